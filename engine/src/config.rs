@@ -1,0 +1,73 @@
+//! The settings of an engine. All have a default; `memorist.toml` and the command line may change them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::types::Weights;
+
+/// Everything that can be set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Weights of a hybrid search that names none.
+    pub weights: Weights,
+    /// Which vector index serves.
+    pub backend: Backend,
+    /// Beam of the vector search: more finds more and takes longer. `None` leaves it to the index.
+    pub ef: Option<usize>,
+    /// Where the model comes from.
+    pub model: ModelSource,
+    /// Folder of provisioned files; `None` is the platform's cache folder.
+    pub cache_dir: Option<PathBuf>,
+    /// Whether the model and its library may be fetched when they are missing.
+    pub may_download: bool,
+    /// The model is released after this long without use.
+    pub model_idle: Duration,
+    /// Whether searches write the access log.
+    pub log_searches: bool,
+    /// Whether this engine may write the indexes. When false it only reads them and searches the rest exactly.
+    pub index_writer: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            weights: Weights::default(),
+            backend: Backend::default(),
+            ef: None,
+            model: ModelSource::Default,
+            cache_dir: None,
+            may_download: true,
+            model_idle: Duration::from_secs(5 * 60),
+            log_searches: true,
+            index_writer: true,
+        }
+    }
+}
+
+/// Which implementation of the vector index serves a store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// Our own memory-mapped HNSW.
+    #[default]
+    Hnsw,
+    /// An exact scan, in memory.
+    Exact,
+    /// The crate hnsw_rs, in memory, for comparison.
+    #[cfg(feature = "hnsw-rs")]
+    HnswRs,
+}
+
+/// Where the embedding model comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ModelSource {
+    /// all-MiniLM-L6-v2, provisioned.
+    #[default]
+    Default,
+    /// A folder with `model.onnx` and `tokenizer.json`.
+    Folder(PathBuf),
+    /// No model: words alone.
+    None,
+}

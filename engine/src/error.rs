@@ -1,0 +1,154 @@
+//! What can go wrong, said so that the reader knows what to do next.
+
+use std::path::PathBuf;
+
+use crate::types::RecordId;
+
+/// The result of an engine call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the engine. The text of each says what is wrong and, where there is one, the way out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value that the caller gave is out of bounds.
+    #[error("{field}: {why}")]
+    Invalid {
+        /// The field, named as on the wire.
+        field: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    /// No live record has this id.
+    #[error("Memory entry not found: {0}")]
+    NotFound(RecordId),
+
+    /// The text of an update is the text of another record of the same scope.
+    #[error("another memory of this scope has this text already: {0}; delete one of the two")]
+    Duplicate(RecordId),
+
+    /// The store's folder cannot be used.
+    #[error("cannot use {path} as a store: {why}")]
+    Store {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong, and the way out.
+        why: String,
+    },
+
+    /// The database is not what it should be.
+    #[error("{path} cannot be read as a memory database: {why}")]
+    Database {
+        /// The database file.
+        path: PathBuf,
+        /// What is wrong, and the way out.
+        why: String,
+    },
+
+    /// SQLite failed.
+    #[error("the database failed: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+
+    /// The keyword index failed.
+    #[error("the keyword index failed: {0}")]
+    Keywords(#[from] tantivy::TantivyError),
+
+    /// The vector index failed.
+    #[error("the vector index failed: {0}")]
+    Vectors(String),
+
+    /// An index cannot be opened and must be rebuilt from the records.
+    #[error("the {index} index cannot be opened and will be rebuilt: {why}")]
+    IndexUnusable {
+        /// `vector` or `keyword`.
+        index: &'static str,
+        /// Missing, of another version or model, or damaged: in words.
+        why: String,
+    },
+
+    /// No embedding can be made.
+    #[error("{0}")]
+    NoEmbedder(String),
+
+    /// The embedding model or its library failed.
+    #[error("the embedding model failed: {0}")]
+    Embedding(String),
+
+    /// A file could not be fetched or is not the one expected.
+    #[error("{0}")]
+    Provision(String),
+
+    /// The store was written with another embedding model.
+    #[error(
+        "this store's vectors were made by {stored}, but the model at hand is {offered}; the two cannot be mixed. {way_out}"
+    )]
+    ModelMismatch {
+        /// Identity of the model the store was written with.
+        stored: String,
+        /// Identity of the model at hand.
+        offered: String,
+        /// What to do.
+        way_out: String,
+    },
+
+    /// A file operation failed.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+
+    /// The caller asked for the work to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What sort of trouble an [`Error`] is: decides exit codes, and whether a model can mend its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The caller's input; another call may succeed.
+    Input,
+    /// No such record.
+    NotFound,
+    /// The store or an index is damaged, of another version, or not usable.
+    Store,
+    /// The model is missing or failed.
+    Model,
+    /// The operating system refused.
+    Io,
+    /// Stopped on request.
+    Cancelled,
+}
+
+impl Error {
+    /// An out-of-bounds value of `field`.
+    pub fn invalid(field: &'static str, why: impl Into<String>) -> Self {
+        Error::Invalid { field, why: why.into() }
+    }
+
+    /// A failed operation on the file `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io { path: path.into(), source }
+    }
+
+    /// Its sort.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Invalid { .. } | Error::Duplicate(_) => ErrorKind::Input,
+            Error::NotFound(_) => ErrorKind::NotFound,
+            Error::Store { .. }
+            | Error::Database { .. }
+            | Error::Sqlite(_)
+            | Error::Keywords(_)
+            | Error::Vectors(_)
+            | Error::IndexUnusable { .. }
+            | Error::ModelMismatch { .. } => ErrorKind::Store,
+            Error::NoEmbedder(_) | Error::Embedding(_) | Error::Provision(_) => ErrorKind::Model,
+            Error::Io { .. } => ErrorKind::Io,
+            Error::Cancelled => ErrorKind::Cancelled,
+        }
+    }
+}

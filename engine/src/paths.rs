@@ -1,0 +1,41 @@
+//! The names of everything in a store's folder. No other file knows one.
+
+use std::path::{Path, PathBuf};
+
+/// The files and folders of one store.
+#[derive(Debug, Clone)]
+pub struct StorePaths {
+    root: PathBuf,
+}
+
+impl StorePaths {
+    /// The store in the folder `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        StorePaths { root: root.into() }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The records: the truth.
+    pub fn database(&self) -> PathBuf {
+        self.root.join("memory.db")
+    }
+
+    /// The vector index: derived.
+    pub fn vectors(&self) -> PathBuf {
+        self.root.join("vectors")
+    }
+
+    /// The keyword index: derived.
+    pub fn keywords(&self) -> PathBuf {
+        self.root.join("keywords")
+    }
+
+    /// Locked by the one process that writes the indexes. Never deleted; the kernel frees it when its holder ends.
+    pub fn writer_lock(&self) -> PathBuf {
+        self.root.join("writer.lock")
+    }
+}

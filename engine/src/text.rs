@@ -1,0 +1,67 @@
+//! Texts and their hashes: what makes two memories the same, and what is embedded.
+
+use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+
+/// A SHA-256.
+pub type Hash = [u8; 32];
+
+/// SHA-256 of the NFC-normalised text, as 64 lower-case hex digits: equal for texts that a reader cannot tell apart.
+///
+/// ```
+/// let hash = memorist_engine::text::content_hash("hello world");
+/// assert_eq!(hash, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
+/// ```
+pub fn content_hash(text: &str) -> String {
+    to_hex(&nfc_hash(text))
+}
+
+/// What is embedded for a record: the context, where there is one, then the content.
+pub fn embedding_text(context: Option<&str>, content: &str) -> String {
+    match context.map(str::trim).filter(|context| !context.is_empty()) {
+        Some(context) => format!("{context}\n{content}"),
+        None => content.to_owned(),
+    }
+}
+
+/// The key of an embedding: the hash of the NFC-normalised [`embedding_text`].
+pub fn embedding_hash(context: Option<&str>, content: &str) -> Hash {
+    nfc_hash(&embedding_text(context, content))
+}
+
+/// Lower-case hex digits.
+pub fn to_hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn nfc_hash(text: &str) -> Hash {
+    let mut hasher = Sha256::new();
+    if unicode_normalization::is_nfc(text) {
+        hasher.update(text.as_bytes());
+    } else {
+        hasher.update(text.nfc().collect::<String>().as_bytes());
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn composed_and_decomposed_texts_are_the_same() {
+        assert_eq!(content_hash("caf\u{e9}"), content_hash("cafe\u{301}"));
+        assert_ne!(content_hash("cafe"), content_hash("caf\u{e9}"));
+    }
+
+    #[test]
+    fn the_context_is_embedded_before_the_content() {
+        assert_eq!(embedding_text(Some("asked about themes"), "dark"), "asked about themes\ndark");
+        assert_eq!(embedding_text(Some("  "), "dark"), "dark");
+        assert_eq!(embedding_hash(None, "dark"), embedding_hash(Some(""), "dark"));
+    }
+}

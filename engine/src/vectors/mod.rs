@@ -1,0 +1,76 @@
+//! The vector side of a store: [`VectorIndex`], and the three implementations behind it.
+//!
+//! | file | backend |
+//! |---|---|
+//! | `hnsw.rs` | our memory-mapped HNSW (crate `memorist-index`): the default, durable, shared by processes |
+//! | `exact.rs` | a scan of every vector, in memory: the oracle |
+//! | `hnsw_rs.rs` | the crate hnsw_rs, in memory, behind the feature `hnsw-rs`: for comparison |
+//! | `contract.rs` | one suite of tests, run against all three |
+
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use crate::error::Result;
+use crate::types::{RecordId, Seq};
+
+/// Which ids a search may return.
+#[derive(Debug, Clone, Default)]
+pub enum IdFilter {
+    /// All of them.
+    #[default]
+    All,
+    /// These alone.
+    Only(RoaringTreemap),
+    /// All but these.
+    Except(RoaringTreemap),
+}
+
+/// What is to change in a vector index, all at once. An id is in at most one of the two lists.
+#[derive(Debug, Default)]
+pub struct VectorBatch {
+    /// Vectors to add, or to put in the place of an earlier one. Of length 1.
+    pub upserts: Vec<(RecordId, Vec<f32>)>,
+    /// Ids to remove; unknown ones are ignored.
+    pub deletes: Vec<RecordId>,
+}
+
+/// One unchanging view of a vector index. Searching it takes no lock.
+pub trait VectorSnapshot: Send + Sync {
+    /// The sync log is applied up to here.
+    fn applied(&self) -> Seq;
+
+    /// How many vectors can be found.
+    fn len(&self) -> u64;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The `k` ids nearest to `query` by cosine among those the filter lets pass, with the exact cosine, best first,
+    /// ties by id.
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>>;
+
+    /// The exact cosine of each of `ids` to `query`, `None` where it has no vector here.
+    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>>;
+}
+
+/// A vector index of one store and one embedding model. Applying is idempotent.
+pub trait VectorIndex: Send + Sync {
+    /// The newest published view. Picks up what other processes have published.
+    fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>>;
+
+    /// Applies a batch and publishes it together with `applied`: after a crash both are there or neither is. Only the
+    /// holder of the store's writer lock may call this on a durable index.
+    fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()>;
+
+    /// Does what makes later searches faster (merging segments), up to a sensible amount. Returns whether more remains.
+    fn maintain(&self) -> Result<bool>;
+
+    /// Whether it is kept on disk and shared by processes. One that is not is filled anew by each process.
+    fn is_durable(&self) -> bool;
+
+    /// Checks everything that can be checked: checksums, links, reachability, keys. Returns what is wrong, in words.
+    fn verify(&self) -> Result<Vec<String>>;
+}
