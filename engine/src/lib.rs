@@ -20,6 +20,7 @@
 pub mod config;
 pub mod embed;
 pub mod error;
+pub mod keywords;
 pub mod paths;
 pub mod progress;
 pub mod text;
