@@ -22,6 +22,7 @@ pub mod embed;
 pub mod error;
 pub mod paths;
 pub mod progress;
+pub mod records;
 pub mod text;
 pub mod types;
 pub mod vectors;
