@@ -23,6 +23,7 @@ pub mod error;
 pub mod keywords;
 pub mod paths;
 pub mod progress;
+pub mod records;
 pub mod text;
 pub mod types;
 pub mod vectors;

@@ -1,0 +1,219 @@
+//! The store's embedding model, the texts that wait for a vector, and the vectors.
+
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use super::log::{self, Change};
+use super::{Records, Snapshot};
+use crate::error::{Error, Result};
+use crate::text::{self, Hash};
+use crate::types::{Millis, RecordId};
+
+/// The row of a model in this store.
+pub type ModelId = i64;
+
+/// What makes two embeddings comparable: the weights, the pooling, the dimensions. The name is for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// What people call it.
+    pub name: String,
+    /// SHA-256 of the weights' file, in hex.
+    pub weights_sha256: String,
+    /// How token vectors become one.
+    pub pooling: String,
+    /// Numbers per vector.
+    pub dims: usize,
+}
+
+impl Model {
+    fn is_comparable_to(&self, other: &Model) -> bool {
+        (&self.weights_sha256, &self.pooling, self.dims) == (&other.weights_sha256, &other.pooling, other.dims)
+    }
+
+    fn describe(&self) -> String {
+        let weights = self.weights_sha256.get(..12).unwrap_or(&self.weights_sha256);
+        format!("{} ({} dimensions, {}, weights {weights})", self.name, self.dims, self.pooling)
+    }
+}
+
+/// A live record that waits for its embedding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The record.
+    pub record_id: RecordId,
+    /// The key under which the vector of `text` is to be stored.
+    pub hash: Hash,
+    /// What is to be embedded.
+    pub text: String,
+}
+
+impl Records {
+    /// The row of this model. The first model a store meets becomes the store's own.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] when the store's vectors are another model's.
+    pub fn model(&self, model: &Model) -> Result<ModelId> {
+        let id_of = |stored: Option<(ModelId, Model)>| match stored {
+            Some((id, stored)) if stored.is_comparable_to(model) => Ok(Some(id)),
+            Some((_, stored)) => Err(mismatch(stored.describe(), model.describe())),
+            None => Ok(None),
+        };
+        if let Some(id) = id_of(current(&*self.reader()?)?)? {
+            return Ok(id);
+        }
+        self.write(|tx| {
+            if let Some(id) = id_of(current(tx)?)? {
+                return Ok(id); // another process was first
+            }
+            let dims = i64::try_from(model.dims).unwrap_or(i64::MAX);
+            tx.execute(
+                "INSERT INTO models (name, weights_sha256, pooling, dims) VALUES (?, ?, ?, ?)",
+                (&model.name, &model.weights_sha256, &model.pooling, dims),
+            )?;
+            let id = tx.last_insert_rowid();
+            tx.execute("INSERT INTO meta VALUES ('model', ?)", [id])?;
+            Ok(id)
+        })
+    }
+
+    /// The model that made the store's vectors; `None` while it has had none.
+    pub fn current_model(&self) -> Result<Option<(ModelId, Model)>> {
+        current(&*self.reader()?)
+    }
+
+    /// At most `limit` live records that wait for their embedding, the oldest first.
+    pub fn pending(&self, model: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
+        let reader = self.reader()?;
+        require_current(&reader, model)?;
+        let mut statement = reader.prepare_cached(
+            "SELECT id, embedding_hash, context, content FROM records
+             WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?",
+        )?;
+        let pending = statement.query_map((now, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
+            let context = row.get_ref(2)?.as_str_or_null()?;
+            let text = text::embedding_text(context, row.get_ref(3)?.as_str()?);
+            Ok(Pending { record_id: row.get(0)?, hash: row.get(1)?, text })
+        })?;
+        Ok(pending.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Stores the vectors of texts, each under the hash that [`Records::pending`] gave for it, and logs
+    /// [`Change::Embed`] for every record that waited for one of them. Returns how many did. A vector that no record
+    /// wants any more is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Embedding`], and nothing is stored, when a vector has other dimensions than the model's or holds a
+    /// number that is not finite.
+    pub fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {
+        self.write(|tx| {
+            let dims = require_current(tx, model)?.dims;
+            let mut ready = 0;
+            for (hash, vector) in embeddings {
+                check_vector(vector, dims)?;
+                ready += store(tx, model, hash, vector)?;
+            }
+            Ok(ready)
+        })
+    }
+}
+
+impl Snapshot {
+    /// The vectors of these records, in the order asked, without those that have none yet.
+    pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(RecordId, Vec<f32>)>> {
+        let mut statement = self.conn().prepare_cached(
+            "SELECT e.vector FROM records r JOIN embeddings e ON e.id = r.embedding_id
+             WHERE r.id = ?1 AND e.model_id = ?2",
+        )?;
+        let mut found = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let vector =
+                statement.query_row((id, model), |row| Ok(from_bytes(row.get_ref(0)?.as_blob()?))).optional()?;
+            found.extend(vector.map(|vector| (id, vector)));
+        }
+        Ok(found)
+    }
+}
+
+fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
+    if vector.len() != dims {
+        return Err(Error::Embedding(format!("it gave {} numbers where {dims} belong", vector.len())));
+    }
+    if vector.iter().any(|number| !number.is_finite()) {
+        return Err(Error::Embedding("it gave a vector with a number that is not finite".into()));
+    }
+    Ok(())
+}
+
+fn store(tx: &Transaction<'_>, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<usize> {
+    let mut statement =
+        tx.prepare_cached("SELECT id FROM records WHERE embedding_hash = ? AND embedding_id IS NULL ORDER BY id")?;
+    let waiting = statement.query_map([hash], |row| row.get(0))?.collect::<rusqlite::Result<Vec<RecordId>>>()?;
+    if waiting.is_empty() {
+        return Ok(0);
+    }
+    tx.prepare_cached("INSERT INTO embeddings (model_id, hash, vector) VALUES (?, ?, ?)")?.execute((
+        model,
+        hash,
+        to_bytes(vector),
+    ))?;
+    let embedding_id = tx.last_insert_rowid();
+    for &id in &waiting {
+        tx.prepare_cached("UPDATE records SET embedding_id = ? WHERE id = ?")?.execute((embedding_id, id))?;
+        log::append(tx, id, &Change::Embed { model })?;
+    }
+    Ok(waiting.len())
+}
+
+/// The row of the embedding that the store's model has made of the text with this hash.
+pub(super) fn find(tx: &Transaction<'_>, hash: &Hash) -> Result<Option<i64>> {
+    let mut statement = tx.prepare_cached(
+        "SELECT id FROM embeddings WHERE model_id = (SELECT value FROM meta WHERE key = 'model') AND hash = ?",
+    )?;
+    Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
+}
+
+/// Drops the embeddings of a text that no record and no version has any more.
+pub(super) fn remove_unused(tx: &Transaction<'_>, hash: &Hash) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM embeddings WHERE hash = ?1 AND model_id IN (SELECT id FROM models)
+             AND NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1)
+             AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?1)",
+    )?
+    .execute([hash])?;
+    Ok(())
+}
+
+/// The store's model.
+pub(super) fn current(conn: &Connection) -> Result<Option<(ModelId, Model)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id, name, weights_sha256, pooling, dims FROM models
+         WHERE id = (SELECT value FROM meta WHERE key = 'model')",
+    )?;
+    let model = statement.query_row([], |row| {
+        let dims = usize::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
+        let model = Model { name: row.get(1)?, weights_sha256: row.get(2)?, pooling: row.get(3)?, dims };
+        Ok((row.get(0)?, model))
+    });
+    Ok(model.optional()?)
+}
+
+fn require_current(conn: &Connection, model: ModelId) -> Result<Model> {
+    match current(conn)? {
+        Some((id, stored)) if id == model => Ok(stored),
+        Some((_, stored)) => Err(mismatch(stored.describe(), format!("model {model}"))),
+        None => Err(mismatch("no model yet".into(), format!("model {model}"))),
+    }
+}
+
+fn mismatch(stored: String, offered: String) -> Error {
+    let way_out = "Use the store's model, or export the memories and import them into a new store.".into();
+    Error::ModelMismatch { stored, offered, way_out }
+}
+
+fn to_bytes(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+pub(super) fn from_bytes(bytes: &[u8]) -> Vec<f32> {
+    let (numbers, _) = bytes.as_chunks::<4>();
+    numbers.iter().map(|&number| f32::from_le_bytes(number)).collect()
+}

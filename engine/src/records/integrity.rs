@@ -1,0 +1,157 @@
+//! Proves that the database keeps SQLite's rules and its own.
+
+use rusqlite::{Connection, Row};
+
+use super::{Records, Snapshot, embeddings, row};
+use crate::error::{Error, Result};
+use crate::text::{self, Hash};
+
+/// Findings of one kind are told up to this many; the rest is counted.
+const MOST_TOLD: usize = 20;
+
+/// What must give no row; each row it gives is `(subject)`, put in the place of `{}`.
+const RULES: [(&str, &str); 8] = [
+    (
+        "record {} names an embedding that is missing or of another text",
+        "SELECT r.id FROM records r LEFT JOIN embeddings e ON e.id = r.embedding_id
+         WHERE r.embedding_id IS NOT NULL AND (e.hash IS NULL OR e.hash <> r.embedding_hash)",
+    ),
+    (
+        "record {} waits for an embedding that is there",
+        "SELECT r.id FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+         WHERE r.embedding_id IS NULL AND e.model_id = (SELECT value FROM meta WHERE key = 'model')",
+    ),
+    (
+        "embedding {} belongs to no record and no version",
+        "SELECT id FROM embeddings e WHERE NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = e.hash)
+             AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = e.hash)",
+    ),
+    (
+        "record {} has a tag that is not indexed",
+        "SELECT DISTINCT r.id FROM records r, json_each(r.tags) j WHERE NOT EXISTS
+             (SELECT 1 FROM record_tags t WHERE t.tag = j.value AND t.record_id = r.id)",
+    ),
+    (
+        "record {} is indexed under a tag that it does not have",
+        "SELECT DISTINCT t.record_id FROM record_tags t LEFT JOIN records r ON r.id = t.record_id
+         WHERE t.tag NOT IN (SELECT value FROM json_each(coalesce(r.tags, '[]')))",
+    ),
+    (
+        "record {} has a version that is not older than it",
+        "SELECT DISTINCT r.id FROM versions v JOIN records r ON r.id = v.record_id WHERE v.version >= r.version",
+    ),
+    (
+        "record {} lacks an earlier version",
+        "SELECT r.id FROM records r WHERE r.version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
+    ),
+    (
+        "the sync log says that entries are trimmed which are there or were never written: {}",
+        "SELECT value FROM meta WHERE key = 'trimmed_to' AND
+             (value > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sync_log'), 0)
+              OR value >= (SELECT min(seq) FROM sync_log))",
+    ),
+];
+
+impl Records {
+    /// Checks everything that can be checked, and returns what is wrong, in words; nothing means that all is well. Reads
+    /// the whole database.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        let snapshot = self.snapshot()?;
+        let mut findings = Vec::new();
+        let checks: [fn(&Snapshot, &mut Vec<String>) -> Result<()>; 5] =
+            [check_pages, check_references, check_texts, check_vectors, check_rules];
+        for check in checks {
+            match check(&snapshot, &mut findings) {
+                // What cannot be read is a finding, not a failure of the check.
+                Err(Error::Sqlite(error)) => findings.push(format!("the database cannot be read: {error}")),
+                result => result?,
+            }
+        }
+        Ok(findings)
+    }
+}
+
+fn check_pages(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    let mut statement = snapshot.conn().prepare("PRAGMA integrity_check")?;
+    let said = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    findings.extend(said.into_iter().filter(|line| line != "ok"));
+    Ok(())
+}
+
+fn check_references(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    let describe = |row: &Row<'_>| {
+        let (table, rowid, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(format!("row {} of {table} refers to a row of {parent} that is not there", rowid.unwrap_or(0)))
+    };
+    report(snapshot.conn(), "PRAGMA foreign_key_check", findings, |row| describe(row).map(Some))
+}
+
+/// Contents have the hashes they are known by; kinds and tags can be read.
+fn check_texts(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    for (table, what) in [
+        ("records", "id, 'record ' || id"),
+        ("versions", "record_id, 'version ' || version || ' of record ' || record_id"),
+    ] {
+        let sql = format!("SELECT {what}, content_hash, embedding_hash, context, content, kind, tags FROM {table}");
+        report(snapshot.conn(), &sql, findings, |row| {
+            let content = row.get_ref(5)?.as_str()?;
+            let context = row.get_ref(4)?.as_str_or_null()?;
+            let problem = if row.get::<_, Hash>(2)? != row::hash_of_content(content) {
+                "its content does not have the hash it is known by"
+            } else if row.get::<_, Hash>(3)? != text::embedding_hash(context, content) {
+                "its context and content do not have the hash they are embedded under"
+            } else if row::to_kind(row, 6).is_err() {
+                "its kind is unknown"
+            } else if row::to_tags(row, 7).is_err() {
+                "its tags cannot be read"
+            } else {
+                return Ok(None);
+            };
+            Ok(Some(format!("{}: {problem}", row.get::<_, String>(1)?)))
+        })?;
+    }
+    Ok(())
+}
+
+/// Vectors have their model's dimensions, and their numbers are finite.
+fn check_vectors(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    let sql = "SELECT e.id, e.vector, m.dims FROM embeddings e JOIN models m ON m.id = e.model_id";
+    report(snapshot.conn(), sql, findings, |row| {
+        let bytes = row.get_ref(1)?.as_blob()?;
+        let dims: i64 = row.get(2)?;
+        let sound = bytes.len() as i64 == dims * 4 && embeddings::from_bytes(bytes).iter().all(|n| n.is_finite());
+        let id: i64 = row.get(0)?;
+        Ok((!sound).then(|| format!("embedding {id} is not a vector of {dims} finite numbers")))
+    })
+}
+
+fn check_rules(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    for (finding, sql) in RULES {
+        report(snapshot.conn(), sql, findings, |row| {
+            Ok(Some(finding.replace("{}", &row.get::<_, i64>(0)?.to_string())))
+        })?;
+    }
+    Ok(())
+}
+
+fn report(
+    conn: &Connection,
+    sql: &str,
+    findings: &mut Vec<String>,
+    describe: impl Fn(&Row<'_>) -> rusqlite::Result<Option<String>>,
+) -> Result<()> {
+    let mut statement = conn.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut told = 0;
+    while let Some(row) = rows.next()? {
+        let Some(finding) = describe(row)? else { continue };
+        told += 1;
+        if told <= MOST_TOLD {
+            findings.push(finding);
+        }
+    }
+    if told > MOST_TOLD {
+        findings.push(format!("and {} more like this", told - MOST_TOLD));
+    }
+    Ok(())
+}
