@@ -105,6 +105,18 @@ impl ModelHost {
         self.load_once(Instant::now(), false, announce, progress)
     }
 
+    /// Whether an embedder can be had without fetching anything.
+    pub fn is_available(&self) -> bool {
+        self.is_warm()
+            || match &self.source {
+                Source::Files(provision) => matches!(provision.locate(), Ok(Some(_))),
+                Source::Ready(_) => true,
+                Source::Nothing => false,
+                #[cfg(test)]
+                Source::Test(_) => true,
+            }
+    }
+
     /// Whether an embedder is in memory.
     pub fn is_warm(&self) -> bool {
         matches!(self.source, Source::Ready(_)) || self.state.lock().loaded.is_some()

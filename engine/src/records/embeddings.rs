@@ -6,7 +6,7 @@ use super::log::{self, Change};
 use super::{Records, Snapshot};
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{Millis, RecordId};
+use crate::types::{EmbeddingState, Millis, RecordId};
 
 /// The row of a model in this store.
 pub type ModelId = i64;
@@ -78,6 +78,14 @@ impl Records {
     /// The model that made the store's vectors; `None` while it has had none.
     pub fn current_model(&self) -> Result<Option<(ModelId, Model)>> {
         current(&*self.reader()?)
+    }
+
+    /// Whether the record `id` has its embedding. One that does not exist has none.
+    pub fn embedding_state(&self, id: RecordId) -> Result<EmbeddingState> {
+        let reader = self.reader()?;
+        let mut statement = reader.prepare_cached("SELECT embedding_id IS NOT NULL FROM records WHERE id = ?")?;
+        let is_ready = statement.query_row([id], |row| row.get::<_, bool>(0)).optional()?;
+        Ok(if is_ready == Some(true) { EmbeddingState::Ready } else { EmbeddingState::Pending })
     }
 
     /// At most `limit` live records that wait for their embedding, the oldest first.

@@ -63,6 +63,16 @@ const DELETE: i64 = 2;
 const EMBED: i64 = 3;
 
 impl Change {
+    /// Whether a keyword index must look at the record again: an embedding changes nothing about its words.
+    pub fn concerns_words(&self) -> bool {
+        !matches!(self, Change::Embed { .. })
+    }
+
+    /// Whether a vector index must look at the record again: a change that leaves the text alone leaves the vector.
+    pub fn concerns_vectors(&self) -> bool {
+        !matches!(self, Change::Put { new_text: false, .. })
+    }
+
     fn encode(&self) -> Result<(i64, Vec<u8>)> {
         let (op, payload) = match *self {
             Change::Put { version, new_text } => (PUT, bytes((version, new_text))),
@@ -113,11 +123,11 @@ pub(super) fn trimmed_to(conn: &Connection) -> rusqlite::Result<Seq> {
     Ok(statement.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
 }
 
-/// The entries after `after`, oldest first.
-pub(super) fn tail(reader: &Reader, after: Seq) -> Result<Vec<LogEntry>> {
+/// At most `limit` entries after `after`, oldest first.
+pub(super) fn tail(reader: &Reader, after: Seq, limit: usize) -> Result<Vec<LogEntry>> {
     let mut statement =
-        reader.prepare_cached("SELECT seq, op, record_id, payload FROM sync_log WHERE seq > ? ORDER BY seq")?;
-    let mut rows = statement.query([as_stored(after)])?;
+        reader.prepare_cached("SELECT seq, op, record_id, payload FROM sync_log WHERE seq > ? ORDER BY seq LIMIT ?")?;
+    let mut rows = statement.query([as_stored(after), i64::try_from(limit).unwrap_or(i64::MAX)])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         let seq: i64 = row.get(0)?;

@@ -41,12 +41,12 @@ impl Snapshot {
         self.trimmed_to
     }
 
-    /// The log entries after `after`, oldest first.
-    pub fn tail(&self, after: Seq) -> Result<Vec<LogEntry>> {
+    /// At most `limit` log entries after `after`, oldest first.
+    pub fn tail(&self, after: Seq, limit: usize) -> Result<Vec<LogEntry>> {
         if after >= self.head {
             return Ok(Vec::new());
         }
-        log::tail(&self.reader, after)
+        log::tail(&self.reader, after, limit)
     }
 
     /// The live ones of these records, in the order asked.

@@ -61,6 +61,11 @@ impl Snapshot {
         })
     }
 
+    /// How many live records there are.
+    pub fn live_count(&self, now: Millis) -> Result<u64> {
+        self.count("SELECT count(*) FROM records WHERE expires_at IS NULL OR expires_at > ?", [now])
+    }
+
     /// How many rows of each sort there are.
     pub fn counts(&self, now: Millis) -> Result<Counts> {
         let all = |table: &str| self.count(&format!("SELECT count(*) FROM {table}"), ());
@@ -77,7 +82,8 @@ impl Snapshot {
         })
     }
 
-    fn pending_count(&self, now: Millis) -> Result<u64> {
+    /// How many live records wait for their embedding.
+    pub fn pending_count(&self, now: Millis) -> Result<u64> {
         self.count(
             "SELECT count(*) FROM records INDEXED BY records_pending
              WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?)",
