@@ -67,3 +67,53 @@ impl Records {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+
+    fn get(id: RecordId) -> Access<'static> {
+        Access { id, kind: AccessKind::Get, score: None, query: None, counts: true }
+    }
+
+    #[test]
+    fn a_get_counts_and_a_search_need_not() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let head = store.head().unwrap();
+        store.record_access(&[get(id)], NOW + 1).unwrap();
+        let search = Access { kind: AccessKind::Search, score: Some(0.5), query: Some("te"), counts: false, ..get(id) };
+        store.record_access(&[search, get(99)], NOW + 2).unwrap();
+        let record = store.get(id, NOW).unwrap().unwrap();
+        assert_eq!((record.access_count, record.last_accessed_at), (1, Some(NOW + 1)));
+        assert_eq!(record.updated_at, NOW, "to be read is no change");
+        assert_eq!(store.head().unwrap(), head, "the indexes need not hear of it");
+        let rows = "SELECT count(*) FROM access_log WHERE";
+        assert_eq!(
+            store.number(&format!("{rows} access_type = 'get' AND accessed_at = {} AND query_text IS NULL", NOW + 1)),
+            1
+        );
+        assert_eq!(
+            store.number(&format!("{rows} access_type = 'search' AND relevance_score = 0.5 AND query_text = 'te'")),
+            1
+        );
+        assert_eq!(store.number("SELECT count(*) FROM access_log"), 2, "an absent record is passed over");
+    }
+
+    #[test]
+    fn the_log_is_bounded() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let many = vec![get(id); MAX_ACCESS_ROWS as usize / 2 + 1];
+        store.record_access(&many, NOW).unwrap();
+        store.record_access(&many, NOW + 1).unwrap();
+        assert_eq!(store.number("SELECT count(*) FROM access_log"), MAX_ACCESS_ROWS);
+        assert_eq!(
+            store.number(&format!("SELECT count(*) FROM access_log WHERE accessed_at = {NOW}")),
+            MAX_ACCESS_ROWS / 2 - 1
+        );
+        store.record_access(&[get(id)], NOW + 2).unwrap();
+        assert_eq!(store.number("SELECT count(*) FROM access_log"), MAX_ACCESS_ROWS);
+    }
+}

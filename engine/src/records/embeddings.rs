@@ -1,5 +1,7 @@
 //! The store's embedding model, the texts that wait for a vector, and the vectors.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::log::{self, Change};
@@ -88,7 +90,8 @@ impl Records {
         Ok(if is_ready == Some(true) { EmbeddingState::Ready } else { EmbeddingState::Pending })
     }
 
-    /// At most `limit` live records that wait for their embedding, the oldest first.
+    /// Live records that wait for their embedding, out of the `limit` oldest of them. Of several with one text only the
+    /// first is named: its vector serves them all. Empty when none waits.
     pub fn pending(&self, model: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
         let reader = self.reader()?;
         require_current(&reader, model)?;
@@ -101,7 +104,11 @@ impl Records {
             let text = text::embedding_text(context, row.get_ref(3)?.as_str()?);
             Ok(Pending { record_id: row.get(0)?, hash: row.get(1)?, text })
         })?;
-        Ok(pending.collect::<rusqlite::Result<_>>()?)
+        let mut seen = HashSet::new();
+        pending
+            .filter(|found| found.as_ref().map_or(true, |found| seen.insert(found.hash)))
+            .map(|found| Ok(found?))
+            .collect()
     }
 
     /// Stores the vectors of texts, each under the hash that [`Records::pending`] gave for it, and logs
@@ -224,4 +231,135 @@ fn to_bytes(vector: &[f32]) -> Vec<u8> {
 pub(super) fn from_bytes(bytes: &[u8]) -> Vec<f32> {
     let (numbers, _) = bytes.as_chunks::<4>();
     numbers.iter().map(|&number| f32::from_le_bytes(number)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, model, new};
+    use super::*;
+    use crate::types::{EmbeddingState, NewRecord, RecordUpdate, Scope};
+
+    fn embed_all(store: &Store, model: ModelId) -> usize {
+        let pending = store.pending(model, 1_000, NOW).unwrap();
+        // A vector that tells its text: all numbers its length.
+        let vectors: Vec<_> = pending.iter().map(|p| (p.hash, vec![p.text.len() as f32; 3])).collect();
+        store.store_embeddings(model, &vectors).unwrap()
+    }
+
+    #[test]
+    fn the_first_model_is_the_store_s_and_another_is_refused() {
+        let store = Store::new();
+        assert_eq!(store.current_model().unwrap(), None);
+        assert!(matches!(store.pending(1, 1, NOW), Err(Error::ModelMismatch { .. })));
+        let id = store.model(&model(3)).unwrap();
+        assert_eq!(store.model(&model(3)).unwrap(), id);
+        assert_eq!(store.model(&Model { name: "renamed".into(), ..model(3) }).unwrap(), id, "a name is only a name");
+        assert_eq!(store.current_model().unwrap(), Some((id, model(3))));
+        for other in [
+            model(4),
+            Model { pooling: "cls".into(), ..model(3) },
+            Model { weights_sha256: "f".repeat(64), ..model(3) },
+        ] {
+            let error = store.model(&other).unwrap_err();
+            assert!(matches!(error, Error::ModelMismatch { .. }));
+            assert!(error.to_string().contains("export the memories"), "{error}");
+        }
+        assert!(matches!(store.store_embeddings(id + 1, &[]), Err(Error::ModelMismatch { .. })));
+    }
+
+    #[test]
+    fn texts_wait_until_their_vector_is_stored() {
+        let store = Store::new();
+        let model = store.model(&model(3)).unwrap();
+        let in_context = NewRecord { context: Some("asked".into()), ..new("dark") };
+        let first = store.add(&in_context, NOW).unwrap();
+        assert_eq!(first.embedding, EmbeddingState::Pending);
+        let pending = store.pending(model, 10, NOW).unwrap();
+        assert_eq!(
+            pending,
+            [Pending {
+                record_id: first.id,
+                hash: text::embedding_hash(Some("asked"), "dark"),
+                text: "asked\ndark".into(),
+            }]
+        );
+        let before = store.head().unwrap();
+        assert_eq!(embed_all(&store, model), 1);
+        assert_eq!(store.pending(model, 10, NOW).unwrap(), []);
+        let snapshot = store.snapshot().unwrap();
+        assert_eq!(snapshot.embeddings(model, &[99, first.id]).unwrap(), [(first.id, vec![10.0; 3])]);
+        assert_eq!(snapshot.embeddings(model + 1, &[first.id]).unwrap(), []);
+        let log: Vec<_> = snapshot.tail(before).unwrap().into_iter().map(|e| (e.record_id, e.change)).collect();
+        assert_eq!(log, [(first.id, Change::Embed { model })]);
+        assert_eq!(store.add(&in_context, NOW).unwrap().embedding, EmbeddingState::Ready);
+    }
+
+    #[test]
+    fn equal_texts_are_embedded_once() {
+        let store = Store::new();
+        let model = store.model(&model(3)).unwrap();
+        let of =
+            |project: &str| NewRecord { scope: Scope { agent: None, project: Some(project.into()) }, ..new("same") };
+        let one = store.add(&of("one"), NOW).unwrap().id;
+        let two = store.add(&of("two"), NOW).unwrap().id;
+        assert_eq!(store.pending(model, 10, NOW).unwrap().len(), 1);
+        assert_eq!(embed_all(&store, model), 2);
+        let three = store.add(&of("three"), NOW).unwrap();
+        assert_eq!(three.embedding, EmbeddingState::Ready);
+        let snapshot = store.snapshot().unwrap();
+        assert_eq!(snapshot.embeddings(model, &[one, two, three.id]).unwrap().len(), 3);
+        assert_eq!(snapshot.counts(NOW).unwrap().embeddings, 1);
+    }
+
+    #[test]
+    fn a_wrong_vector_is_refused_with_its_whole_batch() {
+        let store = Store::new();
+        let model = store.model(&model(3)).unwrap();
+        store.add(&new("text"), NOW).unwrap();
+        let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+        let good = (hash, vec![1.0, 0.0, 0.0]);
+        for bad in [vec![1.0; 2], vec![1.0; 4], vec![], vec![f32::NAN; 3], vec![1.0, f32::INFINITY, 0.0]] {
+            let error = store.store_embeddings(model, &[good.clone(), (hash, bad)]).unwrap_err();
+            assert!(matches!(error, Error::Embedding(_)), "{error}");
+            assert_eq!(store.pending(model, 1, NOW).unwrap().len(), 1);
+        }
+    }
+
+    #[test]
+    fn the_vector_of_a_text_that_is_gone_is_dropped() {
+        let store = Store::new();
+        let model = store.model(&model(3)).unwrap();
+        let id = store.add(&new("fleeting"), NOW).unwrap().id;
+        let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+        store.delete(id).unwrap();
+        assert_eq!(store.store_embeddings(model, &[(hash, vec![0.0; 3])]).unwrap(), 0);
+        assert_eq!(store.snapshot().unwrap().counts(NOW).unwrap().embeddings, 0);
+    }
+
+    #[test]
+    fn an_expired_record_does_not_wait() {
+        let store = Store::new();
+        let model = store.model(&model(3)).unwrap();
+        store.add(&NewRecord { expires_at: Some(NOW + 5), ..new("brief") }, NOW).unwrap();
+        assert_eq!(store.pending(model, 1, NOW + 4).unwrap().len(), 1);
+        assert_eq!(store.pending(model, 1, NOW + 5).unwrap(), []);
+    }
+
+    #[test]
+    fn going_back_to_an_earlier_text_finds_its_vector() {
+        let store = Store::new();
+        let model = store.model(&model(3)).unwrap();
+        let id = store.add(&new("first"), NOW).unwrap().id;
+        embed_all(&store, model);
+        let to = |text: &str| RecordUpdate { content: Some(text.into()), ..Default::default() };
+        store.update(id, &to("the second"), NOW).unwrap();
+        assert_eq!(store.snapshot().unwrap().embeddings(model, &[id]).unwrap(), [], "not the vector of the old text");
+        assert_eq!(embed_all(&store, model), 1);
+        store.update(id, &to("first"), NOW).unwrap();
+        assert_eq!(store.pending(model, 1, NOW).unwrap(), []);
+        assert_eq!(store.snapshot().unwrap().embeddings(model, &[id]).unwrap(), [(id, vec![5.0; 3])]);
+        store.delete(id).unwrap();
+        assert_eq!(store.snapshot().unwrap().counts(NOW).unwrap().embeddings, 0);
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
 }

@@ -92,3 +92,72 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, new};
+    use super::*;
+    use crate::records::Records;
+
+    #[cfg(unix)]
+    fn mode(path: &Path) -> u32 {
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o777
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_store_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = folder.path().join("empty");
+        fs::create_dir(&empty).unwrap();
+        fs::set_permissions(&empty, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        for root in [folder.path().join("deep").join("store"), empty] {
+            let records = Records::open(&StorePaths::new(&root)).unwrap();
+            records.add(&new("text"), NOW).unwrap();
+            assert_eq!(mode(&root), 0o700);
+            let files: Vec<_> = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
+            assert!(files.len() >= 3, "database, log and shared memory: {files:?}");
+            for file in files {
+                assert_eq!(mode(&file), 0o600, "{}", file.display());
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_holds_other_things_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("other"), "").unwrap();
+        fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        Records::open(&StorePaths::new(folder.path())).unwrap();
+        assert_eq!(mode(folder.path()), 0o755);
+        assert_eq!(mode(&folder.path().join("memory.db")), 0o600);
+    }
+
+    #[test]
+    fn what_cannot_be_a_store_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "precious").unwrap();
+        for root in [file.clone(), file.join("below")] {
+            let error = Records::open(&StorePaths::new(&root)).err().expect("refused");
+            assert!(matches!(error, Error::Store { .. }), "{error:?}");
+            assert!(error.to_string().contains("folder"), "{error}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), b"precious");
+        fs::create_dir(folder.path().join("memory.db")).unwrap();
+        let error = Records::open(&StorePaths::new(folder.path())).err().expect("refused");
+        assert!(matches!(error, Error::Database { .. }) && error.to_string().contains("it is a folder"), "{error}");
+    }
+
+    /// The process file system refuses new folders even to the superuser.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_that_cannot_be_written_is_refused() {
+        for root in ["/proc/memorist", "/proc/self"] {
+            let error = Records::open(&StorePaths::new(root)).err().expect("refused");
+            assert!(matches!(error, Error::Store { .. }), "{error:?}");
+            assert!(error.to_string().contains("choose another folder"), "{error}");
+        }
+    }
+}

@@ -52,15 +52,16 @@ const RULES: [(&str, &str); 8] = [
     ),
 ];
 
+/// Adds what it finds wrong.
+type Check = fn(&Snapshot, &mut Vec<String>) -> Result<()>;
+
 impl Records {
     /// Checks everything that can be checked, and returns what is wrong, in words; nothing means that all is well. Reads
     /// the whole database.
     pub fn integrity(&self) -> Result<Vec<String>> {
         let snapshot = self.snapshot()?;
         let mut findings = Vec::new();
-        let checks: [fn(&Snapshot, &mut Vec<String>) -> Result<()>; 5] =
-            [check_pages, check_references, check_texts, check_vectors, check_rules];
-        for check in checks {
+        for check in [check_pages as Check, check_references, check_texts, check_vectors, check_rules] {
             match check(&snapshot, &mut findings) {
                 // What cannot be read is a finding, not a failure of the check.
                 Err(Error::Sqlite(error)) => findings.push(format!("the database cannot be read: {error}")),
@@ -154,4 +155,70 @@ fn report(
         findings.push(format!("and {} more like this", told - MOST_TOLD));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, model, new};
+    use crate::types::RecordUpdate;
+
+    /// Two records, one of them with a tag, an expiry, an earlier version and an embedding.
+    fn store() -> Store {
+        let store = Store::new();
+        let model = store.model(&model(2)).unwrap();
+        store.add(&new("first"), NOW).unwrap();
+        let mut second = new("second");
+        second.tags = vec!["a tag".into()];
+        second.expires_at = Some(NOW + 1);
+        let id = store.add(&second, NOW).unwrap().id;
+        let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+        store.store_embeddings(model, &[(hash, vec![0.6, 0.8])]).unwrap();
+        store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, NOW).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_sound_store_has_no_findings() {
+        assert_eq!(store().integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_rule_notices_its_breach() {
+        let breaches = [
+            ("UPDATE records SET content = 'other' WHERE id = 1", "record 1: its content does not have the hash"),
+            ("UPDATE records SET context = 'other' WHERE id = 1", "record 1: its context and content"),
+            ("UPDATE versions SET content = 'other'", "version 1 of record 2: its content"),
+            ("UPDATE records SET kind = 99 WHERE id = 1", "record 1: its kind is unknown"),
+            ("UPDATE records SET tags = '[1]' WHERE id = 2", "record 2: its tags cannot be read"),
+            ("UPDATE embeddings SET vector = x'0000C07F00000000'", "embedding 1 is not a vector of 2 finite"),
+            ("UPDATE embeddings SET vector = x'00'", "embedding 1 is not a vector of 2 finite"),
+            ("UPDATE records SET embedding_id = 7 WHERE id = 1", "record 1 names an embedding that is missing"),
+            ("UPDATE records SET embedding_id = NULL", "record 1 waits for an embedding that is there"),
+            ("DELETE FROM records WHERE id = 1", "embedding 1 belongs to no record"),
+            ("DELETE FROM record_tags", "record 2 has a tag that is not indexed"),
+            ("INSERT INTO record_tags VALUES ('x', 1)", "record 1 is indexed under a tag that it does not have"),
+            ("UPDATE versions SET version = 5", "record 2 has a version that is not older than it"),
+            ("DELETE FROM versions", "record 2 lacks an earlier version"),
+            ("UPDATE meta SET value = 2 WHERE key = 'trimmed_to'", "the sync log says that entries are trimmed"),
+            ("UPDATE meta SET value = 99 WHERE key = 'trimmed_to'", "the sync log says that entries are trimmed"),
+            ("PRAGMA foreign_keys = OFF; UPDATE records SET scope_id = 9 WHERE id = 2", "row 2 of records refers to"),
+        ];
+        for (breach, finding) in breaches {
+            let store = store();
+            store.sql(breach);
+            let findings = store.integrity().unwrap();
+            assert!(findings.iter().any(|found| found.contains(finding)), "{breach}: {findings:?}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_findings_are_counted_not_told() {
+        let store = Store::new();
+        let news: Vec<_> = (0..100).map(|n| new(&format!("text {n}"))).collect();
+        store.add_batch(&news, NOW).unwrap();
+        store.sql("UPDATE records SET content = content || '!'");
+        let findings = store.integrity().unwrap();
+        assert_eq!(findings.len(), 21);
+        assert_eq!(findings[20], "and 80 more like this");
+    }
 }

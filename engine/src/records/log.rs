@@ -157,6 +157,7 @@ fn as_stored(seq: Seq) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{NOW, Store, new};
     use super::*;
 
     /// The bytes of the table above, by hand.
@@ -181,5 +182,40 @@ mod tests {
         assert_eq!(Change::decode(op, &[&payload[..], &[0]].concat()), None, "too long");
         assert_eq!(Change::decode(op, &[1, 0, 0, 0, 0, 0, 0, 0, 2]), None, "neither true nor false");
         assert_eq!(Change::decode(4, &payload), None, "unknown operation");
+    }
+
+    #[test]
+    fn the_head_outlives_trimming() {
+        let store = Store::new();
+        assert_eq!(store.head().unwrap(), 0);
+        for text in ["one", "two", "three"] {
+            store.add(&new(text), NOW).unwrap();
+        }
+        store.trim_log(2).unwrap();
+        let snapshot = store.view();
+        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 2));
+        assert_eq!(snapshot.tail(0).unwrap().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3]);
+        drop(snapshot);
+        store.trim_log(1).unwrap();
+        assert_eq!(store.view().trimmed_to(), 2, "never backwards");
+        store.trim_log(Seq::MAX).unwrap();
+        let again = store.again();
+        let snapshot = again.snapshot().unwrap();
+        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 3), "never beyond what was written");
+        assert_eq!(snapshot.tail(0).unwrap(), []);
+        assert_eq!(snapshot.tail(Seq::MAX).unwrap(), []);
+        again.add(&new("four"), NOW).unwrap();
+        assert_eq!(again.head().unwrap(), 4);
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_unreadable_entry_is_reported_not_skipped() {
+        let store = Store::new();
+        store.add(&new("text"), NOW).unwrap();
+        store.sql("UPDATE sync_log SET payload = x'00'");
+        let error = store.view().tail(0).unwrap_err();
+        assert!(matches!(error, Error::Database { .. }), "{error}");
+        assert!(error.to_string().contains("entry 1 of its sync log"), "{error}");
     }
 }

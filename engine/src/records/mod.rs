@@ -31,6 +31,8 @@ mod snapshot;
 mod stats;
 mod store;
 mod substring;
+#[cfg(test)]
+mod testing;
 mod write;
 
 pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};

@@ -108,3 +108,24 @@ pub(super) fn scope_id(tx: &Transaction<'_>, scope: &Scope) -> Result<i64> {
         )?
         .query_row((&scope.agent, &scope.project), |row| row.get(0))?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_a_kind_is_its_place_in_the_list() {
+        for (place, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind_code(kind), place as i64);
+        }
+        // Codes are on the disks of users: these three stand for an order that may only grow.
+        assert_eq!((Kind::ALL[0], Kind::ALL[6], Kind::ALL[15]), (Kind::Fact, Kind::Decision, Kind::Chunk));
+    }
+
+    #[test]
+    fn a_content_has_the_hash_that_its_text_has() {
+        for content in ["text", " padded ", "cafe\u{301}"] {
+            assert_eq!(text::to_hex(&hash_of_content(content)), text::content_hash(content));
+        }
+    }
+}

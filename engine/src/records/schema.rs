@@ -251,3 +251,87 @@ pub(super) fn damaged(path: &Path, what: &str) -> Error {
 fn database_error(path: &Path, why: impl Into<String>) -> Error {
     Error::Database { path: path.to_owned(), why: why.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::testing::{NOW, Store, new};
+    use crate::error::Error;
+    use crate::paths::StorePaths;
+    use crate::records::Records;
+
+    /// Opens a store whose database is this file. Returns what is said, and checks that the file is left as it was.
+    fn refusal(database: &[u8]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = StorePaths::new(folder.path());
+        fs::write(paths.database(), database).unwrap();
+        let error = Records::open(&paths).err().expect("refused");
+        assert!(matches!(error, Error::Database { .. }), "{error:?}");
+        assert_eq!(fs::read(paths.database()).unwrap(), database, "changed");
+        error.to_string()
+    }
+
+    /// The bytes of a database after these statements.
+    fn database(statements: &str) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.db");
+        rusqlite::Connection::open(&path).unwrap().execute_batch(statements).unwrap();
+        fs::read(path).unwrap()
+    }
+
+    /// The bytes of a store with some records, all in its one file, changed by these statements.
+    fn store_after(statements: &str) -> Vec<u8> {
+        let store = Store::new();
+        let news: Vec<_> = (0..200).map(|n| new(&format!("text {n}"))).collect();
+        store.add_batch(&news, NOW).unwrap();
+        store.sql(statements);
+        store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+        fs::read(store.paths().database()).unwrap()
+    }
+
+    #[test]
+    fn an_empty_database_becomes_a_store() {
+        for empty in [Vec::new(), database("CREATE TABLE gone (x); DROP TABLE gone")] {
+            let folder = tempfile::tempdir().unwrap();
+            let paths = StorePaths::new(folder.path());
+            fs::write(paths.database(), empty).unwrap();
+            let id = Records::open(&paths).unwrap().add(&new("text"), NOW).unwrap().id;
+            assert!(Records::open(&paths).unwrap().get(id, NOW).unwrap().is_some());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_refused() {
+        for garbage in ["not a database at all, but long enough to have a header".repeat(20).as_bytes(), b"short"] {
+            assert!(refusal(garbage).contains("is not an SQLite database; move the file away"));
+        }
+    }
+
+    #[test]
+    fn another_program_s_database_is_refused() {
+        let message = "database of another program; choose another folder";
+        assert!(refusal(&database("CREATE TABLE theirs (x)")).contains(message));
+        assert!(refusal(&database("PRAGMA application_id = 7; PRAGMA user_version = 1")).contains(message));
+        assert!(refusal(&database("PRAGMA user_version = 1")).contains(message));
+    }
+
+    #[test]
+    fn a_newer_store_is_refused() {
+        let message = refusal(&store_after("PRAGMA user_version = 2"));
+        assert!(message.contains("newer memorist (format 2, this one reads up to 1); update memorist"), "{message}");
+    }
+
+    #[test]
+    fn damage_is_reported_at_the_door() {
+        for damage in ["PRAGMA user_version = -1", "DELETE FROM meta WHERE key = 'store_id'"] {
+            let message = refusal(&store_after(damage));
+            assert!(message.contains("it is damaged") && message.contains("put a backup in its place"), "{message}");
+        }
+        let whole = store_after("");
+        for length in [1_000, 4_096, 8_192, whole.len() / 2, whole.len() - 4_096, whole.len() - 1] {
+            let message = refusal(&whole[..length]);
+            assert!(message.contains("it is damaged"), "{length} bytes left: {message}");
+        }
+    }
+}

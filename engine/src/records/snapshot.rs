@@ -105,3 +105,67 @@ impl Snapshot {
 fn stored_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use crate::types::{Filter, NewRecord, RecordUpdate};
+
+    #[test]
+    fn a_snapshot_does_not_change_while_others_write() {
+        let store = Store::new();
+        let id = store.add(&new("before"), NOW).unwrap().id;
+        let snapshot = store.view();
+        let elsewhere = store.again();
+        elsewhere.add(&new("after"), NOW).unwrap();
+        let update = RecordUpdate { content: Some("changed".into()), ..Default::default() };
+        store.update(id, &update, NOW).unwrap();
+        elsewhere.trim_log(1).unwrap();
+        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (1, 0));
+        assert_eq!(snapshot.tail(0).unwrap().len(), 1);
+        assert_eq!(snapshot.records(&[id, 2], NOW).unwrap()[0].content, "before");
+        assert_eq!(snapshot.matching(&Filter::default(), NOW).unwrap().len(), 1);
+        assert_eq!(snapshot.stats(NOW).unwrap().total, 1);
+        drop(snapshot);
+        let snapshot = store.view();
+        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 1));
+        assert_eq!(snapshot.records(&[id], NOW).unwrap()[0].content, "changed");
+    }
+
+    #[test]
+    fn records_come_in_the_order_asked_without_the_missing_and_expired() {
+        let store = Store::new();
+        for (text, expires_at) in [("one", None), ("two", Some(NOW + 1)), ("three", None)] {
+            store.add(&NewRecord { expires_at, ..new(text) }, NOW).unwrap();
+        }
+        let snapshot = store.view();
+        let texts = |now| {
+            let records = snapshot.records(&[3, -5, 2, 99, 1, 3], now).unwrap();
+            records.into_iter().map(|record| record.content).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(NOW), ["three", "two", "one", "three"]);
+        assert_eq!(texts(NOW + 1), ["three", "one", "three"]);
+        assert_eq!(snapshot.expired(NOW).unwrap().len(), 0);
+        assert_eq!(snapshot.expired(NOW + 1).unwrap().iter().collect::<Vec<_>>(), [2]);
+        assert_eq!(store.get(2, NOW + 1).unwrap(), None);
+        assert_eq!(store.get(-2, NOW + 1).unwrap(), None);
+    }
+
+    #[test]
+    fn lists_go_page_by_page() {
+        let store = Store::new();
+        let news: Vec<_> = (1..=25).map(|n| NewRecord { importance: 1 + n % 2, ..new(&n.to_string()) }).collect();
+        store.add_batch(&news, NOW).unwrap();
+        let snapshot = store.view();
+        let odd = Filter { min_importance: Some(2), ..Filter::default() };
+        let (mut after, mut seen) = (0, Vec::new());
+        loop {
+            let page = snapshot.list(after, 4, &odd, NOW).unwrap();
+            let Some(last) = page.last() else { break };
+            after = last.id;
+            seen.extend(page.into_iter().map(|record| record.content));
+        }
+        assert_eq!(seen, (1..=25).step_by(2).map(|n| n.to_string()).collect::<Vec<_>>());
+        assert_eq!(snapshot.live_ids_after(22, 2, NOW).unwrap(), [23, 24]);
+    }
+}

@@ -96,3 +96,63 @@ impl Snapshot {
         Ok(count.unsigned_abs())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, model, new};
+    use super::super::{Access, AccessKind};
+    use super::*;
+    use crate::types::{NewRecord, RecordUpdate};
+
+    #[test]
+    fn an_empty_store_has_no_times_and_no_means() {
+        let stats = Store::new().view().stats(NOW).unwrap();
+        let expected = Stats {
+            total: 0,
+            by_kind: vec![],
+            avg_importance: 0.0,
+            avg_confidence: 0.0,
+            total_accesses: 0,
+            oldest: None,
+            newest: None,
+            pending_embeddings: 0,
+        };
+        assert_eq!(stats, expected);
+    }
+
+    #[test]
+    fn totals_are_of_live_records() {
+        let store = Store::new();
+        let add = |kind, importance, confidence, expires_at, at| {
+            let text = format!("{kind} {importance}");
+            store.add(&NewRecord { kind, importance, confidence, expires_at, ..new(&text) }, at).unwrap().id
+        };
+        let task = add(Kind::Task, 10, 1.0, None, NOW + 3);
+        add(Kind::Fact, 1, 0.5, None, NOW + 1);
+        add(Kind::Fact, 4, 0.0, None, NOW + 2);
+        let brief = add(Kind::Event, 9, 1.0, Some(NOW + 10), NOW);
+        for id in [task, brief] {
+            let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+            store.record_access(&[access, access], NOW).unwrap();
+        }
+        let model = store.model(&model(1)).unwrap();
+        let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+        store.store_embeddings(model, &[(hash, vec![1.0])]).unwrap();
+        store.update(task, &RecordUpdate { importance: Some(8), ..Default::default() }, NOW).unwrap();
+        let expected = Stats {
+            total: 3,
+            by_kind: vec![(Kind::Fact, 2), (Kind::Task, 1)],
+            avg_importance: 13.0 / 3.0,
+            avg_confidence: 0.5,
+            total_accesses: 2,
+            oldest: Some(NOW + 1),
+            newest: Some(NOW + 3),
+            pending_embeddings: 2,
+        };
+        assert_eq!(store.view().stats(NOW + 10).unwrap(), expected);
+        let counts =
+            Counts { live: 3, embedded: 1, expired: 1, versions: 1, embeddings: 1, accesses: 4, log_entries: 6 };
+        assert_eq!(store.view().counts(NOW + 10).unwrap(), counts);
+        assert_eq!(store.view().stats(NOW).unwrap().total, 4);
+    }
+}

@@ -190,3 +190,90 @@ impl Drop for Reader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Barrier;
+
+    use super::super::testing::{NOW, Store, new};
+    use super::super::{Access, AccessKind};
+    use super::*;
+    use crate::types::RecordUpdate;
+
+    #[test]
+    fn an_acknowledged_write_is_synced() {
+        let store = Store::new();
+        let pragma =
+            |conn: &Connection, name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        let writer = store.writer.lock();
+        assert_eq!(pragma(&writer, "synchronous"), 2, "FULL");
+        assert_eq!(pragma(&writer, "foreign_keys"), 1);
+        let mode: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+        assert_eq!(pragma(&store.unsynced.lock(), "synchronous"), 1, "NORMAL");
+    }
+
+    #[test]
+    fn a_reader_cannot_write_and_goes_back_clean() {
+        let store = Store::new();
+        assert!(store.reader().unwrap().execute_batch("DELETE FROM meta").is_err());
+        let snapshot = store.snapshot().unwrap();
+        store.add(&new("text"), NOW).unwrap();
+        drop(snapshot);
+        assert_eq!(store.readers.idle.lock().len(), 1);
+        assert_eq!(store.head().unwrap(), 1, "the pooled connection sees the present");
+        let many: Vec<_> = (0..IDLE_READERS + 3).map(|_| store.snapshot().unwrap()).collect();
+        drop(many);
+        assert_eq!(store.readers.idle.lock().len(), IDLE_READERS);
+    }
+
+    #[test]
+    fn a_store_is_found_again() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let again = store.again();
+        assert_eq!(again.store_id(), store.store_id());
+        assert_eq!(again.get(id, NOW).unwrap().unwrap().content, "text");
+        assert_ne!(Store::new().store_id(), store.store_id());
+    }
+
+    /// Six stores opened at once on a new folder, as six processes would, all writing all the time.
+    #[test]
+    fn many_writers_lose_nothing_and_are_never_told_to_wait() {
+        const WRITERS: usize = 6;
+        const WRITES: usize = 25;
+        let folder = tempfile::tempdir().unwrap();
+        let paths = StorePaths::new(folder.path().join("new").join("store"));
+        let start = Barrier::new(WRITERS);
+        let write = |writer: usize| {
+            start.wait();
+            let records = Records::open(&paths).unwrap();
+            let mut ids = Vec::new();
+            for number in 0..WRITES {
+                let id = records.add(&new(&format!("{writer} {number}")), NOW).unwrap().id;
+                assert!(!records.add(&new("shared"), NOW).is_err());
+                let update = RecordUpdate { importance: Some(7), ..Default::default() };
+                records.update(id, &update, NOW).unwrap();
+                let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+                records.record_access(&[access], NOW).unwrap();
+                let snapshot = records.snapshot().unwrap();
+                assert_eq!(snapshot.records(&[id], NOW).unwrap()[0].access_count, 1, "a writer reads its writes");
+                let head = snapshot.head();
+                assert_eq!(snapshot.tail(0).unwrap().len() as u64, head, "every number of the log has its entry");
+                ids.push(id);
+            }
+            ids
+        };
+        let ids: Vec<RecordId> = thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
+            writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+        });
+        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), WRITERS * WRITES);
+        let records = Records::open(&paths).unwrap();
+        let counts = records.snapshot().unwrap().counts(NOW).unwrap();
+        assert_eq!(counts.live, (WRITERS * WRITES + 1) as u64);
+        assert_eq!(counts.log_entries, (2 * WRITERS * WRITES + 1) as u64);
+        assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
+    }
+}

@@ -74,3 +74,61 @@ fn fold(text: &str, folded: &mut String) {
         folded.extend(text.nfc().flat_map(char::to_lowercase));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::super::{Access, AccessKind};
+    use super::*;
+    use crate::types::{Kind, NewRecord};
+
+    fn found(store: &Store, text: &str) -> Vec<String> {
+        let records = store.view().substring(text, &Filter::default(), NOW, 10).unwrap();
+        records.into_iter().map(|record| record.content).collect()
+    }
+
+    #[test]
+    fn case_and_composition_do_not_matter() {
+        let store = Store::new();
+        for text in ["Caf\u{e9} au lait", "ÜBERGRÖSSE", "100% sure_thing", "nothing"] {
+            store.add(&new(text), NOW).unwrap();
+        }
+        assert_eq!(found(&store, "CAFE\u{301}"), ["Caf\u{e9} au lait"]);
+        assert_eq!(found(&store, " bergrö "), ["ÜBERGRÖSSE"]);
+        assert_eq!(found(&store, "0% SURE_"), ["100% sure_thing"], "no wildcard");
+        assert_eq!(found(&store, "%"), ["100% sure_thing"]);
+        assert_eq!(found(&store, " "), Vec::<String>::new());
+        assert_eq!(found(&store, "cafes"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn context_and_tags_are_searched_and_the_filter_holds() {
+        let store = Store::new();
+        store.add(&NewRecord { context: Some("In Lisbon".into()), ..new("one") }, NOW).unwrap();
+        store
+            .add(&NewRecord { tags: vec!["x".into(), "Lisbon \"trip\"".into()], kind: Kind::Event, ..new("two") }, NOW)
+            .unwrap();
+        store.add(&NewRecord { expires_at: Some(NOW), ..new("lisbon, expired") }, NOW).unwrap();
+        assert_eq!(found(&store, "lisbon"), ["one", "two"]);
+        assert_eq!(found(&store, "\"TRIP"), ["two"], "as the tag is, not as it is stored");
+        let events = Filter { kinds: vec![Kind::Event], ..Filter::default() };
+        let records = store.view().substring("lisbon", &events, NOW, 10).unwrap();
+        assert_eq!(records.len(), 1);
+    }
+
+    #[test]
+    fn the_order_is_confidence_then_recall_then_creation() {
+        let store = Store::new();
+        let sure = |text: &str, confidence| NewRecord { confidence, ..new(text) };
+        store.add(&sure("x unsure, newest", 0.5), NOW + 9).unwrap();
+        let recalled = store.add(&sure("x sure, recalled", 0.9), NOW).unwrap().id;
+        store.add(&sure("x sure, old", 0.9), NOW + 1).unwrap();
+        store.add(&sure("x sure, new", 0.9), NOW + 2).unwrap();
+        let access = Access { id: recalled, kind: AccessKind::Get, score: None, query: None, counts: true };
+        store.record_access(&[access], NOW + 3).unwrap();
+        let expected = ["x sure, recalled", "x sure, new", "x sure, old", "x unsure, newest"];
+        assert_eq!(found(&store, "x"), expected);
+        let first = store.view().substring("x", &Filter::default(), NOW, 1).unwrap();
+        assert_eq!(first[0].content, expected[0], "the limit cuts after sorting");
+    }
+}

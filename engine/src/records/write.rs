@@ -214,3 +214,261 @@ fn remove(tx: &Transaction<'_>, id: RecordId) -> Result<bool> {
     log::append(tx, id, &Change::Delete { ulid })?;
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::records::LogEntry;
+    use crate::types::{Kind, Scope};
+
+    fn log(store: &Store, after: u64) -> Vec<(RecordId, Change)> {
+        store
+            .view()
+            .tail(after)
+            .unwrap()
+            .into_iter()
+            .map(|LogEntry { record_id, change, .. }| (record_id, change))
+            .collect()
+    }
+
+    fn content(text: &str) -> RecordUpdate {
+        RecordUpdate { content: Some(text.into()), ..Default::default() }
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was_given() {
+        let store = Store::new();
+        let given = NewRecord {
+            content: "caf\u{e9}, \"quoted\"\n\u{1F600}".into(),
+            kind: Kind::Chunk,
+            source: "a file".into(),
+            context: Some("around it".into()),
+            confidence: 0.25,
+            importance: 10,
+            tags: vec!["z".into(), "a \"b\"".into(), "z".into(), "日本".into()],
+            expires_at: Some(NOW + 1_000),
+            scope: Scope { agent: Some("agent".into()), project: Some("project".into()) },
+        };
+        let outcome = store.add(&given, NOW).unwrap();
+        assert!(outcome.created);
+        let record = store.get(outcome.id, NOW).unwrap().unwrap();
+        let ulid = ulid::Ulid::from_string(&record.ulid).unwrap();
+        assert_eq!(ulid.timestamp_ms(), NOW.unsigned_abs());
+        let expected = Record {
+            id: outcome.id,
+            ulid: record.ulid.clone(),
+            version: 1,
+            content_hash: text::content_hash(&given.content),
+            content: given.content,
+            kind: given.kind,
+            source: given.source,
+            context: given.context,
+            confidence: given.confidence,
+            importance: given.importance,
+            tags: vec!["z".into(), "a \"b\"".into(), "日本".into()],
+            scope: given.scope,
+            created_at: NOW,
+            updated_at: NOW,
+            expires_at: given.expires_at,
+            access_count: 0,
+            last_accessed_at: None,
+        };
+        assert_eq!(record, expected);
+    }
+
+    #[test]
+    fn invalid_input_stores_nothing() {
+        let store = Store::new();
+        let bad = [
+            (new(" \n"), "content"),
+            (new("a\0b"), "content"),
+            (NewRecord { importance: 11, ..new("x") }, "importance"),
+            (NewRecord { confidence: f64::NAN, ..new("x") }, "confidence"),
+            (NewRecord { expires_at: Some(1_700_000_000), ..new("x") }, "expiresAt"),
+            (NewRecord { tags: vec![String::new()], ..new("x") }, "tags"),
+        ];
+        for (record, field) in &bad {
+            let error = store.add(record, NOW).unwrap_err();
+            assert!(error.to_string().starts_with(field), "{error}");
+        }
+        let id = store.add(&new("sound"), NOW).unwrap().id;
+        let update = RecordUpdate { importance: Some(0), ..Default::default() };
+        assert!(matches!(store.update(id, &update, NOW), Err(Error::Invalid { .. })));
+        assert!(matches!(store.update(id, &RecordUpdate::default(), NOW), Err(Error::Invalid { .. })));
+        assert_eq!(store.head().unwrap(), 1);
+        assert_eq!(store.view().counts(NOW).unwrap().live, 1);
+    }
+
+    #[test]
+    fn a_text_is_saved_once_per_scope() {
+        let store = Store::new();
+        let first = store.add(&new("caf\u{e9}"), NOW).unwrap();
+        let head = store.head().unwrap();
+        let again = store.add(&NewRecord { importance: 9, ..new("cafe\u{301}") }, NOW + 7).unwrap();
+        assert_eq!((again.id, again.created), (first.id, false));
+        let record = store.get(first.id, NOW).unwrap().unwrap();
+        assert_eq!((record.updated_at, record.created_at, record.importance), (NOW + 7, NOW, 5));
+        assert_eq!(store.head().unwrap(), head, "the indexes need not hear of it");
+
+        let scopes = [(None, Some("p")), (Some("p"), None), (Some("a"), Some("p")), (Some("a"), Some("q"))];
+        let mut ids = vec![first.id];
+        for _ in 0..2 {
+            for (agent, project) in scopes {
+                let scope = Scope { agent: agent.map(Into::into), project: project.map(Into::into) };
+                ids.push(store.add(&NewRecord { scope, ..new("caf\u{e9}") }, NOW).unwrap().id);
+            }
+        }
+        assert_eq!(ids, [1, 2, 3, 4, 5, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn the_place_of_an_expired_twin_is_taken() {
+        let store = Store::new();
+        let brief = NewRecord { expires_at: Some(NOW + 10), ..new("brief") };
+        let old = store.add(&brief, NOW).unwrap().id;
+        assert!(!store.add(&new("brief"), NOW + 9).unwrap().created);
+        let fresh = store.add(&new("brief"), NOW + 10).unwrap();
+        assert!(fresh.created && fresh.id != old, "{fresh:?}");
+        assert_eq!(store.get(old, NOW).unwrap(), None);
+        assert!(matches!(log(&store, 1)[..], [(gone, Change::Delete { .. }), (new, Change::Put { .. })]
+            if gone == old && new == fresh.id));
+
+        let expired = store.add(&NewRecord { expires_at: Some(NOW + 20), ..new("other") }, NOW + 10).unwrap().id;
+        store.update(fresh.id, &content("other"), NOW + 20).unwrap();
+        assert_eq!(store.number(&format!("SELECT count(*) FROM records WHERE id = {expired}")), 0);
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_batch_is_one_transaction_that_invalid_ones_do_not_stop() {
+        let store = Store::new();
+        let batch = [new("one"), new(""), new("two"), new("one")];
+        let outcomes = store.add_batch(&batch, NOW).unwrap();
+        let ids: Vec<_> = outcomes.iter().map(|o| o.as_ref().ok().map(|o| (o.id, o.created))).collect();
+        assert_eq!(ids, [Some((1, true)), None, Some((2, true)), Some((1, false))]);
+        assert!(matches!(outcomes[1], Err(Error::Invalid { field: "content", .. })));
+
+        store.sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON records WHEN new.content = 'no'
+                   BEGIN SELECT raise(ABORT, 'refused'); END",
+        );
+        assert!(store.add_batch(&[new("three"), new("no"), new("four")], NOW).is_err());
+        assert_eq!(store.head().unwrap(), 2, "a failure of the database stops them all");
+    }
+
+    #[test]
+    fn an_update_keeps_the_version_before() {
+        let store = Store::new();
+        let id = store.add(&NewRecord { tags: vec!["old".into(), "both".into()], ..new("first") }, NOW).unwrap().id;
+        let update = RecordUpdate {
+            content: Some("second".into()),
+            kind: Some(Kind::Task),
+            context: Some(Some("why".into())),
+            tags: Some(vec!["both".into(), "new".into(), "new".into()]),
+            ..Default::default()
+        };
+        let updated = store.update(id, &update, NOW + 1).unwrap();
+        assert_eq!(store.get(id, NOW + 1).unwrap().unwrap(), updated);
+        assert_eq!(updated.content_hash, text::content_hash("second"));
+        assert_eq!((updated.version, updated.updated_at, updated.created_at), (2, NOW + 1, NOW));
+        assert_eq!(updated.tags, ["both", "new"]);
+        let before = format!(
+            "SELECT count(*) FROM versions WHERE record_id = {id} AND version = 1 AND content = 'first'
+             AND kind = 0 AND context IS NULL AND tags = '[\"old\",\"both\"]' AND updated_at = {NOW}
+             AND replaced_at = {NOW} + 1 AND reason = 'update'"
+        );
+        assert_eq!(store.number(&before), 1);
+        assert_eq!(log(&store, 1), [(id, Change::Put { version: 2, new_text: true })]);
+
+        let emptied = RecordUpdate { context: Some(None), tags: Some(vec![]), ..Default::default() };
+        let emptied = store.update(id, &emptied, NOW + 2).unwrap();
+        assert_eq!((emptied.context, emptied.tags), (None, vec![]));
+        assert_eq!(store.number("SELECT count(*) FROM record_tags"), 0);
+        let louder = store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, NOW + 3).unwrap();
+        assert_eq!(log(&store, 3), [(id, Change::Put { version: 4, new_text: false })]);
+        assert_eq!(store.update(id, &content("second"), NOW + 4).unwrap(), louder, "no change, no version");
+        assert_eq!(store.head().unwrap(), 4);
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_update_refuses_what_it_must() {
+        let store = Store::new();
+        let one = store.add(&new("one"), NOW).unwrap().id;
+        let two = store.add(&NewRecord { expires_at: Some(NOW + 10), ..new("two") }, NOW).unwrap().id;
+        assert!(matches!(store.update(one, &content("two"), NOW), Err(Error::Duplicate(id)) if id == two));
+        for absent in [0, -1, 99, i64::MAX] {
+            assert!(matches!(store.update(absent, &content("x"), NOW), Err(Error::NotFound(id)) if id == absent));
+        }
+        assert!(matches!(store.update(two, &content("x"), NOW + 10), Err(Error::NotFound(_))), "expired");
+        let composed = store.update(one, &content("one\u{301}"), NOW).unwrap();
+        let same_hash = store.update(one, &content("on\u{e9}"), NOW).unwrap();
+        assert_eq!(composed.content_hash, same_hash.content_hash);
+        assert_eq!(log(&store, 3), [(one, Change::Put { version: 3, new_text: false })]);
+    }
+
+    #[test]
+    fn delete_leaves_nothing() {
+        let store = Store::new();
+        let model = store.model(&super::super::testing::model(1)).unwrap();
+        let id = store.add(&NewRecord { tags: vec!["t".into()], ..new("secret") }, NOW).unwrap().id;
+        let ulid = ulid::Ulid::from_string(&store.get(id, NOW).unwrap().unwrap().ulid).unwrap().to_bytes();
+        for text in ["secret two", "secret three"] {
+            let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+            store.store_embeddings(model, &[(hash, vec![1.0])]).unwrap();
+            store.update(id, &content(text), NOW).unwrap();
+        }
+        let access = crate::records::Access {
+            id,
+            kind: crate::records::AccessKind::Get,
+            score: None,
+            query: Some("secret"),
+            counts: true,
+        };
+        store.record_access(&[access], NOW).unwrap();
+        assert_eq!(store.view().counts(NOW).unwrap().embeddings, 2);
+        let head = store.head().unwrap();
+        assert!(store.delete(id).unwrap());
+        assert_eq!(log(&store, head), [(id, Change::Delete { ulid })]);
+        for table in ["records", "versions", "embeddings", "access_log", "record_tags"] {
+            assert_eq!(store.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+        }
+        for absent in [id, -1, 0, i64::MIN] {
+            assert!(!store.delete(absent).unwrap());
+        }
+        assert_eq!(store.head().unwrap(), head + 1, "nothing deleted, nothing logged");
+        assert!(store.add(&new("another"), NOW).unwrap().id > id, "ids are not used twice");
+    }
+
+    #[test]
+    fn an_embedding_that_another_record_uses_stays() {
+        let store = Store::new();
+        let model = store.model(&super::super::testing::model(1)).unwrap();
+        let one = store.add(&new("shared"), NOW).unwrap().id;
+        let scope = Scope { agent: None, project: Some("p".into()) };
+        let two = store.add(&NewRecord { scope, ..new("shared") }, NOW).unwrap().id;
+        let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+        store.store_embeddings(model, &[(hash, vec![1.0])]).unwrap();
+        store.delete(one).unwrap();
+        assert_eq!(store.view().embeddings(model, &[two]).unwrap(), [(two, vec![1.0])]);
+        store.delete(two).unwrap();
+        assert_eq!(store.number("SELECT count(*) FROM embeddings"), 0);
+    }
+
+    #[test]
+    fn a_record_and_its_log_entry_are_there_together_or_not_at_all() {
+        let store = Store::new();
+        let id = store.add(&new("kept"), NOW).unwrap().id;
+        store.sql("CREATE TRIGGER refuse BEFORE INSERT ON sync_log BEGIN SELECT raise(ABORT, 'full'); END");
+        let before = store.get(id, NOW).unwrap();
+        assert!(store.add(&new("lost"), NOW).is_err());
+        assert!(store.update(id, &content("changed"), NOW).is_err());
+        assert!(store.delete(id).is_err());
+        assert_eq!(store.get(id, NOW).unwrap(), before);
+        assert_eq!(store.view().counts(NOW).unwrap().live, 1);
+        assert_eq!(store.number("SELECT count(*) FROM versions"), 0);
+        store.sql("DROP TRIGGER refuse");
+        assert!(store.add(&new("lost"), NOW).unwrap().created, "the store works on");
+    }
+}
