@@ -110,8 +110,8 @@ impl Writer {
             .map(|segment| bury(segment, &gone))
             .filter(|segment| segment.live() > 0)
             .collect();
-        let number = self.current.next_segment;
         if !fresh.is_empty() {
+            let number = self.take_number();
             let (mut codes, mut scales) = (Vec::new(), Vec::new());
             let vector = |row: usize| &vectors[fresh[row] * dims..][..dims];
             for row in 0..fresh.len() {
@@ -120,8 +120,7 @@ impl Writer {
             let draft = Draft { dims, keys: &fresh_keys, codes: &codes, scales: &scales, vector: &vector, graph: None };
             segments.push(write_segment(&self.directory, number, &draft)?);
         }
-        let next_segment = number + u64::from(!fresh.is_empty());
-        self.publish(segments, next_segment, payload.to_vec())
+        self.publish(segments, payload.to_vec())
     }
 
     /// Merges some segments, where that makes searches faster, and publishes the result. Returns whether more remains to be
@@ -146,11 +145,7 @@ impl Writer {
     /// this one is finished or dropped.
     pub fn begin_merge(&mut self) -> Option<Merge> {
         let sources = merge::plan(&self.current.segments, &self.options)?;
-        // The number is used up even if the merge fails, so that segments applied meanwhile get others.
-        let number = self.current.next_segment;
-        let mut snapshot = self.copy_of_current();
-        snapshot.next_segment += 1;
-        self.current = Arc::new(snapshot);
+        let number = self.take_number();
         Some(Merge::new(self.directory.clone(), number, self.options.clone(), sources))
     }
 
@@ -161,16 +156,15 @@ impl Writer {
     /// When the manifest cannot be written.
     pub fn finish_merge(&mut self, merged: Merged) -> Result<(), WriteError> {
         let Merged { segment, sources } = merged;
-        let mut gone = Vec::new();
+        let mut gone: Vec<Key> = Vec::new();
         for source in &sources {
-            let Some(now) = self.current.segments.iter().find(|now| now.file.number == source.file.number) else {
-                // All of its vectors were deleted meanwhile.
-                gone.extend_from_slice(source.file.view().keys);
-                continue;
-            };
+            // A source whose vectors were all deleted meanwhile is no longer there.
+            let now = self.current.segments.iter().find(|now| now.file.number == source.file.number);
+            let is_live = |slot| now.is_some_and(|now| !now.tombstones.contains(slot));
             let view = source.file.view();
-            let since = &now.tombstones.bitmap - &source.tombstones.bitmap;
-            gone.extend(since.iter().filter_map(|slot| view.keys.get(slot as usize)));
+            let keys = view.keys.iter().zip(0..);
+            let was_live = keys.filter(|&(_, slot)| !source.tombstones.contains(slot));
+            gone.extend(was_live.filter(|&(_, slot)| !is_live(slot)).map(|(&key, _)| key));
         }
         let is_source = |segment: &Segment| sources.iter().any(|source| source.file.number == segment.file.number);
         let mut segments: Vec<Segment> = self.current.segments.clone();
@@ -180,7 +174,7 @@ impl Writer {
         if let Some(merged) = merged {
             segments.insert(position.min(segments.len()), merged);
         }
-        self.publish(segments, self.current.next_segment, self.current.payload.clone())
+        self.publish(segments, self.current.payload.clone())
     }
 
     /// The rows to be put in: their keys, each once, and their vectors, of length 1, one after the other.
@@ -205,14 +199,18 @@ impl Writer {
         Ok((keys, vectors))
     }
 
-    fn copy_of_current(&self) -> Snapshot {
+    /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose writing
+    /// failed late may name it all the same.
+    fn take_number(&mut self) -> u64 {
         let Snapshot { dims, generation, next_segment, ref payload, ref segments } = *self.current;
-        Snapshot { dims, generation, next_segment, payload: payload.clone(), segments: segments.clone() }
+        let (payload, segments) = (payload.clone(), segments.clone());
+        self.current = Arc::new(Snapshot { dims, generation, next_segment: next_segment + 1, payload, segments });
+        next_segment
     }
 
-    fn publish(&mut self, segments: Vec<Segment>, next_segment: u64, payload: Vec<u8>) -> Result<(), WriteError> {
-        let generation = self.current.generation + 1;
-        let next = Snapshot { dims: self.options.dims, generation, next_segment, payload, segments };
+    fn publish(&mut self, segments: Vec<Segment>, payload: Vec<u8>) -> Result<(), WriteError> {
+        let (dims, generation) = (self.options.dims, self.current.generation + 1);
+        let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments };
         publish_manifest(&self.directory, &next)?;
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {
