@@ -194,7 +194,7 @@ mod tests {
         store.trim_log(2).unwrap();
         let snapshot = store.view();
         assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 2));
-        assert_eq!(snapshot.tail(0).unwrap().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3]);
+        assert_eq!(snapshot.tail(0, usize::MAX).unwrap().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3]);
         drop(snapshot);
         store.trim_log(1).unwrap();
         assert_eq!(store.view().trimmed_to(), 2, "never backwards");
@@ -202,8 +202,8 @@ mod tests {
         let again = store.again();
         let snapshot = again.snapshot().unwrap();
         assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 3), "never beyond what was written");
-        assert_eq!(snapshot.tail(0).unwrap(), []);
-        assert_eq!(snapshot.tail(Seq::MAX).unwrap(), []);
+        assert_eq!(snapshot.tail(0, usize::MAX).unwrap(), []);
+        assert_eq!(snapshot.tail(Seq::MAX, usize::MAX).unwrap(), []);
         again.add(&new("four"), NOW).unwrap();
         assert_eq!(again.head().unwrap(), 4);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
@@ -214,7 +214,7 @@ mod tests {
         let store = Store::new();
         store.add(&new("text"), NOW).unwrap();
         store.sql("UPDATE sync_log SET payload = x'00'");
-        let error = store.view().tail(0).unwrap_err();
+        let error = store.view().tail(0, usize::MAX).unwrap_err();
         assert!(matches!(error, Error::Database { .. }), "{error}");
         assert!(error.to_string().contains("entry 1 of its sync log"), "{error}");
     }

@@ -122,7 +122,7 @@ mod tests {
         store.update(id, &update, NOW).unwrap();
         elsewhere.trim_log(1).unwrap();
         assert_eq!((snapshot.head(), snapshot.trimmed_to()), (1, 0));
-        assert_eq!(snapshot.tail(0).unwrap().len(), 1);
+        assert_eq!(snapshot.tail(0, usize::MAX).unwrap().len(), 1);
         assert_eq!(snapshot.records(&[id, 2], NOW).unwrap()[0].content, "before");
         assert_eq!(snapshot.matching(&Filter::default(), NOW).unwrap().len(), 1);
         assert_eq!(snapshot.stats(NOW).unwrap().total, 1);

@@ -225,7 +225,7 @@ mod tests {
     fn log(store: &Store, after: u64) -> Vec<(RecordId, Change)> {
         store
             .view()
-            .tail(after)
+            .tail(after, usize::MAX)
             .unwrap()
             .into_iter()
             .map(|LogEntry { record_id, change, .. }| (record_id, change))
