@@ -1,0 +1,162 @@
+//! What the benches share: a corpus of memories with vectors as hard as real ones, and a store of it on disk.
+//!
+//! The texts are those of `bench_data::memories`; the vectors those of `bench_data::vectors` (as near to one another as
+//! real sentence embeddings are), or, where the environment variable `MEMORIST_SHARED_DATA` names a folder of real
+//! embeddings, those. `MEMORIST_BENCH_COUNT` sets the size (100,000 by default).
+
+// Each bench uses its part.
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bench_data::vectors::{Shape, queries_for, vectors};
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::{Embedder, ModelIdentity};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Kind, NewRecord};
+use memorist_engine::{Engine, Error};
+
+pub const SEED: u64 = 42;
+
+pub struct Corpus {
+    pub name: String,
+    pub dims: usize,
+    pub texts: Vec<NewRecord>,
+    /// One row per text.
+    pub vectors: Vec<f32>,
+    /// Held-out queries: words, and a vector of the same distribution.
+    pub queries: Vec<(String, Vec<f32>)>,
+}
+
+/// How many records.
+pub fn count() -> usize {
+    std::env::var("MEMORIST_BENCH_COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000)
+}
+
+impl Corpus {
+    pub fn new(count: usize) -> Self {
+        let texts: Vec<NewRecord> = bench_data::memories(SEED, count).map(record).collect();
+        let words = bench_data::questions(SEED, count, 1_000).into_iter().map(|question| question.text);
+        let real = bench_data::real::directory().and_then(|folder| bench_data::real::load(&folder).expect("readable"));
+        match real {
+            Some(real) if count * real.dims <= real.base.len() => Corpus {
+                name: format!("real-{count}"),
+                dims: real.dims,
+                texts,
+                vectors: real.base[..count * real.dims].to_vec(),
+                queries: words.zip(real.queries.chunks(real.dims).map(<[f32]>::to_vec)).collect(),
+            },
+            _ => {
+                let dims = 384;
+                let queries = queries_for(Shape::Realistic, SEED, count, dims, 1_000);
+                Corpus {
+                    name: format!("generated-{count}"),
+                    dims,
+                    texts,
+                    vectors: vectors(Shape::Realistic, SEED, count, dims).flatten().collect(),
+                    queries: words.zip(queries).collect(),
+                }
+            }
+        }
+    }
+
+    pub fn vector(&self, row: usize) -> &[f32] {
+        &self.vectors[row * self.dims..][..self.dims]
+    }
+
+    /// The rows of the `k` vectors nearest to `query` among the `allowed`, by a full scan.
+    pub fn nearest(&self, query: &[f32], k: usize, allowed: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut scores: Vec<(f32, usize)> = (0..self.texts.len())
+            .filter(|row| allowed(*row))
+            .map(|row| (self.vector(row).iter().zip(query).map(|(a, b)| a * b).sum(), row))
+            .collect();
+        scores.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        scores.into_iter().take(k).map(|(_, row)| row).collect()
+    }
+}
+
+fn record(memory: bench_data::MemoryRecord) -> NewRecord {
+    NewRecord {
+        kind: memory.entry_type.parse::<Kind>().expect("a kind of the engine"),
+        source: memory.source,
+        context: memory.context,
+        confidence: memory.confidence,
+        importance: i64::from(memory.importance),
+        tags: memory.tags,
+        ..NewRecord::new(memory.content)
+    }
+}
+
+/// Knows the vector of each text of the corpus.
+struct Known {
+    identity: ModelIdentity,
+    rows: HashMap<String, Vec<f32>>,
+}
+
+impl Embedder for Known {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Error> {
+        self.rows.get(text).cloned().ok_or_else(|| Error::Embedding(format!("not in the corpus: {text}")))
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        texts.iter().map(|text| self.embed_query(text)).collect()
+    }
+}
+
+/// The embedder of a corpus.
+pub fn embedder(corpus: &Corpus) -> Arc<dyn Embedder> {
+    let identity = ModelIdentity {
+        name: corpus.name.clone(),
+        weights_sha256: corpus.name.clone(),
+        pooling: "none".into(),
+        dims: corpus.dims,
+    };
+    let text = |record: &NewRecord| memorist_engine::text::embedding_text(record.context.as_deref(), &record.content);
+    let rows =
+        corpus.texts.iter().enumerate().map(|(row, record)| (text(record), corpus.vector(row).to_vec())).collect();
+    Arc::new(Known { identity, rows })
+}
+
+/// Settings of a store that is only read.
+pub fn config() -> Config {
+    Config { model: ModelSource::None, log_searches: false, ..Config::default() }
+}
+
+/// The folder of a store of the whole corpus, made at the first call and kept for the next bench.
+pub fn store(corpus: &Corpus) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-stores").join(&corpus.name);
+    let engine = Engine::open_with_embedder(&folder, config(), embedder(corpus)).expect("a store for the bench");
+    if engine.stats().expect("stats").total < corpus.texts.len() as u64 {
+        eprintln!("making a store of {} records in {}", corpus.texts.len(), folder.display());
+        for chunk in corpus.texts.chunks(5_000) {
+            engine.add_batch(chunk).expect("records");
+        }
+    }
+    engine.embed_pending(&NoProgress).expect("embeds");
+    engine.flush(&NoProgress).expect("applies");
+    folder
+}
+
+/// Times each call by itself, after a warm-up, and prints percentiles: what a mean hides.
+pub fn percentiles(what: &str, calls: usize, mut call: impl FnMut(usize)) {
+    for at in 0..calls.min(100) {
+        call(at);
+    }
+    let mut times: Vec<Duration> = (0..calls)
+        .map(|at| {
+            let started = Instant::now();
+            call(at);
+            started.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    let at = |share: f64| times[((calls as f64 * share) as usize).min(calls - 1)].as_secs_f64() * 1e3;
+    eprintln!("{what}: p50 {:.3} ms, p90 {:.3} ms, p99 {:.3} ms, max {:.3} ms", at(0.5), at(0.9), at(0.99), at(1.0));
+}

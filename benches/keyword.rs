@@ -1,0 +1,39 @@
+//! How long does a search by words take?
+//!
+//! Corpus: the whole bench corpus; queries are its questions (sentences) and their first three words.
+//! Run: `cargo bench --bench keyword`
+
+mod common;
+
+use common::Corpus;
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use memorist_engine::keywords::{KeywordIndex, KeywordQuery, TantivyIndex};
+use memorist_engine::types::Filter;
+use roaring::RoaringTreemap;
+
+fn keyword(criterion: &mut Criterion) {
+    let corpus = Corpus::new(common::count());
+    let index = TantivyIndex::open(&common::store(&corpus).join("keywords")).expect("the index of the store");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let sentences: Vec<String> = corpus.queries.iter().map(|(text, _)| text.clone()).collect();
+    let words = |text: &String| text.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    let short: Vec<String> = sentences.iter().map(words).collect();
+    let (all, none) = (Filter::default(), RoaringTreemap::new());
+    let mut group = criterion.benchmark_group("keyword");
+    for (name, queries) in [("three words", &short), ("sentence", &sentences)] {
+        let mut at = (0..queries.len()).cycle();
+        group.bench_function(BenchmarkId::new(name, corpus.texts.len()), |bench| {
+            bench.iter(|| {
+                let query = KeywordQuery::new(&queries[at.next().unwrap_or(0)]);
+                snapshot.search(&query, 50, &all, &none, None).expect("searches")
+            });
+        });
+        common::percentiles(name, queries.len(), |at| {
+            snapshot.search(&KeywordQuery::new(&queries[at]), 50, &all, &none, None).expect("searches");
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, keyword);
+criterion_main!(benches);
