@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenizerManager};
+use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, Term};
 
 use super::analysis;
@@ -81,8 +81,8 @@ pub(super) fn builder() -> IndexBuilder {
 
 /// Our analysers, by the names that the schema speaks.
 pub(super) fn analysers() -> TokenizerManager {
-    let manager = TokenizerManager::new();
-    manager.register(RAW, TextAnalyzer::from(RawTokenizer::default()));
+    // tantivy's own are among them: `raw` is one, and a writer insists on `default`
+    let manager = TokenizerManager::default();
     manager.register(CONTENT_ANALYSER, analysis::content_analyser());
     manager.register(DISTINCT_ANALYSER, analysis::distinct_analyser());
     manager.register(IDENTIFIER_ANALYSER, analysis::identifier_analyser());

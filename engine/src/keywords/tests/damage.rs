@@ -17,7 +17,8 @@ fn why<T>(result: Result<T>) -> String {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|file| fs::metadata(file).unwrap().len() > 0);
-    files.sort();
+    // segments have random names
+    files.sort_by_key(|file| (file.extension().map(|kind| kind.to_owned()), fs::metadata(file).unwrap().len()));
     files
 }
 
@@ -76,27 +77,29 @@ fn a_missing_segment_file_is_noticed() {
     }));
 }
 
-/// Everything that a search can do to an index, whatever state it is in. Errors are fine, panics are not.
-fn exercise(folder: &Path) -> Result<()> {
+/// Everything that a search can do to an index, whatever state it is in, and what it found.
+fn exercise(folder: &Path) -> Result<String> {
     let index = TantivyIndex::open(folder)?;
     let snapshot = index.snapshot()?;
     let query = KeywordQuery::new("word1 word2 word30 src/word3.rs");
     let filter = Filter { tags: vec!["word1".to_owned()], min_importance: Some(2), ..Filter::default() };
+    let mut found = format!("{} {}", snapshot.applied(), snapshot.len());
     for filter in [Filter::default(), filter] {
-        snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
-        snapshot.matching(&filter)?;
+        let hits = snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
+        found.push_str(&format!(" {hits:?} {:?}", snapshot.matching(&filter)?));
     }
-    snapshot.scores(&query, &[1, 5, 401, 9_999], None)?;
-    Ok(())
+    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999], None)?));
+    Ok(found)
 }
 
 #[test]
 fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
-    exercise(folder.path()).unwrap();
+    let sound_answer = exercise(folder.path()).unwrap();
     let seed = 17;
     let mut random = Random(seed);
+    let mut noticed = 0;
     for file in files(folder.path()) {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let sound = fs::read(&file).unwrap();
@@ -109,18 +112,20 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
                 _ => bytes[at..].fill(0xff),
             }
             fs::write(&file, &bytes).unwrap();
-            if let Err(error) = exercise(folder.path()) {
+            let case = format!("seed {seed}, {name}, round {round}, byte {at}");
+            let answer = exercise(folder.path());
+            if let Err(error) = &answer {
                 let expected = matches!(error, Error::IndexUnusable { .. } | Error::Keywords(_));
-                assert!(expected, "seed {seed}, {name}, round {round}: {error:?}");
+                assert!(expected, "{case}: {error:?}");
             }
-            let segment_file = !name.starts_with('.') && name != "meta.json";
-            if segment_file && bytes != sound {
-                let faults = TantivyIndex::open(folder.path()).and_then(|index| index.verify());
-                let found = faults.as_ref().map_or(true, |faults| !faults.is_empty());
-                assert!(found, "seed {seed}, {name}, round {round}: the damage was not found");
-            }
+            let faults = TantivyIndex::open(folder.path()).and_then(|index| index.verify());
+            let found = faults.map_or(true, |faults| !faults.is_empty());
+            noticed += usize::from(found);
+            // what is not noticed (white space of a footer, say) must not matter
+            assert!(found || answer.is_ok_and(|answer| answer == sound_answer), "{case}: the damage was not found");
         }
         fs::write(&file, &sound).unwrap();
     }
-    exercise(folder.path()).unwrap();
+    assert!(noticed > 50, "only {noticed} damages were noticed");
+    assert_eq!(exercise(folder.path()).unwrap(), sound_answer);
 }
