@@ -42,14 +42,13 @@ fn no_index_is_said_to_be_none() {
 }
 
 #[test]
-fn another_format_is_refused() {
+fn a_foreign_or_cut_list_of_segments_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
     let meta = folder.path().join("meta.json");
     let text = fs::read_to_string(&meta).unwrap();
     for (from, to, says) in [
-        ("\\\"format\\\":1", "\\\"format\\\":2", "format 2"),
-        ("\\\"format\\\":1", "\\\"formal\\\":1", "payload"),
+        ("\\\"applied\\\":2", "\\\"applied\\\":9", "payload is damaged"),
         ("\"payload\"", "\"pay\"", "first commit"),
         ("memorist_distinct", "memorist_content", "fields"),
     ] {
@@ -64,6 +63,26 @@ fn another_format_is_refused() {
     why(TantivyIndex::open(folder.path()));
     fs::write(&meta, text).unwrap();
     TantivyIndex::open(folder.path()).unwrap();
+}
+
+#[test]
+fn a_wrong_digit_in_the_list_of_segments_is_noticed_or_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    some_index(folder.path());
+    let sound_answer = exercise(folder.path()).unwrap();
+    let meta = folder.path().join("meta.json");
+    let sound = fs::read(&meta).unwrap();
+    let digits = (0..sound.len()).filter(|&at| sound[at].is_ascii_digit());
+    for at in digits {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 1;
+        fs::write(&meta, &bytes).unwrap();
+        let faults = TantivyIndex::open(folder.path()).and_then(|index| index.verify());
+        let found = faults.map_or(true, |faults| !faults.is_empty());
+        let harmless = exercise(folder.path()).is_ok_and(|answer| answer == sound_answer);
+        let around = String::from_utf8_lossy(&bytes[at.saturating_sub(40)..bytes.len().min(at + 20)]);
+        assert!(found || harmless, "byte {at}: {around}");
+    }
 }
 
 #[test]
