@@ -47,7 +47,11 @@ pub(super) fn allowed_docs(reader: &SegmentReader, filter: &Filter) -> Result<Ro
         let range = last.filter(|&last| first <= last).map(|last| first..=last);
         narrow(with_values(&columns.i64(schema::CREATED_AT)?, reader.max_doc(), range));
     }
-    let mut allowed = allowed.unwrap_or_else(|| (0..reader.max_doc()).collect());
+    let mut allowed = allowed.unwrap_or_else(|| {
+        let mut all = RoaringBitmap::new();
+        all.insert_range(0..reader.max_doc());
+        all
+    });
     if reader.has_deletes() {
         let deleted: RoaringBitmap = (0..reader.max_doc()).filter(|&doc| reader.is_deleted(doc)).collect();
         allowed -= deleted;

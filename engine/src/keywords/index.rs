@@ -124,6 +124,19 @@ impl TantivyIndex {
         let mut seen = HashSet::new();
         for reader in self.reader.searcher().segment_readers() {
             let segment = Segment::open(reader, &self.fields)?;
+            let (listed, held) = (reader.max_doc(), segment.content.norms.num_docs());
+            if listed != held {
+                faults.push(format!("segment {} has {held} documents, not {listed}", reader.segment_id()));
+                continue;
+            }
+            let alive = reader.doc_ids_alive().count();
+            if alive as u64 != u64::from(reader.num_docs()) {
+                faults.push(format!(
+                    "segment {} has {alive} live records, not {}",
+                    reader.segment_id(),
+                    reader.num_docs()
+                ));
+            }
             for doc in reader.doc_ids_alive() {
                 let id = segment.id(doc);
                 if !seen.insert(id) {

@@ -20,8 +20,9 @@
 //! every segment file ends with a checksum). It is derived: it may be deleted at any time and is rebuilt from
 //! `memory.db`. Nothing is stored in it but terms and columns.
 //!
-//! The payload of each commit is the JSON text `{"format":1,"applied":N}`: the number of this page, and the sequence
-//! number up to which the sync log is applied. An index without it, or with another format or schema, is unusable.
+//! The payload of each commit is the JSON text `{"format":1,"applied":N,"check":"..."}`: the number of this page, the
+//! sequence number up to which the sync log is applied, and the first 8 hex digits of the SHA-256 of the two (decimal,
+//! a space between them). An index without it, or with another format or schema, is unusable.
 //!
 //! | field | type | holds |
 //! |---|---|---|

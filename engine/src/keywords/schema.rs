@@ -1,10 +1,11 @@
 //! The fields of the index, what a record becomes in them, and the payload of a commit.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenizerManager};
+use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, Term};
 
 use super::analysis;
@@ -81,8 +82,8 @@ pub(super) fn builder() -> IndexBuilder {
 
 /// Our analysers, by the names that the schema speaks.
 pub(super) fn analysers() -> TokenizerManager {
-    let manager = TokenizerManager::new();
-    manager.register(RAW, TextAnalyzer::from(RawTokenizer::default()));
+    // tantivy's own are among them: `raw` is one, and a writer insists on `default`
+    let manager = TokenizerManager::default();
     manager.register(CONTENT_ANALYSER, analysis::content_analyser());
     manager.register(DISTINCT_ANALYSER, analysis::distinct_analyser());
     manager.register(IDENTIFIER_ANALYSER, analysis::identifier_analyser());
@@ -139,33 +140,62 @@ pub(super) fn scope_label(name: Option<&str>) -> String {
     }
 }
 
-/// What a commit says about itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a commit says about itself. `meta.json` has no checksum of its own, so the payload brings one: a watermark
+/// read too high would hide records for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Payload {
     /// See [`FORMAT`].
     pub(super) format: u32,
     /// The sync log is applied up to here.
     pub(super) applied: Seq,
+    /// The first 8 hex digits of the SHA-256 of `format applied`.
+    check: String,
 }
 
 impl Payload {
     /// The payload of a commit of this version.
     pub(super) fn new(applied: Seq) -> Self {
-        Payload { format: FORMAT, applied }
+        Payload { format: FORMAT, applied, check: check(FORMAT, applied) }
     }
 
     /// The text that is committed.
-    pub(super) fn to_text(self) -> String {
-        format!("{{\"format\":{},\"applied\":{}}}", self.format, self.applied)
+    pub(super) fn to_text(&self) -> String {
+        format!("{{\"format\":{},\"applied\":{},\"check\":\"{}\"}}", self.format, self.applied, self.check)
     }
 
     /// Reads a commit's payload; in words what is wrong with it.
     pub(super) fn parse(text: Option<&str>) -> Result<Payload, String> {
         let text = text.ok_or("its first commit is missing")?;
         let payload: Payload = serde_json::from_str(text).map_err(|why| format!("its payload is damaged: {why}"))?;
+        if payload.check != check(payload.format, payload.applied) {
+            return Err("its payload is damaged: its numbers do not match their checksum".to_owned());
+        }
         match payload.format {
             FORMAT => Ok(payload),
             other => Err(format!("it has format {other}, this program reads format {FORMAT}")),
         }
+    }
+}
+
+fn check(format: u32, applied: Seq) -> String {
+    let digest = Sha256::digest(format!("{format} {applied}").as_bytes());
+    crate::text::to_hex(&digest[..4])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_read_as_written_and_refused_otherwise() {
+        let text = Payload::new(41).to_text();
+        assert_eq!(text, "{\"format\":1,\"applied\":41,\"check\":\"5d698a35\"}");
+        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new(41)));
+        let newer = Payload { format: 2, applied: 41, check: check(2, 41) }.to_text();
+        assert!(Payload::parse(Some(&newer)).unwrap_err().contains("format 2"));
+        for damaged in [text.replace("41", "42"), text.replace(":1,", ":2,"), text.replace("5d", "1d"), String::new()] {
+            assert!(Payload::parse(Some(&damaged)).unwrap_err().contains("damaged"), "{damaged}");
+        }
+        assert!(Payload::parse(None).unwrap_err().contains("first commit"));
     }
 }

@@ -19,7 +19,9 @@
 //! stand in the query.
 
 use tantivy::postings::{Postings, SegmentPostings, TermInfo};
-use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, TermQuery, Weight};
+use tantivy::query::{
+    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Searcher, TERMINATED, TantivyError, Term};
 
@@ -175,13 +177,16 @@ impl Plan {
 
     /// The same sum without the phrase bonus as a tantivy weight, for its block-max pruning.
     pub(super) fn pruning_weight(&self, searcher: &Searcher) -> Result<Box<dyn Weight>> {
-        let clauses = self.clauses.iter().map(|clause| {
-            let query = TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
-            (tantivy::query::Occur::Should, Box::new(BoostQuery::new(Box::new(query), clause.place.boost())) as Box<_>)
-        });
-        let query = BooleanQuery::new(clauses.collect());
         let scoring = EnableScoring::enabled_from_statistics_provider(self, searcher);
-        Ok(tantivy::query::Query::weight(&query, scoring)?)
+        let term_query = |clause: &Clause| TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
+        // tantivy prunes a term by itself and a union of terms, but not a union of one.
+        if let [clause] = &self.clauses[..]
+            && clause.place == Place::Content
+        {
+            return Ok(term_query(clause).weight(scoring)?);
+        }
+        let boosted = |clause| Box::new(BoostQuery::new(Box::new(term_query(clause)), clause.place.boost())) as Box<_>;
+        Ok(BooleanQuery::union(self.clauses.iter().map(boosted).collect()).weight(scoring)?)
     }
 
     /// A scorer of the documents of one segment.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use roaring::{RoaringBitmap, RoaringTreemap};
+use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TERMINATED};
 
 use super::KeywordSnapshot;
@@ -90,54 +91,29 @@ impl Snapshot {
         }
         let allowed = if filter.is_empty() { None } else { Some(self.allowed(filter)?) };
         let in_tail = if filter.is_empty() { None } else { tail.map(|tail| tail.allowed(filter)).transpose()? };
-        let mut pruning = None;
         let mut top = Top::new(k);
         for (ordinal, segment) in segments.iter().enumerate() {
             let is_tail = ordinal == self.segments.len();
-            let docs = match (is_tail, &allowed) {
-                (true, _) => in_tail.as_ref(),
-                (false, allowed) => allowed.as_ref().map(|allowed| &allowed.docs[ordinal]),
+            let docs = match is_tail {
+                true => in_tail.as_ref(),
+                false => allowed.as_ref().map(|allowed| &allowed.docs[ordinal]),
             };
             let replaced = if is_tail { None } else { tail.map(TailIndex::ids) };
             let admit = |doc: DocId| {
-                if segment.reader.is_deleted(doc) {
+                if segment.reader.is_deleted(doc) || docs.is_some_and(|docs| !docs.contains(doc)) {
                     return None;
                 }
                 let id = segment.id(doc);
-                let out = except.contains(id as u64) || replaced.is_some_and(|ids| ids.contains(id as u64));
-                (!out).then_some(id)
+                let hidden = except.contains(id as u64) || replaced.is_some_and(|ids| ids.contains(id as u64));
+                (!hidden).then_some(id)
             };
-            let mut scorer = plan.scorer(ordinal, segment)?;
+            let mut contest = Contest { scorer: plan.scorer(ordinal, segment)?, top: &mut top, admit };
             match docs {
                 Some(docs) if docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()) => {
-                    score_these(docs.iter(), &mut scorer, &mut top, admit);
+                    docs.iter().for_each(|doc| contest.consider(doc));
                 }
-                _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => {
-                    let mut from = 0;
-                    loop {
-                        let doc = scorer.next(from);
-                        if doc == TERMINATED {
-                            break;
-                        }
-                        if docs.is_none_or(|docs| docs.contains(doc)) {
-                            score_these(std::iter::once(doc), &mut scorer, &mut top, admit);
-                        }
-                        from = doc + 1;
-                    }
-                }
-                _ => {
-                    if pruning.is_none() {
-                        pruning = Some(plan.pruning_weight(&self.searcher)?);
-                    }
-                    let Some(weight) = &pruning else { continue };
-                    let slack = ROUNDING / plan.most_bonus();
-                    weight.for_each_pruning(top.bar() * slack, &segment.reader, &mut |doc, _| {
-                        if docs.is_none_or(|docs| docs.contains(doc)) {
-                            score_these(std::iter::once(doc), &mut scorer, &mut top, admit);
-                        }
-                        top.bar() * slack
-                    })?;
-                }
+                _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => contest.consider_all(),
+                _ => contest.prune(&plan, &self.searcher, &segment.reader)?,
             }
         }
         Ok(top.into_sorted())
@@ -169,19 +145,43 @@ impl Snapshot {
     }
 }
 
-/// Scores those of `docs` that are admitted and in which a term occurs.
-fn score_these(
-    docs: impl Iterator<Item = DocId>,
-    scorer: &mut Scorer<'_>,
-    top: &mut Top,
-    admit: impl Fn(DocId) -> Option<RecordId>,
-) {
-    for doc in docs {
-        let Some(id) = admit(doc) else { continue };
-        let score = scorer.score(doc, top.bar());
+/// The documents of one segment on their way into the best k.
+struct Contest<'a, Admit> {
+    scorer: Scorer<'a>,
+    top: &'a mut Top,
+    /// The record that a document is, if it may come in.
+    admit: Admit,
+}
+
+impl<Admit: Fn(DocId) -> Option<RecordId>> Contest<'_, Admit> {
+    /// Offers `doc` if a term occurs in it. Documents must come in ascending order.
+    fn consider(&mut self, doc: DocId) {
+        let Some(id) = (self.admit)(doc) else { return };
+        let score = self.scorer.score(doc, self.top.bar());
         if score > 0.0 {
-            top.offer(id, score);
+            self.top.offer(id, score);
         }
+    }
+
+    /// Considers every document in which a term occurs.
+    fn consider_all(&mut self) {
+        let mut doc = self.scorer.next(0);
+        while doc != TERMINATED {
+            self.consider(doc);
+            doc = self.scorer.next(doc + 1);
+        }
+    }
+
+    /// Considers those documents that can reach the bar by what tantivy knows of each block of postings (block-max
+    /// WAND: Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
+    fn prune(&mut self, plan: &Plan, searcher: &Searcher, reader: &SegmentReader) -> Result<()> {
+        let slack = ROUNDING / plan.most_bonus();
+        let weight = plan.pruning_weight(searcher)?;
+        weight.for_each_pruning(self.top.bar() * slack, reader, &mut |doc, _| {
+            self.consider(doc);
+            self.top.bar() * slack
+        })?;
+        Ok(())
     }
 }
 

@@ -17,7 +17,8 @@ fn why<T>(result: Result<T>) -> String {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|file| fs::metadata(file).unwrap().len() > 0);
-    files.sort();
+    // segments have random names
+    files.sort_by_key(|file| (file.extension().map(|kind| kind.to_owned()), fs::metadata(file).unwrap().len()));
     files
 }
 
@@ -41,14 +42,13 @@ fn no_index_is_said_to_be_none() {
 }
 
 #[test]
-fn another_format_is_refused() {
+fn a_foreign_or_cut_list_of_segments_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
     let meta = folder.path().join("meta.json");
     let text = fs::read_to_string(&meta).unwrap();
     for (from, to, says) in [
-        ("\\\"format\\\":1", "\\\"format\\\":2", "format 2"),
-        ("\\\"format\\\":1", "\\\"formal\\\":1", "payload"),
+        ("\\\"applied\\\":2", "\\\"applied\\\":9", "payload is damaged"),
         ("\"payload\"", "\"pay\"", "first commit"),
         ("memorist_distinct", "memorist_content", "fields"),
     ] {
@@ -66,6 +66,26 @@ fn another_format_is_refused() {
 }
 
 #[test]
+fn a_wrong_digit_in_the_list_of_segments_is_noticed_or_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    some_index(folder.path());
+    let sound_answer = exercise(folder.path()).unwrap();
+    let meta = folder.path().join("meta.json");
+    let sound = fs::read(&meta).unwrap();
+    let digits = (0..sound.len()).filter(|&at| sound[at].is_ascii_digit());
+    for at in digits {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 1;
+        fs::write(&meta, &bytes).unwrap();
+        let faults = TantivyIndex::open(folder.path()).and_then(|index| index.verify());
+        let found = faults.map_or(true, |faults| !faults.is_empty());
+        let harmless = exercise(folder.path()).is_ok_and(|answer| answer == sound_answer);
+        let around = String::from_utf8_lossy(&bytes[at.saturating_sub(40)..bytes.len().min(at + 20)]);
+        assert!(found || harmless, "byte {at}: {around}");
+    }
+}
+
+#[test]
 fn a_missing_segment_file_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
@@ -76,27 +96,29 @@ fn a_missing_segment_file_is_noticed() {
     }));
 }
 
-/// Everything that a search can do to an index, whatever state it is in. Errors are fine, panics are not.
-fn exercise(folder: &Path) -> Result<()> {
+/// Everything that a search can do to an index, whatever state it is in, and what it found.
+fn exercise(folder: &Path) -> Result<String> {
     let index = TantivyIndex::open(folder)?;
     let snapshot = index.snapshot()?;
     let query = KeywordQuery::new("word1 word2 word30 src/word3.rs");
     let filter = Filter { tags: vec!["word1".to_owned()], min_importance: Some(2), ..Filter::default() };
+    let mut found = format!("{} {}", snapshot.applied(), snapshot.len());
     for filter in [Filter::default(), filter] {
-        snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
-        snapshot.matching(&filter)?;
+        let hits = snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
+        found.push_str(&format!(" {hits:?} {:?}", snapshot.matching(&filter)?));
     }
-    snapshot.scores(&query, &[1, 5, 401, 9_999], None)?;
-    Ok(())
+    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999], None)?));
+    Ok(found)
 }
 
 #[test]
 fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
-    exercise(folder.path()).unwrap();
+    let sound_answer = exercise(folder.path()).unwrap();
     let seed = 17;
     let mut random = Random(seed);
+    let mut noticed = 0;
     for file in files(folder.path()) {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let sound = fs::read(&file).unwrap();
@@ -109,18 +131,20 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
                 _ => bytes[at..].fill(0xff),
             }
             fs::write(&file, &bytes).unwrap();
-            if let Err(error) = exercise(folder.path()) {
+            let case = format!("seed {seed}, {name}, round {round}, byte {at}");
+            let answer = exercise(folder.path());
+            if let Err(error) = &answer {
                 let expected = matches!(error, Error::IndexUnusable { .. } | Error::Keywords(_));
-                assert!(expected, "seed {seed}, {name}, round {round}: {error:?}");
+                assert!(expected, "{case}: {error:?}");
             }
-            let segment_file = !name.starts_with('.') && name != "meta.json";
-            if segment_file && bytes != sound {
-                let faults = TantivyIndex::open(folder.path()).and_then(|index| index.verify());
-                let found = faults.as_ref().map_or(true, |faults| !faults.is_empty());
-                assert!(found, "seed {seed}, {name}, round {round}: the damage was not found");
-            }
+            let faults = TantivyIndex::open(folder.path()).and_then(|index| index.verify());
+            let found = faults.map_or(true, |faults| !faults.is_empty());
+            noticed += usize::from(found);
+            // what is not noticed (white space of a footer, say) must not matter
+            assert!(found || answer.is_ok_and(|answer| answer == sound_answer), "{case}: the damage was not found");
         }
         fs::write(&file, &sound).unwrap();
     }
-    exercise(folder.path()).unwrap();
+    assert!(noticed > 50, "only {noticed} damages were noticed");
+    assert_eq!(exercise(folder.path()).unwrap(), sound_answer);
 }

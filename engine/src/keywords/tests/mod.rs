@@ -6,6 +6,7 @@ mod terms;
 mod writing;
 
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 use roaring::RoaringTreemap;
 
@@ -59,12 +60,14 @@ fn search(snapshot: &dyn KeywordSnapshot, query: &str, k: usize, tail: Option<&T
     snapshot.search(&KeywordQuery::new(query), k, &Filter::default(), &none, tail).unwrap()
 }
 
-/// The ids that `query` finds among `contents`, numbered from 1.
+/// The ids that `query` finds among `contents`, numbered from 1. They are indexed in memory, beside an empty index.
 fn found_among(contents: &[&str], query: &str) -> Vec<RecordId> {
-    let folder = tempfile::tempdir().unwrap();
-    let index = index_of(folder.path(), &records(contents));
-    let snapshot = index.snapshot().unwrap();
-    ids(snapshot.as_ref(), query)
+    static EMPTY: LazyLock<Arc<dyn KeywordSnapshot>> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        index_of(folder.path(), &[]).snapshot().unwrap()
+    });
+    let tail = TailIndex::build(&records(contents)).unwrap();
+    search(EMPTY.as_ref(), query, 100, Some(&tail)).into_iter().map(|(id, _)| id).collect()
 }
 
 /// A small deterministic generator (SplitMix64) for texts.

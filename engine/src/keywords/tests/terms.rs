@@ -179,7 +179,7 @@ fn context_and_tags_are_searched_too() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn any_text_is_a_sound_record_and_a_sound_query(texts in prop::collection::vec("\\PC{0,60}|[\\s\\S]{0,30}", 12)) {
