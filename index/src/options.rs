@@ -82,7 +82,7 @@ impl SearchParams {
 
     /// The effort used when none is given.
     pub fn default_ef(k: usize) -> usize {
-        (k.saturating_mul(3) / 2).max(80)
+        k.saturating_mul(3).max(100)
     }
 
     pub(crate) fn effort(&self) -> usize {

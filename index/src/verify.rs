@@ -70,7 +70,7 @@ fn check_vectors(view: &SegmentView<'_>, report: &mut impl FnMut(String)) {
     for slot in 0..view.count() as Slot {
         let vector = view.vector(slot).unwrap_or(&[]);
         let length: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-        first.note(!((length - 1.0).abs() <= LENGTH_TOLERANCE), || {
+        first.note(length.is_nan() || (length - 1.0).abs() > LENGTH_TOLERANCE, || {
             format!("the vector of slot {slot} has not the length 1")
         });
         codes.clear();

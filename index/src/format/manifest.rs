@@ -206,7 +206,7 @@ mod tests {
             |m: &mut Manifest| m.payload = vec![0; MAX_PAYLOAD + 1],
             |m: &mut Manifest| m.next_segment = 4,
             |m: &mut Manifest| m.segments[0].count = 0,
-            |m: &mut Manifest| drop(m.segments[0].tombstones.insert(100)),
+            |m: &mut Manifest| m.segments[0].tombstones.extend([100]),
         ] {
             let mut manifest = example();
             change(&mut manifest);

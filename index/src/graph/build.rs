@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::codes::Codes;
+use super::duplicates::Duplicates;
 use super::memory::{Graph, GrowingGraph, LinkScratch, random_level};
 use super::scratch::Scratch;
 use super::select::select;
@@ -31,13 +32,16 @@ pub(crate) fn build(
     on_progress: OnProgress<'_>,
 ) -> Result<Graph, Cancelled> {
     let first_new = carried.map_or(0, |carried| carried.count());
+    let duplicates = Duplicates::find(codes, first_new);
     let levels = (keys.iter().enumerate())
         .map(|(slot, &key)| match carried {
             Some(carried) if slot < first_new => carried.level(slot as Slot, options.m),
+            _ if duplicates.contains(slot as Slot) => 0,
             _ => random_level(options.seed, key, options.m),
         })
         .collect();
     let graph = GrowingGraph::new(options.m, levels);
+    // Slot 0 is no duplicate, so the highest is none: of equally high ones it is the first.
     // Where a walk begins while the graph grows: at the highest slot of all once it is in, and before that there is none to
     // insert but itself.
     let old_entry = carried.and_then(|carried| carried.copy_links(codes, &graph));
@@ -62,7 +66,7 @@ pub(crate) fn build(
                 break;
             }
             for slot in start..keys.len().min(start + REPORT_EVERY) {
-                if slot as Slot != entry {
+                if slot as Slot != entry && !duplicates.contains(slot as Slot) {
                     builder.insert(slot as Slot, entry, &mut scratch, &mut link_scratch);
                 }
             }
@@ -80,6 +84,7 @@ pub(crate) fn build(
     if is_cancelled.into_inner() {
         return Err(Cancelled);
     }
+    duplicates.link(codes, &graph);
     let mut graph = graph.finish(entry);
     connect::connect_unreachable(&mut graph, codes, options.ef_construction);
     Ok(graph)

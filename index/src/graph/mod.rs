@@ -13,6 +13,7 @@
 //! | `memory.rs` | a graph in memory that several threads link at once |
 //! | `build.rs` | inserts slots |
 //! | `carry.rs` | takes over the graph of an older segment, round the slots that are dropped |
+//! | `duplicates.rs` | slots that repeat an earlier one |
 //! | `connect.rs` | makes every slot reachable |
 
 use crate::Slot;
@@ -23,6 +24,7 @@ pub(crate) mod build;
 pub(crate) mod carry;
 pub(crate) mod codes;
 pub(crate) mod connect;
+pub(crate) mod duplicates;
 pub(crate) mod memory;
 pub(crate) mod ranked;
 pub(crate) mod scratch;

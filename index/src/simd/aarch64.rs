@@ -47,10 +47,10 @@ fn dot_neon(a: &[f32], b: &[f32]) -> f32 {
     let (b_chunks, b_rest) = b.as_chunks::<16>();
     let mut sums = [vdupq_n_f32(0.0); 4];
     for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..4 {
+        for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: each chunk is 16 floats long, the loads read floats 4 * lane to 4 * lane + 3.
             let (x, y) = unsafe { (vld1q_f32(x.as_ptr().add(4 * lane)), vld1q_f32(y.as_ptr().add(4 * lane))) };
-            sums[lane] = vfmaq_f32(sums[lane], x, y);
+            *sum = vfmaq_f32(*sum, x, y);
         }
     }
     let sum = vaddq_f32(vaddq_f32(sums[0], sums[1]), vaddq_f32(sums[2], sums[3]));

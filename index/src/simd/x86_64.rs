@@ -90,11 +90,11 @@ fn dot_avx2(a: &[f32], b: &[f32]) -> f32 {
     let (b_chunks, b_rest) = b.as_chunks::<32>();
     let mut sums = [_mm256_setzero_ps(); 4];
     for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..4 {
+        for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: each chunk is 32 floats long, the loads read floats 8 * lane to 8 * lane + 7, unaligned.
             let (x, y) =
                 unsafe { (_mm256_loadu_ps(x.as_ptr().add(8 * lane)), _mm256_loadu_ps(y.as_ptr().add(8 * lane))) };
-            sums[lane] = _mm256_fmadd_ps(x, y, sums[lane]);
+            *sum = _mm256_fmadd_ps(x, y, *sum);
         }
     }
     let sum = _mm256_add_ps(_mm256_add_ps(sums[0], sums[1]), _mm256_add_ps(sums[2], sums[3]));
@@ -137,11 +137,11 @@ fn dot_avx512(a: &[f32], b: &[f32]) -> f32 {
     let (b_chunks, b_rest) = b.as_chunks::<64>();
     let mut sums = [_mm512_setzero_ps(); 4];
     for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..4 {
+        for (lane, sum) in sums.iter_mut().enumerate() {
             // SAFETY: each chunk is 64 floats long, the loads read floats 16 * lane to 16 * lane + 15, unaligned.
             let (x, y) =
                 unsafe { (_mm512_loadu_ps(x.as_ptr().add(16 * lane)), _mm512_loadu_ps(y.as_ptr().add(16 * lane))) };
-            sums[lane] = _mm512_fmadd_ps(x, y, sums[lane]);
+            *sum = _mm512_fmadd_ps(x, y, *sum);
         }
     }
     for (x, y) in a_rest.chunks(16).zip(b_rest.chunks(16)) {

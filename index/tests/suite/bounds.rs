@@ -88,7 +88,10 @@ fn vectors_that_have_no_direction_are_refused_by_name() {
         assert!(world.writer.apply(&[(70, &bad), (70, &[1.0; 3])], &[], b"new").is_err());
         let snapshot = world.writer.snapshot();
         assert_eq!((snapshot.generation(), snapshot.len(), snapshot.payload()), (generation, 10, &b""[..]));
-        assert_eq!(snapshot.search(&bad, &SearchParams::new(1), Filter::All), Err(SearchError::Query(expected.clone())));
+        assert_eq!(
+            snapshot.search(&bad, &SearchParams::new(1), Filter::All),
+            Err(SearchError::Query(expected.clone()))
+        );
         assert_eq!(snapshot.scores(&bad, &[1]), Err(SearchError::Query(expected)));
     }
 }
@@ -145,12 +148,8 @@ fn the_smallest_graphs() {
             options.m = m;
             let world = World::filled(options, &clustered(37, count, 5, 2), 1);
             assert_eq!(world.writer.snapshot().verify(), [], "{count} vectors, m = {m}");
-            let recall = world.recall(
-                &world.writer.snapshot(),
-                &clustered(38, 3, 5, 2),
-                SearchParams::new(3),
-                Filter::All,
-            );
+            let recall =
+                world.recall(&world.writer.snapshot(), &clustered(38, 3, 5, 2), SearchParams::new(3), Filter::All);
             assert!(recall > 0.99, "{count} vectors, m = {m}");
         }
     }

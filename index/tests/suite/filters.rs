@@ -1,8 +1,8 @@
 //! Filters of every size: the k nearest allowed vectors come back.
 
 use memorist_index::{Filter, SearchParams};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
 

@@ -11,6 +11,8 @@
 //! | `compatibility` | can files of every version still be read, and are later ones refused? |
 //! | `real` | the same on real embeddings, where they are at hand |
 
+#![expect(clippy::print_stdout, reason = "a test that fails shows what it has measured")]
+
 mod bounds;
 mod compatibility;
 mod damage;

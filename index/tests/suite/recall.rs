@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use memorist_index::{Filter, IndexOptions, SearchParams};
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::support::{World, clustered, in_one_thread, small};

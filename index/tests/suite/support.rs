@@ -8,14 +8,19 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
-/// Vectors in clusters, so that some are much nearer to one another than the others. The same seed gives the same.
+/// Vectors in clusters, so that some are much nearer to one another than the others; the row modulo `clusters` is the cluster.
+/// The same seed gives the same; other seeds give other vectors round the same centres.
 pub fn clustered(seed: u64, count: usize, dims: usize, clusters: usize) -> Vec<Vec<f32>> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut point = |spread: f32| -> Vec<f32> { (0..dims).map(|_| spread * (random.random::<f32>() - 0.5)).collect() };
-    let centres: Vec<Vec<f32>> = (0..clusters).map(|_| point(1.0)).collect();
-    let noise: Vec<Vec<f32>> = (0..count).map(|_| point(0.8)).collect();
-    let near = |(i, noise): (usize, &Vec<f32>)| centres[i % clusters].iter().zip(noise).map(|(c, n)| c + n).collect();
-    noise.iter().enumerate().map(near).collect()
+    let point = |random: &mut ChaCha8Rng, spread: f32| -> Vec<f32> {
+        (0..dims).map(|_| spread * (random.random::<f32>() - 0.5)).collect()
+    };
+    let (mut for_centres, mut for_noise) = (ChaCha8Rng::seed_from_u64(0), ChaCha8Rng::seed_from_u64(seed + 1));
+    let centres: Vec<Vec<f32>> = (0..clusters).map(|_| point(&mut for_centres, 1.0)).collect();
+    let near = |centre: &Vec<f32>| {
+        let noise = point(&mut for_noise, 0.8);
+        centre.iter().zip(noise).map(|(centre, noise)| centre + noise).collect()
+    };
+    centres.iter().cycle().take(count).map(near).collect()
 }
 
 /// An index in a temporary directory, and what should be in it.

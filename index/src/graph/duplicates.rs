@@ -1,0 +1,63 @@
+//! Slots whose codes are those of an earlier slot.
+//!
+//! Inserted like the others, thousands of duplicates would link to one another only, fill every beam that comes near, and
+//! cut off what lies behind. So only the first of equal ones is inserted; the others hang from it in a chain, on the lowest
+//! level, in the order of their slots.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::codes::Codes;
+use super::memory::{GrowingGraph, LinkScratch};
+use crate::Slot;
+
+/// Which of the new slots repeat an earlier one.
+pub(crate) struct Duplicates {
+    /// Each new slot that repeats one, with the first and the last before it that have the same codes. Ascending.
+    links: Vec<Duplicate>,
+    is_duplicate: Vec<bool>,
+}
+
+struct Duplicate {
+    slot: Slot,
+    first: Slot,
+    previous: Slot,
+}
+
+impl Duplicates {
+    /// Looks for them among the slots from `first_new` on.
+    pub(crate) fn find(codes: &Codes<'_>, first_new: usize) -> Self {
+        let mut links = Vec::new();
+        let mut is_duplicate = vec![false; codes.count()];
+        let mut seen: HashMap<(&[i8], u32), (Slot, Slot)> = HashMap::with_capacity(codes.count());
+        for slot in 0..codes.count() as Slot {
+            match seen.entry((codes.row(slot), codes.scale(slot).to_bits())) {
+                Entry::Vacant(entry) => {
+                    entry.insert((slot, slot));
+                }
+                Entry::Occupied(mut entry) => {
+                    let &mut (first, previous) = entry.get_mut();
+                    if slot as usize >= first_new {
+                        links.push(Duplicate { slot, first, previous });
+                        is_duplicate[slot as usize] = true;
+                    }
+                    entry.insert((first, slot));
+                }
+            }
+        }
+        Self { links, is_duplicate }
+    }
+
+    pub(crate) fn contains(&self, slot: Slot) -> bool {
+        self.is_duplicate[slot as usize]
+    }
+
+    /// Hangs them into the graph. A full row keeps its nearest neighbour, and none is nearer than a duplicate.
+    pub(crate) fn link(&self, codes: &Codes<'_>, graph: &GrowingGraph) {
+        let mut scratch = LinkScratch::default();
+        for &Duplicate { slot, first, previous } in &self.links {
+            graph.connect(codes, previous, slot, 0, &mut scratch);
+            graph.connect(codes, slot, first, 0, &mut scratch);
+        }
+    }
+}
