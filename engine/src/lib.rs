@@ -19,6 +19,7 @@
 
 pub mod config;
 pub mod embed;
+pub mod engine;
 pub mod error;
 pub mod paths;
 pub mod progress;
@@ -27,3 +28,4 @@ pub mod types;
 pub mod vectors;
 
 pub use error::{Error, ErrorKind, Result};
+pub use engine::Engine;
