@@ -1,14 +1,46 @@
 //! The door of the engine: [`Engine`] opens a store and ties its parts together.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
 
 use crate::config::Config;
-use crate::error::Result;
+use crate::doctor::{self, Diagnosis};
+use crate::embed::{Embedder, ModelHost, Plan, Provision};
+use crate::error::{Error, Result};
+use crate::paths::StorePaths;
 use crate::progress::Progress;
-use crate::types::*;
+use crate::records::{Access, AccessKind};
+use crate::search::{self, QueryVector, StoreView, TailCache};
+use crate::sync::{Sync, Wake, Worker, now};
+use crate::text;
+use crate::types::{
+    AddOutcome, EmbeddingState, Filter, MAX_LIMIT, Mode, NewRecord, Query, Record, RecordId, RecordUpdate, SearchReply,
+    Stats,
+};
 
-/// An open store. Cheap to share between threads (`Arc<Engine>`); every method blocks.
-pub struct Engine {}
+/// Up to so many records, a search that finds an index out of use rebuilds it first instead of doing without.
+const REBUILD_BEFORE_SEARCH: u64 = 5_000;
+
+/// An open store. Share it between threads in an `Arc`; every method blocks.
+///
+/// ```no_run
+/// use memorist_engine::{Engine, config::Config, types::{NewRecord, Query}};
+///
+/// let engine = Engine::open("my-store", Config::default())?;
+/// engine.add(&NewRecord::new("User prefers dark mode for all applications"))?;
+/// for hit in engine.search(&Query::new("dark theme"))?.hits {
+///     println!("{:.2} {}", hit.score, hit.record.content);
+/// }
+/// # Ok::<(), memorist_engine::Error>(())
+/// ```
+pub struct Engine {
+    // The worker first: it must have ended before the rest is dropped.
+    worker: Worker,
+    sync: Arc<Sync>,
+    tails: TailCache,
+    config: Config,
+}
 
 /// A page of records, by id.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +58,7 @@ pub struct ListQuery {
 pub struct UpdateOutcome {
     /// The record as it is now.
     pub record: Record,
-    /// Whether its (new) text has its vector yet.
+    /// Whether its text, as it is now, has its vector yet.
     pub embedding: EmbeddingState,
 }
 
@@ -43,24 +75,6 @@ pub struct IndexStats {
     pub model: Option<String>,
 }
 
-/// One thing that [`Engine::doctor`] looked at.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Check {
-    /// What was checked: `database`, `vectors`, `keywords`, `agreement`, `model`.
-    pub name: String,
-    /// Whether it is sound.
-    pub ok: bool,
-    /// What was found, in words; for a failed check, also the way out.
-    pub details: Vec<String>,
-}
-
-/// What [`Engine::doctor`] found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Diagnosis {
-    /// Every check, in the order made.
-    pub checks: Vec<Check>,
-}
-
 /// What [`setup`] provides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetupReport {
@@ -68,7 +82,7 @@ pub struct SetupReport {
     pub model: String,
     /// Numbers per vector.
     pub dims: usize,
-    /// The folder of the files.
+    /// The folder of the model's files.
     pub folder: PathBuf,
     /// The ONNX Runtime library.
     pub library: PathBuf,
@@ -87,73 +101,276 @@ pub struct RebuildReport {
     pub millis: u64,
 }
 
-/// Finds or fetches the embedding model and its library, and checks them. Needs no store.
-pub fn setup(_config: &Config, _progress: &dyn Progress) -> Result<SetupReport> {
-    todo!()
-}
-
 impl Engine {
     /// Opens the store in the folder `root`, and makes it when it is missing. Returns at once: indexes are opened by
     /// mapping, and a background thread replays, rebuilds and embeds what is missing.
-    pub fn open(_root: impl Into<PathBuf>, _config: Config) -> Result<Engine> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`Error::Store`] when the folder cannot be used, [`Error::Database`] when `memory.db` is not ours to read.
+    pub fn open(root: impl Into<PathBuf>, config: Config) -> Result<Engine> {
+        let host = ModelHost::new(&config)?;
+        Self::open_with(root, config, host)
     }
-    /// Saves a record. Returns when it is on disk; its embedding follows (at once when the model is in memory).
-    pub fn add(&self, _new: &NewRecord) -> Result<AddOutcome> {
-        todo!()
+
+    /// Opens a store with an embedder of the caller's own.
+    ///
+    /// # Errors
+    /// As [`Engine::open`].
+    pub fn open_with_embedder(root: impl Into<PathBuf>, config: Config, embedder: Arc<dyn Embedder>) -> Result<Engine> {
+        Self::open_with(root, config, ModelHost::ready(embedder))
     }
-    /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others.
-    pub fn add_batch(&self, _new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
-        todo!()
+
+    fn open_with(root: impl Into<PathBuf>, config: Config, host: ModelHost) -> Result<Engine> {
+        let sync = Arc::new(Sync::open(StorePaths::new(root), config.clone(), host)?);
+        let worker = Worker::start(sync.clone())?;
+        Ok(Engine { worker, sync, tails: TailCache::default(), config })
     }
+
+    /// Saves a record. Returns when it is on disk; its embedding follows (at once when the model is in memory). A text
+    /// that the scope already has is not saved again: the outcome names the record that has it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the field that is out of bounds.
+    pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
+        let mut outcome = self.sync.records.add(new, now())?;
+        if outcome.embedding == EmbeddingState::Pending {
+            outcome.embedding = self.embed_now(new.context.as_deref(), &new.content);
+        }
+        self.worker.send(Wake::Written);
+        Ok(outcome)
+    }
+
+    /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. Their
+    /// embeddings are made in the background, or by [`Engine::embed_pending`].
+    pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
+        let outcomes = self.sync.records.add_batch(new, now())?;
+        self.worker.send(Wake::Written);
+        Ok(outcomes)
+    }
+
     /// The record, and counts the access.
-    pub fn get(&self, _id: RecordId) -> Result<Record> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when no live record has this id.
+    pub fn get(&self, id: RecordId) -> Result<Record> {
+        let now = now();
+        let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+        self.sync.records.record_access(&[access], now)?;
+        self.sync.records.get(id, now)?.ok_or(Error::NotFound(id))
     }
+
     /// Changes a record; the version before is kept.
-    pub fn update(&self, _id: RecordId, _update: &RecordUpdate) -> Result<UpdateOutcome> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Duplicate`] when another record of the scope has the new text.
+    pub fn update(&self, id: RecordId, update: &RecordUpdate) -> Result<UpdateOutcome> {
+        let record = self.sync.records.update(id, update, now())?;
+        let embedding = match self.sync.records.embedding_state(id)? {
+            EmbeddingState::Ready => EmbeddingState::Ready,
+            EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
+        };
+        self.worker.send(Wake::Written);
+        Ok(UpdateOutcome { record, embedding })
     }
+
     /// Deletes a record. False when there was none.
-    pub fn delete(&self, _id: RecordId) -> Result<bool> {
-        todo!()
+    pub fn delete(&self, id: RecordId) -> Result<bool> {
+        let deleted = self.sync.records.delete(id)?;
+        self.worker.send(Wake::Written);
+        Ok(deleted)
     }
-    /// Searches.
-    pub fn search(&self, _query: &Query) -> Result<SearchReply> {
-        todo!()
+
+    /// Searches. A side that is out of use, or a model that cannot be had, is said in the reply, not an error.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the field that is out of bounds.
+    pub fn search(&self, query: &Query) -> Result<SearchReply> {
+        query.validate()?;
+        let started = Instant::now();
+        let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
+        let embed_us = started.elapsed().as_micros() as u64;
+        let mut reply = self.search_by(query, vector)?;
+        reply.explain.embed_us = embed_us;
+        reply.explain.total_us += embed_us;
+        if self.config.log_searches && !reply.hits.is_empty() {
+            let hits = reply.hits.iter().map(|hit| (hit.record.id, hit.score)).collect();
+            self.worker.send(Wake::Searched { query: query.text.clone(), hits });
+        }
+        Ok(reply)
     }
+
+    /// Searches with an embedding that is at hand: what [`Engine::search`] does after the model. `None` searches words
+    /// alone.
+    pub fn search_with(&self, query: &Query, vector: Option<Vec<f32>>) -> Result<SearchReply> {
+        query.validate()?;
+        self.search_by(query, vector.map(Ok))
+    }
+
+    /// The vector that [`Engine::search`] would use for this text.
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`] and its kin when there is no model.
+    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        self.sync.embedder()?.embed_query(text)
+    }
+
+    fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
+        // Damage shows where it is read: then the index is taken out of use, and the search goes on without it.
+        loop {
+            self.mend_if_quick()?;
+            match self.search_once(query, vector.clone()) {
+                Err(damaged @ Error::IndexUnusable { .. }) => self.sync.take_out_damaged(damaged)?,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
+        let store = StoreView {
+            records: &self.sync.records,
+            vectors: &self.sync.vectors,
+            keywords: &self.sync.keywords,
+            model: self.sync.model()?.map(|(id, _)| id),
+            tails: &self.tails,
+        };
+        search::search(&store, query, vector, self.config.weights, now())
+    }
+
+    fn query_vector(&self, text: &str) -> QueryVector {
+        self.embed_query(text).map_err(|error| error.to_string())
+    }
+
+    /// A small store's index is rebuilt faster than anybody could read the warning that it is missing.
+    fn mend_if_quick(&self) -> Result<()> {
+        if !self.sync.is_out()? {
+            return Ok(());
+        }
+        self.sync.reopen()?;
+        if self.config.index_writer
+            && self.sync.is_out()?
+            && self.sync.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
+        {
+            if let Some(guard) = self.sync.lock.acquire_unless(|| Ok(!self.sync.is_out()?))? {
+                self.sync.mend(&guard, &crate::progress::NoProgress)?;
+            }
+        }
+        Ok(())
+    }
+
     /// A page of live records by id.
-    pub fn list(&self, _query: &ListQuery) -> Result<Vec<Record>> {
-        todo!()
+    pub fn list(&self, query: &ListQuery) -> Result<Vec<Record>> {
+        query.filter.validate()?;
+        if query.limit == 0 || query.limit > MAX_LIMIT {
+            return Err(Error::invalid("limit", format!("{} is outside 1 to {MAX_LIMIT}", query.limit)));
+        }
+        self.sync.records.snapshot()?.list(query.after, query.limit, &query.filter, now())
     }
+
     /// What the store holds.
     pub fn stats(&self) -> Result<Stats> {
-        todo!()
+        self.sync.records.snapshot()?.stats(now())
     }
+
     /// How the indexes stand beside the records.
     pub fn index_stats(&self) -> Result<IndexStats> {
-        todo!()
+        let vectors = match self.sync.vectors.get() {
+            Ok(index) => index.snapshot()?.len(),
+            Err(_) => 0,
+        };
+        let documents = match self.sync.keywords.get() {
+            Ok(index) => index.snapshot()?.len(),
+            Err(_) => 0,
+        };
+        let model = self.sync.model()?.map(|(_, model)| model.name);
+        Ok(IndexStats { vectors, documents, unapplied: self.sync.unapplied()?, model })
     }
-    /// Embeds every record that waits for it, with progress; fetches and loads the model where allowed. Returns how many
-    /// texts were embedded. When another process is the index writer this one embeds all the same.
-    pub fn embed_pending(&self, _progress: &dyn Progress) -> Result<u64> {
-        todo!()
+
+    /// Finds the model, or fetches it where that is allowed, and loads it. `announce` is told before anything is
+    /// fetched.
+    pub fn prepare_model(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
+        self.sync.host.prepare(announce, progress).map(drop)
     }
-    /// Applies the whole log to both indexes and merges what is worth merging. Returns false when another process holds
-    /// the writer lock (it will do the same by itself).
-    pub fn flush(&self, _progress: &dyn Progress) -> Result<bool> {
-        todo!()
+
+    /// Embeds every record that waits for it, with progress. Returns how many texts this call embedded: while another
+    /// process does the work, this one waits for it.
+    pub fn embed_pending(&self, progress: &dyn Progress) -> Result<u64> {
+        if self.sync.pending_count()? == 0 {
+            return Ok(0);
+        }
+        let done_by_others = || Ok(progress.cancelled() || self.sync.pending_count()? == 0);
+        let Some(guard) = self.sync.lock.acquire_unless(done_by_others)? else { return Ok(0) };
+        let embedded = self.sync.embed_backlog(&guard, progress)?;
+        Ok(embedded)
     }
-    /// Builds both indexes anew from the records, beside the old ones, and swaps them in.
-    pub fn rebuild(&self, _progress: &dyn Progress) -> Result<RebuildReport> {
-        todo!()
+
+    /// Applies the whole log to both indexes, rebuilds one that is out of use, and merges what is worth merging. While
+    /// another process does it, this one waits.
+    pub fn flush(&self, progress: &dyn Progress) -> Result<()> {
+        let done_by_others = || {
+            self.sync.reopen()?;
+            Ok(progress.cancelled() || (!self.sync.is_out()? && self.sync.unapplied()? == 0))
+        };
+        let Some(guard) = self.sync.lock.acquire_unless(done_by_others)? else { return Ok(()) };
+        self.sync.mend(&guard, progress)?;
+        progress.start("indexing", Some(self.sync.unapplied()?));
+        let applied = self.sync.catch_up(&guard, progress).and_then(|()| self.sync.maintain(&guard, progress));
+        progress.finish();
+        applied
     }
+
+    /// Builds both indexes anew from the records, beside the old ones, and swaps them in. Nothing is embedded again.
+    pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
+        let started = Instant::now();
+        let cancelled = || if progress.cancelled() { Err(Error::Cancelled) } else { Ok(false) };
+        let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
+        let documents = self.sync.rebuild_keywords(&guard, progress)?;
+        let vectors = self.sync.rebuild_vectors(&guard, progress)?;
+        Ok(RebuildReport { vectors, documents, millis: started.elapsed().as_millis() as u64 })
+    }
+
     /// Proves that records, vectors and keywords agree; with `repair`, mends what does not.
-    pub fn doctor(&self, _repair: bool, _progress: &dyn Progress) -> Result<Diagnosis> {
-        todo!()
+    pub fn doctor(&self, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
+        let diagnosis = doctor::examine(&self.sync, progress)?;
+        if diagnosis.is_sound() || !repair {
+            return Ok(diagnosis);
+        }
+        self.rebuild(progress)?;
+        doctor::examine(&self.sync, progress)
     }
-    /// Waits for the background work in hand, and ends it. Dropping an engine does the same.
-    pub fn close(self) {
-        todo!()
+
+    /// Finishes the background work in hand, and ends it. Dropping an engine does the same.
+    pub fn close(self) {}
+
+    /// Embeds a text that was just saved, if that is quick. When it fails, the text waits for the worker.
+    fn embed_now(&self, context: Option<&str>, content: &str) -> EmbeddingState {
+        let hash = text::embedding_hash(context, content);
+        match self.sync.embed_now(hash, &text::embedding_text(context, content)) {
+            Ok(true) => EmbeddingState::Ready,
+            Ok(false) => EmbeddingState::Pending,
+            Err(error) => {
+                tracing::debug!("not embedded at once: {error}");
+                EmbeddingState::Pending
+            }
+        }
     }
+}
+
+/// Finds or fetches the embedding model and its library, and checks them. Needs no store.
+///
+/// # Errors
+/// [`Error::Provision`] says what is missing and the ways to provide it.
+pub fn setup(config: &Config, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<SetupReport> {
+    let provision = Provision::new(config)?;
+    let before = provision.locate()?.is_some();
+    let files = provision.ensure(announce, progress)?;
+    // Loading it is the proof that it works on this machine.
+    let embedder = ModelHost::new(config)?.prepare(announce, progress)?;
+    let identity = embedder.identity();
+    Ok(SetupReport {
+        model: identity.name.clone(),
+        dims: identity.dims,
+        folder: files.model.parent().map(PathBuf::from).unwrap_or_default(),
+        library: files.library.clone(),
+        fetched: !before,
+    })
 }

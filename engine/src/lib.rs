@@ -11,21 +11,28 @@
 //! | 1 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 1 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
 //! | 1 | [`embed`] | text to vectors: provisioning, the ONNX model, its life in memory |
-//! | 2 | `sync` | applies the sync log to both indexes; the only writer of them |
-//! | 3 | `search` | plan, candidates from both sides, merge, load |
-//! | 4 | `engine` | opens a store and ties the rows together |
+//! | 2 | [`sync`] | applies the sync log to both indexes; the only writer of them |
+//! | 3 | [`search`] | plan, candidates from both sides, merge, load |
+//! | 3 | [`doctor`] | proves that all of it agrees |
+//! | 4 | [`engine`] | opens a store and ties the rows together |
 //!
 //! The row-1 modules are siblings and never import one another.
 
 pub mod config;
+pub mod doctor;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod keywords;
 pub mod paths;
 pub mod progress;
+pub mod records;
+pub mod search;
+pub mod sync;
 pub mod text;
 pub mod types;
 pub mod vectors;
 
+pub use engine::{Engine, setup};
 pub use error::{Error, ErrorKind, Result};
-pub use engine::Engine;
+pub use sync::now;

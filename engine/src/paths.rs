@@ -38,4 +38,14 @@ impl StorePaths {
     pub fn writer_lock(&self) -> PathBuf {
         self.root.join("writer.lock")
     }
+
+    /// Where an index is built that will take the place of `folder`.
+    pub fn in_making(folder: &Path) -> PathBuf {
+        folder.with_extension("rebuild")
+    }
+
+    /// Where the index goes that was in `folder`, until it is removed.
+    pub fn retired(folder: &Path) -> PathBuf {
+        folder.with_extension("old")
+    }
 }

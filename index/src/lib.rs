@@ -1,1 +1,63 @@
-//! placeholder
+//! A memory-mapped HNSW vector index: vectors and `u64` keys, nothing else.
+//!
+//! An index is a directory of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it; any
+//! number of [`Reader`]s, in any number of processes, follow it. Opening maps the files and reads nothing but their
+//! headers. The measure is the cosine.
+//!
+//! ```
+//! use memorist_index::{Filter, IndexOptions, Reader, SearchParams, Writer};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directory = tempfile::tempdir()?;
+//! let mut writer = Writer::create(directory.path(), IndexOptions::new(2), b"applied 0")?;
+//! writer.apply(&[(7, &[1.0, 0.0]), (8, &[0.6, 0.8])], &[], b"applied 2")?;
+//!
+//! let reader = Reader::open(directory.path())?;
+//! let hits = reader.snapshot().search(&[0.0, 3.0], &SearchParams::new(1), Filter::All)?;
+//! assert_eq!((hits[0].key, reader.snapshot().payload()), (8, &b"applied 2"[..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The main path
+//!
+//! | step | where |
+//! |---|---|
+//! | a batch is checked, scaled to length 1, coded and published as a small segment | `writer.rs`, `quantize.rs` |
+//! | segments are merged; the largest graph is taken over, the other vectors inserted | `merge.rs`, `graph/build.rs`, `graph/carry.rs` |
+//! | the files and what they hold | `format/mod.rs` (**the page of the format**), `sys/publish.rs` |
+//! | another process sees the new manifest and maps what is new | `reader.rs`, `snapshot.rs` |
+//! | a search picks a plan per segment, walks or scans the codes, and scores the best exactly | `search.rs`, `graph/walk.rs`, `simd/` |
+//! | everything is checked | `verify.rs` |
+
+mod best;
+mod error;
+mod filter;
+mod format;
+mod graph;
+mod merge;
+mod options;
+mod quantize;
+mod reader;
+mod search;
+mod segment;
+pub mod simd;
+mod snapshot;
+mod sys;
+mod verify;
+mod writer;
+
+pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
+pub use filter::Filter;
+pub use format::FORMAT_VERSION;
+pub use merge::{Merge, Merged, Progress};
+pub use options::{IndexOptions, MAX_DIMS, MAX_PAYLOAD, SearchParams};
+pub use reader::Reader;
+pub use snapshot::{Hit, Snapshot};
+pub use writer::Writer;
+
+/// What the caller names a vector by.
+pub type Key = u64;
+
+/// The position of a vector within its segment.
+pub(crate) type Slot = u32;

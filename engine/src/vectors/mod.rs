@@ -7,6 +7,14 @@
 //! | `hnsw_rs.rs` | the crate hnsw_rs, in memory, behind the feature `hnsw-rs`: for comparison |
 //! | `contract.rs` | one suite of tests, run against all three |
 
+pub mod exact;
+pub mod hnsw;
+#[cfg(feature = "hnsw-rs")]
+pub mod hnsw_rs;
+
+#[cfg(test)]
+mod contract;
+
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
@@ -24,6 +32,25 @@ pub enum IdFilter {
     Only(RoaringTreemap),
     /// All but these.
     Except(RoaringTreemap),
+}
+
+impl IdFilter {
+    /// Whether `id` may be returned.
+    pub fn allows(&self, id: RecordId) -> bool {
+        match self {
+            IdFilter::All => true,
+            IdFilter::Only(ids) => ids.contains(id as u64),
+            IdFilter::Except(ids) => !ids.contains(id as u64),
+        }
+    }
+
+    /// At most so many of `count` vectors can pass.
+    pub fn at_most(&self, count: usize) -> usize {
+        match self {
+            IdFilter::Only(ids) => count.min(ids.len() as usize),
+            IdFilter::All | IdFilter::Except(_) => count,
+        }
+    }
 }
 
 /// What is to change in a vector index, all at once. An id is in at most one of the two lists.
@@ -47,6 +74,9 @@ pub trait VectorSnapshot: Send + Sync {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// The ids of all of them.
+    fn ids(&self) -> RoaringTreemap;
 
     /// The `k` ids nearest to `query` by cosine among those the filter lets pass, with the exact cosine, best first,
     /// ties by id.

@@ -1,0 +1,196 @@
+//! Proves that a store is sound: that the database keeps its rules, that both indexes are whole, and that all three
+//! speak of the same records.
+
+use roaring::RoaringTreemap;
+
+use crate::config::ModelSource;
+use crate::embed::Provision;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::records::{Change, Snapshot};
+use crate::sync::{Sync, now};
+use crate::types::{Filter, RecordId, Seq};
+use crate::vectors::VectorSnapshot;
+
+/// Most single findings named per check; the rest is counted.
+const NAMED: usize = 5;
+/// Records per step of a walk over all of them.
+const STEP: usize = 5_000;
+/// A stored vector and its copy in the index are the same when their cosine is within this of 1 (f32 rounding).
+const SAME: f32 = 1e-3;
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// What: `database`, `keywords`, `vectors` or `model`.
+    pub name: String,
+    /// Whether it is sound.
+    pub ok: bool,
+    /// What was found, in words; for a failed check, also the way out.
+    pub details: Vec<String>,
+}
+
+/// What [`crate::Engine::doctor`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// Every check, in the order made.
+    pub checks: Vec<Check>,
+}
+
+impl Diagnosis {
+    /// Whether every check is sound.
+    pub fn is_sound(&self) -> bool {
+        self.checks.iter().all(|check| check.ok)
+    }
+}
+
+/// Looks at everything. Reads the whole store once; changes nothing.
+pub fn examine(sync: &Sync, progress: &dyn Progress) -> Result<Diagnosis> {
+    let checks = [
+        ("database", database as fn(&Sync, &dyn Progress) -> Result<Check>),
+        ("keywords", keywords),
+        ("vectors", vectors),
+        ("model", model),
+    ];
+    let checks = checks.into_iter().map(|(name, check)| {
+        progress.start(&format!("checking {name}"), None);
+        let result = check(sync, progress);
+        progress.finish();
+        if progress.cancelled() { Err(Error::Cancelled) } else { result }
+    });
+    Ok(Diagnosis { checks: checks.collect::<Result<_>>()? })
+}
+
+fn database(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
+    let problems = sync.records.integrity()?;
+    let count = sync.records.snapshot()?.live_count(now())?;
+    Ok(verdict(
+        "database",
+        problems,
+        format!("{count} records"),
+        "restore a backup of memory.db, or export what can be read",
+    ))
+}
+
+fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
+    let index = match sync.keywords.get() {
+        Ok(index) => index,
+        Err(why) => return Ok(out_of_use("keywords", why)),
+    };
+    let mut problems = index.verify()?;
+    let snapshot = index.snapshot()?;
+    let records = sync.records.snapshot()?;
+    let tail = touched(&records, snapshot.applied(), Change::concerns_words)?;
+    let live = live_ids(&records)?;
+    let expired = records.expired(now())?;
+    let indexed = snapshot.matching(&Filter::default())?;
+    problems.extend(disagreement(&(live - &tail), &(&indexed - &tail - expired), "document"));
+    Ok(verdict("keywords", problems, format!("{} documents", indexed.len()), WAY_OUT))
+}
+
+fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
+    let Some((model, _)) = sync.model()? else {
+        return Ok(verdict("vectors", Vec::new(), "no embedding model has been used yet".into(), WAY_OUT));
+    };
+    let index = match sync.vectors.get() {
+        Ok(index) => index,
+        Err(why) => return Ok(out_of_use("vectors", why)),
+    };
+    let mut problems = index.verify()?;
+    let snapshot = index.snapshot()?;
+    let records = sync.records.snapshot()?;
+    let tail = touched(&records, snapshot.applied(), Change::concerns_vectors)?;
+    let mut embedded = RoaringTreemap::new();
+    let mut changed = Vec::new();
+    for ids in live_ids(&records)?.iter().collect::<Vec<_>>().chunks(STEP) {
+        let ids: Vec<RecordId> = ids.iter().map(|id| *id as RecordId).collect();
+        for (id, vector) in records.embeddings(model, &ids)? {
+            embedded.insert(id as u64);
+            if !tail.contains(id as u64) && !is_copied(&*snapshot, id, &vector)? {
+                changed.push(id);
+            }
+        }
+        progress.advance(ids.len() as u64);
+    }
+    let indexed = snapshot.ids();
+    let expired = records.expired(now())?;
+    problems.extend(disagreement(&(embedded - &tail), &(&indexed - &tail - expired), "vector"));
+    problems.extend(named(&changed, "vector differs from the stored embedding: record"));
+    Ok(verdict("vectors", problems, format!("{} vectors", indexed.len()), WAY_OUT))
+}
+
+fn model(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
+    let (problems, found) = match verified_model(sync) {
+        Ok(Some(name)) => (Vec::new(), name),
+        Ok(None) => (Vec::new(), "not set up; words alone are searched until `memorist setup`".into()),
+        Err(error) => (vec![error.to_string()], String::new()),
+    };
+    Ok(verdict("model", problems, found, "`memorist setup` fetches it again"))
+}
+
+/// The name of the model, its files read and compared with their hashes; `None` where none is set up.
+fn verified_model(sync: &Sync) -> Result<Option<String>> {
+    if sync.config().model == ModelSource::None {
+        return Ok(None);
+    }
+    let provision = Provision::new(sync.config())?;
+    let Some(files) = provision.locate()? else { return Ok(None) };
+    provision.verify_full()?;
+    Ok(Some(files.identity.map_or_else(|| files.model.display().to_string(), |identity| identity.name)))
+}
+
+const WAY_OUT: &str = "`memorist doctor --repair` rebuilds it from the records";
+
+fn verdict(name: &str, mut problems: Vec<String>, found: String, way_out: &str) -> Check {
+    let ok = problems.is_empty();
+    if ok {
+        problems.push(found);
+    } else {
+        problems.push(format!("way out: {way_out}"));
+    }
+    Check { name: name.into(), ok, details: problems }
+}
+
+fn out_of_use(name: &str, why: String) -> Check {
+    verdict(name, vec![format!("out of use: {why}")], String::new(), WAY_OUT)
+}
+
+/// The records whose state in an index that has applied the log up to `applied` is stale.
+fn touched(records: &Snapshot, applied: Seq, concerns: impl Fn(&Change) -> bool) -> Result<RoaringTreemap> {
+    let tail = records.tail(applied, usize::MAX)?;
+    Ok(tail.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id as u64).collect())
+}
+
+fn live_ids(records: &Snapshot) -> Result<RoaringTreemap> {
+    let (mut all, mut after) = (RoaringTreemap::new(), 0);
+    loop {
+        let ids = records.live_ids_after(after, STEP, now())?;
+        let Some(last) = ids.last() else { return Ok(all) };
+        after = *last;
+        all.extend(ids.iter().map(|id| *id as u64));
+    }
+}
+
+fn is_copied(snapshot: &dyn VectorSnapshot, id: RecordId, vector: &[f32]) -> Result<bool> {
+    match snapshot.scores(vector, &[id])?[..] {
+        // Missing ones are named by the comparison of ids.
+        [None] => Ok(true),
+        [Some(cosine)] => Ok((cosine - 1.0).abs() <= SAME),
+        _ => Ok(false),
+    }
+}
+
+fn disagreement(wanted: &RoaringTreemap, indexed: &RoaringTreemap, what: &str) -> Vec<String> {
+    let ids = |set: RoaringTreemap| set.iter().map(|id| id as RecordId).collect::<Vec<_>>();
+    let mut problems = named(&ids(wanted - indexed), &format!("no {what} in the index: record"));
+    problems.extend(named(&ids(indexed - wanted), &format!("a {what} in the index without its record:")));
+    problems
+}
+
+fn named(ids: &[RecordId], what: &str) -> Vec<String> {
+    let mut problems: Vec<String> = ids.iter().take(NAMED).map(|id| format!("{what} {id}")).collect();
+    if ids.len() > NAMED {
+        problems.push(format!("... and {} more", ids.len() - NAMED));
+    }
+    problems
+}

@@ -1,0 +1,350 @@
+//! The model's life in memory: loaded at first need, shared by all who ask, released after a while without use.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::config::{Config, ModelSource};
+use crate::embed::onnx::OnnxEmbedder;
+use crate::embed::provision::{ModelFiles, Plan, Provision, WITHOUT_MODEL};
+use crate::embed::{Embedder, ModelIdentity};
+use crate::error::{Error, Result};
+use crate::progress::{NoProgress, Progress};
+
+/// A load that failed is not tried again for this long, so that not every search waits for another failure.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// Owns the model while it is in memory.
+pub struct ModelHost {
+    source: Source,
+    idle: Duration,
+    /// Held while loading; others wait here, and find the model loaded.
+    loading: Mutex<()>,
+    state: Mutex<State>,
+}
+
+enum Source {
+    /// Never loaded, never released.
+    Ready(Arc<dyn Embedder>),
+    /// From files that are found or fetched.
+    Files(Provision),
+    /// Only words are searched.
+    Nothing,
+    #[cfg(test)]
+    Test(Box<dyn Fn() -> Result<Arc<dyn Embedder>> + Send + Sync>),
+}
+
+#[derive(Default)]
+struct State {
+    loaded: Option<Loaded>,
+    failure: Option<Failure>,
+}
+
+struct Loaded {
+    embedder: Arc<dyn Embedder>,
+    last_use: Instant,
+}
+
+struct Failure {
+    at: Instant,
+    why: String,
+}
+
+impl ModelHost {
+    /// As the settings say. Loads nothing.
+    pub fn new(config: &Config) -> Result<Self> {
+        let source = match config.model {
+            ModelSource::None => Source::Nothing,
+            ModelSource::Default | ModelSource::Folder(_) => Source::Files(Provision::new(config)?),
+        };
+        Ok(Self::from_source(source, config.model_idle))
+    }
+
+    /// Around an embedder that is there already, and stays.
+    pub fn ready(embedder: Arc<dyn Embedder>) -> Self {
+        Self::from_source(Source::Ready(embedder), Duration::MAX)
+    }
+
+    fn from_source(source: Source, idle: Duration) -> Self {
+        ModelHost { source, idle, loading: Mutex::new(()), state: Mutex::default() }
+    }
+
+    /// Which model it is. Loads nothing, except an own model that was never loaded before.
+    pub fn identity(&self) -> Result<ModelIdentity> {
+        let known = match &self.source {
+            Source::Files(provision) => provision.identity(),
+            _ => None,
+        };
+        match known {
+            Some(identity) => Ok(identity),
+            None => Ok(self.embedder()?.identity().clone()),
+        }
+    }
+
+    /// The embedder; loads it, and fetches it where that is allowed and needed, while other callers wait.
+    ///
+    /// Give it back soon: it is not released while somebody holds it. After a failure, the same error comes back at once
+    /// for half a minute.
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
+        self.embedder_at(Instant::now())
+    }
+
+    /// The embedder if it is in memory: never waits, never loads.
+    pub fn try_embedder(&self) -> Option<Arc<dyn Embedder>> {
+        match &self.source {
+            Source::Ready(embedder) => Some(embedder.clone()),
+            _ => self.state.lock().take_use(Instant::now()),
+        }
+    }
+
+    /// Like [`ModelHost::embedder`], for a caller who shows what goes on: `announce` is told before a download begins. Tries
+    /// again even right after a failure.
+    pub fn prepare(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
+        self.load_once(Instant::now(), false, announce, progress)
+    }
+
+    /// Whether an embedder can be had without fetching anything.
+    pub fn is_available(&self) -> bool {
+        self.is_warm()
+            || match &self.source {
+                Source::Files(provision) => matches!(provision.locate(), Ok(Some(_))),
+                Source::Ready(_) => true,
+                Source::Nothing => false,
+                #[cfg(test)]
+                Source::Test(_) => true,
+            }
+    }
+
+    /// Whether an embedder is in memory.
+    pub fn is_warm(&self) -> bool {
+        matches!(self.source, Source::Ready(_)) || self.state.lock().loaded.is_some()
+    }
+
+    /// Drops the model if nobody holds it and nobody has asked for it for the idle time of the settings; says whether it
+    /// did. To be called now and then.
+    pub fn release_if_idle(&self, now: Instant) -> bool {
+        let mut state = self.state.lock();
+        let Some(loaded) = &mut state.loaded else { return false };
+        if Arc::strong_count(&loaded.embedder) > 1 {
+            loaded.last_use = now;
+            return false;
+        }
+        if now.saturating_duration_since(loaded.last_use) < self.idle {
+            return false;
+        }
+        let released = state.loaded.take();
+        drop(state);
+        drop(released);
+        true
+    }
+
+    fn embedder_at(&self, now: Instant) -> Result<Arc<dyn Embedder>> {
+        let mut announce = |plan: &Plan| tracing::info!("{plan}");
+        self.load_once(now, true, &mut announce, &NoProgress)
+    }
+
+    fn load_once(
+        &self,
+        now: Instant,
+        heed_failure: bool,
+        announce: &mut dyn FnMut(&Plan),
+        progress: &dyn Progress,
+    ) -> Result<Arc<dyn Embedder>> {
+        if let Source::Ready(embedder) = &self.source {
+            return Ok(embedder.clone());
+        }
+        if let Some(embedder) = self.state.lock().take_use(now) {
+            return Ok(embedder);
+        }
+        let _loading = self.loading.lock();
+        {
+            let mut state = self.state.lock();
+            if let Some(embedder) = state.take_use(now) {
+                return Ok(embedder);
+            }
+            if heed_failure && let Some(failure) = &state.failure {
+                let left = RETRY_AFTER.saturating_sub(now.saturating_duration_since(failure.at));
+                if !left.is_zero() {
+                    return Err(Error::NoEmbedder(format!(
+                        "{}\n(it is tried again in {} seconds)",
+                        failure.why,
+                        left.as_secs() + 1
+                    )));
+                }
+            }
+        }
+        let loaded = self.load(announce, progress);
+        let mut state = self.state.lock();
+        match &loaded {
+            Ok(embedder) => {
+                state.failure = None;
+                state.loaded = Some(Loaded { embedder: embedder.clone(), last_use: now });
+            }
+            Err(Error::Cancelled) => {}
+            Err(error) => state.failure = Some(Failure { at: now, why: error.to_string() }),
+        }
+        loaded
+    }
+
+    fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
+        match &self.source {
+            Source::Ready(embedder) => Ok(embedder.clone()),
+            Source::Nothing => Err(Error::NoEmbedder(
+                "no embedding model is set (`model = \"none\"`), so only words are searched; remove that setting to \
+                 search by meaning"
+                    .to_owned(),
+            )),
+            Source::Files(provision) => load_files(provision, announce, progress),
+            #[cfg(test)]
+            Source::Test(load) => load(),
+        }
+    }
+}
+
+impl fmt::Debug for ModelHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelHost").field("is_warm", &self.is_warm()).field("idle", &self.idle).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn take_use(&mut self, now: Instant) -> Option<Arc<dyn Embedder>> {
+        let loaded = self.loaded.as_mut()?;
+        loaded.last_use = now;
+        Some(loaded.embedder.clone())
+    }
+}
+
+fn load_files(
+    provision: &Provision,
+    announce: &mut dyn FnMut(&Plan),
+    progress: &dyn Progress,
+) -> Result<Arc<dyn Embedder>> {
+    let files = provision.ensure(announce, progress)?;
+    let error = match open(&files) {
+        Ok(embedder) => return Ok(embedder),
+        Err(error) => error,
+    };
+    // Damage on the disk is mended by fetching anew; anything else would fail again.
+    match provision.verify_full() {
+        Ok(()) => Err(Error::Embedding(format!("{}; mend it, {WITHOUT_MODEL}", without_prefix(&error)))),
+        Err(damage) => {
+            tracing::warn!("{damage}");
+            open(&provision.ensure(announce, progress)?)
+        }
+    }
+}
+
+fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
+    let embedder = OnnxEmbedder::load(files)?;
+    Ok(Arc::new(embedder))
+}
+
+/// The cause alone, where it is to be wrapped in an error of the same kind.
+fn without_prefix(error: &Error) -> String {
+    match error {
+        Error::Embedding(why) => why.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::embed::HashEmbedder;
+
+    const IDLE: Duration = Duration::from_secs(300);
+
+    /// A host that counts its loads, and fails while it is told to.
+    fn counting() -> (ModelHost, Arc<AtomicUsize>, Arc<AtomicBool>) {
+        let (loads, fails) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (count, failing) = (loads.clone(), fails.clone());
+        let load = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            match failing.load(Ordering::SeqCst) {
+                true => Err(Error::Embedding("out of order".to_owned())),
+                false => Ok(Arc::new(HashEmbedder::new(8)) as Arc<dyn Embedder>),
+            }
+        };
+        (ModelHost::from_source(Source::Test(Box::new(load)), IDLE), loads, fails)
+    }
+
+    #[test]
+    fn nothing_is_loaded_until_needed_and_then_once() {
+        let (host, loads, _) = counting();
+        assert!(!host.is_warm() && host.try_embedder().is_none());
+        assert_eq!(loads.load(Ordering::SeqCst), 0);
+        let barrier = Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    host.embedder().unwrap();
+                });
+            }
+        });
+        assert_eq!(loads.load(Ordering::SeqCst), 1);
+        assert!(host.is_warm() && host.try_embedder().is_some());
+    }
+
+    #[test]
+    fn it_is_released_after_the_idle_time_and_not_while_held() {
+        let (host, loads, _) = counting();
+        let start = Instant::now();
+        assert!(!host.release_if_idle(start), "nothing to release");
+        let held = host.embedder_at(start).unwrap();
+        assert!(!host.release_if_idle(start + IDLE), "held");
+        drop(held);
+        assert!(!host.release_if_idle(start + IDLE * 2 - Duration::from_secs(1)), "it was in use until then");
+        assert!(host.release_if_idle(start + IDLE * 2));
+        assert!(!host.is_warm());
+        host.embedder_at(start + IDLE * 3).unwrap();
+        assert_eq!(loads.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_failure_is_remembered_for_a_while_and_then_tried_again() {
+        let (host, loads, fails) = counting();
+        let start = Instant::now();
+        fails.store(true, Ordering::SeqCst);
+        assert!(matches!(host.embedder_at(start), Err(Error::Embedding(_))));
+        let again = host.embedder_at(start + Duration::from_secs(29)).err().unwrap();
+        assert!(matches!(again, Error::NoEmbedder(_)) && again.to_string().contains("out of order"), "{again}");
+        assert_eq!(loads.load(Ordering::SeqCst), 1);
+        fails.store(false, Ordering::SeqCst);
+        host.embedder_at(start + RETRY_AFTER).unwrap();
+        assert_eq!(loads.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn who_asks_explicitly_does_not_wait_for_the_retry() {
+        let (host, loads, fails) = counting();
+        fails.store(true, Ordering::SeqCst);
+        assert!(host.embedder().is_err());
+        fails.store(false, Ordering::SeqCst);
+        host.prepare(&mut |_| {}, &NoProgress).unwrap();
+        assert_eq!(loads.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn without_a_model_the_error_says_so() {
+        let host = ModelHost::new(&Config { model: ModelSource::None, ..Config::default() }).unwrap();
+        let error = host.embedder().err().unwrap();
+        assert!(matches!(error, Error::NoEmbedder(_)) && error.to_string().contains("only words"), "{error}");
+        assert!(host.identity().is_err() && !host.is_warm());
+    }
+
+    #[test]
+    fn an_embedder_that_is_there_stays() {
+        let host = ModelHost::ready(Arc::new(HashEmbedder::new(8)));
+        assert!(host.is_warm());
+        assert!(!host.release_if_idle(Instant::now() + IDLE * 1000));
+        assert_eq!(host.identity().unwrap().dims, 8);
+        assert!(host.try_embedder().is_some());
+    }
+}

@@ -1,0 +1,121 @@
+//! What a model is called. That of an own model is worked out once and remembered beside it.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use crate::embed::cache;
+use crate::embed::packages;
+use crate::error::{Error, Result};
+
+/// What makes two embeddings comparable: the weights, the pooling, the dimensions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ModelIdentity {
+    /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`. Not part of what is compared.
+    pub name: String,
+    /// SHA-256 of the weights' file, in hex.
+    pub weights_sha256: String,
+    /// How token vectors become one: `mean+l2`.
+    pub pooling: String,
+    /// Numbers per vector.
+    pub dims: usize,
+}
+
+/// Mean of the token vectors, scaled to length 1: how every ONNX model here is pooled.
+pub const MEAN_POOLING: &str = "mean+l2";
+
+impl ModelIdentity {
+    /// The default model's.
+    pub fn default_model() -> Self {
+        ModelIdentity {
+            name: packages::DEFAULT_NAME.to_owned(),
+            weights_sha256: packages::MODEL.artefacts[0].sha256.to_owned(),
+            pooling: MEAN_POOLING.to_owned(),
+            dims: packages::DEFAULT_DIMS,
+        }
+    }
+}
+
+impl fmt::Display for ModelIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = self.weights_sha256.get(..12).unwrap_or(&self.weights_sha256);
+        write!(f, "{} ({} dimensions, {}, weights {start})", self.name, self.dims, self.pooling)
+    }
+}
+
+/// The file beside an own `model.onnx` that remembers its identity.
+const REMEMBERED_FILE: &str = "model.identity.json";
+
+/// An identity holds as long as the weights' file keeps its size and time.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    bytes: u64,
+    modified_nanoseconds: u128,
+    identity: ModelIdentity,
+}
+
+/// The identity remembered beside `model`, unless the file has changed since.
+pub(super) fn recall(model: &Path) -> Option<ModelIdentity> {
+    let json = fs::read(model.with_file_name(REMEMBERED_FILE)).ok()?;
+    let remembered: Remembered = serde_json::from_slice(&json).ok()?;
+    let now = stamp(model).ok()?;
+    (now == (remembered.bytes, remembered.modified_nanoseconds)).then_some(remembered.identity)
+}
+
+/// Works out the identity of the weights in `model` that make vectors of `dims` numbers, and remembers it beside them
+/// where that can be written.
+pub(super) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
+    let (bytes, modified_nanoseconds) = stamp(model)?;
+    let name = model.parent().and_then(Path::file_name).map_or_else(|| model.to_string_lossy(), |n| n.to_string_lossy());
+    let identity = ModelIdentity {
+        name: name.into_owned(),
+        weights_sha256: cache::file_sha256(model)?,
+        pooling: MEAN_POOLING.to_owned(),
+        dims,
+    };
+    let remembered = Remembered { bytes, modified_nanoseconds, identity };
+    if let Ok(json) = serde_json::to_vec_pretty(&remembered)
+        && let Err(error) = fs::write(model.with_file_name(REMEMBERED_FILE), json)
+    {
+        tracing::debug!("the identity of {} is not remembered: {error}", model.display());
+    }
+    Ok(remembered.identity)
+}
+
+fn stamp(path: &Path) -> Result<(u64, u128)> {
+    let at = fs::metadata(path).map_err(|error| Error::io(path, error))?;
+    let modified = at.modified().map_err(|error| Error::io(path, error))?;
+    Ok((at.len(), modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_remembered_until_the_weights_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model.onnx");
+        fs::write(&model, "weights").unwrap();
+        assert_eq!(recall(&model), None);
+        let identity = establish(&model, 12).unwrap();
+        assert_eq!(identity.dims, 12);
+        assert_eq!(identity.weights_sha256, "9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c");
+        assert_eq!(recall(&model), Some(identity.clone()));
+        fs::write(&model, "other weights").unwrap();
+        assert_eq!(recall(&model), None);
+        assert_ne!(establish(&model, 12).unwrap().weights_sha256, identity.weights_sha256);
+    }
+
+    #[test]
+    fn an_unreadable_note_is_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model.onnx");
+        fs::write(&model, "weights").unwrap();
+        fs::write(folder.path().join(REMEMBERED_FILE), "{").unwrap();
+        assert_eq!(recall(&model), None);
+    }
+}

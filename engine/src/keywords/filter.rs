@@ -1,0 +1,88 @@
+//! A filter as a set of documents of one segment, from the fast fields. The same rule as [`Filter::allows`].
+
+use std::ops::RangeInclusive;
+
+use roaring::RoaringBitmap;
+use tantivy::columnar::{Column, StrColumn};
+use tantivy::index::SegmentReader;
+
+use super::schema;
+use crate::error::Result;
+use crate::types::Filter;
+
+/// The live documents that pass `filter`.
+pub(super) fn allowed_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
+    let mut allowed: Option<RoaringBitmap> = None;
+    let mut narrow = |docs: RoaringBitmap| match &mut allowed {
+        Some(allowed) => *allowed &= docs,
+        None => allowed = Some(docs),
+    };
+    let columns = reader.fast_fields();
+    if !filter.tags.is_empty() {
+        let tags = filter.tags.iter().map(String::as_str);
+        narrow(with_labels(columns.str(schema::TAG)?, reader.max_doc(), tags)?);
+    }
+    for (name, wanted) in [(schema::PROJECT, &filter.project), (schema::AGENT, &filter.agent)] {
+        if let Some(wanted) = wanted {
+            let labels = [schema::scope_label(Some(wanted)), schema::scope_label(None)];
+            narrow(with_labels(columns.str(name)?, reader.max_doc(), labels.iter().map(String::as_str))?);
+        }
+    }
+    if !filter.kinds.is_empty() {
+        let column = columns.u64(schema::KIND)?;
+        let codes = filter.kinds.iter().map(|&kind| schema::kind_code(kind));
+        narrow(with_values(&column, reader.max_doc(), codes.map(|code| code..=code)));
+    }
+    if let Some(least) = filter.min_importance {
+        narrow(with_values(&columns.i64(schema::IMPORTANCE)?, reader.max_doc(), [least..=i64::MAX]));
+    }
+    if let Some(least) = filter.min_confidence {
+        narrow(with_values(&columns.f64(schema::CONFIDENCE)?, reader.max_doc(), [least..=f64::INFINITY]));
+    }
+    if filter.created_after.is_some() || filter.created_before.is_some() {
+        let first = filter.created_after.unwrap_or(i64::MIN);
+        // "before" leaves its own moment out; before the first moment there is none
+        let last = filter.created_before.unwrap_or(i64::MAX);
+        let last = if filter.created_before.is_some() { last.checked_sub(1) } else { Some(last) };
+        let range = last.filter(|&last| first <= last).map(|last| first..=last);
+        narrow(with_values(&columns.i64(schema::CREATED_AT)?, reader.max_doc(), range));
+    }
+    let mut allowed = allowed.unwrap_or_else(|| (0..reader.max_doc()).collect());
+    if reader.has_deletes() {
+        let deleted: RoaringBitmap = (0..reader.max_doc()).filter(|&doc| reader.is_deleted(doc)).collect();
+        allowed -= deleted;
+    }
+    Ok(allowed)
+}
+
+fn with_values<T>(
+    column: &Column<T>,
+    max_doc: u32,
+    ranges: impl IntoIterator<Item = RangeInclusive<T>>,
+) -> RoaringBitmap
+where
+    T: PartialOrd + Copy + std::fmt::Debug + Send + Sync + 'static,
+{
+    let mut found = RoaringBitmap::new();
+    let mut docs = Vec::new();
+    for range in ranges {
+        docs.clear();
+        column.get_docids_for_value_range(range, 0..max_doc, &mut docs);
+        found |= RoaringBitmap::from_iter(docs.iter().copied());
+    }
+    found
+}
+
+fn with_labels<'a>(
+    column: Option<StrColumn>,
+    max_doc: u32,
+    labels: impl Iterator<Item = &'a str>,
+) -> Result<RoaringBitmap> {
+    // a segment in which no record has a label has no column for it
+    let Some(column) = column else { return Ok(RoaringBitmap::new()) };
+    let mut ordinals = Vec::new();
+    for label in labels {
+        ordinals.extend(column.dictionary().term_ord(label).map_err(tantivy::TantivyError::from)?);
+    }
+    Ok(with_values(column.ords(), max_doc, ordinals.into_iter().map(|ordinal| ordinal..=ordinal)))
+}

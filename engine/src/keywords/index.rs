@@ -1,0 +1,290 @@
+//! The tantivy index of a folder: opening, applying, merging, checking.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::IndexWriterOptions;
+use tantivy::merge_policy::LogMergePolicy;
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
+
+use super::damage::{contained, unusable};
+use super::schema::{self, Fields, Payload, document, id_term};
+use super::segment::Segment;
+use super::snapshot::Snapshot;
+use super::{KeywordIndex, KeywordSnapshot};
+use crate::error::{Error, Result};
+use crate::types::{Record, RecordId, Seq};
+
+/// Bytes of terms that the writer gathers before it writes a segment.
+const WRITER_BUDGET: usize = 30_000_000;
+/// Segments of about the same size are merged when there are this many.
+const MERGE_WIDTH: usize = 4;
+/// Segments below this many records count as of one size.
+const SMALL_SEGMENT: u32 = 1_000;
+/// Two segments are about the same size when neither is more than 2 to this power times the other.
+const SAME_SIZE_LOG2: f64 = 2.0;
+/// A segment with a larger share of deleted records is rewritten.
+const DELETED_SHARE: f32 = 0.3;
+/// [`KeywordIndex::maintain`] leaves at most this many.
+const MOST_SEGMENTS: usize = 16;
+/// A file changed longer ago than this has its time to itself: no later change can bear the same one.
+const CLOCK_STEP: Duration = Duration::from_millis(100);
+
+/// The tantivy index of one folder. Any number of them may read the same folder, in any process; one at a time may
+/// write.
+pub struct TantivyIndex {
+    folder: PathBuf,
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+    published: Mutex<Published>,
+    writer: Mutex<Option<IndexWriter>>,
+}
+
+struct Published {
+    snapshot: Arc<Snapshot>,
+    /// `None` when it is known to be outdated.
+    stamp: Option<Stamp>,
+}
+
+impl TantivyIndex {
+    /// Opens the index in `folder`, without reading more of it than its lists of segments and fields.
+    ///
+    /// Fails with [`Error::IndexUnusable`] when there is none, when it is of another format, or damaged.
+    pub fn open(folder: &Path) -> Result<TantivyIndex> {
+        contained(|| {
+            if !folder.join(META).is_file() {
+                return Err(unusable(format!("there is none in {}", folder.display())));
+            }
+            let mut index = Index::open(MmapDirectory::open(folder).map_err(TantivyError::from)?)?;
+            let (schema, fields) = schema::schema();
+            Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
+            if index.schema() != schema {
+                return Err(unusable("its fields are not those of this format"));
+            }
+            index.set_tokenizers(schema::analysers());
+            index.set_fast_field_tokenizers(schema::analysers());
+            let options = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1);
+            let reader = options.try_into()?;
+            let published = Mutex::new(load(folder, &index, &reader, &fields)?);
+            Ok(TantivyIndex { folder: folder.to_owned(), index, reader, fields, published, writer: Mutex::new(None) })
+        })
+    }
+
+    /// Makes an empty index in `folder`, which is made too if need be and must not have one yet. It has applied
+    /// nothing.
+    pub fn create(folder: &Path) -> Result<TantivyIndex> {
+        contained(|| {
+            if folder.join(META).exists() {
+                let why = "it has a keyword index already; open it, or delete it first".to_owned();
+                return Err(Error::Store { path: folder.to_owned(), why });
+            }
+            fs::create_dir_all(folder).map_err(|why| Error::io(folder, why))?;
+            let directory = MmapDirectory::open(folder).map_err(TantivyError::from)?;
+            let index = schema::builder().open_or_create(directory)?;
+            publish(&mut writer(folder, &index)?, 0)
+        })?;
+        Self::open(folder)
+    }
+
+    /// Runs `work` on the writer, making one if there is none. After an error it is thrown away, since what it holds
+    /// and what is on disk may differ.
+    fn write<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
+        let mut slot = self.writer.lock();
+        let mut open = match slot.take() {
+            Some(open) => open,
+            None => contained(|| writer(&self.folder, &self.index))?,
+        };
+        let done = contained(|| work(&mut open))?;
+        *slot = Some(open);
+        Ok(done)
+    }
+
+    fn outdate(&self) {
+        self.published.lock().stamp = None;
+    }
+
+    fn faults(&self) -> Result<Vec<String>> {
+        let mut faults: Vec<String> = self
+            .index
+            .validate_checksum()?
+            .into_iter()
+            .map(|file| format!("{} does not match its checksum", self.folder.join(file).display()))
+            .collect();
+        faults.sort();
+        if !faults.is_empty() {
+            return Ok(faults);
+        }
+        self.reader.reload()?;
+        let mut seen = HashSet::new();
+        for reader in self.reader.searcher().segment_readers() {
+            let segment = Segment::open(reader, &self.fields)?;
+            for doc in reader.doc_ids_alive() {
+                let id = segment.id(doc);
+                if !seen.insert(id) {
+                    faults.push(format!("record {id} is indexed twice"));
+                }
+                if segment.doc(id)? != Some(doc) {
+                    faults.push(format!("record {id} is indexed, but is not found by its id"));
+                }
+            }
+        }
+        Ok(faults)
+    }
+}
+
+impl KeywordIndex for TantivyIndex {
+    fn snapshot(&self) -> Result<Arc<dyn KeywordSnapshot>> {
+        let mut published = self.published.lock();
+        let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.folder));
+        if !current {
+            *published = contained(|| load(&self.folder, &self.index, &self.reader, &self.fields))?;
+        }
+        Ok(published.snapshot.clone())
+    }
+
+    fn apply(&self, upserts: &[Record], deletes: &[RecordId], applied: Seq) -> Result<()> {
+        let done = self.write(|writer| {
+            for record in upserts {
+                let document = document(&self.fields, record)?;
+                id_term(&self.fields, record.id).map(|term| writer.delete_term(term));
+                writer.add_document(document)?;
+            }
+            for term in deletes.iter().filter_map(|&id| id_term(&self.fields, id)) {
+                writer.delete_term(term);
+            }
+            publish(writer, applied)
+        });
+        self.outdate();
+        done
+    }
+
+    fn maintain(&self) -> Result<bool> {
+        self.release_writer()?;
+        let mut segments = self.index.searchable_segment_metas()?;
+        if segments.len() > MOST_SEGMENTS {
+            segments.sort_by_key(|segment| segment.num_docs());
+            let smallest: Vec<_> =
+                segments.iter().take(segments.len() + 1 - MOST_SEGMENTS).map(|segment| segment.id()).collect();
+            self.write(|writer| Ok(writer.merge(&smallest).wait()?))?;
+            self.release_writer()?;
+        }
+        Ok(false)
+    }
+
+    fn release_writer(&self) -> Result<()> {
+        let writer = self.writer.lock().take();
+        if let Some(writer) = writer {
+            contained(|| Ok(writer.wait_merging_threads()?))?;
+            self.outdate();
+        }
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<Vec<String>> {
+        match contained(|| self.faults()) {
+            Err(Error::IndexUnusable { why, .. }) => Ok(vec![why]),
+            other => other,
+        }
+    }
+}
+
+/// The file that says what is live. tantivy replaces it atomically.
+const META: &str = "meta.json";
+
+/// Opens what is published now.
+fn load(folder: &Path, index: &Index, reader: &IndexReader, fields: &Fields) -> Result<Published> {
+    // In this order, so that a commit in between can only make the content newer than the two say: applying the log
+    // again from an earlier place is harmless, and the next call looks again.
+    let stamp = Stamp::take(folder)?;
+    let payload = Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
+    reader.reload()?;
+    let snapshot = Snapshot::new(reader.searcher(), *fields, payload.applied)?;
+    Ok(Published { snapshot: Arc::new(snapshot), stamp: Some(stamp) })
+}
+
+fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
+    let options = IndexWriterOptions::builder()
+        .num_worker_threads(1)
+        .num_merge_threads(1)
+        .memory_budget_per_thread(WRITER_BUDGET)
+        .build();
+    let writer = index.writer_with_options(options).map_err(|error| match error {
+        TantivyError::LockFailure(..) => Error::Store {
+            path: folder.to_owned(),
+            why: "another process, or another handle of this one, is writing to it; the lock is free when that one \
+                  lets go or ends"
+                .to_owned(),
+        },
+        other => other.into(),
+    })?;
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_num_segments(MERGE_WIDTH);
+    policy.set_min_layer_size(SMALL_SEGMENT);
+    policy.set_level_log_size(SAME_SIZE_LOG2);
+    policy.set_del_docs_ratio_before_merge(DELETED_SHARE);
+    writer.set_merge_policy(Box::new(policy));
+    Ok(writer)
+}
+
+fn publish(writer: &mut IndexWriter, applied: Seq) -> Result<()> {
+    let mut commit = writer.prepare_commit()?;
+    commit.set_payload(&Payload::new(applied).to_text());
+    commit.commit()?;
+    Ok(())
+}
+
+/// What `meta.json` looked like, to see without opening it whether it was replaced.
+struct Stamp {
+    modified: SystemTime,
+    length: u64,
+    file: u64,
+    bytes: Vec<u8>,
+    /// Whether its time is old enough to be its own; until then the bytes are compared.
+    settled: bool,
+}
+
+impl Stamp {
+    fn take(folder: &Path) -> Result<Stamp> {
+        let path = folder.join(META);
+        let read = || {
+            let metadata = fs::metadata(&path)?;
+            let (modified, length, file) = (metadata.modified()?, metadata.len(), file_number(&metadata));
+            Ok(Stamp { modified, length, file, bytes: fs::read(&path)?, settled: false })
+        };
+        read().map_err(|why: std::io::Error| unusable(format!("{} cannot be read: {why}", path.display())))
+    }
+
+    /// Whether it is still the same file.
+    fn holds(&mut self, folder: &Path) -> bool {
+        let path = folder.join(META);
+        let Ok(metadata) = fs::metadata(&path) else { return false };
+        let now = (metadata.modified().ok(), metadata.len(), file_number(&metadata));
+        if now != (Some(self.modified), self.length, self.file) {
+            return false;
+        }
+        if !self.settled {
+            let old = self.modified.elapsed().is_ok_and(|age| age > CLOCK_STEP);
+            if !fs::read(&path).is_ok_and(|bytes| bytes == self.bytes) {
+                return false;
+            }
+            self.settled = old;
+        }
+        true
+    }
+}
+
+#[cfg(unix)]
+fn file_number(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn file_number(_: &fs::Metadata) -> u64 {
+    0
+}

@@ -1,0 +1,94 @@
+//! What is looked for: the terms of a query text, and which of them stand side by side.
+
+use std::collections::HashMap;
+
+use super::analysis::{Singles, WordStemmer, identifiers, is_stop_word, normalise, words};
+
+/// Distinct words and identifiers of a query that are looked at; the search itself takes the rarest few of them.
+const MAX_TERMS: usize = 256;
+/// Pairs of neighbouring words that earn the phrase bonus.
+const MAX_PAIRS: usize = 16;
+/// Words further apart than this (stop words between them) are no pair.
+const MAX_DISTANCE: usize = 4;
+
+/// An analysed query. Made from any text at all: nothing in it is a syntax, so nothing in it can be wrong.
+///
+/// ```
+/// use memorist_engine::keywords::KeywordQuery;
+///
+/// assert!(!KeywordQuery::new("what is the \"AND\" of (src/main.rs").is_empty());
+/// assert!(KeywordQuery::new("( \" *").is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeywordQuery {
+    /// Distinct stems, in the order of their first occurrence.
+    pub(super) words: Vec<String>,
+    /// Distinct identifiers.
+    pub(super) identifiers: Vec<String>,
+    /// Words that follow one another.
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// Two words of a query and how many positions the second stands after the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    /// Index into [`KeywordQuery::words`].
+    pub(super) first: usize,
+    /// Index into [`KeywordQuery::words`].
+    pub(super) second: usize,
+    /// 1 for neighbours, more where stop words were dropped between them.
+    pub(super) distance: u32,
+}
+
+impl KeywordQuery {
+    /// Analyses `text` as the index analyses records. Stop words are dropped unless nothing else is left.
+    pub fn new(text: &str) -> Self {
+        let text = normalise(text);
+        let mut spoken = Vec::new();
+        words(&text, Singles::Lone, |word, position| spoken.push((word, position)));
+        if spoken.iter().any(|(word, _)| !is_stop_word(word)) {
+            spoken.retain(|(word, _)| !is_stop_word(word));
+        }
+        let mut query = KeywordQuery::default();
+        query.identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
+        query.add_words(&spoken);
+        query
+    }
+
+    /// Whether there is nothing to look for: no letter, digit or ideograph.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.identifiers.is_empty()
+    }
+
+    fn add_words(&mut self, spoken: &[(&str, usize)]) {
+        let mut stemmer = WordStemmer::new();
+        let mut index_of = HashMap::new();
+        let mut previous: Option<(usize, usize)> = None;
+        for &(word, position) in spoken {
+            let stem = stemmer.stem(word);
+            let index = match index_of.get(&stem) {
+                Some(&index) => index,
+                None if self.words.len() == MAX_TERMS => break,
+                None => {
+                    self.words.push(stem.clone());
+                    index_of.insert(stem, self.words.len() - 1);
+                    self.words.len() - 1
+                }
+            };
+            if let Some((before, at)) = previous {
+                self.add_pair(before, index, position - at);
+            }
+            previous = Some((index, position));
+        }
+    }
+
+    fn add_pair(&mut self, first: usize, second: usize, distance: usize) {
+        if distance > MAX_DISTANCE || self.pairs.len() == MAX_PAIRS {
+            return;
+        }
+        let pair = Pair { first, second, distance: distance as u32 };
+        if !self.pairs.contains(&pair) {
+            self.pairs.push(pair);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The fields of the index, what a record becomes in them, and the payload of a commit.
+
+use serde::{Deserialize, Serialize};
+use tantivy::schema::{
+    Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenizerManager};
+use tantivy::{Index, IndexBuilder, Term};
+
+use super::analysis;
+use crate::error::{Error, Result};
+use crate::types::{Kind, Record, RecordId, Seq};
+
+/// The number of this layout: fields, analysers and payload together. An index with another number is rebuilt.
+pub(super) const FORMAT: u32 = 1;
+
+pub(super) const KIND: &str = "kind";
+pub(super) const IMPORTANCE: &str = "importance";
+pub(super) const CONFIDENCE: &str = "confidence";
+pub(super) const CREATED_AT: &str = "created_at";
+pub(super) const TAG: &str = "tag";
+pub(super) const PROJECT: &str = "project";
+pub(super) const AGENT: &str = "agent";
+pub(super) const ID: &str = "id";
+
+const CONTENT_ANALYSER: &str = "memorist_content";
+const DISTINCT_ANALYSER: &str = "memorist_distinct";
+const IDENTIFIER_ANALYSER: &str = "memorist_identifier";
+const RAW: &str = "raw";
+
+/// The handles of the fields, in the order in which they were added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fields {
+    pub(super) id: Field,
+    pub(super) content: Field,
+    pub(super) context: Field,
+    pub(super) tags: Field,
+    pub(super) exact: Field,
+    kind: Field,
+    importance: Field,
+    confidence: Field,
+    created_at: Field,
+    tag: Field,
+    project: Field,
+    agent: Field,
+}
+
+/// The schema and its handles.
+pub(super) fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let fast = NumericOptions::default().set_fast();
+    let label = TextOptions::default().set_fast(RAW);
+    let fields = Fields {
+        id: builder.add_u64_field(ID, NumericOptions::default().set_fast().set_indexed()),
+        content: builder.add_text_field("content", text(CONTENT_ANALYSER, IndexRecordOption::WithFreqsAndPositions)),
+        context: builder.add_text_field("context", text(DISTINCT_ANALYSER, IndexRecordOption::WithFreqs)),
+        tags: builder.add_text_field("tags", text(DISTINCT_ANALYSER, IndexRecordOption::WithFreqs)),
+        exact: builder.add_text_field("exact", text(IDENTIFIER_ANALYSER, IndexRecordOption::WithFreqs)),
+        kind: builder.add_u64_field(KIND, fast.clone()),
+        importance: builder.add_i64_field(IMPORTANCE, fast.clone()),
+        confidence: builder.add_f64_field(CONFIDENCE, fast.clone()),
+        created_at: builder.add_i64_field(CREATED_AT, fast),
+        tag: builder.add_text_field(TAG, label.clone()),
+        project: builder.add_text_field(PROJECT, label.clone()),
+        agent: builder.add_text_field(AGENT, label),
+    };
+    (builder.build(), fields)
+}
+
+/// Frequencies and field norms are kept in every text field: without them tantivy's block-max pruning is off or wrong.
+fn text(analyser: &str, option: IndexRecordOption) -> TextOptions {
+    TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default().set_tokenizer(analyser).set_index_option(option).set_fieldnorms(true),
+    )
+}
+
+/// A builder of indexes of our schema with our analysers.
+pub(super) fn builder() -> IndexBuilder {
+    Index::builder().schema(schema().0).tokenizers(analysers()).fast_field_tokenizers(analysers())
+}
+
+/// Our analysers, by the names that the schema speaks.
+pub(super) fn analysers() -> TokenizerManager {
+    let manager = TokenizerManager::new();
+    manager.register(RAW, TextAnalyzer::from(RawTokenizer::default()));
+    manager.register(CONTENT_ANALYSER, analysis::content_analyser());
+    manager.register(DISTINCT_ANALYSER, analysis::distinct_analyser());
+    manager.register(IDENTIFIER_ANALYSER, analysis::identifier_analyser());
+    manager
+}
+
+/// The term that finds a record by its id. `None` for ids that no record has.
+pub(super) fn id_term(fields: &Fields, id: RecordId) -> Option<Term> {
+    Some(Term::from_field_u64(fields.id, u64::try_from(id).ok()?))
+}
+
+/// A record as a document. Nothing of it is stored: the texts are in SQLite.
+pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocument> {
+    let id = u64::try_from(record.id).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
+    let mut document = TantivyDocument::default();
+    document.add_u64(fields.id, id);
+    document.add_text(fields.content, &record.content);
+    // One text for the identifiers of all three, and one for all tags, so that each term is there once.
+    let mut named = record.content.clone();
+    if let Some(context) = &record.context {
+        document.add_text(fields.context, context);
+        named.push('\n');
+        named.push_str(context);
+    }
+    if !record.tags.is_empty() {
+        let tags = record.tags.join("\n");
+        named.push('\n');
+        named.push_str(&tags);
+        document.add_text(fields.tags, tags);
+    }
+    document.add_text(fields.exact, named);
+    document.add_u64(fields.kind, kind_code(record.kind));
+    document.add_i64(fields.importance, record.importance);
+    document.add_f64(fields.confidence, record.confidence);
+    document.add_i64(fields.created_at, record.created_at);
+    for tag in &record.tags {
+        document.add_text(fields.tag, tag);
+    }
+    document.add_text(fields.project, scope_label(record.scope.project.as_deref()));
+    document.add_text(fields.agent, scope_label(record.scope.agent.as_deref()));
+    Ok(document)
+}
+
+/// The position of a kind in [`Kind::ALL`].
+pub(super) fn kind_code(kind: Kind) -> u64 {
+    Kind::ALL.iter().take_while(|&&other| other != kind).count() as u64
+}
+
+/// A project or agent as a fast-field value: `=name`, or `-` for none, so that no name can be mistaken for none.
+pub(super) fn scope_label(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("={name}"),
+        None => "-".to_owned(),
+    }
+}
+
+/// What a commit says about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Payload {
+    /// See [`FORMAT`].
+    pub(super) format: u32,
+    /// The sync log is applied up to here.
+    pub(super) applied: Seq,
+}
+
+impl Payload {
+    /// The payload of a commit of this version.
+    pub(super) fn new(applied: Seq) -> Self {
+        Payload { format: FORMAT, applied }
+    }
+
+    /// The text that is committed.
+    pub(super) fn to_text(self) -> String {
+        format!("{{\"format\":{},\"applied\":{}}}", self.format, self.applied)
+    }
+
+    /// Reads a commit's payload; in words what is wrong with it.
+    pub(super) fn parse(text: Option<&str>) -> Result<Payload, String> {
+        let text = text.ok_or("its first commit is missing")?;
+        let payload: Payload = serde_json::from_str(text).map_err(|why| format!("its payload is damaged: {why}"))?;
+        match payload.format {
+            FORMAT => Ok(payload),
+            other => Err(format!("it has format {other}, this program reads format {FORMAT}")),
+        }
+    }
+}

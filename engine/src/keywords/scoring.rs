@@ -1,0 +1,330 @@
+//! BM25 of a query over several segments as one corpus.
+//!
+//! A [`Plan`] holds the terms of a query that occur at all, with their weights from the statistics of every segment
+//! together; a [`Scorer`] gives the score of one document after the other of one segment. Every score that leaves this
+//! module comes from [`Scorer::score`], which adds the terms in the order of the plan, so that a record has one score,
+//! to the last bit, however it was found.
+//!
+//! The weight of a term is its inverse document frequency (one for the three fields, from the field where it is most
+//! frequent) times the field's share:
+//!
+//! | field | times idf |
+//! |---|---|
+//! | content | BM25 (k1 = 1.2, b = 0.75): 1.0 for one occurrence in a text of average length, 2.2 at most |
+//! | context | 0.5 where it occurs, however often, however long the context |
+//! | tags | 0.8 likewise |
+//! | exact (identifiers) | 1.2 likewise, with its own document frequency |
+//!
+//! The sum is raised by [`PHRASE_BONUS`] times the share of the query's word pairs that stand in the content as they
+//! stand in the query.
+
+use tantivy::postings::{Postings, SegmentPostings, TermInfo};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, TermQuery, Weight};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, Searcher, TERMINATED, TantivyError, Term};
+
+use super::query::{KeywordQuery, Pair};
+use super::schema::Fields;
+use super::segment::{Segment, TextField};
+use crate::error::Result;
+
+/// A document in which all pairs of a query stand together scores this much more.
+pub(super) const PHRASE_BONUS: f32 = 0.25;
+/// A search takes the rarest words, this many: the others hardly change the order.
+const MAX_WORDS: usize = 32;
+/// And the rarest identifiers, this many.
+const MAX_IDENTIFIERS: usize = 16;
+
+const CONTEXT_SHARE: f32 = 0.5;
+const TAGS_SHARE: f32 = 0.8;
+const EXACT_SHARE: f32 = 1.2;
+/// The average length that fields other than the content are said to have. Against it every real length vanishes.
+const ENDLESS: u64 = 1_000_000;
+/// BM25 of one occurrence against an [`ENDLESS`] average, with idf 1: (k1 + 1) / (1 + k1 * (1 - b)).
+const ONE_OCCURRENCE: f32 = 2.2 / 1.3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Content,
+    Context,
+    Tags,
+    Exact,
+}
+
+impl Place {
+    fn of(self, segment: &Segment) -> &TextField {
+        match self {
+            Place::Content => &segment.content,
+            Place::Context => &segment.context,
+            Place::Tags => &segment.tags,
+            Place::Exact => &segment.exact,
+        }
+    }
+
+    fn field(self, fields: &Fields) -> Field {
+        match self {
+            Place::Content => fields.content,
+            Place::Context => fields.context,
+            Place::Tags => fields.tags,
+            Place::Exact => fields.exact,
+        }
+    }
+
+    fn boost(self) -> f32 {
+        match self {
+            Place::Content => 1.0,
+            Place::Context => CONTEXT_SHARE / ONE_OCCURRENCE,
+            Place::Tags => TAGS_SHARE / ONE_OCCURRENCE,
+            Place::Exact => EXACT_SHARE / ONE_OCCURRENCE,
+        }
+    }
+}
+
+/// A term in a field.
+struct Clause {
+    place: Place,
+    term: Term,
+    weight: Bm25Weight,
+    /// The document frequency that its weight was made from.
+    frequency: u64,
+    /// Where its postings are, by segment.
+    found: Vec<Option<TermInfo>>,
+}
+
+/// A query against a list of segments.
+pub(super) struct Plan {
+    clauses: Vec<Clause>,
+    /// Index into `clauses` of the content clauses of each pair, and the distance.
+    pairs: Vec<Pair>,
+    /// All pairs of the query, also those of which a word occurs nowhere.
+    pairs_asked: usize,
+    docs: u64,
+    /// Tokens of all contents.
+    tokens: u64,
+}
+
+impl Plan {
+    pub(super) fn new(query: &KeywordQuery, fields: &Fields, segments: &[&Segment]) -> Result<Plan> {
+        let docs: u64 = segments.iter().map(|segment| u64::from(segment.reader.max_doc())).sum();
+        let tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
+        let mut plan = Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked: query.pairs.len(), docs, tokens };
+        let words = rarest(&query.words, MAX_WORDS, |word| {
+            let places = [Place::Content, Place::Context, Place::Tags];
+            Found::look(word, &places, fields, segments)
+        })?;
+        let mut content_clause = vec![None; query.words.len()];
+        for (index, found) in words {
+            if found.terms.first().is_some_and(|(place, ..)| *place == Place::Content) {
+                content_clause[index] = Some(plan.clauses.len());
+            }
+            plan.add(found);
+        }
+        let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
+            Found::look(identifier, &[Place::Exact], fields, segments)
+        })?;
+        identifiers.into_iter().for_each(|(_, found)| plan.add(found));
+        plan.pairs = query
+            .pairs
+            .iter()
+            .filter_map(|pair| {
+                let (first, second) = (content_clause[pair.first]?, content_clause[pair.second]?);
+                Some(Pair { first, second, distance: pair.distance })
+            })
+            .collect();
+        Ok(plan)
+    }
+
+    fn add(&mut self, found: Found) {
+        let frequency = found.frequency;
+        for (place, term, infos) in found.terms {
+            let average = self.tokens_of(place) as f32 / self.docs as f32;
+            let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
+            self.clauses.push(Clause { place, term, weight: weight.boost_by(place.boost()), frequency, found: infos });
+        }
+    }
+
+    /// The tokens that a field is said to have, over all documents.
+    fn tokens_of(&self, place: Place) -> u64 {
+        match place {
+            Place::Content => self.tokens,
+            _ => self.docs * ENDLESS,
+        }
+    }
+
+    /// Whether no term of the query occurs anywhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.clauses.is_empty()
+    }
+
+    /// The most by which the phrase bonus can multiply a score.
+    pub(super) fn most_bonus(&self) -> f32 {
+        match self.pairs_asked {
+            0 => 1.0,
+            asked => 1.0 + PHRASE_BONUS * self.pairs.len() as f32 / asked as f32,
+        }
+    }
+
+    /// How many postings a look at every match in the segment would read.
+    pub(super) fn postings(&self, segment: usize) -> u64 {
+        self.clauses
+            .iter()
+            .filter_map(|clause| clause.found[segment].as_ref())
+            .map(|info| u64::from(info.doc_freq))
+            .sum()
+    }
+
+    /// The same sum without the phrase bonus as a tantivy weight, for its block-max pruning.
+    pub(super) fn pruning_weight(&self, searcher: &Searcher) -> Result<Box<dyn Weight>> {
+        let clauses = self.clauses.iter().map(|clause| {
+            let query = TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
+            (tantivy::query::Occur::Should, Box::new(BoostQuery::new(Box::new(query), clause.place.boost())) as Box<_>)
+        });
+        let query = BooleanQuery::new(clauses.collect());
+        let scoring = EnableScoring::enabled_from_statistics_provider(self, searcher);
+        Ok(tantivy::query::Query::weight(&query, scoring)?)
+    }
+
+    /// A scorer of the documents of one segment.
+    pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a>> {
+        let mut cursors = Vec::with_capacity(self.clauses.len());
+        for (index, clause) in self.clauses.iter().enumerate() {
+            let Some(info) = &clause.found[ordinal] else { continue };
+            let paired = self.pairs.iter().any(|pair| pair.first == index || pair.second == index);
+            let option = match paired {
+                true => IndexRecordOption::WithFreqsAndPositions,
+                false => IndexRecordOption::WithFreqs,
+            };
+            let field = clause.place.of(segment);
+            let postings = field.terms.read_postings_from_terminfo(info, option).map_err(TantivyError::from)?;
+            cursors.push(Cursor { postings, clause: index, weight: &clause.weight, field });
+        }
+        let cursor_of = |clause: usize| cursors.iter().position(|cursor| cursor.clause == clause);
+        let pairs = self
+            .pairs
+            .iter()
+            .filter_map(|pair| {
+                let (first, second) = (cursor_of(pair.first)?, cursor_of(pair.second)?);
+                Some(Pair { first, second, distance: pair.distance })
+            })
+            .collect();
+        Ok(Scorer { cursors, pairs, pairs_asked: self.pairs_asked, positions: Default::default() })
+    }
+}
+
+impl Bm25StatisticsProvider for Plan {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        let place = self.clauses.iter().find(|clause| clause.term.field() == field).map(|clause| clause.place);
+        Ok(place.map_or(0, |place| self.tokens_of(place)))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.docs)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        Ok(self.clauses.iter().find(|clause| clause.term == *term).map_or(0, |clause| clause.frequency))
+    }
+}
+
+/// A word or identifier of the query, looked up.
+struct Found {
+    /// In how many documents it occurs: that of the field where it occurs most.
+    frequency: u64,
+    /// The fields in which it occurs.
+    terms: Vec<(Place, Term, Vec<Option<TermInfo>>)>,
+}
+
+impl Found {
+    fn look(text: &str, places: &[Place], fields: &Fields, segments: &[&Segment]) -> Result<Found> {
+        let mut found = Found { frequency: 0, terms: Vec::new() };
+        for &place in places {
+            let term = Term::from_field_text(place.field(fields), text);
+            let infos = segments.iter().map(|segment| place.of(segment).find(&term)).collect::<Result<Vec<_>>>()?;
+            let frequency = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+            if frequency > 0 {
+                found.frequency = found.frequency.max(frequency);
+                found.terms.push((place, term, infos));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Looks every text up and keeps the `most` rarest of those that occur, in the order of the query, with their indexes.
+fn rarest(texts: &[String], most: usize, look: impl Fn(&str) -> Result<Found>) -> Result<Vec<(usize, Found)>> {
+    let mut kept = Vec::with_capacity(texts.len());
+    for (index, text) in texts.iter().enumerate() {
+        let found = look(text)?;
+        if found.frequency > 0 {
+            kept.push((index, found));
+        }
+    }
+    if kept.len() > most {
+        kept.sort_by_key(|(index, found)| (found.frequency, *index));
+        kept.truncate(most);
+        kept.sort_by_key(|(index, _)| *index);
+    }
+    Ok(kept)
+}
+
+struct Cursor<'a> {
+    postings: SegmentPostings,
+    clause: usize,
+    weight: &'a Bm25Weight,
+    field: &'a TextField,
+}
+
+/// Scores documents of one segment, in ascending order.
+pub(super) struct Scorer<'a> {
+    cursors: Vec<Cursor<'a>>,
+    /// Indexes into `cursors`.
+    pairs: Vec<Pair>,
+    pairs_asked: usize,
+    positions: [Vec<u32>; 2],
+}
+
+impl Scorer<'_> {
+    /// The first document at or after `from` in which a term occurs. `from` must not go back.
+    pub(super) fn next(&mut self, from: DocId) -> DocId {
+        let mut next = TERMINATED;
+        for cursor in &mut self.cursors {
+            if cursor.postings.doc() < from {
+                cursor.postings.seek(from);
+            }
+            next = next.min(cursor.postings.doc());
+        }
+        next
+    }
+
+    /// The score of `doc`, 0 when no term occurs in it. `doc` must not go back. When the score is sure to be below
+    /// `bar`, any value below `bar` may come instead.
+    pub(super) fn score(&mut self, doc: DocId, bar: f32) -> f32 {
+        let mut sum = 0.0;
+        for cursor in &mut self.cursors {
+            if cursor.postings.doc() < doc {
+                cursor.postings.seek(doc);
+            }
+            if cursor.postings.doc() == doc {
+                sum += cursor.weight.score(cursor.field.norms.fieldnorm_id(doc), cursor.postings.term_freq());
+            }
+        }
+        if self.pairs.is_empty() || sum * (1.0 + PHRASE_BONUS) < bar {
+            return sum;
+        }
+        let together = (0..self.pairs.len()).filter(|&pair| self.stands_together(pair, doc)).count();
+        sum * (1.0 + PHRASE_BONUS * together as f32 / self.pairs_asked as f32)
+    }
+
+    fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {
+        let Pair { first, second, distance } = self.pairs[pair];
+        for (index, cursor) in [first, second].into_iter().enumerate() {
+            let postings = &mut self.cursors[cursor].postings;
+            if postings.doc() != doc {
+                return false;
+            }
+            postings.positions(&mut self.positions[index]);
+        }
+        let [first, second] = &self.positions;
+        first.iter().any(|&at| second.binary_search(&(at + distance)).is_ok())
+    }
+}

@@ -1,0 +1,226 @@
+//! One unchanging view of the tantivy index, and how it is searched.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use roaring::{RoaringBitmap, RoaringTreemap};
+use tantivy::{DocId, Searcher, TERMINATED};
+
+use super::KeywordSnapshot;
+use super::damage::contained;
+use super::filter::allowed_docs;
+use super::query::KeywordQuery;
+use super::schema::Fields;
+use super::scoring::{Plan, Scorer};
+use super::segment::Segment;
+use super::tail::TailIndex;
+use super::top::Top;
+use crate::error::Result;
+use crate::types::{Filter, RecordId, Seq};
+
+/// Below this many postings in a segment every match is scored: cheaper than setting up the pruning.
+const SCORE_ALL_POSTINGS: u64 = 2_000;
+/// When a filter leaves at most one in this many documents, those are scored and the others never looked at.
+const SCORE_ALLOWED_SHARE: u64 = 16;
+/// Pruning adds in another order than [`Scorer::score`]; its sums may differ by this factor.
+const ROUNDING: f32 = 1.0 - 1e-5;
+/// Filters whose answers are kept: the vector side and the keyword side of one search ask for the same.
+const KEPT_FILTERS: usize = 4;
+
+/// A view of the index as one commit left it.
+pub(super) struct Snapshot {
+    applied: Seq,
+    searcher: Searcher,
+    fields: Fields,
+    /// Largest first, so that the bar is high early.
+    segments: Vec<Segment>,
+    filters: Mutex<Vec<(Filter, Arc<Allowed>)>>,
+}
+
+/// The answer to a filter.
+struct Allowed {
+    ids: RoaringTreemap,
+    /// By segment.
+    docs: Vec<RoaringBitmap>,
+}
+
+impl Snapshot {
+    pub(super) fn new(searcher: Searcher, fields: Fields, applied: Seq) -> Result<Self> {
+        let mut segments: Vec<Segment> =
+            searcher.segment_readers().iter().map(|reader| Segment::open(reader, &fields)).collect::<Result<_>>()?;
+        segments.sort_by_key(|segment| std::cmp::Reverse(segment.reader.max_doc()));
+        Ok(Snapshot { applied, searcher, fields, segments, filters: Mutex::default() })
+    }
+
+    /// Every segment, the tail last.
+    fn with_tail<'a>(&'a self, tail: Option<&'a TailIndex>) -> Vec<&'a Segment> {
+        self.segments.iter().chain(tail.and_then(TailIndex::segment)).collect()
+    }
+
+    fn allowed(&self, filter: &Filter) -> Result<Arc<Allowed>> {
+        if let Some((_, allowed)) = self.filters.lock().iter().find(|(kept, _)| kept == filter) {
+            return Ok(allowed.clone());
+        }
+        let mut ids = RoaringTreemap::new();
+        let mut docs = Vec::with_capacity(self.segments.len());
+        for segment in &self.segments {
+            let allowed = allowed_docs(&segment.reader, filter)?;
+            ids |= treemap(segment.ids(&allowed.iter().collect::<Vec<_>>()));
+            docs.push(allowed);
+        }
+        let allowed = Arc::new(Allowed { ids, docs });
+        let mut filters = self.filters.lock();
+        filters.truncate(KEPT_FILTERS - 1);
+        filters.insert(0, (filter.clone(), allowed.clone()));
+        Ok(allowed)
+    }
+
+    fn best(
+        &self,
+        query: &KeywordQuery,
+        k: usize,
+        filter: &Filter,
+        except: &RoaringTreemap,
+        tail: Option<&TailIndex>,
+    ) -> Result<Vec<(RecordId, f32)>> {
+        let segments = self.with_tail(tail);
+        let plan = Plan::new(query, &self.fields, &segments)?;
+        if k == 0 || plan.is_empty() {
+            return Ok(Vec::new());
+        }
+        let allowed = if filter.is_empty() { None } else { Some(self.allowed(filter)?) };
+        let in_tail = if filter.is_empty() { None } else { tail.map(|tail| tail.allowed(filter)).transpose()? };
+        let mut pruning = None;
+        let mut top = Top::new(k);
+        for (ordinal, segment) in segments.iter().enumerate() {
+            let is_tail = ordinal == self.segments.len();
+            let docs = match (is_tail, &allowed) {
+                (true, _) => in_tail.as_ref(),
+                (false, allowed) => allowed.as_ref().map(|allowed| &allowed.docs[ordinal]),
+            };
+            let replaced = if is_tail { None } else { tail.map(TailIndex::ids) };
+            let admit = |doc: DocId| {
+                if segment.reader.is_deleted(doc) {
+                    return None;
+                }
+                let id = segment.id(doc);
+                let out = except.contains(id as u64) || replaced.is_some_and(|ids| ids.contains(id as u64));
+                (!out).then_some(id)
+            };
+            let mut scorer = plan.scorer(ordinal, segment)?;
+            match docs {
+                Some(docs) if docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()) => {
+                    score_these(docs.iter(), &mut scorer, &mut top, admit);
+                }
+                _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => {
+                    let mut from = 0;
+                    loop {
+                        let doc = scorer.next(from);
+                        if doc == TERMINATED {
+                            break;
+                        }
+                        if docs.is_none_or(|docs| docs.contains(doc)) {
+                            score_these(std::iter::once(doc), &mut scorer, &mut top, admit);
+                        }
+                        from = doc + 1;
+                    }
+                }
+                _ => {
+                    if pruning.is_none() {
+                        pruning = Some(plan.pruning_weight(&self.searcher)?);
+                    }
+                    let Some(weight) = &pruning else { continue };
+                    let slack = ROUNDING / plan.most_bonus();
+                    weight.for_each_pruning(top.bar() * slack, &segment.reader, &mut |doc, _| {
+                        if docs.is_none_or(|docs| docs.contains(doc)) {
+                            score_these(std::iter::once(doc), &mut scorer, &mut top, admit);
+                        }
+                        top.bar() * slack
+                    })?;
+                }
+            }
+        }
+        Ok(top.into_sorted())
+    }
+
+    fn scores_of(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
+        let segments = self.with_tail(tail);
+        let plan = Plan::new(query, &self.fields, &segments)?;
+        // (segment, document, index into `ids`)
+        let mut places = Vec::with_capacity(ids.len());
+        for (index, &id) in ids.iter().enumerate() {
+            // the tail first: it has the newer version
+            for (ordinal, segment) in segments.iter().enumerate().rev() {
+                if let Some(doc) = segment.doc(id)? {
+                    places.push((ordinal, doc, index));
+                    break;
+                }
+            }
+        }
+        places.sort_unstable();
+        let mut scores = vec![None; ids.len()];
+        for run in places.chunk_by(|left, right| left.0 == right.0) {
+            let mut scorer = plan.scorer(run[0].0, segments[run[0].0])?;
+            for &(_, doc, index) in run {
+                scores[index] = Some(scorer.score(doc, 0.0));
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// Scores those of `docs` that are admitted and in which a term occurs.
+fn score_these(
+    docs: impl Iterator<Item = DocId>,
+    scorer: &mut Scorer<'_>,
+    top: &mut Top,
+    admit: impl Fn(DocId) -> Option<RecordId>,
+) {
+    for doc in docs {
+        let Some(id) = admit(doc) else { continue };
+        let score = scorer.score(doc, top.bar());
+        if score > 0.0 {
+            top.offer(id, score);
+        }
+    }
+}
+
+/// A set of ids, made without looking the high half of each one up.
+fn treemap(mut ids: Vec<u64>) -> RoaringTreemap {
+    if !ids.is_sorted() {
+        ids.sort_unstable();
+    }
+    let runs = ids.chunk_by(|left, right| left >> 32 == right >> 32);
+    RoaringTreemap::from_bitmaps(
+        runs.map(|run| ((run[0] >> 32) as u32, run.iter().map(|&id| id as u32).collect::<RoaringBitmap>())),
+    )
+}
+
+impl KeywordSnapshot for Snapshot {
+    fn applied(&self) -> Seq {
+        self.applied
+    }
+
+    fn len(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    fn search(
+        &self,
+        query: &KeywordQuery,
+        k: usize,
+        filter: &Filter,
+        except: &RoaringTreemap,
+        tail: Option<&TailIndex>,
+    ) -> Result<Vec<(RecordId, f32)>> {
+        contained(|| self.best(query, k, filter, except, tail))
+    }
+
+    fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
+        contained(|| self.scores_of(query, ids, tail))
+    }
+
+    fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {
+        contained(|| Ok(self.allowed(filter)?.ids.clone()))
+    }
+}

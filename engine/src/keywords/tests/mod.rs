@@ -1,0 +1,94 @@
+//! Tests of the whole keyword side, against plain models of it.
+
+mod damage;
+mod ranking;
+mod terms;
+mod writing;
+
+use std::path::Path;
+
+use roaring::RoaringTreemap;
+
+use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, TailIndex, TantivyIndex};
+use crate::types::{Filter, Kind, Record, RecordId, Scope};
+
+/// A record with the id and content given and defaults otherwise.
+fn record(id: RecordId, content: &str) -> Record {
+    Record {
+        id,
+        ulid: format!("{id:026}"),
+        version: 1,
+        content: content.to_owned(),
+        content_hash: crate::text::content_hash(content),
+        kind: Kind::Fact,
+        source: "test".to_owned(),
+        context: None,
+        confidence: 1.0,
+        importance: 5,
+        tags: Vec::new(),
+        scope: Scope::default(),
+        created_at: 1_700_000_000_000 + id,
+        updated_at: 1_700_000_000_000 + id,
+        expires_at: None,
+        access_count: 0,
+        last_accessed_at: None,
+    }
+}
+
+/// Records numbered from 1.
+fn records(contents: &[&str]) -> Vec<Record> {
+    contents.iter().zip(1..).map(|(content, id)| record(id, content)).collect()
+}
+
+/// An index of `records` in `folder`.
+fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
+    let index = TantivyIndex::create(folder).unwrap();
+    index.apply(records, &[], 1).unwrap();
+    index
+}
+
+/// The ids that `query` finds in `snapshot`, best first.
+fn ids(snapshot: &dyn KeywordSnapshot, query: &str) -> Vec<RecordId> {
+    let hits = search(snapshot, query, 100, None);
+    hits.into_iter().map(|(id, _)| id).collect()
+}
+
+/// A search without filter.
+fn search(snapshot: &dyn KeywordSnapshot, query: &str, k: usize, tail: Option<&TailIndex>) -> Vec<(RecordId, f32)> {
+    let none = RoaringTreemap::new();
+    snapshot.search(&KeywordQuery::new(query), k, &Filter::default(), &none, tail).unwrap()
+}
+
+/// The ids that `query` finds among `contents`, numbered from 1.
+fn found_among(contents: &[&str], query: &str) -> Vec<RecordId> {
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &records(contents));
+    let snapshot = index.snapshot().unwrap();
+    ids(snapshot.as_ref(), query)
+}
+
+/// A small deterministic generator (SplitMix64) for texts.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// Words of a vocabulary of `size` in which the first are the most frequent.
+    fn text(&mut self, words: usize, size: usize) -> String {
+        let word = |random: &mut Random| {
+            let bound = 1 + random.below(size);
+            format!("word{}", random.below(bound))
+        };
+        (0..words).map(|_| word(self)).collect::<Vec<_>>().join(" ")
+    }
+}

@@ -1,0 +1,217 @@
+//! Scores, filters and the best k, against plain computations of the same.
+
+use proptest::prelude::*;
+
+use super::super::scoring::PHRASE_BONUS;
+use super::*;
+
+/// An index of several segments with deletes in them, and the records that are live in it.
+fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Record>) {
+    let mut random = Random(seed);
+    let index = TantivyIndex::create(folder).unwrap();
+    let mut live: Vec<Record> = Vec::new();
+    let mut next = 1;
+    for step in 1..=3 {
+        let fresh: Vec<Record> = (0..count / 3).map(|_| varied(&mut random, &mut next)).collect();
+        let gone: Vec<RecordId> = live.iter().map(|record| record.id).filter(|_| random.below(10) == 0).collect();
+        live.retain(|record| !gone.contains(&record.id));
+        index.apply(&fresh, &gone, step).unwrap();
+        live.extend(fresh);
+    }
+    (index, live)
+}
+
+fn varied(random: &mut Random, next: &mut RecordId) -> Record {
+    let words = 3 + random.below(20);
+    let mut record = record(*next, &random.text(words, 300));
+    *next += 1 + random.below(3) as RecordId;
+    record.kind = Kind::ALL[random.below(Kind::ALL.len())];
+    record.importance = 1 + random.below(10) as i64;
+    record.confidence = random.below(11) as f64 / 10.0;
+    record.tags = (0..random.below(4)).map(|_| format!("tag {}", random.below(6))).collect();
+    record.tags.dedup();
+    record.scope.project = [None, Some("-"), Some("alpha"), Some("")][random.below(4)].map(str::to_owned);
+    record.scope.agent = [None, Some("one"), Some("two")][random.below(3)].map(str::to_owned);
+    record.context = (random.below(3) == 0).then(|| random.text(8, 300));
+    record
+}
+
+#[test]
+fn the_score_of_a_term_is_bm25() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &records(&["apple pie", "apple apple tart pie crust", "plum cake"]));
+    let snapshot = index.snapshot().unwrap();
+    let scores = snapshot.scores(&KeywordQuery::new("apple"), &[1, 2, 3, 4], None).unwrap();
+    // Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009
+    let idf = (1.0f32 + (3.0 - 2.0 + 0.5) / (2.0 + 0.5)).ln();
+    let bm25 = |tf: f32, length: f32| idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 3.0));
+    let expected = [Some(bm25(1.0, 2.0)), Some(bm25(2.0, 5.0)), Some(0.0), None];
+    for (score, expected) in scores.iter().zip(expected) {
+        match (score, expected) {
+            (Some(score), Some(expected)) => assert!((score - expected).abs() < 1e-5, "{score} {expected}"),
+            (score, expected) => assert_eq!(*score, expected),
+        }
+    }
+}
+
+#[test]
+fn words_that_stand_together_score_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let contents = [
+        "memory bank of the house",
+        "bank the memory of house",
+        "house bank vault key memory lane",
+        "state of the art",
+    ];
+    let index = index_of(folder.path(), &records(&contents));
+    let snapshot = index.snapshot().unwrap();
+    let hits = search(snapshot.as_ref(), "memory bank", 10, None);
+    assert_eq!(hits[0].0, 1);
+    assert_eq!(hits[1].0, 2);
+    let ratio = hits[0].1 / hits[1].1;
+    assert!((ratio - 1.0 - PHRASE_BONUS).abs() < 1e-5, "{ratio}");
+    let art = search(snapshot.as_ref(), "state of the art", 10, None)[0].1;
+    let apart = search(snapshot.as_ref(), "art state", 10, None)[0].1;
+    assert!(art > apart, "stop words between them keep their distance: {art} {apart}");
+}
+
+#[test]
+fn the_best_k_are_those_of_a_full_sort_whatever_k() {
+    let folder = tempfile::tempdir().unwrap();
+    let seed = 7;
+    let (index, live) = built_in_steps(folder.path(), seed, 9_000);
+    let snapshot = index.snapshot().unwrap();
+    let mut random = Random(seed + 1);
+    let all: Vec<RecordId> = live.iter().map(|record| record.id).collect();
+    for round in 0..40 {
+        let words = 1 + random.below(8);
+        let query = KeywordQuery::new(&random.text(words, 300));
+        let filter = match round % 4 {
+            0 => Filter { min_importance: Some(10), agent: Some("one".to_owned()), ..Filter::default() },
+            1 => Filter { kinds: vec![Kind::Fact, Kind::Task], ..Filter::default() },
+            _ => Filter::default(),
+        };
+        let except: RoaringTreemap = all.iter().filter(|_| random.below(5) == 0).map(|&id| id as u64).collect();
+        let mut expected: Vec<(RecordId, f32)> = live
+            .iter()
+            .zip(snapshot.scores(&query, &all, None).unwrap())
+            .filter(|(record, _)| filter.allows(record) && !except.contains(record.id as u64))
+            .map(|(record, score)| (record.id, score.unwrap()))
+            .filter(|&(_, score)| score > 0.0)
+            .collect();
+        expected.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        for k in [0, 1, 10, 50, 20_000] {
+            let found = snapshot.search(&query, k, &filter, &except, None).unwrap();
+            assert_eq!(found, expected[..k.min(expected.len())], "seed {seed}, round {round}, k {k}");
+        }
+    }
+}
+
+#[test]
+fn equal_scores_are_ordered_by_id_and_cut_by_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = TantivyIndex::create(folder.path()).unwrap();
+    // the smaller ids come later into the index
+    for (step, ids) in [(1, 3_001..6_001), (2, 1..3_001)] {
+        let batch: Vec<Record> = ids.map(|id| record(id, "the user prefers dark mode")).collect();
+        index.apply(&batch, &[], step).unwrap();
+    }
+    let snapshot = index.snapshot().unwrap();
+    let query = "user prefers dark themes";
+    assert_eq!(ids(snapshot.as_ref(), query), (1..=100).collect::<Vec<_>>());
+    assert_eq!(search(snapshot.as_ref(), query, 7, None).len(), 7);
+    assert_eq!(search(snapshot.as_ref(), query, 7, None)[..], search(snapshot.as_ref(), query, 70, None)[..7]);
+}
+
+#[test]
+fn a_record_in_the_tail_scores_as_if_it_were_applied() {
+    let (whole, part) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut random = Random(11);
+    let mut next = 1;
+    let all: Vec<Record> = (0..600).map(|_| varied(&mut random, &mut next)).collect();
+    let applied = index_of(whole.path(), &all).snapshot().unwrap();
+    let behind = index_of(part.path(), &all[..500]).snapshot().unwrap();
+    let tail = TailIndex::build(&all[500..]).unwrap();
+    assert_eq!(tail.len(), 100);
+    let ids: Vec<RecordId> = all.iter().map(|record| record.id).collect();
+    for _ in 0..20 {
+        let text = random.text(5, 300);
+        let query = KeywordQuery::new(&text);
+        let filter = Filter { project: Some("alpha".to_owned()), ..Filter::default() };
+        for filter in [Filter::default(), filter] {
+            let except: RoaringTreemap = [3, ids[550] as u64].into_iter().collect();
+            let expected = applied.search(&query, 30, &filter, &except, None).unwrap();
+            let found = behind.search(&query, 30, &filter, &except, Some(&tail)).unwrap();
+            assert_eq!(found, expected, "{text}");
+            assert!(!found.is_empty());
+        }
+        assert_eq!(behind.scores(&query, &ids, Some(&tail)).unwrap(), applied.scores(&query, &ids, None).unwrap());
+    }
+}
+
+#[test]
+fn the_tail_hides_older_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let snapshot = index_of(folder.path(), &records(&["old wording", "another"])).snapshot().unwrap();
+    let newest = [record(1, "first try"), record(3, "brand new wording"), record(1, "second try")];
+    let tail = TailIndex::build(&newest).unwrap();
+    let find =
+        |query| search(snapshot.as_ref(), query, 10, Some(&tail)).into_iter().map(|hit| hit.0).collect::<Vec<_>>();
+    assert_eq!(find("wording"), [3]);
+    assert_eq!(find("second"), [1]);
+    assert_eq!(find("first"), [] as [RecordId; 0]);
+    assert_eq!(find("try another"), [1, 2]);
+    let scores = snapshot.scores(&KeywordQuery::new("old"), &[1, 3], Some(&tail)).unwrap();
+    assert_eq!(scores, [Some(0.0), Some(0.0)]);
+    let empty = TailIndex::build(&[]).unwrap();
+    assert!(empty.is_empty());
+    assert_eq!(search(snapshot.as_ref(), "wording", 10, Some(&empty)).len(), 1);
+}
+
+fn some_filter() -> impl Strategy<Value = Filter> {
+    let scope = |names: &'static [&'static str]| prop::option::of(prop::sample::select(names).prop_map(str::to_owned));
+    let moment = || prop::option::of(1_699_999_999_990i64..1_700_000_001_000);
+    (
+        prop::collection::vec(prop::sample::select(&Kind::ALL[..]), 0..4),
+        prop::collection::vec((0..8u8).prop_map(|tag| format!("tag {tag}")), 0..3),
+        prop::option::of(0..12i64),
+        prop::option::of((0..11u8).prop_map(|tenth| f64::from(tenth) / 10.0)),
+        scope(&["alpha", "beta", "-", "", "=alpha"]),
+        scope(&["one", "three"]),
+        (moment(), moment()),
+    )
+        .prop_map(
+            |(kinds, tags, min_importance, min_confidence, project, agent, (created_after, created_before))| Filter {
+                kinds,
+                tags,
+                min_importance,
+                min_confidence,
+                project,
+                agent,
+                created_after,
+                created_before,
+            },
+        )
+}
+
+#[test]
+fn a_filter_passes_what_it_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (index, live) = built_in_steps(folder.path(), 5, 600);
+    let snapshot = index.snapshot().unwrap();
+    let query = KeywordQuery::new("word0 word1 word2 word3");
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let check = |filter: Filter| {
+        let allowed: RoaringTreemap =
+            live.iter().filter(|record| filter.allows(record)).map(|record| record.id as u64).collect();
+        prop_assert_eq!(snapshot.matching(&filter).unwrap(), allowed.clone());
+        prop_assert_eq!(snapshot.matching(&filter).unwrap(), allowed.clone(), "kept");
+        let none = RoaringTreemap::new();
+        let unfiltered = snapshot.search(&query, 1_000, &Filter::default(), &none, None).unwrap();
+        let filtered = snapshot.search(&query, 1_000, &filter, &none, None).unwrap();
+        let expected: Vec<_> = unfiltered.into_iter().filter(|&(id, _)| allowed.contains(id as u64)).collect();
+        prop_assert_eq!(filtered, expected);
+        Ok(())
+    };
+    runner.run(&some_filter(), check).unwrap();
+}

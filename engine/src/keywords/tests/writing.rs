@@ -1,0 +1,107 @@
+//! Applying, publishing, many handles, merging.
+
+use super::*;
+use crate::error::{Error, ErrorKind};
+
+#[test]
+fn applying_twice_is_applying_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = TantivyIndex::create(folder.path()).unwrap();
+    assert_eq!(index.snapshot().unwrap().applied(), 0);
+    assert!(index.snapshot().unwrap().is_empty());
+    for _ in 0..2 {
+        index.apply(&records(&["one fish", "two fish", "red fish"]), &[], 3).unwrap();
+        index.apply(&[record(2, "blue bird")], &[3, 99, -1], 5).unwrap();
+        let snapshot = index.snapshot().unwrap();
+        assert_eq!(snapshot.applied(), 5);
+        assert_eq!(snapshot.len(), 2);
+        assert_eq!(ids(snapshot.as_ref(), "fish"), [1]);
+        assert_eq!(ids(snapshot.as_ref(), "bird"), [2]);
+        assert_eq!(snapshot.matching(&Filter::default()).unwrap().iter().collect::<Vec<_>>(), [1, 2]);
+    }
+    assert_eq!(index.verify().unwrap(), [] as [String; 0]);
+}
+
+#[test]
+fn the_watermark_is_there_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &records(&["a lasting memory"]));
+    index.apply(&[], &[], 41).unwrap();
+    drop(index);
+    let index = TantivyIndex::open(folder.path()).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(snapshot.applied(), 41);
+    assert_eq!(ids(snapshot.as_ref(), "memory"), [1]);
+    index.release_writer().unwrap();
+}
+
+#[test]
+fn a_snapshot_does_not_change_and_other_handles_see_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = index_of(folder.path(), &records(&["first light"]));
+    let reader = TantivyIndex::open(folder.path()).unwrap();
+    let before = reader.snapshot().unwrap();
+    for round in 2..30 {
+        writer.apply(&[record(round, "second light")], &[round - 1], round as u64).unwrap();
+        for handle in [&reader, &writer] {
+            let snapshot = handle.snapshot().unwrap();
+            assert_eq!(snapshot.applied(), round as u64);
+            assert_eq!(ids(snapshot.as_ref(), "light"), [round]);
+        }
+    }
+    assert_eq!(ids(before.as_ref(), "light"), [1]);
+    assert_eq!(before.applied(), 1);
+}
+
+#[test]
+fn one_handle_writes_at_a_time_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = index_of(folder.path(), &[]);
+    let second = TantivyIndex::open(folder.path()).unwrap();
+    let error = second.apply(&[], &[], 2).unwrap_err();
+    assert!(error.to_string().contains("is writing to it"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Store);
+    first.release_writer().unwrap();
+    second.apply(&records(&["taken over"]), &[], 2).unwrap();
+    assert_eq!(ids(first.snapshot().unwrap().as_ref(), "taken"), [1]);
+}
+
+#[test]
+fn a_refused_batch_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &records(&["kept"]));
+    let error = index.apply(&[record(2, "half done"), record(-3, "impossible")], &[1], 2).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    index.apply(&[record(4, "next")], &[], 2).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(snapshot.matching(&Filter::default()).unwrap().iter().collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(ids(snapshot.as_ref(), "half"), [] as [RecordId; 0]);
+}
+
+#[test]
+fn many_small_commits_end_in_few_segments() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = TantivyIndex::create(folder.path()).unwrap();
+    for id in 1..=60 {
+        index.apply(&[record(id, "drop by drop")], &[], id as u64).unwrap();
+    }
+    assert!(!index.maintain().unwrap());
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(snapshot.len(), 60);
+    assert_eq!(snapshot.applied(), 60);
+    assert_eq!(ids(snapshot.as_ref(), "drop").len(), 60);
+    let segments = std::fs::read_dir(folder.path())
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "idx"))
+        .count();
+    assert!(segments <= 8, "{segments}");
+    assert_eq!(index.verify().unwrap(), [] as [String; 0]);
+}
+
+#[test]
+fn an_index_is_made_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/er");
+    TantivyIndex::create(&path).unwrap();
+    assert!(matches!(TantivyIndex::create(&path), Err(Error::Store { .. })));
+}

@@ -1,0 +1,119 @@
+//! Who fetched what, and when: the access log and the counts that it feeds.
+
+use super::Records;
+use crate::error::Result;
+use crate::types::{Millis, RecordId};
+
+/// Rows of the access log that are kept: the newest.
+pub const MAX_ACCESS_ROWS: i64 = 100_000;
+
+/// How a record was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessKind {
+    /// It was asked for by id.
+    Get,
+    /// A search returned it.
+    Search,
+}
+
+impl AccessKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            AccessKind::Get => "get",
+            AccessKind::Search => "search",
+        }
+    }
+}
+
+/// One record reached once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Access<'a> {
+    /// The record; one that is gone is passed over.
+    pub id: RecordId,
+    /// How it was reached.
+    pub kind: AccessKind,
+    /// The score it had in the search.
+    pub score: Option<f64>,
+    /// What was searched for.
+    pub query: Option<&'a str>,
+    /// Whether it adds to the record's access count and sets its time of last access.
+    pub counts: bool,
+}
+
+impl Records {
+    /// Writes accesses to the log, in one transaction that does not wait for the disk: a power cut may forget the last
+    /// of them. The oldest rows beyond [`MAX_ACCESS_ROWS`] go.
+    pub fn record_access(&self, accesses: &[Access<'_>], now: Millis) -> Result<()> {
+        if accesses.is_empty() {
+            return Ok(());
+        }
+        self.write_unsynced(|tx| {
+            let mut log = tx.prepare_cached(
+                "INSERT INTO access_log (record_id, accessed_at, access_type, relevance_score, query_text)
+                 SELECT id, ?2, ?3, ?4, ?5 FROM records WHERE id = ?1",
+            )?;
+            let mut count = tx.prepare_cached(
+                "UPDATE records SET access_count = access_count + 1, last_accessed_at = ?2 WHERE id = ?1",
+            )?;
+            for access in accesses {
+                log.execute((access.id, now, access.kind.as_str(), access.score, access.query))?;
+                if access.counts {
+                    count.execute((access.id, now))?;
+                }
+            }
+            tx.prepare_cached("DELETE FROM access_log WHERE id <= (SELECT max(id) FROM access_log) - ?")?
+                .execute([MAX_ACCESS_ROWS])?;
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+
+    fn get(id: RecordId) -> Access<'static> {
+        Access { id, kind: AccessKind::Get, score: None, query: None, counts: true }
+    }
+
+    #[test]
+    fn a_get_counts_and_a_search_need_not() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let head = store.head().unwrap();
+        store.record_access(&[get(id)], NOW + 1).unwrap();
+        let search = Access { kind: AccessKind::Search, score: Some(0.5), query: Some("te"), counts: false, ..get(id) };
+        store.record_access(&[search, get(99)], NOW + 2).unwrap();
+        let record = store.get(id, NOW).unwrap().unwrap();
+        assert_eq!((record.access_count, record.last_accessed_at), (1, Some(NOW + 1)));
+        assert_eq!(record.updated_at, NOW, "to be read is no change");
+        assert_eq!(store.head().unwrap(), head, "the indexes need not hear of it");
+        let rows = "SELECT count(*) FROM access_log WHERE";
+        assert_eq!(
+            store.number(&format!("{rows} access_type = 'get' AND accessed_at = {} AND query_text IS NULL", NOW + 1)),
+            1
+        );
+        assert_eq!(
+            store.number(&format!("{rows} access_type = 'search' AND relevance_score = 0.5 AND query_text = 'te'")),
+            1
+        );
+        assert_eq!(store.number("SELECT count(*) FROM access_log"), 2, "an absent record is passed over");
+    }
+
+    #[test]
+    fn the_log_is_bounded() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let many = vec![get(id); MAX_ACCESS_ROWS as usize / 2 + 1];
+        store.record_access(&many, NOW).unwrap();
+        store.record_access(&many, NOW + 1).unwrap();
+        assert_eq!(store.number("SELECT count(*) FROM access_log"), MAX_ACCESS_ROWS);
+        assert_eq!(
+            store.number(&format!("SELECT count(*) FROM access_log WHERE accessed_at = {NOW}")),
+            MAX_ACCESS_ROWS / 2 - 1
+        );
+        store.record_access(&[get(id)], NOW + 2).unwrap();
+        assert_eq!(store.number("SELECT count(*) FROM access_log"), MAX_ACCESS_ROWS);
+    }
+}

@@ -1,0 +1,169 @@
+//! [`Filter`]s as SQL: the same rule as [`Filter::allows`], for records that are live.
+
+use std::fmt::Write;
+
+use roaring::RoaringTreemap;
+use rusqlite::params_from_iter;
+use rusqlite::types::Value;
+
+use super::{Snapshot, row};
+use crate::error::Result;
+use crate::types::{Filter, Kind, Millis};
+
+/// A condition on the row `r` of `records`, and the values of its question marks.
+pub(super) struct Condition {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+}
+
+impl Condition {
+    /// Live at `now`, and everything that the filter asks but the tags.
+    fn without_tags(filter: &Filter, now: Millis) -> Self {
+        let mut condition =
+            Condition { sql: String::from("(r.expires_at IS NULL OR r.expires_at > ?)"), values: vec![now.into()] };
+        if !filter.kinds.is_empty() || filter.min_importance.is_some() {
+            // All kinds, spelled out, let one index find importances: it begins with the kind.
+            let kinds = if filter.kinds.is_empty() { &Kind::ALL[..] } else { &filter.kinds[..] };
+            let codes: Vec<String> = kinds.iter().map(|&kind| row::kind_code(kind).to_string()).collect();
+            let _ = write!(condition.sql, " AND r.kind IN ({})", codes.join(", "));
+        }
+        condition.and(" AND r.importance >= ?", filter.min_importance);
+        condition.and(" AND r.confidence >= ?", filter.min_confidence);
+        condition.and(" AND r.created_at >= ?", filter.created_after);
+        condition.and(" AND r.created_at < ?", filter.created_before);
+        condition.and(
+            " AND r.scope_id IN (SELECT id FROM scopes WHERE project IS NULL OR project = ?)",
+            filter.project.clone(),
+        );
+        condition
+            .and(" AND r.scope_id IN (SELECT id FROM scopes WHERE agent IS NULL OR agent = ?)", filter.agent.clone());
+        condition
+    }
+
+    /// Live at `now`, and everything that the filter asks.
+    pub(super) fn new(filter: &Filter, now: Millis) -> Self {
+        let mut condition = Self::without_tags(filter, now);
+        if !filter.tags.is_empty() {
+            let _ = write!(condition.sql, " AND r.id IN (SELECT record_id FROM record_tags WHERE {})", any_tag(filter));
+            condition.values.extend(filter.tags.iter().cloned().map(Value::from));
+        }
+        condition
+    }
+
+    fn and(&mut self, sql: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.sql.push_str(sql);
+            self.values.push(value.into());
+        }
+    }
+}
+
+fn any_tag(filter: &Filter) -> String {
+    format!("tag IN (?{})", ", ?".repeat(filter.tags.len() - 1))
+}
+
+impl Snapshot {
+    /// The ids of all live records that pass the filter.
+    pub fn matching(&self, filter: &Filter, now: Millis) -> Result<RoaringTreemap> {
+        let Condition { sql, mut values } = Condition::without_tags(filter, now);
+        let sql = if filter.tags.is_empty() {
+            format!("SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}")
+        } else {
+            // The tags first: they are the most selective.
+            values.splice(0..0, filter.tags.iter().cloned().map(Value::from));
+            format!(
+                "SELECT r.id FROM record_tags t CROSS JOIN records r ON r.id = t.record_id WHERE {} AND {sql}",
+                any_tag(filter)
+            )
+        };
+        self.ids(&sql, params_from_iter(values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::option::of;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::types::{NewRecord, Record, Scope};
+
+    const NAMES: [&str; 3] = ["one", "two", "One"];
+
+    fn name() -> impl Strategy<Value = String> {
+        select(&NAMES[..]).prop_map(str::to_owned)
+    }
+
+    /// A record, its expiry and the time of its creation.
+    fn record() -> impl Strategy<Value = (NewRecord, Millis)> {
+        let scope = (of(name()), of(name())).prop_map(|(agent, project)| Scope { agent, project });
+        let confidence = select(vec![0.0, 0.5, 0.7, 1.0]);
+        (select(&Kind::ALL[..3]), vec(name(), 0..3), 1..=10_i64, confidence, scope, of(-1..3_i64), 0..4_i64).prop_map(
+            |(kind, tags, importance, confidence, scope, expires_in, age)| {
+                let expires_at = expires_in.map(|later| NOW + later);
+                (NewRecord { kind, tags, importance, confidence, scope, expires_at, ..new("") }, NOW - age)
+            },
+        )
+    }
+
+    fn filter() -> impl Strategy<Value = Filter> {
+        let bounds = (of(1..=10_i64), of(select(vec![0.0, 0.5, 0.6, 1.0])));
+        let times = (of(-4..1_i64), of(-4..2_i64));
+        (vec(select(&Kind::ALL[..4]), 0..3), vec(name(), 0..3), bounds, of(name()), of(name()), times).prop_map(
+            |(kinds, tags, (min_importance, min_confidence), project, agent, (after, before))| Filter {
+                kinds,
+                tags,
+                min_importance,
+                min_confidence,
+                project,
+                agent,
+                created_after: after.map(|after| NOW + after),
+                created_before: before.map(|before| NOW + before),
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        /// The rule in SQL is the rule in Rust.
+        #[test]
+        fn matching_and_list_are_what_the_filter_allows(records in vec(record(), 0..30), filters in vec(filter(), 1..20)) {
+            let store = Store::new();
+            for (number, (record, created_at)) in records.iter().enumerate() {
+                store.add(&NewRecord { content: number.to_string(), ..record.clone() }, *created_at).unwrap();
+            }
+            let snapshot = store.view();
+            let all = snapshot.live_ids_after(0, usize::MAX, NOW).unwrap();
+            let expired = snapshot.expired(NOW).unwrap();
+            prop_assert_eq!(all.len() as u64 + expired.len(), records.len() as u64);
+            let all = snapshot.records(&all, NOW).unwrap();
+            for filter in filters.iter().chain([&Filter::default()]) {
+                let allowed: Vec<Record> = all.iter().filter(|record| filter.allows(record)).cloned().collect();
+                let ids: Vec<u64> = allowed.iter().map(|record| record.id as u64).collect();
+                prop_assert_eq!(snapshot.matching(filter, NOW).unwrap().iter().collect::<Vec<_>>(), ids, "{:?}", filter);
+                prop_assert_eq!(&snapshot.list(0, usize::MAX, filter, NOW).unwrap(), &allowed, "{:?}", filter);
+            }
+        }
+    }
+
+    #[test]
+    fn filters_are_answered_from_indexes() {
+        let store = Store::new();
+        let plan = |filter: Filter| {
+            let snapshot = store.view();
+            let Condition { sql, values } = Condition::without_tags(&filter, NOW);
+            let sql = format!("EXPLAIN QUERY PLAN SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}");
+            let mut statement = snapshot.conn().prepare(&sql).unwrap();
+            let plan = statement.query_map(params_from_iter(values), |row| row.get::<_, String>(3)).unwrap();
+            plan.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+        };
+        let important = plan(Filter { min_importance: Some(9), ..Filter::default() });
+        assert!(important.contains("COVERING INDEX records_by_kind (kind=? AND importance>?)"), "{important}");
+        let project = plan(Filter { project: Some("p".into()), ..Filter::default() });
+        assert!(project.contains("COVERING INDEX records_by_kind"), "{project}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Makes the store's folder and its database file, readable by the user alone.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::paths::StorePaths;
+
+/// Makes sure that the folder and the database file exist. What is there already is left as it is, but for an empty
+/// folder, which becomes private like a new one.
+pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
+    let root = paths.root();
+    let refuse = |why: String| Error::Store { path: root.to_owned(), why };
+    match fs::metadata(root) {
+        Ok(found) if !found.is_dir() => return Err(refuse("it is a file; name a folder".into())),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            create_folder(root).map_err(|e| refuse(cannot_make(&e)))?
+        }
+        Err(error) => return Err(refuse(format!("{error}; choose another folder"))),
+    }
+    let database = paths.database();
+    match fs::metadata(&database) {
+        Ok(found) if found.is_dir() => Err(Error::Database {
+            path: database,
+            why: "it is a folder; move it away, or choose another folder for the store".into(),
+        }),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e)))?;
+            create_file(&database).map_err(|e| refuse(cannot_make(&e)))
+        }
+        Err(error) => Err(refuse(format!("{error}; mend its permissions, or choose another folder"))),
+    }
+}
+
+fn cannot_make(error: &io::Error) -> String {
+    format!("it cannot be written ({error}); mend its permissions, or choose another folder")
+}
+
+/// Creates the folder and those above it that are missing, and makes their names durable.
+fn create_folder(root: &Path) -> io::Result<()> {
+    let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(missing) = parent.filter(|parent| !parent.exists()) {
+        create_folder(missing)?;
+    }
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(root) {
+        Ok(()) => sync_folder(parent.unwrap_or(Path::new("."))),
+        Err(_) if root.is_dir() => Ok(()), // another process was first
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates an empty file, which SQLite takes for an empty database; its companion files get the same permissions.
+fn create_file(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    // Only ever created, never opened: closing a second handle would drop the locks that SQLite holds in this process.
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn make_private_if_empty(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if fs::read_dir(folder)?.next().is_none() {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private_if_empty(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, new};
+    use super::*;
+    use crate::records::Records;
+
+    #[cfg(unix)]
+    fn mode(path: &Path) -> u32 {
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o777
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_store_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = folder.path().join("empty");
+        fs::create_dir(&empty).unwrap();
+        fs::set_permissions(&empty, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        for root in [folder.path().join("deep").join("store"), empty] {
+            let records = Records::open(&StorePaths::new(&root)).unwrap();
+            records.add(&new("text"), NOW).unwrap();
+            assert_eq!(mode(&root), 0o700);
+            let files: Vec<_> = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
+            assert!(files.len() >= 3, "database, log and shared memory: {files:?}");
+            for file in files {
+                assert_eq!(mode(&file), 0o600, "{}", file.display());
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_holds_other_things_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("other"), "").unwrap();
+        fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        Records::open(&StorePaths::new(folder.path())).unwrap();
+        assert_eq!(mode(folder.path()), 0o755);
+        assert_eq!(mode(&folder.path().join("memory.db")), 0o600);
+    }
+
+    #[test]
+    fn what_cannot_be_a_store_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "precious").unwrap();
+        for root in [file.clone(), file.join("below")] {
+            let error = Records::open(&StorePaths::new(&root)).err().expect("refused");
+            assert!(matches!(error, Error::Store { .. }), "{error:?}");
+            assert!(error.to_string().contains("folder"), "{error}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), b"precious");
+        fs::create_dir(folder.path().join("memory.db")).unwrap();
+        let error = Records::open(&StorePaths::new(folder.path())).err().expect("refused");
+        assert!(matches!(error, Error::Database { .. }) && error.to_string().contains("it is a folder"), "{error}");
+    }
+
+    /// The process file system refuses new folders even to the superuser.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_that_cannot_be_written_is_refused() {
+        for root in ["/proc/memorist", "/proc/self"] {
+            let error = Records::open(&StorePaths::new(root)).err().expect("refused");
+            assert!(matches!(error, Error::Store { .. }), "{error:?}");
+            assert!(error.to_string().contains("choose another folder"), "{error}");
+        }
+    }
+}

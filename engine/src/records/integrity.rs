@@ -1,0 +1,224 @@
+//! Proves that the database keeps SQLite's rules and its own.
+
+use rusqlite::{Connection, Row};
+
+use super::{Records, Snapshot, embeddings, row};
+use crate::error::{Error, Result};
+use crate::text::{self, Hash};
+
+/// Findings of one kind are told up to this many; the rest is counted.
+const MOST_TOLD: usize = 20;
+
+/// What must give no row; each row it gives is `(subject)`, put in the place of `{}`.
+const RULES: [(&str, &str); 8] = [
+    (
+        "record {} names an embedding that is missing or of another text",
+        "SELECT r.id FROM records r LEFT JOIN embeddings e ON e.id = r.embedding_id
+         WHERE r.embedding_id IS NOT NULL AND (e.hash IS NULL OR e.hash <> r.embedding_hash)",
+    ),
+    (
+        "record {} waits for an embedding that is there",
+        "SELECT r.id FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+         WHERE r.embedding_id IS NULL AND e.model_id = (SELECT value FROM meta WHERE key = 'model')",
+    ),
+    (
+        "embedding {} belongs to no record and no version",
+        "SELECT id FROM embeddings e WHERE NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = e.hash)
+             AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = e.hash)",
+    ),
+    (
+        "record {} has a tag that is not indexed",
+        "SELECT DISTINCT r.id FROM records r, json_each(r.tags) j WHERE NOT EXISTS
+             (SELECT 1 FROM record_tags t WHERE t.tag = j.value AND t.record_id = r.id)",
+    ),
+    (
+        "record {} is indexed under a tag that it does not have",
+        "SELECT DISTINCT t.record_id FROM record_tags t LEFT JOIN records r ON r.id = t.record_id
+         WHERE t.tag NOT IN (SELECT value FROM json_each(coalesce(r.tags, '[]')))",
+    ),
+    (
+        "record {} has a version that is not older than it",
+        "SELECT DISTINCT r.id FROM versions v JOIN records r ON r.id = v.record_id WHERE v.version >= r.version",
+    ),
+    (
+        "record {} lacks an earlier version",
+        "SELECT r.id FROM records r WHERE r.version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
+    ),
+    (
+        "the sync log says that entries are trimmed which are there or were never written: {}",
+        "SELECT value FROM meta WHERE key = 'trimmed_to' AND
+             (value > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sync_log'), 0)
+              OR value >= (SELECT min(seq) FROM sync_log))",
+    ),
+];
+
+/// Adds what it finds wrong.
+type Check = fn(&Snapshot, &mut Vec<String>) -> Result<()>;
+
+impl Records {
+    /// Checks everything that can be checked, and returns what is wrong, in words; nothing means that all is well. Reads
+    /// the whole database.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        let snapshot = self.snapshot()?;
+        let mut findings = Vec::new();
+        for check in [check_pages as Check, check_references, check_texts, check_vectors, check_rules] {
+            match check(&snapshot, &mut findings) {
+                // What cannot be read is a finding, not a failure of the check.
+                Err(Error::Sqlite(error)) => findings.push(format!("the database cannot be read: {error}")),
+                result => result?,
+            }
+        }
+        Ok(findings)
+    }
+}
+
+fn check_pages(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    let mut statement = snapshot.conn().prepare("PRAGMA integrity_check")?;
+    let said = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    findings.extend(said.into_iter().filter(|line| line != "ok"));
+    Ok(())
+}
+
+fn check_references(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    let describe = |row: &Row<'_>| {
+        let (table, rowid, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(format!("row {} of {table} refers to a row of {parent} that is not there", rowid.unwrap_or(0)))
+    };
+    report(snapshot.conn(), "PRAGMA foreign_key_check", findings, |row| describe(row).map(Some))
+}
+
+/// Contents have the hashes they are known by; kinds and tags can be read.
+fn check_texts(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    for (table, what) in [
+        ("records", "id, 'record ' || id"),
+        ("versions", "record_id, 'version ' || version || ' of record ' || record_id"),
+    ] {
+        let sql = format!("SELECT {what}, content_hash, embedding_hash, context, content, kind, tags FROM {table}");
+        report(snapshot.conn(), &sql, findings, |row| {
+            let content = row.get_ref(5)?.as_str()?;
+            let context = row.get_ref(4)?.as_str_or_null()?;
+            let problem = if row.get::<_, Hash>(2)? != row::hash_of_content(content) {
+                "its content does not have the hash it is known by"
+            } else if row.get::<_, Hash>(3)? != text::embedding_hash(context, content) {
+                "its context and content do not have the hash they are embedded under"
+            } else if row::to_kind(row, 6).is_err() {
+                "its kind is unknown"
+            } else if row::to_tags(row, 7).is_err() {
+                "its tags cannot be read"
+            } else {
+                return Ok(None);
+            };
+            Ok(Some(format!("{}: {problem}", row.get::<_, String>(1)?)))
+        })?;
+    }
+    Ok(())
+}
+
+/// Vectors have their model's dimensions, and their numbers are finite.
+fn check_vectors(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    let sql = "SELECT e.id, e.vector, m.dims FROM embeddings e JOIN models m ON m.id = e.model_id";
+    report(snapshot.conn(), sql, findings, |row| {
+        let bytes = row.get_ref(1)?.as_blob()?;
+        let dims: i64 = row.get(2)?;
+        let sound = bytes.len() as i64 == dims * 4 && embeddings::from_bytes(bytes).iter().all(|n| n.is_finite());
+        let id: i64 = row.get(0)?;
+        Ok((!sound).then(|| format!("embedding {id} is not a vector of {dims} finite numbers")))
+    })
+}
+
+fn check_rules(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+    for (finding, sql) in RULES {
+        report(snapshot.conn(), sql, findings, |row| {
+            Ok(Some(finding.replace("{}", &row.get::<_, i64>(0)?.to_string())))
+        })?;
+    }
+    Ok(())
+}
+
+fn report(
+    conn: &Connection,
+    sql: &str,
+    findings: &mut Vec<String>,
+    describe: impl Fn(&Row<'_>) -> rusqlite::Result<Option<String>>,
+) -> Result<()> {
+    let mut statement = conn.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut told = 0;
+    while let Some(row) = rows.next()? {
+        let Some(finding) = describe(row)? else { continue };
+        told += 1;
+        if told <= MOST_TOLD {
+            findings.push(finding);
+        }
+    }
+    if told > MOST_TOLD {
+        findings.push(format!("and {} more like this", told - MOST_TOLD));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, model, new};
+    use crate::types::RecordUpdate;
+
+    /// Two records, one of them with a tag, an expiry, an earlier version and an embedding.
+    fn store() -> Store {
+        let store = Store::new();
+        let model = store.model(&model(2)).unwrap();
+        store.add(&new("first"), NOW).unwrap();
+        let mut second = new("second");
+        second.tags = vec!["a tag".into()];
+        second.expires_at = Some(NOW + 1);
+        let id = store.add(&second, NOW).unwrap().id;
+        let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
+        store.store_embeddings(model, &[(hash, vec![0.6, 0.8])]).unwrap();
+        store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, NOW).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_sound_store_has_no_findings() {
+        assert_eq!(store().integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_rule_notices_its_breach() {
+        let breaches = [
+            ("UPDATE records SET content = 'other' WHERE id = 1", "record 1: its content does not have the hash"),
+            ("UPDATE records SET context = 'other' WHERE id = 1", "record 1: its context and content"),
+            ("UPDATE versions SET content = 'other'", "version 1 of record 2: its content"),
+            ("UPDATE records SET kind = 99 WHERE id = 1", "record 1: its kind is unknown"),
+            ("UPDATE records SET tags = '[1]' WHERE id = 2", "record 2: its tags cannot be read"),
+            ("UPDATE embeddings SET vector = x'0000C07F00000000'", "embedding 1 is not a vector of 2 finite"),
+            ("UPDATE embeddings SET vector = x'00'", "embedding 1 is not a vector of 2 finite"),
+            ("UPDATE records SET embedding_id = 7 WHERE id = 1", "record 1 names an embedding that is missing"),
+            ("UPDATE records SET embedding_id = NULL", "record 1 waits for an embedding that is there"),
+            ("DELETE FROM records WHERE id = 1", "embedding 1 belongs to no record"),
+            ("DELETE FROM record_tags", "record 2 has a tag that is not indexed"),
+            ("INSERT INTO record_tags VALUES ('x', 1)", "record 1 is indexed under a tag that it does not have"),
+            ("UPDATE versions SET version = 5", "record 2 has a version that is not older than it"),
+            ("DELETE FROM versions", "record 2 lacks an earlier version"),
+            ("UPDATE meta SET value = 2 WHERE key = 'trimmed_to'", "the sync log says that entries are trimmed"),
+            ("UPDATE meta SET value = 99 WHERE key = 'trimmed_to'", "the sync log says that entries are trimmed"),
+            ("PRAGMA foreign_keys = OFF; UPDATE records SET scope_id = 9 WHERE id = 2", "row 2 of records refers to"),
+        ];
+        for (breach, finding) in breaches {
+            let store = store();
+            store.sql(breach);
+            let findings = store.integrity().unwrap();
+            assert!(findings.iter().any(|found| found.contains(finding)), "{breach}: {findings:?}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_findings_are_counted_not_told() {
+        let store = Store::new();
+        let news: Vec<_> = (0..100).map(|n| new(&format!("text {n}"))).collect();
+        store.add_batch(&news, NOW).unwrap();
+        store.sql("UPDATE records SET content = content || '!'");
+        let findings = store.integrity().unwrap();
+        assert_eq!(findings.len(), 21);
+        assert_eq!(findings[20], "and 80 more like this");
+    }
+}

@@ -1,0 +1,43 @@
+//! Records in SQLite: the truth of a store, from which both indexes are derived.
+//!
+//! [`Records`] writes; [`Snapshot`] reads one unchanging state of everything. Every change to what a search can find
+//! appends to the sync log in the same transaction, so a record and its log entry are there together or not at all.
+//!
+//! | file | job |
+//! |---|---|
+//! | `schema.rs` | the tables, on one page; migrations; whose database this is |
+//! | `folder.rs` | makes the store's folder and file, private to the user |
+//! | `store.rs` | [`Records`]: its connections, and transactions on them |
+//! | `write.rs` | add, update, delete |
+//! | `access.rs` | who fetched what: the bounded access log |
+//! | `embeddings.rs` | the model, the texts that wait for a vector, the vectors |
+//! | `log.rs` | the sync log and its bytes |
+//! | `row.rs` | rows to [`Record`](crate::types::Record)s and back |
+//! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
+//! | `snapshot.rs` | [`Snapshot`]: records, ids, lists |
+//! | `substring.rs` | the last resort of a search: texts that contain a text |
+//! | `stats.rs` | totals and counts |
+//! | `integrity.rs` | proves that the database keeps its own rules |
+
+mod access;
+mod embeddings;
+mod filter;
+mod folder;
+mod integrity;
+mod log;
+mod row;
+mod schema;
+mod snapshot;
+mod stats;
+mod store;
+mod substring;
+#[cfg(test)]
+mod testing;
+mod write;
+
+pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
+pub use embeddings::{Model, ModelId, Pending};
+pub use log::{Change, LogEntry};
+pub use snapshot::Snapshot;
+pub use stats::Counts;
+pub use store::Records;

@@ -1,0 +1,166 @@
+//! Two ranked lists in, one out. A pure function: no I/O, no clock, no index.
+//!
+//! Each side is scaled to 0..1 over all candidates (min-max), then weighted and added. A candidate that only one side
+//! found comes with its exact score on the other, filled in by the caller: counting it as 0 finds less than words alone.
+
+use crate::types::{RecordId, Side, Weights};
+
+/// A record that at least one side found, with its raw score on each side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The record.
+    pub id: RecordId,
+    /// Its cosine; `None` when it has no vector or the query has none.
+    pub vector: Option<f64>,
+    /// Its BM25; `None` when words were not searched.
+    pub keyword: Option<f64>,
+    /// The sides in whose pool it was.
+    pub found_by: Vec<Side>,
+}
+
+/// A candidate with its merged score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// 0 to 1.
+    pub score: f64,
+}
+
+/// Ranks the candidates: best first, ties by id. A side that found nothing adds nothing; a side whose scores are all
+/// equal (or that has a single one) gives each of them 1.
+pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
+    let vector = Scale::of(&candidates, Side::Vector, |candidate| candidate.vector);
+    let keyword = Scale::of(&candidates, Side::Keyword, |candidate| candidate.keyword);
+    let mut ranked: Vec<Ranked> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let score =
+                weights.vector * vector.apply(candidate.vector) + weights.keyword * keyword.apply(candidate.keyword);
+            Ranked { candidate, score }
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
+    ranked
+}
+
+/// The min-max scale of one side.
+#[derive(Debug, Clone, Copy)]
+enum Scale {
+    /// The side found nothing.
+    Silent,
+    /// All scores are the same.
+    Flat,
+    Range {
+        least: f64,
+        most: f64,
+    },
+}
+
+impl Scale {
+    fn of(candidates: &[Candidate], side: Side, score: impl Fn(&Candidate) -> Option<f64>) -> Self {
+        if !candidates.iter().any(|candidate| candidate.found_by.contains(&side)) {
+            return Scale::Silent;
+        }
+        let (least, most) = candidates
+            .iter()
+            .filter_map(score)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), score| (least.min(score), most.max(score)));
+        if most > least { Scale::Range { least, most } } else { Scale::Flat }
+    }
+
+    fn apply(self, score: Option<f64>) -> f64 {
+        match (self, score) {
+            (_, None) | (Scale::Silent, _) => 0.0,
+            (Scale::Flat, Some(_)) => 1.0,
+            (Scale::Range { least, most }, Some(score)) => (score - least) / (most - least),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn candidate(id: RecordId, vector: Option<f64>, keyword: Option<f64>) -> Candidate {
+        let mut found_by = Vec::new();
+        if vector.is_some() {
+            found_by.push(Side::Vector);
+        }
+        if keyword.is_some_and(|score| score > 0.0) {
+            found_by.push(Side::Keyword);
+        }
+        Candidate { id, vector, keyword, found_by }
+    }
+
+    fn order(ranked: &[Ranked]) -> Vec<RecordId> {
+        ranked.iter().map(|ranked| ranked.candidate.id).collect()
+    }
+
+    #[test]
+    fn the_weights_decide_between_meaning_and_words() {
+        let candidates = vec![candidate(1, Some(0.9), Some(0.0)), candidate(2, Some(0.1), Some(7.0))];
+        let default = merge(candidates.clone(), Weights::default());
+        assert_eq!(order(&default), [1, 2]);
+        assert!((default[0].score - 0.7).abs() < 1e-12 && (default[1].score - 0.3).abs() < 1e-12);
+        let words = merge(candidates, Weights { vector: 0.3, keyword: 0.7 });
+        assert_eq!(order(&words), [2, 1]);
+    }
+
+    #[test]
+    fn a_lone_candidate_and_equal_scores_count_as_one() {
+        assert_eq!(merge(vec![candidate(5, Some(0.2), Some(3.0))], Weights::default())[0].score, 1.0);
+        let equal = merge(vec![candidate(9, Some(0.2), None), candidate(4, Some(0.2), None)], Weights::default());
+        assert_eq!(order(&equal), [4, 9], "ties go by id");
+        assert!((equal[0].score - 0.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_side_that_found_nothing_adds_nothing() {
+        let ranked =
+            merge(vec![candidate(1, Some(0.5), Some(0.0)), candidate(2, Some(0.4), Some(0.0))], Weights::default());
+        assert!((ranked[0].score - 0.7).abs() < 1e-12);
+        assert_eq!(ranked[1].score, 0.0);
+    }
+
+    #[test]
+    fn no_candidates_no_results() {
+        assert!(merge(Vec::new(), Weights::default()).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn scores_stay_within_bounds_and_order_is_total(
+            raw in prop::collection::vec((prop::option::of(-1.0f64..1.0), prop::option::of(0.0f64..50.0)), 1..60)
+        ) {
+            let candidates: Vec<_> =
+                raw.iter().enumerate().map(|(id, (v, k))| candidate(id as RecordId, *v, *k)).collect();
+            let ranked = merge(candidates.clone(), Weights::default());
+            prop_assert_eq!(ranked.len(), candidates.len());
+            prop_assert!(ranked.iter().all(|r| (0.0..=1.0 + 1e-12).contains(&r.score)));
+            prop_assert!(ranked.windows(2).all(|pair| pair[0].score > pair[1].score
+                || (pair[0].score == pair[1].score && pair[0].candidate.id < pair[1].candidate.id)));
+            let mut reversed = candidates;
+            reversed.reverse();
+            prop_assert_eq!(order(&ranked), order(&merge(reversed, Weights::default())));
+        }
+
+        #[test]
+        fn better_on_both_sides_is_never_ranked_below(
+            raw in prop::collection::vec((0.0f64..1.0, 0.1f64..50.0), 2..40)
+        ) {
+            let candidates: Vec<_> =
+                raw.iter().enumerate().map(|(id, (v, k))| candidate(id as RecordId, Some(*v), Some(*k))).collect();
+            let ranked = merge(candidates, Weights::default());
+            for (at, upper) in ranked.iter().enumerate() {
+                for lower in &ranked[at + 1..] {
+                    let dominated = lower.candidate.vector > upper.candidate.vector
+                        && lower.candidate.keyword > upper.candidate.keyword;
+                    prop_assert!(!dominated);
+                }
+            }
+        }
+    }
+}

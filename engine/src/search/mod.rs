@@ -1,0 +1,120 @@
+//! Hybrid search.
+//!
+//! | file | job |
+//! |---|---|
+//! | `view.rs` | one consistent view of records, both indexes and the unapplied tail |
+//! | `tail.rs` | the unapplied tail of the log, searched exactly |
+//! | `candidates.rs` | each side's candidates, and the missing scores |
+//! | `merge.rs` | two ranked lists in, one out |
+
+mod candidates;
+mod merge;
+mod tail;
+mod view;
+
+use std::time::Instant;
+
+use merge::Ranked;
+pub use tail::TailCache;
+pub use view::{StoreView, View};
+
+use crate::error::Result;
+use crate::types::{Explain, Hit, Millis, Mode, Query, SearchReply, Tier, Weights};
+
+/// The vector of a query, or why there is none.
+pub type QueryVector = std::result::Result<Vec<f32>, String>;
+
+/// Answers `query` from `store`. `vector` is the query's embedding, or `None` when words alone were asked for.
+///
+/// # Errors
+/// Those of the indexes and of the database; a side that is out of use is no error but a warning.
+pub fn search(
+    store: &StoreView<'_>,
+    query: &Query,
+    vector: Option<QueryVector>,
+    default_weights: Weights,
+    now: Millis,
+) -> Result<SearchReply> {
+    let started = Instant::now();
+    let mut explain = Explain {
+        // Independent of small limits, so that the first of ten is the first of one.
+        pool: (4 * query.limit).max(50),
+        weights: query.weights.unwrap_or(default_weights).normalised()?,
+        ..Explain::default()
+    };
+    let mut warnings = Vec::new();
+    let vector = match vector {
+        Some(Ok(vector)) => Some(vector),
+        Some(Err(why)) => {
+            warnings.push(format!("searched by words alone: {why}"));
+            None
+        }
+        None => None,
+    };
+    let view = store.open(vector.is_some(), now)?;
+    warnings.extend(view.warnings().iter().cloned());
+    explain.tail = view.tail.entries;
+
+    let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
+    let vector = vector.filter(|_| view.vectors.is_some());
+    let candidates = candidates::collect(&view, query, vector.as_deref(), by_words, now, &mut explain)?;
+    let merging = Instant::now();
+    let weights = match (&vector, by_words) {
+        (Some(_), true) => explain.weights,
+        (Some(_), false) => Weights { vector: 1.0, keyword: 0.0 },
+        (None, _) => Weights { vector: 0.0, keyword: 1.0 },
+    };
+    let ranked = merge::merge(candidates, weights);
+    explain.merge_us += micros(merging);
+
+    let loading = Instant::now();
+    let mut hits = load(&view, &ranked, query.limit, now)?;
+    let mut tier = match (&vector, query.mode) {
+        (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
+        _ => Tier::Full,
+    };
+    if hits.is_empty() && by_words {
+        hits =
+            view.records.substring(&query.text, &query.filter, now, query.limit)?.into_iter().map(unscored).collect();
+        if !hits.is_empty() {
+            tier = Tier::Substring;
+        }
+    }
+    explain.load_us = micros(loading);
+    explain.total_us = micros(started);
+    Ok(SearchReply { hits, tier, warnings, explain })
+}
+
+/// The records of the best candidates. One that is gone by now is passed over for the next.
+fn load(view: &View, ranked: &[Ranked], limit: usize, now: Millis) -> Result<Vec<Hit>> {
+    let mut hits = Vec::with_capacity(limit.min(ranked.len()));
+    for chunk in ranked.chunks(limit) {
+        let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
+        let mut records = view.records.records(&ids, now)?.into_iter().peekable();
+        for Ranked { candidate, score } in chunk {
+            if let Some(record) = records.next_if(|record| record.id == candidate.id) {
+                hits.push(Hit {
+                    record,
+                    score: *score,
+                    matched_by: candidate.found_by.clone(),
+                    vector_score: candidate.vector,
+                    keyword_score: candidate.keyword,
+                });
+            }
+        }
+        if hits.len() >= limit {
+            break;
+        }
+    }
+    hits.truncate(limit);
+    Ok(hits)
+}
+
+/// A record that only its letters found.
+fn unscored(record: crate::types::Record) -> Hit {
+    Hit { record, score: 0.0, matched_by: Vec::new(), vector_score: None, keyword_score: None }
+}
+
+fn micros(since: Instant) -> u64 {
+    since.elapsed().as_micros() as u64
+}

@@ -1,0 +1,93 @@
+//! One consistent view of a store: a snapshot of each index, then a read transaction on the records, then the tail
+//! between them. In this order, so that everything an index knows, the records know too.
+
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use super::tail::{Tail, TailCache, TailKey};
+use crate::error::{Error, Result};
+use crate::keywords::{KeywordIndex, KeywordSnapshot};
+use crate::records::{ModelId, Records, Snapshot};
+use crate::sync::Side;
+use crate::types::{Millis, Seq};
+use crate::vectors::{VectorIndex, VectorSnapshot};
+
+/// How often to look again when the log was trimmed between two of our looks.
+const RETRIES: usize = 50;
+
+/// Everything a search reads, not yet looked at.
+pub struct StoreView<'store> {
+    /// The records.
+    pub records: &'store Records,
+    /// The vector side.
+    pub vectors: &'store Side<dyn VectorIndex>,
+    /// The keyword side.
+    pub keywords: &'store Side<dyn KeywordIndex>,
+    /// The model of the store, where one has been used.
+    pub model: Option<ModelId>,
+    /// The tail of the search before.
+    pub tails: &'store TailCache,
+}
+
+/// A consistent view, for one search.
+pub struct View {
+    /// The records, in one read transaction.
+    pub records: Snapshot,
+    /// The vector index, where it is wanted and at hand.
+    pub vectors: Option<Arc<dyn VectorSnapshot>>,
+    /// The keyword index, where it is at hand.
+    pub keywords: Option<Arc<dyn KeywordSnapshot>>,
+    /// What the indexes have not applied.
+    pub tail: Arc<Tail>,
+    /// Records whose time is over.
+    pub expired: RoaringTreemap,
+    warnings: Vec<String>,
+}
+
+impl StoreView<'_> {
+    /// Opens a view; `with_vectors` is false when words alone are searched.
+    pub fn open(&self, with_vectors: bool, now: Millis) -> Result<View> {
+        for _ in 0..RETRIES {
+            let mut warnings = Vec::new();
+            let vectors = if with_vectors {
+                at_hand("vector", self.vectors.get(), &mut warnings).map(|index| index.snapshot()).transpose()?
+            } else {
+                None
+            };
+            let keywords = at_hand("keyword", self.keywords.get(), &mut warnings);
+            let keywords = keywords.map(|index| index.snapshot()).transpose()?;
+            let records = self.records.snapshot()?;
+            let key = TailKey {
+                head: records.head(),
+                vectors_applied: vectors.as_ref().map(|snapshot| snapshot.applied()),
+                keywords_applied: keywords.as_ref().map(|snapshot| snapshot.applied()),
+                model: self.model,
+            };
+            if was_trimmed(&key, records.trimmed_to()) {
+                // Another process published and trimmed between our snapshots; the next ones are newer.
+                std::thread::yield_now();
+                continue;
+            }
+            let tail = self.tails.get(key, &records, now)?;
+            let expired = records.expired(now)?;
+            return Ok(View { records, vectors, keywords, tail, expired, warnings });
+        }
+        Err(Error::Vectors("the published indexes stay behind the trimmed log; run `memorist rebuild`".into()))
+    }
+}
+
+impl View {
+    /// What the caller should know.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+fn at_hand<T>(side: &str, index: std::result::Result<T, String>, warnings: &mut Vec<String>) -> Option<T> {
+    index.map_err(|why| warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"))).ok()
+}
+
+fn was_trimmed(key: &TailKey, trimmed_to: Seq) -> bool {
+    [key.vectors_applied, key.keywords_applied].into_iter().flatten().any(|applied| applied < trimmed_to)
+}

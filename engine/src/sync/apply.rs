@@ -1,0 +1,105 @@
+//! The log into both indexes, then the trimming of what both have made durable.
+
+use roaring::RoaringTreemap;
+
+use super::{Sync, WriterGuard, now};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::records::{Change, Snapshot};
+use crate::types::{RecordId, Seq};
+use crate::vectors::VectorBatch;
+
+/// Log entries per commit: enough to make commits rare under load, few enough to hold their texts in memory.
+const STEP: usize = 4_000;
+
+impl Sync {
+    /// Applies the whole log to both indexes, and trims it. An index that turns out to be damaged is taken out of use.
+    pub fn catch_up(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
+        self.catch_up_keywords(progress).or_else(|error| self.take_out_damaged(error))?;
+        self.catch_up_vectors(progress).or_else(|error| self.take_out_damaged(error))?;
+        self.trim()
+    }
+
+    fn catch_up_keywords(&self, progress: &dyn Progress) -> Result<()> {
+        let Ok(index) = self.keywords.get() else { return Ok(()) };
+        let mut applied = index.snapshot()?.applied();
+        loop {
+            let snapshot = self.records.snapshot()?;
+            let Some(step) = Step::read(&snapshot, applied, Change::concerns_words)? else { return Ok(()) };
+            let live = snapshot.records(&step.ids, now())?;
+            let deletes = without(&step.ids, live.iter().map(|record| record.id));
+            drop(snapshot);
+            index.apply(&live, &deletes, step.up_to)?;
+            applied = step.up_to;
+            report(progress, step.entries)?;
+        }
+    }
+
+    fn catch_up_vectors(&self, progress: &dyn Progress) -> Result<()> {
+        let (Ok(index), Some((model, _))) = (self.vectors.get(), self.model()?) else { return Ok(()) };
+        let mut applied = index.snapshot()?.applied();
+        loop {
+            let snapshot = self.records.snapshot()?;
+            let Some(step) = Step::read(&snapshot, applied, Change::concerns_vectors)? else { return Ok(()) };
+            let upserts = snapshot.embeddings(model, &step.ids)?;
+            let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
+            drop(snapshot);
+            index.apply(VectorBatch { upserts, deletes }, step.up_to)?;
+            applied = step.up_to;
+            report(progress, step.entries)?;
+        }
+    }
+
+    /// Drops the log entries that every durable index has applied. An index that is out of use is rebuilt from the
+    /// records, not from the log.
+    fn trim(&self) -> Result<()> {
+        let (vectors, keywords) = self.applied()?;
+        match [vectors, keywords].into_iter().flatten().min() {
+            Some(up_to) => self.records.trim_log(up_to),
+            None => Ok(()),
+        }
+    }
+
+    /// Merges what is worth merging, and lets go of the memory that writing needs.
+    pub fn maintain(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
+        if let Ok(index) = self.keywords.get() {
+            index.maintain()?;
+            index.release_writer()?;
+        }
+        if let Ok(index) = self.vectors.get() {
+            while index.maintain()? {
+                report(progress, 0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A piece of the log that is applied in one commit.
+struct Step {
+    /// The records it names, each once, in order.
+    ids: Vec<RecordId>,
+    up_to: Seq,
+    entries: usize,
+}
+
+impl Step {
+    fn read(snapshot: &Snapshot, after: Seq, concerns: impl Fn(&Change) -> bool) -> Result<Option<Self>> {
+        let entries = snapshot.tail(after, STEP)?;
+        let Some(last) = entries.last() else { return Ok(None) };
+        let ids: RoaringTreemap =
+            entries.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id as u64).collect();
+        Ok(Some(Step { ids: ids.iter().map(|id| id as RecordId).collect(), up_to: last.seq, entries: entries.len() }))
+    }
+}
+
+/// The ids that are not among `present`; both are sorted.
+fn without(ids: &[RecordId], present: impl Iterator<Item = RecordId>) -> Vec<RecordId> {
+    let present: RoaringTreemap = present.map(|id| id as u64).collect();
+    ids.iter().copied().filter(|id| !present.contains(*id as u64)).collect()
+}
+
+fn report(progress: &dyn Progress, entries: usize) -> Result<()> {
+    progress.advance(entries as u64);
+    if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}

@@ -1,0 +1,114 @@
+//! Embedding what waits for it, and binding a store to its model.
+
+use std::sync::Arc;
+
+use super::{Sync, WriterGuard, now};
+use crate::embed::{Embedder, ModelIdentity};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::records::{Model, ModelId};
+
+/// Texts per round: enough to sort by length before batching, few enough that little is lost when the process is killed.
+const ROUND: usize = 1_024;
+/// The log is applied after so many embeddings, so that the exactly searched tail stays short.
+const APPLY_AFTER: usize = 4_096;
+
+impl Sync {
+    /// The model, loaded, and the store bound to it.
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] when the store's vectors are another model's.
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
+        if !self.host.is_available() {
+            return Err(Error::NoEmbedder("no embedding model is set up; run `memorist setup`".into()));
+        }
+        let embedder = self.host.embedder()?;
+        self.bind(&*embedder)?;
+        Ok(embedder)
+    }
+
+    /// Makes the model the store's own, if the store has none; refuses another.
+    fn bind(&self, embedder: &dyn Embedder) -> Result<ModelId> {
+        let offered = as_stored(embedder.identity());
+        match self.model()? {
+            Some((id, stored)) if stored == offered => Ok(id),
+            _ => self.records.model(&offered),
+        }
+    }
+
+    /// How many live records wait for an embedding. Without a model yet, all of them do.
+    pub fn pending_count(&self) -> Result<u64> {
+        self.records.snapshot()?.pending_count(now())
+    }
+
+    /// Embeds everything that waits, and applies it as it goes. Returns how many texts were embedded. Interrupted, it
+    /// goes on from where it was: each round is stored in a transaction of its own.
+    pub fn embed_backlog(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
+        let waiting = self.pending_count()?;
+        if waiting == 0 {
+            return Ok(0);
+        }
+        let embedder = self.embedder()?;
+        let model = self.bind(&*embedder)?;
+        if self.vectors.is_out() {
+            self.mend(proof, progress)?;
+        }
+        progress.start("embedding", Some(waiting));
+        let embedded = self.embed_rounds(proof, &*embedder, model, progress);
+        progress.finish();
+        embedded
+    }
+
+    fn embed_rounds(
+        &self,
+        proof: &WriterGuard<'_>,
+        embedder: &dyn Embedder,
+        model: ModelId,
+        progress: &dyn Progress,
+    ) -> Result<u64> {
+        let (mut embedded, mut unapplied) = (0, 0);
+        loop {
+            let pending = self.records.pending(model, ROUND, now())?;
+            if pending.is_empty() {
+                return Ok(embedded);
+            }
+            let texts: Vec<&str> = pending.iter().map(|pending| pending.text.as_str()).collect();
+            let vectors = embedder.embed_batch(&texts)?;
+            let stored: Vec<_> = pending.iter().map(|pending| pending.hash).zip(vectors).collect();
+            self.records.store_embeddings(model, &stored)?;
+            embedded += pending.len() as u64;
+            unapplied += pending.len();
+            progress.advance(pending.len() as u64);
+            if unapplied >= APPLY_AFTER {
+                self.catch_up(proof, &crate::progress::NoProgress)?;
+                unapplied = 0;
+            }
+            if progress.cancelled() {
+                return Err(Error::Cancelled);
+            }
+        }
+    }
+
+    /// Embeds one text at once and stores it, when that costs no more than the embedding itself: the model is in
+    /// memory and the store is bound to it. Returns whether it did.
+    pub fn embed_now(&self, hash: crate::text::Hash, text: &str) -> Result<bool> {
+        if self.vectors.is_out() {
+            return Ok(false);
+        }
+        let Some(embedder) = self.host.try_embedder() else { return Ok(false) };
+        let model = self.bind(&*embedder)?;
+        let vector = embedder.embed_query(text)?;
+        self.records.store_embeddings(model, &[(hash, vector)])?;
+        Ok(true)
+    }
+}
+
+/// The identity of a model as the records keep it.
+fn as_stored(identity: &ModelIdentity) -> Model {
+    Model {
+        name: identity.name.clone(),
+        weights_sha256: identity.weights_sha256.clone(),
+        pooling: identity.pooling.clone(),
+        dims: identity.dims,
+    }
+}

@@ -1,0 +1,175 @@
+//! Keeps the two derived indexes in step with the records. Nothing else writes them.
+//!
+//! The sync log is a table of `memory.db`, written in the transaction of the record it speaks of. Each index carries, in
+//! its own atomic commit, the sequence number up to which it has applied the log; applying is idempotent, because it
+//! looks at the present state of each record that the log names. One process at a time holds the writer lock and
+//! applies; entries that both indexes have made durable are trimmed.
+//!
+//! | file | job |
+//! |---|---|
+//! | `lock.rs` | the writer lock: one process, one thread |
+//! | `side.rs` | an index that is at hand, or out of use with the reason |
+//! | `apply.rs` | the log into both indexes, then the trimming |
+//! | `rebuild.rs` | an index anew from the records, beside the old one, and swapped in |
+//! | `backlog.rs` | embedding what waits for it |
+//! | `worker.rs` | the thread that does all of this in the background |
+
+mod apply;
+mod backlog;
+mod lock;
+mod rebuild;
+mod side;
+mod worker;
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+pub use lock::{WriterGuard, WriterLock};
+pub use side::Side;
+pub use worker::{Wake, Worker};
+
+use crate::config::{Backend, Config};
+use crate::embed::ModelHost;
+use crate::error::{Error, Result};
+use crate::keywords::{KeywordIndex, TantivyIndex};
+use crate::paths::StorePaths;
+use crate::records::{Model, ModelId, Records};
+use crate::types::{Millis, Seq};
+use crate::vectors::VectorIndex;
+use crate::vectors::exact::ExactIndex;
+use crate::vectors::hnsw::HnswIndex;
+
+/// The records, their two indexes and the model: what has to be kept in step.
+pub struct Sync {
+    /// The truth.
+    pub records: Records,
+    /// The vector side.
+    pub vectors: Side<dyn VectorIndex>,
+    /// The keyword side.
+    pub keywords: Side<dyn KeywordIndex>,
+    /// The embedding model, loaded at need.
+    pub host: ModelHost,
+    /// The index-writer lock.
+    pub lock: WriterLock,
+    paths: StorePaths,
+    config: Config,
+    model: RwLock<Option<(ModelId, Model)>>,
+}
+
+impl Sync {
+    /// Opens the store: the records, and whatever of the indexes can be opened. Neither is read whole.
+    pub fn open(paths: StorePaths, config: Config, host: ModelHost) -> Result<Self> {
+        let records = Records::open(&paths)?;
+        let model = records.current_model()?;
+        let sync = Sync {
+            lock: WriterLock::new(paths.writer_lock()),
+            vectors: Side::out("not opened yet"),
+            keywords: Side::out("not opened yet"),
+            host,
+            model: RwLock::new(model),
+            records,
+            paths,
+            config,
+        };
+        sync.reopen()?;
+        Ok(sync)
+    }
+
+    /// Opens the sides that are out of use: another process may have rebuilt them.
+    pub fn reopen(&self) -> Result<()> {
+        if self.keywords.may_open(&self.paths.keywords()) {
+            let opened =
+                TantivyIndex::open(&self.paths.keywords()).map(|index| Arc::new(index) as Arc<dyn KeywordIndex>);
+            self.keywords.settle(opened)?;
+        }
+        if self.vectors.may_open(&self.paths.vectors()) {
+            self.vectors.settle(self.open_vectors())?;
+        }
+        Ok(())
+    }
+
+    fn open_vectors(&self) -> Result<Arc<dyn VectorIndex>> {
+        let Some((id, model)) = self.model()? else {
+            return Err(Error::IndexUnusable { index: "vector", why: "no embedding model has been used yet".into() });
+        };
+        match self.config.backend {
+            Backend::Hnsw => {
+                let index = HnswIndex::open(&self.paths.vectors(), &identity(&model), model.dims, self.config.ef)?;
+                Ok(Arc::new(index))
+            }
+            Backend::Exact => self.filled(Arc::new(ExactIndex::default()), id),
+            #[cfg(feature = "hnsw-rs")]
+            Backend::HnswRs => self.filled(Arc::new(crate::vectors::hnsw_rs::HnswRsIndex::default()), id),
+        }
+    }
+
+    /// The model that the store's vectors were made by.
+    pub fn model(&self) -> Result<Option<(ModelId, Model)>> {
+        if let Some(model) = &*self.model.read() {
+            return Ok(Some(model.clone()));
+        }
+        // None yet, as far as we know; another process may have brought one since.
+        let model = self.records.current_model()?;
+        self.model.write().clone_from(&model);
+        Ok(model)
+    }
+
+    /// How far the two indexes have applied the log: vectors, keywords. `None` for one that is out of use.
+    pub fn applied(&self) -> Result<(Option<Seq>, Option<Seq>)> {
+        let vectors = self.vectors.get().ok().map(|index| index.snapshot().map(|snapshot| snapshot.applied()));
+        let keywords = self.keywords.get().ok().map(|index| index.snapshot().map(|snapshot| snapshot.applied()));
+        Ok((self.in_use(vectors)?, self.in_use(keywords)?))
+    }
+
+    /// What an index said, or nothing when it turns out to be damaged.
+    fn in_use<T>(&self, outcome: Option<Result<T>>) -> Result<Option<T>> {
+        match outcome {
+            Some(Err(error)) => self.take_out_damaged(error).map(|()| None),
+            Some(Ok(value)) => Ok(Some(value)),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes a damaged index out of use, until it is rebuilt. Other errors are given back.
+    pub fn take_out_damaged(&self, error: Error) -> Result<()> {
+        let Error::IndexUnusable { index, why } = error else { return Err(error) };
+        let was_in_use = match index {
+            "keyword" => self.keywords.take_out(&why, &self.paths.keywords()),
+            _ => self.vectors.take_out(&why, &self.paths.vectors()),
+        };
+        if was_in_use {
+            tracing::warn!("the {index} index is out of use until it is rebuilt: {why}");
+        }
+        Ok(())
+    }
+
+    /// The settings that the store was opened with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether an index is out of use that should be there.
+    pub fn is_out(&self) -> Result<bool> {
+        Ok(self.keywords.is_out() || (self.vectors.is_out() && self.model()?.is_some()))
+    }
+
+    /// Log entries that an index which is at hand has not applied.
+    pub fn unapplied(&self) -> Result<u64> {
+        let (vectors, keywords) = self.applied()?;
+        let head = self.records.head()?;
+        Ok([vectors, keywords].into_iter().flatten().map(|applied| head.saturating_sub(applied)).max().unwrap_or(0))
+    }
+}
+
+/// What a vector index keeps of its model: enough to refuse another's vectors.
+fn identity(model: &Model) -> String {
+    format!("{}|{}|{}", model.weights_sha256, model.pooling, model.dims)
+}
+
+/// Unix time in milliseconds.
+pub fn now() -> Millis {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis().min(i64::MAX as u128) as Millis)
+}

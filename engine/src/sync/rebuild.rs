@@ -1,0 +1,157 @@
+//! An index anew from the records: built in a folder beside the old one, then swapped in. Nothing is embedded again;
+//! the vectors come from `memory.db`. A crash at any point leaves either index or none, and none is rebuilt.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Sync, WriterGuard, identity, now};
+use crate::config::Backend;
+use crate::error::{Error, Result};
+use crate::keywords::{KeywordIndex, TantivyIndex};
+use crate::paths::StorePaths;
+use crate::progress::Progress;
+use crate::records::{ModelId, Snapshot};
+use crate::types::RecordId;
+use crate::vectors::hnsw::HnswIndex;
+use crate::vectors::{VectorBatch, VectorIndex};
+
+/// Records per commit.
+const STEP: usize = 10_000;
+
+impl Sync {
+    /// Rebuilds the sides that are out of use.
+    pub fn mend(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
+        // Another process may have rebuilt them while we waited for the lock.
+        self.reopen()?;
+        if self.keywords.is_out() {
+            self.rebuild_keywords(proof, progress)?;
+        }
+        if self.vectors.is_out() && self.model()?.is_some() {
+            self.rebuild_vectors(proof, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Builds the keyword index anew. Returns how many documents it has.
+    pub fn rebuild_keywords(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
+        let folder = self.paths.keywords();
+        let beside = StorePaths::in_making(&folder);
+        remove(&beside)?;
+        let index = TantivyIndex::create(&beside)?;
+        let records = self.records.snapshot()?;
+        let head = records.head();
+        progress.start("indexing words", Some(records.live_count(now())?));
+        let built = each_step(&records, progress, |ids| {
+            let live = records.records(ids, now())?;
+            index.apply(&live, &[], 0)?;
+            Ok(live.len() as u64)
+        });
+        progress.finish();
+        let documents = built?;
+        index.apply(&[], &[], head)?;
+        index.maintain()?;
+        drop(index);
+        swap_in(&beside, &folder)?;
+        self.keywords.put(Arc::new(TantivyIndex::open(&folder)?));
+        Ok(documents)
+    }
+
+    /// Builds the vector index anew. Returns how many vectors it has; without a model there are none.
+    pub fn rebuild_vectors(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
+        let Some((id, model)) = self.model()? else { return Ok(0) };
+        if self.config.backend != Backend::Hnsw {
+            self.vectors.settle(self.open_vectors())?;
+            return self.vectors.get().map_err(Error::Vectors)?.snapshot().map(|snapshot| snapshot.len());
+        }
+        let folder = self.paths.vectors();
+        let beside = StorePaths::in_making(&folder);
+        remove(&beside)?;
+        let index = HnswIndex::create(&beside, &identity(&model), model.dims, self.config.ef)?;
+        let vectors = self.fill(&index, id, progress)?;
+        drop(index);
+        swap_in(&beside, &folder)?;
+        self.vectors.put(Arc::new(HnswIndex::open(&folder, &identity(&model), model.dims, self.config.ef)?));
+        Ok(vectors)
+    }
+
+    /// An in-memory index with every embedding of the store.
+    pub(super) fn filled(&self, index: Arc<dyn VectorIndex>, model: ModelId) -> Result<Arc<dyn VectorIndex>> {
+        self.fill(&*index, model, &crate::progress::NoProgress)?;
+        Ok(index)
+    }
+
+    fn fill(&self, index: &dyn VectorIndex, model: ModelId, progress: &dyn Progress) -> Result<u64> {
+        let records = self.records.snapshot()?;
+        let head = records.head();
+        progress.start("indexing vectors", Some(records.live_count(now())?));
+        let built = each_step(&records, progress, |ids| {
+            let upserts = records.embeddings(model, ids)?;
+            let count = upserts.len() as u64;
+            index.apply(VectorBatch { upserts, deletes: Vec::new() }, 0)?;
+            Ok(count)
+        });
+        let built = built.and_then(|count| {
+            index.apply(VectorBatch::default(), head)?;
+            while index.maintain()? {
+                cancel_point(progress)?;
+            }
+            Ok(count)
+        });
+        progress.finish();
+        built
+    }
+}
+
+/// Calls `apply` for all live records, a step of ids at a time; the sum of what it returns.
+fn each_step(
+    records: &Snapshot,
+    progress: &dyn Progress,
+    mut apply: impl FnMut(&[RecordId]) -> Result<u64>,
+) -> Result<u64> {
+    let (mut after, mut sum) = (0, 0);
+    loop {
+        let ids = records.live_ids_after(after, STEP, now())?;
+        let Some(last) = ids.last() else { return Ok(sum) };
+        after = *last;
+        sum += apply(&ids)?;
+        progress.advance(ids.len() as u64);
+        cancel_point(progress)?;
+    }
+}
+
+fn cancel_point(progress: &dyn Progress) -> Result<()> {
+    if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// Puts the folder `new` in the place of `folder`. Whoever has files of the old one open or mapped keeps them.
+fn swap_in(new: &Path, folder: &Path) -> Result<()> {
+    let old = StorePaths::retired(folder);
+    remove(&old)?;
+    match fs::rename(folder, &old) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(folder, error)),
+        _ => {}
+    }
+    fs::rename(new, folder).map_err(|error| Error::io(folder, error))?;
+    if let Some(parent) = folder.parent() {
+        sync_folder(parent)?;
+    }
+    remove(&old)
+}
+
+/// Makes renames in a folder durable. Windows does so by itself, and cannot open folders.
+fn sync_folder(folder: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let opened = fs::File::open(folder).and_then(|folder| folder.sync_all());
+        opened.map_err(|error| Error::io(folder, error))?;
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,183 @@
+//! The background thread of an open store: embeds, applies, rebuilds, and lets go of what is idle.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+
+use super::{Sync, now};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::records::{Access, AccessKind};
+use crate::types::RecordId;
+
+/// How often a process looks for what others have written or published.
+const TICK: Duration = Duration::from_millis(500);
+/// Writes are gathered for this long before they are applied, so that a burst costs one commit.
+const GATHER: Duration = Duration::from_millis(200);
+/// But no write waits longer than this, nor do more than [`GATHER_AT_MOST`].
+const GATHER_LONGEST: Duration = Duration::from_secs(2);
+/// See [`GATHER_LONGEST`].
+const GATHER_AT_MOST: u64 = 2_000;
+
+/// A message to the worker.
+#[derive(Debug)]
+pub enum Wake {
+    /// Something was written.
+    Written,
+    /// A search returned these records; log it when there is time.
+    Searched {
+        /// What was searched for.
+        query: String,
+        /// The records returned, with their scores.
+        hits: Vec<(RecordId, f64)>,
+    },
+    /// End.
+    Stop,
+}
+
+/// The handle of the thread. Dropping it stops and joins the thread.
+#[derive(Debug)]
+pub struct Worker {
+    messages: Sender<Wake>,
+    stopping: Arc<Stopping>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when no thread can be had.
+    pub fn start(sync: Arc<Sync>) -> Result<Self> {
+        let (messages, inbox) = unbounded();
+        let stopping = Arc::new(Stopping::default());
+        let told = stopping.clone();
+        let thread = std::thread::Builder::new()
+            .name("memorist-sync".into())
+            .spawn(move || run(&sync, &inbox, &told))
+            .map_err(|error| Error::io("the sync thread", error))?;
+        Ok(Worker { messages, stopping, thread: Some(thread) })
+    }
+
+    /// Sends a message. A worker that has ended takes none, and needs none.
+    pub fn send(&self, message: Wake) {
+        let _ = self.messages.send(message);
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.stopping.0.store(true, Ordering::Relaxed);
+        self.send(Wake::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
+    let mut failures = Failures::default();
+    loop {
+        let stop = wait(sync, inbox);
+        if stop {
+            return;
+        }
+        if sync.config().index_writer {
+            failures.note(work(sync, stopping));
+        }
+        sync.host.release_if_idle(Instant::now());
+    }
+}
+
+/// Waits for a reason to look: the tick, or writes, gathered. Returns whether to end.
+fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
+    let mut first = true;
+    let deadline = Instant::now() + GATHER_LONGEST;
+    let mut written = 0;
+    let mut searches: Vec<(String, Vec<(RecordId, f64)>)> = Vec::new();
+    let stop = loop {
+        let patience = if first { TICK } else { GATHER.min(deadline.saturating_duration_since(Instant::now())) };
+        match inbox.recv_timeout(patience) {
+            Ok(Wake::Written) => {
+                first = false;
+                written += 1;
+                if written >= GATHER_AT_MOST || Instant::now() >= deadline {
+                    break false;
+                }
+            }
+            Ok(Wake::Searched { query, hits }) => searches.push((query, hits)),
+            Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => break true,
+            Err(RecvTimeoutError::Timeout) => break false,
+        }
+    };
+    let accesses: Vec<Access<'_>> = searches
+        .iter()
+        .flat_map(|(query, hits)| hits.iter().map(|(id, score)| search_access(*id, *score, query)))
+        .collect();
+    if let Err(error) = sync.records.record_access(&accesses, now()) {
+        tracing::debug!("the access log was not written: {error}");
+    }
+    stop
+}
+
+/// A search is logged, but does not count as an access: only fetching by id does.
+fn search_access(id: RecordId, score: f64, query: &str) -> Access<'_> {
+    Access { id, kind: AccessKind::Search, score: Some(score), query: Some(query), counts: false }
+}
+
+/// One round: whatever is there to do, if this process gets the writer lock.
+fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
+    sync.reopen()?;
+    let can_embed = sync.pending_count()? > 0 && sync.host.is_available();
+    if !can_embed && !sync.is_out()? && sync.unapplied()? == 0 {
+        return Ok(());
+    }
+    let Some(guard) = sync.lock.try_acquire()? else { return Ok(()) };
+    sync.mend(&guard, stopping)?;
+    // Words first: they are searched while the embeddings are made.
+    sync.catch_up(&guard, stopping)?;
+    if can_embed {
+        sync.embed_backlog(&guard, stopping)?;
+        sync.catch_up(&guard, stopping)?;
+    }
+    sync.maintain(&guard, stopping)
+}
+
+/// Tells long work that the engine is closing. What is left undone is in the log, for the next process.
+#[derive(Debug, Default)]
+struct Stopping(AtomicBool);
+
+impl Progress for Stopping {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {}
+    fn finish(&self) {}
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Says each failure once, not twice a second.
+#[derive(Default)]
+struct Failures {
+    last: Option<String>,
+}
+
+impl Failures {
+    fn note(&mut self, outcome: Result<()>) {
+        let error = match outcome {
+            Ok(()) | Err(Error::Cancelled) => {
+                self.last = None;
+                return;
+            }
+            Err(error) => error,
+        };
+        let text = error.to_string();
+        if self.last.as_ref() != Some(&text) {
+            tracing::warn!("background work failed: {text}");
+            self.last = Some(text);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What every vector index promises, as one suite of tests that runs against each backend.
+
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use super::exact::{best_first, cosine};
+use super::{IdFilter, VectorBatch, VectorIndex};
+use crate::types::RecordId;
+
+const DIMS: usize = 24;
+
+/// Unit vectors from a seed: a few directions with noise around them, as embeddings have.
+fn vectors(count: usize, seed: u64) -> Vec<(RecordId, Vec<f32>)> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = move || {
+        // xorshift64*
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1u32 << 24) as f32 - 0.5
+    };
+    let centres: Vec<Vec<f32>> = (0..20).map(|_| (0..DIMS).map(|_| next()).collect()).collect();
+    (0..count)
+        .map(|at| {
+            let centre = &centres[at % centres.len()];
+            let raw: Vec<f32> = centre.iter().map(|c| c + 0.6 * next()).collect();
+            (at as RecordId + 1, unit(&raw))
+        })
+        .collect()
+}
+
+fn unit(raw: &[f32]) -> Vec<f32> {
+    let norm = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
+    raw.iter().map(|x| x / norm).collect()
+}
+
+fn upsert(vectors: &[(RecordId, Vec<f32>)]) -> VectorBatch {
+    VectorBatch { upserts: vectors.to_vec(), deletes: Vec::new() }
+}
+
+fn exact(vectors: &[(RecordId, Vec<f32>)], query: &[f32], k: usize, filter: &IdFilter) -> Vec<(RecordId, f32)> {
+    let mut found: Vec<_> =
+        vectors.iter().filter(|(id, _)| filter.allows(*id)).map(|(id, v)| (*id, cosine(query, v))).collect();
+    best_first(&mut found, k);
+    found
+}
+
+/// Share of the exact answer that `found` has, counting equal scores as found.
+fn recall(found: &[(RecordId, f32)], exact: &[(RecordId, f32)]) -> f64 {
+    let Some((_, worst)) = exact.last() else { return 1.0 };
+    let good = found.iter().filter(|(_, score)| *score >= worst - 1e-5).count();
+    good.min(exact.len()) as f64 / exact.len() as f64
+}
+
+fn mean_recall(index: &dyn VectorIndex, all: &[(RecordId, Vec<f32>)], filter: &IdFilter) -> f64 {
+    let snapshot = index.snapshot().unwrap();
+    let queries = vectors(50, 99);
+    let sum: f64 = queries
+        .iter()
+        .map(|(_, query)| {
+            let found = snapshot.search(query, 10, filter).unwrap();
+            assert!(found.iter().all(|(id, _)| filter.allows(*id)));
+            assert_eq!(found.len(), 10.min(filter.at_most(all.len())), "as many as there are");
+            recall(&found, &exact(all, query, 10, filter))
+        })
+        .sum();
+    sum / queries.len() as f64
+}
+
+/// Runs the whole suite; `make` gives an empty index for vectors of [`DIMS`] numbers.
+fn suite(make: &dyn Fn() -> Arc<dyn VectorIndex>) {
+    starts_empty(&*make());
+    finds_what_was_added(&*make());
+    recalls_like_the_exact_scan(&*make());
+    replaces_and_deletes(&*make());
+    applying_twice_is_applying_once(&*make());
+    a_snapshot_never_changes(&*make());
+    scores_exactly(&*make());
+    survives_duplicates(&*make());
+}
+
+fn starts_empty(index: &dyn VectorIndex) {
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!((snapshot.len(), snapshot.applied()), (0, 0));
+    assert!(snapshot.search(&vectors(1, 1)[0].1, 10, &IdFilter::All).unwrap().is_empty());
+    assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2]).unwrap(), [None, None]);
+}
+
+fn finds_what_was_added(index: &dyn VectorIndex) {
+    let all = vectors(12, 2);
+    index.apply(upsert(&all), 12).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!((snapshot.len(), snapshot.applied()), (12, 12));
+    for (id, vector) in &all {
+        let found = snapshot.search(vector, 3, &IdFilter::All).unwrap();
+        assert_eq!(found[0].0, *id);
+        assert!((found[0].1 - 1.0).abs() < 1e-4, "{found:?}");
+    }
+    assert_eq!(snapshot.search(&all[0].1, 100, &IdFilter::All).unwrap().len(), 12, "k above the count");
+}
+
+fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
+    let all = vectors(4_000, 3);
+    for (batch, chunk) in all.chunks(1_000).enumerate() {
+        index.apply(upsert(chunk), batch as u64 + 1).unwrap();
+        while index.maintain().unwrap() {}
+    }
+    assert_eq!(index.verify().unwrap(), Vec::<String>::new());
+    let only = |step: usize| IdFilter::Only((1..=4_000u64).step_by(step).collect());
+    let except = IdFilter::Except((1..=4_000u64).filter(|id| id % 3 == 0).collect());
+    for filter in [IdFilter::All, only(2), only(10), only(100), only(1_000), except] {
+        let recall = mean_recall(index, &all, &filter);
+        assert!(recall >= 0.95, "recall {recall} with {} allowed", filter.at_most(all.len()));
+    }
+    let nothing = IdFilter::Only(RoaringTreemap::new());
+    assert!(index.snapshot().unwrap().search(&all[0].1, 10, &nothing).unwrap().is_empty());
+}
+
+fn replaces_and_deletes(index: &dyn VectorIndex) {
+    let before = vectors(600, 4);
+    index.apply(upsert(&before), 1).unwrap();
+    let moved = (7, unit(&vec![1.0; DIMS]));
+    index.apply(VectorBatch { upserts: vec![moved.clone()], deletes: vec![8, 9, 12_345] }, 2).unwrap();
+    while index.maintain().unwrap() {}
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(snapshot.len(), 598);
+    assert_eq!(snapshot.ids(), (1..=600u64).filter(|id| *id != 8 && *id != 9).collect());
+    assert_eq!(snapshot.search(&moved.1, 1, &IdFilter::All).unwrap()[0].0, 7);
+    for gone in [8, 9] {
+        let vector = &before[gone as usize - 1].1;
+        let found = snapshot.search(vector, 598, &IdFilter::All).unwrap();
+        assert!(found.iter().all(|(id, _)| *id != gone), "{gone} is deleted");
+        assert_eq!(snapshot.scores(vector, &[gone]).unwrap(), [None]);
+    }
+    let old_place = snapshot.search(&before[6].1, 598, &IdFilter::All).unwrap();
+    let score = old_place.iter().find(|(id, _)| *id == 7).expect("still there, elsewhere").1;
+    assert!((score - cosine(&before[6].1, &moved.1)).abs() < 1e-4, "scored by its new vector");
+    assert_eq!(index.verify().unwrap(), Vec::<String>::new());
+}
+
+fn applying_twice_is_applying_once(index: &dyn VectorIndex) {
+    let all = vectors(50, 5);
+    index.apply(upsert(&all), 3).unwrap();
+    index.apply(upsert(&all), 3).unwrap();
+    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
+    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!((snapshot.len(), snapshot.applied()), (49, 4));
+    let found = snapshot.search(&all[3].1, 50, &IdFilter::All).unwrap();
+    let distinct: std::collections::HashSet<_> = found.iter().map(|(id, _)| id).collect();
+    assert_eq!((found.len(), distinct.len()), (49, 49));
+}
+
+fn a_snapshot_never_changes(index: &dyn VectorIndex) {
+    let all = vectors(40, 6);
+    index.apply(upsert(&all[..20]), 1).unwrap();
+    let before = index.snapshot().unwrap();
+    let answer = before.search(&all[0].1, 40, &IdFilter::All).unwrap();
+    index.apply(VectorBatch { upserts: all[20..].to_vec(), deletes: vec![1, 2, 3] }, 2).unwrap();
+    while index.maintain().unwrap() {}
+    assert_eq!(before.search(&all[0].1, 40, &IdFilter::All).unwrap(), answer);
+    assert_eq!((before.len(), before.applied()), (20, 1));
+    assert_eq!(index.snapshot().unwrap().len(), 37);
+}
+
+fn scores_exactly(index: &dyn VectorIndex) {
+    let all = vectors(300, 7);
+    index.apply(upsert(&all), 1).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let query = &vectors(1, 8)[0].1;
+    let ids: Vec<RecordId> = vec![300, 1, 77, 9_999, 1];
+    let scores = snapshot.scores(query, &ids).unwrap();
+    for (id, score) in ids.iter().zip(scores) {
+        match all.iter().find(|(known, _)| known == id) {
+            Some((_, vector)) => assert!((score.unwrap() - cosine(query, vector)).abs() < 1e-5),
+            None => assert_eq!(score, None),
+        }
+    }
+}
+
+fn survives_duplicates(index: &dyn VectorIndex) {
+    let one = vectors(1, 9)[0].1.clone();
+    let same: Vec<_> = (1..=3_000).map(|id| (id as RecordId, one.clone())).collect();
+    index.apply(upsert(&same), 1).unwrap();
+    while index.maintain().unwrap() {}
+    let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All).unwrap();
+    assert_eq!(found.len(), 20);
+    assert!(found.iter().all(|(_, score)| (score - 1.0).abs() < 1e-4));
+}
+
+#[test]
+fn exact_keeps_the_contract() {
+    suite(&|| Arc::new(super::exact::ExactIndex::default()));
+}
+
+#[cfg(feature = "hnsw-rs")]
+#[test]
+fn hnsw_rs_keeps_the_contract() {
+    suite(&|| Arc::new(super::hnsw_rs::HnswRsIndex::default()));
+}
+
+#[test]
+fn ours_keeps_the_contract() {
+    let folders = std::cell::RefCell::new(Vec::new());
+    suite(&|| {
+        let folder = tempfile::tempdir().unwrap();
+        let index = super::hnsw::HnswIndex::create(folder.path(), "test model", DIMS, None).unwrap();
+        folders.borrow_mut().push(folder);
+        Arc::new(index)
+    });
+}

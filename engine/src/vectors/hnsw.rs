@@ -1,0 +1,156 @@
+//! Our own index, the crate `memorist-index`, as a [`VectorIndex`]: on disk, mapped, shared by processes.
+//!
+//! The payload of its manifest is `applied` (u64, little-endian, 8 bytes), then the identity of the embedding model
+//! (UTF-8). An index whose payload names another model is unusable, and is rebuilt from the records.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, WriteError, Writer};
+use roaring::RoaringTreemap;
+
+use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
+use crate::error::{Error, Result};
+use crate::types::{RecordId, Seq};
+
+/// A memory-mapped HNSW index in a folder.
+#[derive(Debug)]
+pub struct HnswIndex {
+    folder: PathBuf,
+    model: String,
+    options: IndexOptions,
+    ef: Option<usize>,
+    reader: Reader,
+}
+
+/// One published state of it.
+struct HnswSnapshot {
+    index: Arc<Snapshot>,
+    applied: Seq,
+    ef: Option<usize>,
+}
+
+impl HnswIndex {
+    /// Makes an empty index for vectors of `dims` numbers made by `model`. `ef` is the effort of its searches; `None`
+    /// is the index's own choice.
+    ///
+    /// # Errors
+    /// When the folder has an index already or cannot be written.
+    pub fn create(folder: &Path, model: &str, dims: usize, ef: Option<usize>) -> Result<Self> {
+        Writer::create(folder, IndexOptions::new(dims), &payload(0, model)).map_err(write_error)?;
+        Self::open(folder, model, dims, ef)
+    }
+
+    /// Opens the index in `folder`. Maps the files; reads nothing but their headers.
+    ///
+    /// # Errors
+    /// [`Error::IndexUnusable`] when it is missing, damaged, of another version, other dimensions or another model.
+    pub fn open(folder: &Path, model: &str, dims: usize, ef: Option<usize>) -> Result<Self> {
+        let reader = Reader::open(folder).map_err(open_error)?;
+        let snapshot = reader.snapshot();
+        if snapshot.dims() != dims {
+            return Err(unusable(format!("it holds vectors of {} numbers, not of {dims}", snapshot.dims())));
+        }
+        parse(snapshot.payload(), model)?;
+        Ok(HnswIndex { folder: folder.into(), model: model.into(), options: IndexOptions::new(dims), ef, reader })
+    }
+
+    fn writer(&self) -> Result<Writer> {
+        Writer::open(&self.folder, self.options.clone()).map_err(open_error)
+    }
+}
+
+impl VectorIndex for HnswIndex {
+    fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
+        self.reader.refresh().map_err(open_error)?;
+        let index = self.reader.snapshot();
+        let applied = parse(index.payload(), &self.model)?;
+        Ok(Arc::new(HnswSnapshot { index, applied, ef: self.ef }))
+    }
+
+    fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
+        let upserts: Vec<(u64, &[f32])> =
+            batch.upserts.iter().map(|(id, vector)| (*id as u64, vector.as_slice())).collect();
+        let deletes: Vec<u64> = batch.deletes.iter().map(|id| *id as u64).collect();
+        self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.model)).map_err(write_error)
+    }
+
+    fn maintain(&self) -> Result<bool> {
+        self.writer()?.maintain(&|_| ControlFlow::Continue(())).map_err(write_error)
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    fn verify(&self) -> Result<Vec<String>> {
+        self.reader.refresh().map_err(open_error)?;
+        Ok(self.reader.snapshot().verify().into_iter().map(|problem| problem.to_string()).collect())
+    }
+}
+
+impl VectorSnapshot for HnswSnapshot {
+    fn applied(&self) -> Seq {
+        self.applied
+    }
+
+    fn len(&self) -> u64 {
+        self.index.len() as u64
+    }
+
+    fn ids(&self) -> RoaringTreemap {
+        self.index.keys().collect()
+    }
+
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>> {
+        let filter = match filter {
+            IdFilter::All => Filter::All,
+            IdFilter::Only(ids) => Filter::Only(ids),
+            IdFilter::Except(ids) => Filter::Except(ids),
+        };
+        let params = SearchParams { k, ef: self.ef };
+        let hits = self.index.search(query, &params, filter).map_err(|error| Error::Vectors(error.to_string()))?;
+        Ok(hits.into_iter().map(|hit| (hit.key as RecordId, hit.score)).collect())
+    }
+
+    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
+        let keys: Vec<u64> = ids.iter().map(|id| *id as u64).collect();
+        self.index.scores(query, &keys).map_err(|error| Error::Vectors(error.to_string()))
+    }
+}
+
+fn payload(applied: Seq, model: &str) -> Vec<u8> {
+    [&applied.to_le_bytes(), model.as_bytes()].concat()
+}
+
+fn parse(payload: &[u8], model: &str) -> Result<Seq> {
+    let Some((applied, made_by)) = payload.split_first_chunk::<8>() else {
+        return Err(unusable("its manifest does not say how far it is applied"));
+    };
+    if made_by != model.as_bytes() {
+        return Err(unusable("its vectors were made by another model"));
+    }
+    Ok(Seq::from_le_bytes(*applied))
+}
+
+fn unusable(why: impl Into<String>) -> Error {
+    Error::IndexUnusable { index: "vector", why: why.into() }
+}
+
+fn open_error(error: OpenError) -> Error {
+    match error {
+        OpenError::Missing { .. } => unusable("it is missing"),
+        OpenError::Io { path, source } => Error::io(path, source),
+        other => unusable(other.to_string()),
+    }
+}
+
+fn write_error(error: WriteError) -> Error {
+    match error {
+        WriteError::Open(error) => open_error(error),
+        WriteError::Io { path, source } => Error::io(path, source),
+        WriteError::Cancelled => Error::Cancelled,
+        other => Error::Vectors(other.to_string()),
+    }
+}

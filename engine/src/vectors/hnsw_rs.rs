@@ -1,0 +1,152 @@
+//! The crate hnsw_rs behind our trait: in memory, for comparison, and as proof that the trait is no picture of our own
+//! index. It cannot delete, so a replaced or deleted vector stays in its graph and is refused by the filter.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use hnsw_rs::prelude::{Distance, Hnsw};
+use parking_lot::RwLock;
+use roaring::RoaringTreemap;
+
+use super::exact::{best_first, cosine};
+use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
+use crate::error::Result;
+use crate::types::{RecordId, Seq};
+
+const LINKS: usize = 16;
+const EF_CONSTRUCTION: usize = 200;
+const MAX_LAYERS: usize = 16;
+/// The crate sizes its tables by this guess; more may be inserted.
+const EXPECTED: usize = 100_000;
+/// Below this many allowed vectors a scan is faster than a filtered walk, and exact.
+const SCAN_BELOW: usize = 2_000;
+
+/// 1 - cosine, for vectors of length 1. The crate's own panics where rounding makes that a little less than 0.
+#[derive(Debug, Clone, Copy, Default)]
+struct CosineDistance;
+
+impl Distance<f32> for CosineDistance {
+    fn eval(&self, a: &[f32], b: &[f32]) -> f32 {
+        (1.0 - cosine(a, b)).max(0.0)
+    }
+}
+
+/// An in-memory graph of the crate hnsw_rs.
+pub struct HnswRsIndex {
+    current: RwLock<Arc<HnswRsSnapshot>>,
+}
+
+#[derive(Clone)]
+struct HnswRsSnapshot {
+    applied: Seq,
+    graph: Arc<Hnsw<'static, f32, CosineDistance>>,
+    /// The number that the graph knows a live vector by, and the vector.
+    live: BTreeMap<RecordId, (usize, Arc<[f32]>)>,
+    /// The way back, for live vectors alone.
+    ids: HashMap<usize, RecordId>,
+    next_slot: usize,
+}
+
+impl Default for HnswRsIndex {
+    fn default() -> Self {
+        let graph = Hnsw::new(LINKS, EXPECTED, MAX_LAYERS, EF_CONSTRUCTION, CosineDistance);
+        let empty = HnswRsSnapshot {
+            applied: 0,
+            graph: Arc::new(graph),
+            live: BTreeMap::new(),
+            ids: HashMap::new(),
+            next_slot: 0,
+        };
+        HnswRsIndex { current: RwLock::new(Arc::new(empty)) }
+    }
+}
+
+impl VectorIndex for HnswRsIndex {
+    fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
+        Ok(self.current.read().clone())
+    }
+
+    fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
+        let mut current = self.current.write();
+        let mut next = HnswRsSnapshot::clone(&current);
+        let replaced = batch.upserts.iter().map(|(id, _)| id);
+        for id in batch.deletes.iter().chain(replaced) {
+            if let Some((slot, _)) = next.live.remove(id) {
+                next.ids.remove(&slot);
+            }
+        }
+        for (id, vector) in batch.upserts {
+            let slot = next.next_slot;
+            next.next_slot += 1;
+            next.graph.insert((&vector, slot));
+            next.ids.insert(slot, id);
+            next.live.insert(id, (slot, vector.into()));
+        }
+        next.applied = applied;
+        *current = Arc::new(next);
+        Ok(())
+    }
+
+    fn maintain(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    fn verify(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
+impl HnswRsSnapshot {
+    fn scan(&self, query: &[f32], k: usize, filter: &IdFilter) -> Vec<(RecordId, f32)> {
+        let mut found: Vec<_> = self
+            .live
+            .iter()
+            .filter(|(id, _)| filter.allows(**id))
+            .map(|(id, (_, vector))| (*id, cosine(query, vector)))
+            .collect();
+        best_first(&mut found, k);
+        found
+    }
+}
+
+impl VectorSnapshot for HnswRsSnapshot {
+    fn applied(&self) -> Seq {
+        self.applied
+    }
+
+    fn len(&self) -> u64 {
+        self.live.len() as u64
+    }
+
+    fn ids(&self) -> RoaringTreemap {
+        self.live.keys().map(|id| *id as u64).collect()
+    }
+
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>> {
+        let allowed = filter.at_most(self.live.len());
+        if allowed <= SCAN_BELOW.max(4 * k) {
+            return Ok(self.scan(query, k, filter));
+        }
+        let passes = |slot: &usize| self.ids.get(slot).is_some_and(|id| filter.allows(*id));
+        let ef = (4 * k).max(100);
+        let neighbours = self.graph.search_filter(query, k, ef, Some(&passes));
+        let mut found: Vec<_> = neighbours
+            .iter()
+            .filter_map(|neighbour| self.ids.get(&neighbour.d_id))
+            .filter_map(|id| self.live.get(id).map(|(_, vector)| (*id, cosine(query, vector))))
+            .collect();
+        if found.len() < k {
+            return Ok(self.scan(query, k, filter));
+        }
+        best_first(&mut found, k);
+        Ok(found)
+    }
+
+    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
+        Ok(ids.iter().map(|id| self.live.get(id).map(|(_, vector)| cosine(query, vector))).collect())
+    }
+}

@@ -1,0 +1,27 @@
+//! Writes the small index that `tests/suite/compatibility.rs` reads, in the format of today, into a new directory:
+//! `cargo run -p memorist-index --example write_fixture -- index/tests/fixtures/format-vN`.
+
+use std::error::Error;
+use std::ops::ControlFlow;
+
+use memorist_index::{IndexOptions, Writer};
+
+const DIMS: u64 = 8;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let directory = std::env::args().nth(1).ok_or("the directory is missing")?;
+    let vectors: Vec<Vec<f32>> = (0..60u64)
+        .map(|row| (0..DIMS).map(|i| ((row * 31 + i * 17 + row * i * 7) % 101) as f32 - 50.0).collect())
+        .collect();
+    let rows: Vec<(u64, &[f32])> = (0..).step_by(3).zip(vectors.iter().map(Vec::as_slice)).collect();
+    let mut options = IndexOptions::new(DIMS as usize);
+    options.flat_limit = 40;
+    options.m = 4;
+    let mut writer = Writer::create(directory, options, b"")?;
+    writer.apply(&rows[..50], &[], b"")?;
+    writer.maintain(&|_| ControlFlow::Continue(()))?;
+    let deleted: Vec<u64> = (5..60).step_by(10).map(|row| row * 3).collect();
+    writer.apply(&rows[50..], &[], b"")?;
+    writer.apply(&[], &deleted, b"format 1")?;
+    Ok(())
+}

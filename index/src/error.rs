@@ -1,0 +1,215 @@
+//! What can go wrong, one enum per operation. Each message says what is wrong and the way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::Key;
+
+/// Why an index directory cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// There is no manifest.
+    #[error("there is no vector index at {}: create it, or rebuild it from the records", path.display())]
+    Missing {
+        /// The manifest that was looked for.
+        path: PathBuf,
+    },
+
+    /// The file is something else.
+    #[error("{} is not a file of a vector index: remove the directory and rebuild the index from the records", path.display())]
+    NotAnIndex {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The file was written by another version of this program.
+    #[error(
+        "{} has format version {found}, this program reads version {supported}: use the program that wrote it, or remove \
+         the directory and rebuild the index from the records", path.display()
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that this program reads and writes.
+        supported: u32,
+    },
+
+    /// The file is not what was written.
+    #[error("{} is damaged ({why}): remove the directory and rebuild the index from the records", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    /// The index holds vectors of other dimensions than the options say.
+    #[error("{} holds vectors of {found} dimensions, not of {expected}: rebuild the index from the records", path.display())]
+    Dimensions {
+        /// The manifest.
+        path: PathBuf,
+        /// As the options say.
+        expected: usize,
+        /// As the manifest says.
+        found: usize,
+    },
+
+    /// An option is out of bounds.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+
+    /// The operating system refused.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+/// An option out of bounds.
+#[derive(Debug, thiserror::Error)]
+#[error("{option} is {found}, it has to be from {least} to {most}")]
+pub struct OptionsError {
+    /// The name of the option.
+    pub option: &'static str,
+    /// Its value.
+    pub found: usize,
+    /// The least value allowed.
+    pub least: usize,
+    /// The greatest value allowed.
+    pub most: usize,
+}
+
+/// Why a vector is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VectorError {
+    /// Its length is not the index's.
+    #[error("it has {found} dimensions, the index has {expected}")]
+    Dimensions {
+        /// The index's.
+        expected: usize,
+        /// The vector's.
+        found: usize,
+    },
+    /// It is zero, so it has no direction.
+    #[error("it is zero, so it has no direction and no cosine")]
+    Zero,
+    /// One of its numbers is NaN.
+    #[error("its number {position} is NaN")]
+    NotANumber {
+        /// Counted from 0.
+        position: usize,
+    },
+    /// One of its numbers is infinite.
+    #[error("its number {position} is infinite")]
+    Infinite {
+        /// Counted from 0.
+        position: usize,
+    },
+}
+
+/// Why an index could not be changed. It is then as it was before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// There is an index already.
+    #[error("there is a vector index at {} already: open it, or remove the directory first", path.display())]
+    Exists {
+        /// Its manifest.
+        path: PathBuf,
+    },
+
+    /// An option is out of bounds.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+
+    /// A vector is refused.
+    #[error("the vector of key {key} is refused: {why}")]
+    Vector {
+        /// Its key.
+        key: Key,
+        /// What is wrong with it.
+        why: VectorError,
+    },
+
+    /// The caller's payload is too long.
+    #[error("the payload is {found} bytes long, at most {} are allowed", crate::MAX_PAYLOAD)]
+    Payload {
+        /// Its length.
+        found: usize,
+    },
+
+    /// More vectors than one segment can hold.
+    #[error("{found} vectors are too many for one segment (2^31 - 1): apply them in smaller batches")]
+    TooMany {
+        /// How many there are.
+        found: usize,
+    },
+
+    /// The caller's progress function asked to stop.
+    #[error("the merge was stopped on request; nothing is lost, and the next one starts again")]
+    Cancelled,
+
+    /// A file that is to be merged or searched is damaged.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+
+    /// The operating system refused.
+    #[error("cannot write {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl WriteError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+}
+
+impl OpenError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn damaged(path: &Path, why: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), why: why.into() }
+    }
+
+    /// Whether the file is not there at all.
+    pub(crate) fn is_absence(&self) -> bool {
+        match self {
+            Self::Missing { .. } => true,
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+}
+
+/// Why a search is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The query is no vector of this index.
+    #[error("the query vector is refused: {0}")]
+    Query(#[from] VectorError),
+}
+
+/// One thing that [`verify`](crate::Snapshot::verify) found wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {what}")]
+pub struct Problem {
+    /// The name of the file within the index directory.
+    pub file: String,
+    /// What is wrong there.
+    pub what: String,
+}

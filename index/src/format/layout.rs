@@ -1,0 +1,284 @@
+//! A segment's header, and the places of its sections, which follow from it.
+
+use std::ops::Range;
+
+use super::bytes::{Cursor, Put};
+use super::{CODE_ALIGNMENT, FORMAT_VERSION, MAX_COUNT, MAX_LEVEL, NO_SLOT};
+use crate::options::MAX_DIMS;
+use crate::quantize::code_stride;
+
+const MAGIC: &[u8; 8] = b"MEMIXSEG";
+/// The length of the header.
+pub(crate) const HEADER_LEN: usize = 128;
+const ZEROS_LEN: usize = 44;
+const CHECKSUM_OFFSET: usize = HEADER_LEN - size_of::<u32>();
+const MAX_LINKS: u32 = 1024;
+
+/// The sections, in the order of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Links,
+    Codes,
+    Scales,
+    UpperLinks,
+    Levels,
+    UpperStart,
+    Keys,
+    SortedKeys,
+    SortedSlots,
+    Vectors,
+}
+
+impl Section {
+    pub(crate) const COUNT: usize = 10;
+    pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::Links,
+        Self::Codes,
+        Self::Scales,
+        Self::UpperLinks,
+        Self::Levels,
+        Self::UpperStart,
+        Self::Keys,
+        Self::SortedKeys,
+        Self::SortedSlots,
+        Self::Vectors,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Links => "links",
+            Self::Codes => "codes",
+            Self::Scales => "scales",
+            Self::UpperLinks => "upper links",
+            Self::Levels => "levels",
+            Self::UpperStart => "upper start",
+            Self::Keys => "keys",
+            Self::SortedKeys => "sorted keys",
+            Self::SortedSlots => "sorted slots",
+            Self::Vectors => "vectors",
+        }
+    }
+}
+
+/// The numbers of a segment's header that its layout follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) dims: u32,
+    pub(crate) count: u32,
+    pub(crate) links: u32,
+    pub(crate) upper_links: u32,
+    pub(crate) upper_rows: u32,
+    pub(crate) entry: u32,
+    pub(crate) top_level: u32,
+}
+
+impl Shape {
+    pub(crate) fn has_graph(&self) -> bool {
+        self.links > 0
+    }
+
+    /// The bytes of a section, without the zeros after it.
+    fn len(&self, section: Section) -> u64 {
+        let count = u64::from(self.count);
+        let graph_count = if self.has_graph() { count } else { 0 };
+        match section {
+            Section::Links => count * u64::from(self.links) * 4,
+            Section::Codes => count * code_stride(self.dims as usize) as u64,
+            Section::Scales | Section::SortedSlots => count * 4,
+            Section::UpperLinks => u64::from(self.upper_rows) * u64::from(self.upper_links) * 4,
+            Section::Levels => graph_count,
+            Section::UpperStart => graph_count * 4,
+            Section::Keys | Section::SortedKeys => count * 8,
+            Section::Vectors => count * u64::from(self.dims) * 4,
+        }
+    }
+
+    /// The place of each section, and the length of the file.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut end = HEADER_LEN as u64;
+        let sections = Section::ALL.map(|section| {
+            let start = end;
+            let len = self.len(section);
+            end = (start + len).next_multiple_of(CODE_ALIGNMENT as u64);
+            Place { start, len, padded_end: end }
+        });
+        Layout { sections, file_len: end }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let graph_is_sound = if self.has_graph() {
+            self.links.is_multiple_of(16)
+                && self.links <= MAX_LINKS
+                && (1..=MAX_LINKS).contains(&self.upper_links)
+                && self.entry < self.count
+                && self.top_level <= u32::from(MAX_LEVEL)
+                && u64::from(self.upper_rows) <= u64::from(self.count) * u64::from(MAX_LEVEL)
+        } else {
+            (self.upper_links, self.upper_rows, self.entry, self.top_level) == (0, 0, NO_SLOT, 0)
+        };
+        if !(1..=MAX_DIMS as u32).contains(&self.dims) {
+            Err(format!("it says that vectors have {} dimensions", self.dims))
+        } else if !(1..=MAX_COUNT as u32).contains(&self.count) {
+            Err(format!("it says that it has {} vectors", self.count))
+        } else if !graph_is_sound {
+            Err("its graph has impossible numbers".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Where a section lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    start: u64,
+    len: u64,
+    padded_end: u64,
+}
+
+/// Where all sections lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Layout {
+    sections: [Place; Section::COUNT],
+    pub(crate) file_len: u64,
+}
+
+impl Layout {
+    /// The section itself. `None` where this machine cannot address it.
+    pub(crate) fn range(&self, section: Section) -> Option<Range<usize>> {
+        let place = self.sections[section as usize];
+        Some(usize::try_from(place.start).ok()?..usize::try_from(place.start + place.len).ok()?)
+    }
+
+    /// The section and the zeros up to the next one.
+    pub(crate) fn padded_range(&self, section: Section) -> Option<Range<usize>> {
+        let place = self.sections[section as usize];
+        Some(usize::try_from(place.start).ok()?..usize::try_from(place.padded_end).ok()?)
+    }
+}
+
+/// A segment's header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) shape: Shape,
+    pub(crate) section_checksums: [u32; Section::COUNT],
+}
+
+/// Why a header is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum HeaderError {
+    NotASegment,
+    Version(u32),
+    Damaged(String),
+}
+
+impl Header {
+    /// The bytes of the header, and its checksum, which is the last of them.
+    pub(crate) fn encode(&self) -> (Vec<u8>, u32) {
+        let Shape { dims, count, links, upper_links, upper_rows, entry, top_level } = self.shape;
+        let mut bytes = Vec::with_capacity(HEADER_LEN);
+        bytes.extend_from_slice(MAGIC);
+        for number in [FORMAT_VERSION, dims, count, links, upper_links, upper_rows, entry, top_level] {
+            bytes.put_u32(number);
+        }
+        for checksum in self.section_checksums {
+            bytes.put_u32(checksum);
+        }
+        bytes.put_zeros(ZEROS_LEN);
+        let checksum = crc32fast::hash(&bytes);
+        bytes.put_u32(checksum);
+        (bytes, checksum)
+    }
+
+    /// Reads a header from the beginning of a file, and returns its checksum with it.
+    pub(crate) fn decode(file: &[u8]) -> Result<(Self, u32), HeaderError> {
+        let short = || HeaderError::Damaged("it ends within its header".to_owned());
+        let header = file.get(..HEADER_LEN).ok_or_else(short)?;
+        let mut cursor = Cursor(header);
+        if cursor.take(MAGIC.len()).ok_or_else(short)? != MAGIC {
+            return Err(HeaderError::NotASegment);
+        }
+        let version = cursor.u32().ok_or_else(short)?;
+        if version != FORMAT_VERSION {
+            return Err(HeaderError::Version(version));
+        }
+        let checksum = Cursor(&header[CHECKSUM_OFFSET..]).u32().ok_or_else(short)?;
+        if crc32fast::hash(&header[..CHECKSUM_OFFSET]) != checksum {
+            return Err(HeaderError::Damaged("its header does not match its checksum".to_owned()));
+        }
+        let mut next = || cursor.u32().ok_or_else(short);
+        let shape = Shape {
+            dims: next()?,
+            count: next()?,
+            links: next()?,
+            upper_links: next()?,
+            upper_rows: next()?,
+            entry: next()?,
+            top_level: next()?,
+        };
+        shape.check().map_err(HeaderError::Damaged)?;
+        let mut section_checksums = [0; Section::COUNT];
+        for section_checksum in &mut section_checksums {
+            *section_checksum = next()?;
+        }
+        Ok((Self { shape, section_checksums }, checksum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sections_are_aligned_in_order_and_apart(
+            dims in 1u32..=16_384, count in 1u32..=(1 << 31) - 1, m in 0u32..=64, upper_rows in 0u32..1000
+        ) {
+            let links = (2 * m).next_multiple_of(16);
+            let shape = if m == 0 {
+                Shape { dims, count, links: 0, upper_links: 0, upper_rows: 0, entry: NO_SLOT, top_level: 0 }
+            } else {
+                Shape { dims, count, links, upper_links: m, upper_rows: upper_rows.min(count), entry: 0, top_level: 1 }
+            };
+            prop_assert_eq!(shape.check(), Ok(()));
+            let layout = shape.layout();
+            let mut end = HEADER_LEN;
+            for section in Section::ALL {
+                let range = layout.range(section).unwrap();
+                prop_assert_eq!(range.start, end);
+                prop_assert_eq!(range.start % CODE_ALIGNMENT, 0);
+                prop_assert_eq!(range.len() as u64, shape.len(section));
+                end = layout.padded_range(section).unwrap().end;
+                prop_assert!(end - range.end < CODE_ALIGNMENT);
+            }
+            prop_assert_eq!(end as u64, layout.file_len);
+            let header = Header { shape, section_checksums: [7; Section::COUNT] };
+            let (bytes, checksum) = header.encode();
+            prop_assert_eq!(bytes.len(), HEADER_LEN);
+            prop_assert_eq!(Header::decode(&bytes), Ok((header, checksum)));
+        }
+    }
+
+    #[test]
+    fn headers_that_are_sound_but_impossible_are_refused() {
+        let sound = Shape { dims: 8, count: 60, links: 32, upper_links: 16, upper_rows: 3, entry: 0, top_level: 1 };
+        let decode = |shape| Header::decode(&Header { shape, section_checksums: [0; Section::COUNT] }.encode().0);
+        assert!(decode(sound).is_ok());
+        for shape in [
+            Shape { dims: 0, ..sound },
+            Shape { dims: u32::MAX, ..sound },
+            Shape { count: 0, ..sound },
+            Shape { count: u32::MAX, ..sound },
+            Shape { links: 31, ..sound },
+            Shape { links: 0, ..sound },
+            Shape { upper_links: u32::MAX, ..sound },
+            Shape { upper_rows: u32::MAX, ..sound },
+            Shape { entry: 60, ..sound },
+            Shape { top_level: 16, ..sound },
+        ] {
+            assert!(matches!(decode(shape), Err(HeaderError::Damaged(_))), "{shape:?}");
+        }
+    }
+}

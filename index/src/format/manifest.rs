@@ -1,0 +1,217 @@
+//! The manifest: what is in the index, the caller's payload, and the tombstones.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use roaring::RoaringBitmap;
+
+use super::bytes::{Cursor, Put};
+use super::{FORMAT_VERSION, MAX_COUNT, names};
+use crate::error::OpenError;
+use crate::options::{MAX_DIMS, MAX_PAYLOAD};
+
+const MAGIC: &[u8; 8] = b"MEMIXMAN";
+const CHECKSUM_OFFSET: usize = MAGIC.len() + size_of::<u32>();
+const CHECKED_FROM: usize = CHECKSUM_OFFSET + size_of::<u32>();
+const HEADER_LEN: usize = 64;
+const HEADER_ZEROS: usize = 12;
+
+/// What the manifest says of one segment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SegmentEntry {
+    pub(crate) number: u64,
+    pub(crate) file_len: u64,
+    pub(crate) count: u32,
+    pub(crate) header_checksum: u32,
+    pub(crate) tombstones: RoaringBitmap,
+}
+
+/// What is in an index.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Manifest {
+    pub(crate) dims: usize,
+    pub(crate) generation: u64,
+    pub(crate) next_segment: u64,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) segments: Vec<SegmentEntry>,
+}
+
+/// The first bytes of a manifest. Two manifests of a directory that have the same are the same: they hold the
+/// generation and the checksum of all the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp([u8; HEADER_LEN]);
+
+impl Stamp {
+    /// Reads the stamp of the manifest that is published now. A file that is too short has no stamp of its own: what it
+    /// lacks counts as zeros.
+    pub(crate) fn read(directory: &Path) -> Result<Self, OpenError> {
+        let path = names::manifest(directory);
+        let mut file = open(&path)?;
+        let mut bytes = Vec::with_capacity(HEADER_LEN);
+        file.by_ref().take(HEADER_LEN as u64).read_to_end(&mut bytes).map_err(OpenError::io(&path))?;
+        Ok(Self::of(&bytes))
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        let mut stamp = [0; HEADER_LEN];
+        let len = bytes.len().min(HEADER_LEN);
+        stamp[..len].copy_from_slice(&bytes[..len]);
+        Self(stamp)
+    }
+}
+
+fn open(path: &Path) -> Result<File, OpenError> {
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => OpenError::Missing { path: path.to_owned() },
+        _ => OpenError::io(path)(error),
+    })
+}
+
+impl Manifest {
+    /// Reads the manifest that is published now.
+    pub(crate) fn read(directory: &Path) -> Result<(Self, Stamp), OpenError> {
+        let path = names::manifest(directory);
+        let mut bytes = Vec::new();
+        open(&path)?.read_to_end(&mut bytes).map_err(OpenError::io(&path))?;
+        Ok((Self::decode(&bytes, &path)?, Stamp::of(&bytes)))
+    }
+
+    /// The bytes of the file.
+    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
+        let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(MAGIC);
+        bytes.put_u32(FORMAT_VERSION);
+        bytes.put_zeros(size_of::<u32>() + size_of::<u64>());
+        bytes.put_u64(self.generation);
+        bytes.put_u64(self.next_segment);
+        bytes.put_u32(number(self.dims)?);
+        bytes.put_u32(number(self.payload.len())?);
+        bytes.put_u32(number(self.segments.len())?);
+        bytes.put_zeros(HEADER_ZEROS);
+        bytes.extend_from_slice(&self.payload);
+        for segment in &self.segments {
+            bytes.put_u64(segment.number);
+            bytes.put_u64(segment.file_len);
+            bytes.put_u32(segment.count);
+            bytes.put_u32(segment.header_checksum);
+            bytes.put_u32(number(segment.tombstones.serialized_size())?);
+            bytes.put_zeros(size_of::<u32>());
+            segment.tombstones.serialize_into(&mut bytes)?;
+        }
+        let len = bytes.len() as u64;
+        bytes[CHECKED_FROM..CHECKED_FROM + size_of::<u64>()].copy_from_slice(&len.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes[CHECKED_FROM..]);
+        bytes[CHECKSUM_OFFSET..CHECKED_FROM].copy_from_slice(&checksum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8], path: &Path) -> Result<Self, OpenError> {
+        let damaged = |why: &str| OpenError::damaged(path, why);
+        let mut cursor = Cursor(bytes);
+        if cursor.take(MAGIC.len()) != Some(MAGIC) {
+            return Err(OpenError::NotAnIndex { path: path.to_owned() });
+        }
+        let version = cursor.u32().ok_or_else(|| damaged("it ends within its header"))?;
+        if version != FORMAT_VERSION {
+            return Err(OpenError::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
+        }
+        let checksum = cursor.u32().ok_or_else(|| damaged("it ends within its header"))?;
+        if crc32fast::hash(cursor.0) != checksum {
+            return Err(damaged("it does not match its checksum"));
+        }
+        // From here on only a faulty writer can be at fault.
+        if cursor.u64() != Some(bytes.len() as u64) {
+            return Err(damaged("its length is not what it says"));
+        }
+        Self::decode_checked(cursor).ok_or_else(|| damaged("its checksum is right, but its content is impossible"))
+    }
+
+    fn decode_checked(mut cursor: Cursor<'_>) -> Option<Self> {
+        let generation = cursor.u64()?;
+        let next_segment = cursor.u64()?;
+        let dims = cursor.u32()? as usize;
+        let payload_len = cursor.u32()? as usize;
+        let segment_count = cursor.u32()?;
+        cursor.zeros(HEADER_ZEROS)?;
+        if !(1..=MAX_DIMS).contains(&dims) || payload_len > MAX_PAYLOAD {
+            return None;
+        }
+        let payload = cursor.take(payload_len)?.to_vec();
+        let mut segments = Vec::new();
+        for _ in 0..segment_count {
+            let number = cursor.u64()?;
+            let file_len = cursor.u64()?;
+            let count = cursor.u32()?;
+            let header_checksum = cursor.u32()?;
+            let tombstones_len = cursor.u32()? as usize;
+            cursor.zeros(size_of::<u32>())?;
+            let tombstones = RoaringBitmap::deserialize_from(cursor.take(tombstones_len)?).ok()?;
+            let is_sound = number < next_segment
+                && (1..=MAX_COUNT as u32).contains(&count)
+                && tombstones.max().is_none_or(|slot| slot < count);
+            segments.push(is_sound.then_some(SegmentEntry { number, file_len, count, header_checksum, tombstones })?);
+        }
+        cursor.0.is_empty().then_some(Self { dims, generation, next_segment, payload, segments })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Manifest {
+        let segment = |number, tombstones: &[u32]| SegmentEntry {
+            number,
+            file_len: 4096,
+            count: 100,
+            header_checksum: 77,
+            tombstones: tombstones.iter().copied().collect(),
+        };
+        Manifest {
+            dims: 384,
+            generation: 9,
+            next_segment: 5,
+            payload: b"the caller's".to_vec(),
+            segments: vec![segment(2, &[]), segment(4, &[0, 3, 99])],
+        }
+    }
+
+    #[test]
+    fn it_is_read_back() {
+        let manifest = example();
+        let bytes = manifest.encode().unwrap();
+        assert_eq!(Manifest::decode(&bytes, Path::new("m")).unwrap(), manifest);
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_truncation_is_noticed() {
+        let bytes = example().encode().unwrap();
+        for position in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[position / 8] ^= 1 << (position % 8);
+            assert!(Manifest::decode(&flipped, Path::new("m")).is_err(), "bit {position}");
+        }
+        for len in 0..bytes.len() {
+            assert!(Manifest::decode(&bytes[..len], Path::new("m")).is_err(), "cut to {len}");
+        }
+    }
+
+    #[test]
+    fn content_that_cannot_be_is_refused_though_its_checksum_is_right() {
+        for change in [
+            |m: &mut Manifest| m.dims = 0,
+            |m: &mut Manifest| m.dims = MAX_DIMS + 1,
+            |m: &mut Manifest| m.payload = vec![0; MAX_PAYLOAD + 1],
+            |m: &mut Manifest| m.next_segment = 4,
+            |m: &mut Manifest| m.segments[0].count = 0,
+            |m: &mut Manifest| drop(m.segments[0].tombstones.insert(100)),
+        ] {
+            let mut manifest = example();
+            change(&mut manifest);
+            let refused = Manifest::decode(&manifest.encode().unwrap(), Path::new("m"));
+            assert!(matches!(refused, Err(OpenError::Damaged { .. })), "{refused:?}");
+        }
+    }
+}

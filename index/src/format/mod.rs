@@ -1,0 +1,130 @@
+//! The format of an index on disk, version 1.
+//!
+//! An index is a directory:
+//!
+//! ```text
+//! manifest                     what is in the index; replaced atomically, never changed
+//! segment-00000000000000a7     vectors, their codes, keys and graph; written once, never changed
+//! manifest.tmp                 a manifest that is being written; ignored by readers, removed by the next writer
+//! ```
+//!
+//! A segment that the manifest does not name is not part of the index: it is being written, or was left by a crash, or is
+//! about to be removed. Everything is little-endian; floats are IEEE 754; a checksum is CRC-32 (IEEE, as in zlib).
+//! A *slot* is the position of a vector within its segment, from 0; `0xffffffff` stands for no slot.
+//!
+//! # Manifest
+//!
+//! ```text
+//! offset  bytes  what
+//!      0      8  magic "MEMIXMAN"
+//!      8      4  format version, 1
+//!     12      4  checksum of everything from offset 16 to the end of the file
+//!     16      8  length of the file
+//!     24      8  generation: 1 for the first manifest of a directory, one more for each that follows
+//!     32      8  number that the next segment will have
+//!     40      4  dimensions of the vectors, 1 to 16,384
+//!     44      4  length of the payload P, 0 to 4,096
+//!     48      4  number of segments
+//!     52     12  zero
+//!     64      P  payload: bytes of the caller, published together with the index
+//! then for each segment, oldest first:
+//!      0      8  number; the name of the file is "segment-" and the number in 16 hexadecimal digits
+//!      8      8  length of the file
+//!     16      4  number of vectors
+//!     20      4  checksum of the segment's header, which pins the whole file
+//!     24      4  length of the tombstones T
+//!     28      4  zero
+//!     32      T  tombstones: the deleted slots, as a roaring bitmap (portable format, no run containers needed)
+//! ```
+//!
+//! # Segment
+//!
+//! ```text
+//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+---------+
+//! | header | links | codes | scales | upper links | upper start | keys | sorted keys | sorted slots | vectors |
+//! |        |       |       |        | levels      |             |      |             |              |         |
+//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+---------+
+//! 0        128     what a walk touches               small                what a lookup touches     rescoring
+//! ```
+//!
+//! The header:
+//!
+//! ```text
+//! offset  bytes  what
+//!      0      8  magic "MEMIXSEG"
+//!      8      4  format version, 1
+//!     12      4  dimensions D
+//!     16      4  number of vectors N, 1 to 2^31 - 1
+//!     20      4  links per node on the lowest level L, a multiple of 16; 0 for a flat segment, which has no graph
+//!     24      4  links per node on each upper level U; 0 in a flat segment
+//!     28      4  number of upper rows R: the sum of all levels
+//!     32      4  entry slot; 0xffffffff in a flat segment
+//!     36      4  the entry's level, the highest of all
+//!     40     40  checksums of the ten sections below, in this order, each with the zeros after it
+//!     80     44  zero
+//!    124      4  checksum of bytes 0 to 123
+//! ```
+//!
+//! The sections follow one another in this order, each at the next multiple of 64, with zeros between. Their places follow from
+//! the header's numbers, so no offset is stored that could be wrong. C is D rounded up to a multiple of 64.
+//!
+//! ```text
+//! section       type  count  what                                                               in a flat segment
+//! links         u32   N * L  neighbours of each slot on the lowest level, then 0xffffffff       absent
+//! codes         i8    N * C  int8 codes of each vector, then zeros                              present
+//! scales        f32   N      code * scale is about the vector's number; largest / 127           present
+//! upper links   u32   R * U  neighbours on the levels 1, 2, ... of each slot that has them      absent
+//! levels        u8    N      level of each slot, 0 to 15                                        absent
+//! upper start   u32   N      first upper row of the slot; 0xffffffff where the level is 0       absent
+//! keys          u64   N      the caller's key of each slot                                      present
+//! sorted keys   u64   N      all keys, ascending, each once                                     present
+//! sorted slots  u32   N      the slot of each of the sorted keys                                present
+//! vectors       f32   N * D  the vectors, of length 1                                           present
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. A key is live (in a segment, and not among its tombstones) in at most one segment.
+//! 2. Links name slots of the same segment whose level is at least the link's; no slot links itself or another one twice.
+//! 3. Every slot can be reached from the entry over the links of the lowest level, deleted ones included.
+//! 4. Codes and scales follow from the vectors.
+//! 5. The manifest's generation grows with each publication; a segment's number is never used again in a directory.
+//!
+//! All of them are checked by [`Snapshot::verify`](crate::Snapshot::verify). A reader relies on none of them for its
+//! safety: numbers read from a file are checked before they are used as a place.
+//!
+//! # Assumptions about the medium
+//!
+//! 1. A synced file keeps its content, a synced directory its names.
+//! 2. A rename within a directory is atomic, for other processes and in a crash.
+//! 3. A file that is unlinked stays whole for those who have it mapped. Where a system refuses to remove a mapped file, it
+//!    stays until the next writer opens the index.
+//! 4. Nobody else writes to the directory. Damage is found (checksums), not mended: the index is rebuilt from its source.
+//!
+//! # History
+//!
+//! | version | change |
+//! |---|---|
+//! | 1 | first |
+
+pub(crate) mod bytes;
+pub(crate) mod layout;
+pub(crate) mod manifest;
+pub(crate) mod names;
+pub(crate) mod segment_writer;
+pub(crate) mod view;
+
+#[cfg(target_endian = "big")]
+compile_error!("the index maps little-endian files as they are, so it cannot run on a big-endian machine");
+
+/// The version that this crate reads and writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Sections and rows of codes start at multiples of this: a cache line.
+pub(crate) const CODE_ALIGNMENT: usize = 64;
+/// Stands for no slot, and ends a list of links that is not full.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+/// The most vectors of a segment.
+pub(crate) const MAX_COUNT: usize = (1 << 31) - 1;
+/// The highest level of a node.
+pub(crate) const MAX_LEVEL: u8 = 15;

@@ -1,0 +1,61 @@
+//! The names of the files: no other file knows them.
+
+use std::path::{Path, PathBuf};
+
+const MANIFEST: &str = "manifest";
+const TEMPORARY: &str = "manifest.tmp";
+const SEGMENT: &str = "segment-";
+
+pub(crate) fn manifest(directory: &Path) -> PathBuf {
+    directory.join(MANIFEST)
+}
+
+pub(crate) fn temporary_manifest(directory: &Path) -> PathBuf {
+    directory.join(TEMPORARY)
+}
+
+pub(crate) fn segment(directory: &Path, number: u64) -> PathBuf {
+    directory.join(segment_name(number))
+}
+
+pub(crate) fn manifest_name() -> String {
+    MANIFEST.to_owned()
+}
+
+pub(crate) fn segment_name(number: u64) -> String {
+    format!("{SEGMENT}{number:016x}")
+}
+
+/// What a file of an index directory is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Segment(u64),
+    Temporary,
+    Other,
+}
+
+pub(crate) fn kind(name: &str) -> Kind {
+    if name == TEMPORARY {
+        return Kind::Temporary;
+    }
+    let number = name.strip_prefix(SEGMENT).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    match number {
+        Some(number) if segment_name(number) == name => Kind::Segment(number),
+        _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_others_left_alone() {
+        assert_eq!(kind(&segment_name(0xa7)), Kind::Segment(0xa7));
+        assert_eq!(kind(&segment_name(u64::MAX)), Kind::Segment(u64::MAX));
+        assert_eq!(kind(TEMPORARY), Kind::Temporary);
+        for other in ["manifest", "segment-", "segment-a7", "segment-+0000000000000a7", "notes.txt"] {
+            assert_eq!(kind(other), Kind::Other, "{other}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A segment as it lies in its bytes: nothing is copied, and nothing in it is trusted.
+
+use super::NO_SLOT;
+use super::layout::{Header, Layout, Section};
+use crate::graph::GraphView;
+use crate::graph::codes::Codes;
+use crate::simd::Kernel;
+use crate::{Key, Slot};
+
+/// The sections of a segment. All slices that have one item per vector are equally long.
+#[derive(Clone, Copy)]
+pub(crate) struct SegmentView<'a> {
+    pub(crate) dims: usize,
+    pub(crate) codes: Codes<'a>,
+    /// `None` for a flat segment.
+    pub(crate) graph: Option<GraphView<'a>>,
+    pub(crate) keys: &'a [Key],
+    pub(crate) sorted_keys: &'a [Key],
+    pub(crate) sorted_slots: &'a [Slot],
+    vectors: &'a [f32],
+}
+
+impl<'a> SegmentView<'a> {
+    /// Lays the sections over `bytes`. `None` if they do not reach, or are not aligned as a mapping is.
+    pub(crate) fn parse(bytes: &'a [u8], header: &Header, layout: &Layout, kernel: Kernel) -> Option<Self> {
+        let section = |section| bytes.get(layout.range(section)?);
+        let shape = &header.shape;
+        let graph = if shape.has_graph() {
+            Some(GraphView {
+                width: shape.links as usize,
+                upper_width: shape.upper_links as usize,
+                entry: shape.entry,
+                top_level: u8::try_from(shape.top_level).ok()?,
+                links: slice_of(section(Section::Links)?)?,
+                upper_links: slice_of(section(Section::UpperLinks)?)?,
+                levels: section(Section::Levels)?,
+                upper_start: slice_of(section(Section::UpperStart)?)?,
+            })
+        } else {
+            None
+        };
+        let dims = shape.dims as usize;
+        Some(Self {
+            dims,
+            codes: Codes::new(slice_of(section(Section::Codes)?)?, slice_of(section(Section::Scales)?)?, dims, kernel),
+            graph,
+            keys: slice_of(section(Section::Keys)?)?,
+            sorted_keys: slice_of(section(Section::SortedKeys)?)?,
+            sorted_slots: slice_of(section(Section::SortedSlots)?)?,
+            vectors: slice_of(section(Section::Vectors)?)?,
+        })
+    }
+
+    /// How many vectors there are, deleted ones included.
+    pub(crate) fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The vector of a slot, of length 1.
+    #[inline]
+    pub(crate) fn vector(&self, slot: Slot) -> Option<&'a [f32]> {
+        let start = (slot as usize).checked_mul(self.dims)?;
+        self.vectors.get(start..start.checked_add(self.dims)?)
+    }
+
+    /// The slot of a key, deleted or not.
+    pub(crate) fn slot_of(&self, key: Key) -> Option<Slot> {
+        let position = self.sorted_keys.binary_search(&key).ok()?;
+        self.slot_at(position)
+    }
+
+    /// The slot of the key at a position of the sorted keys.
+    pub(crate) fn slot_at(&self, position: usize) -> Option<Slot> {
+        self.sorted_slots.get(position).copied().filter(|&slot| (slot as usize) < self.count())
+    }
+}
+
+fn slice_of<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Option<&[T]> {
+    bytemuck::try_cast_slice(bytes).ok()
+}
+
+/// The links of a row up to its end.
+pub(crate) fn row_links(row: &[Slot]) -> &[Slot] {
+    let len = row.iter().position(|&slot| slot == NO_SLOT).unwrap_or(row.len());
+    &row[..len]
+}

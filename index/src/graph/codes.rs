@@ -1,0 +1,59 @@
+//! Similarity on int8 codes: about the cosine, for a quarter of the memory traffic.
+
+use crate::Slot;
+use crate::quantize::code_stride;
+use crate::simd::{self, Kernel};
+
+/// The codes of all slots.
+#[derive(Clone, Copy)]
+pub(crate) struct Codes<'a> {
+    rows: &'a [i8],
+    scales: &'a [f32],
+    stride: usize,
+    kernel: Kernel,
+}
+
+/// The codes of what is sought.
+#[derive(Clone, Copy)]
+pub(crate) struct QueryCodes<'a> {
+    pub(crate) row: &'a [i8],
+    pub(crate) scale: f32,
+}
+
+impl<'a> Codes<'a> {
+    pub(crate) fn new(rows: &'a [i8], scales: &'a [f32], dims: usize, kernel: Kernel) -> Self {
+        Self { rows, scales, stride: code_stride(dims), kernel }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// The codes of a slot; none where there is no such slot.
+    #[inline]
+    pub(crate) fn row(&self, slot: Slot) -> &'a [i8] {
+        let start = slot as usize * self.stride;
+        self.rows.get(start..start + self.stride).unwrap_or(&[])
+    }
+
+    pub(crate) fn scale(&self, slot: Slot) -> f32 {
+        self.scales.get(slot as usize).copied().unwrap_or(0.0)
+    }
+
+    /// A slot as the query.
+    pub(crate) fn query(&self, slot: Slot) -> QueryCodes<'a> {
+        QueryCodes { row: self.row(slot), scale: self.scale(slot) }
+    }
+
+    /// About the cosine of the query and a slot.
+    #[inline]
+    pub(crate) fn similarity(&self, query: QueryCodes<'_>, slot: Slot) -> f32 {
+        self.kernel.dot_codes(self.row(slot), query.row) as f32 * (self.scale(slot) * query.scale)
+    }
+
+    /// Brings the codes of a slot into the cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, slot: Slot) {
+        simd::prefetch(self.row(slot));
+    }
+}

@@ -1,0 +1,97 @@
+//! The graph of an HNSW: how it is walked, built, mended and checked. It knows slots and codes, no files and no keys.
+//!
+//! Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small
+//! World graphs", arXiv 1603.09320.
+//!
+//! | file | job |
+//! |---|---|
+//! | `codes.rs` | similarity of a query and a slot, on int8 codes |
+//! | `ranked.rs` | a slot and its similarity, in one integer |
+//! | `scratch.rs` | what a walk needs and the next one uses again |
+//! | `walk.rs` | from the entry to the nearest slots |
+//! | `select.rs` | which of the nearest become neighbours |
+//! | `memory.rs` | a graph in memory that several threads link at once |
+//! | `build.rs` | inserts slots |
+//! | `carry.rs` | takes over the graph of an older segment, round the slots that are dropped |
+//! | `connect.rs` | makes every slot reachable |
+
+use crate::Slot;
+use crate::format::NO_SLOT;
+use crate::format::view::row_links;
+
+pub(crate) mod build;
+pub(crate) mod carry;
+pub(crate) mod codes;
+pub(crate) mod connect;
+pub(crate) mod memory;
+pub(crate) mod ranked;
+pub(crate) mod scratch;
+pub(crate) mod select;
+pub(crate) mod walk;
+
+/// A graph that can be walked. The slots it names may be out of bounds: a walk checks them.
+pub(crate) trait Links {
+    /// Calls `visit` with each neighbour of a slot on a level.
+    fn each_neighbour(&self, slot: Slot, level: u8, visit: impl FnMut(Slot));
+
+    /// Brings the links of a slot on the lowest level into the cache.
+    fn prefetch(&self, slot: Slot);
+}
+
+/// A finished graph, in memory or in a file.
+#[derive(Clone, Copy)]
+pub(crate) struct GraphView<'a> {
+    /// Links per slot on the lowest level.
+    pub(crate) width: usize,
+    /// Links per slot on each upper level.
+    pub(crate) upper_width: usize,
+    pub(crate) entry: Slot,
+    pub(crate) top_level: u8,
+    pub(crate) links: &'a [Slot],
+    pub(crate) upper_links: &'a [Slot],
+    pub(crate) levels: &'a [u8],
+    pub(crate) upper_start: &'a [u32],
+}
+
+impl<'a> GraphView<'a> {
+    /// The neighbours of a slot on a level; none where there is no such slot or it is not on that level.
+    #[inline]
+    pub(crate) fn neighbours(&self, slot: Slot, level: u8) -> &'a [Slot] {
+        self.row(slot, level).map_or(&[], row_links)
+    }
+
+    /// The whole row, with what is after its end.
+    #[inline]
+    pub(crate) fn row(&self, slot: Slot, level: u8) -> Option<&'a [Slot]> {
+        let slot = slot as usize;
+        if level == 0 {
+            let start = slot.checked_mul(self.width)?;
+            self.links.get(start..start.checked_add(self.width)?)
+        } else if level <= *self.levels.get(slot)? {
+            let first = *self.upper_start.get(slot)?;
+            let start = (first as usize).checked_add(usize::from(level) - 1)?.checked_mul(self.upper_width)?;
+            self.upper_links.get(start..start.checked_add(self.upper_width)?)
+        } else {
+            None
+        }
+    }
+}
+
+impl Links for GraphView<'_> {
+    #[inline]
+    fn each_neighbour(&self, slot: Slot, level: u8, mut visit: impl FnMut(Slot)) {
+        for &neighbour in self.row(slot, level).unwrap_or(&[]) {
+            if neighbour == NO_SLOT {
+                break;
+            }
+            visit(neighbour);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, slot: Slot) {
+        if let Some(row) = self.row(slot, 0) {
+            crate::simd::prefetch(row);
+        }
+    }
+}

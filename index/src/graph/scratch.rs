@@ -1,0 +1,87 @@
+//! What a walk needs besides the graph. It is used again by the next walk of the thread, so that searching allocates little.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::ranked::{Pool, Ranked};
+use crate::Slot;
+
+/// Working memory of one walk.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub(crate) visited: Visited,
+    pub(crate) pool: Pool,
+    /// Neighbours seen for the first time.
+    pub(crate) fresh: Vec<Slot>,
+    /// Of a filtered walk: what is still to be expanded, and the best that the filter lets pass, worst first.
+    pub(crate) frontier: BinaryHeap<Ranked>,
+    pub(crate) accepted: BinaryHeap<Reverse<Ranked>>,
+}
+
+impl Scratch {
+    /// Runs `work` with the scratch of this thread. A call from within `work` gets a new one.
+    pub(crate) fn with<T>(work: impl FnOnce(&mut Self) -> T) -> T {
+        thread_local! {
+            static SCRATCH: RefCell<Option<Box<Scratch>>> = const { RefCell::new(None) };
+        }
+        let mut scratch = SCRATCH.take().unwrap_or_default();
+        let result = work(&mut scratch);
+        SCRATCH.set(Some(scratch));
+        result
+    }
+}
+
+/// A set of slots that is emptied in the time that filling it took.
+#[derive(Default)]
+pub(crate) struct Visited {
+    words: Vec<u64>,
+    touched: Vec<u32>,
+    count: usize,
+}
+
+impl Visited {
+    /// Empties the set and makes room for slots below `count`.
+    pub(crate) fn reset(&mut self, count: usize) {
+        for word in self.touched.drain(..) {
+            self.words[word as usize] = 0;
+        }
+        let words = count.div_ceil(64);
+        if self.words.len() < words {
+            self.words.resize(words, 0);
+        }
+        self.count = count;
+    }
+
+    /// Whether the slot was not in the set and is so now. A slot out of bounds is never new.
+    #[inline]
+    pub(crate) fn insert(&mut self, slot: Slot) -> bool {
+        if slot as usize >= self.count {
+            return false;
+        }
+        let index = slot / 64;
+        let bit = 1 << (slot % 64);
+        let word = &mut self.words[index as usize];
+        if *word == 0 {
+            self.touched.push(index);
+        }
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reset_empties_the_set() {
+        let mut visited = Visited::default();
+        visited.reset(100);
+        assert!(visited.insert(64) && !visited.insert(64) && visited.insert(99));
+        assert!(!visited.insert(100), "out of bounds, though its word is there");
+        visited.reset(65);
+        assert!(visited.insert(64) && !visited.insert(99));
+    }
+}

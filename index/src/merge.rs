@@ -1,0 +1,146 @@
+//! Merging: which segments, and how. A merge takes over the graph of its largest segment and inserts the vectors of the
+//! others.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use crate::error::WriteError;
+use crate::format::segment_writer::Draft;
+use crate::graph::build::{self, Cancelled};
+use crate::graph::carry::Carried;
+use crate::graph::codes::Codes;
+use crate::options::IndexOptions;
+use crate::segment::Segment;
+use crate::simd::Kernel;
+use crate::writer::write_segment;
+use crate::{Key, Slot};
+
+/// How far some work has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Vectors inserted.
+    pub done: usize,
+    /// Vectors to be inserted in all.
+    pub total: usize,
+}
+
+/// So many flat segments are merged, however small.
+const MOST_FLAT: usize = 8;
+
+/// The segments that should be merged, if any.
+///
+/// Small segments stay flat until they are worth a graph. From then on, sizes fall off at least geometrically: a segment is
+/// merged with all smaller ones once these have `merge_percent` of its size together. So each vector is inserted into few
+/// graphs before it is in the largest, and there are few segments to search.
+pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<Segment>> {
+    let mut by_size: Vec<&Segment> = segments.iter().collect();
+    by_size.sort_by_key(|segment| (segment.live(), segment.file.number));
+    let has_graph = |segment: &Segment| segment.file.header.shape.has_graph();
+    let flat = || by_size.iter().filter(|segment| !has_graph(segment));
+    let flat_vectors: usize = flat().map(|segment| segment.live()).sum();
+
+    let mut chosen: Vec<Segment> = Vec::new();
+    if flat_vectors >= options.flat_limit {
+        chosen.extend(flat().map(|&segment| segment.clone()));
+        let mut together = flat_vectors;
+        for &segment in by_size.iter().filter(|segment| has_graph(segment)) {
+            if (together as u128) * 100 < (segment.live() as u128) * options.merge_percent as u128 {
+                break;
+            }
+            chosen.push(segment.clone());
+            together += segment.live();
+        }
+    } else if flat().count() >= MOST_FLAT {
+        chosen.extend(flat().map(|&segment| segment.clone()));
+    } else {
+        chosen.extend(
+            (by_size.iter())
+                .find(|segment| {
+                    let deleted = segment.tombstones.bitmap.len() as u128;
+                    deleted * 100 >= u128::from(segment.file.header.shape.count) * options.deleted_percent as u128
+                        && deleted > 0
+                })
+                .map(|&segment| segment.clone()),
+        );
+    }
+    (!chosen.is_empty()).then_some(chosen)
+}
+
+/// A merge that was planned and can be run.
+#[derive(Debug)]
+pub struct Merge {
+    directory: PathBuf,
+    number: u64,
+    options: IndexOptions,
+    sources: Vec<Segment>,
+}
+
+/// A merge that was run and can be put in.
+#[derive(Debug)]
+pub struct Merged {
+    /// `None` where nothing was left to merge.
+    pub(crate) segment: Option<Segment>,
+    pub(crate) sources: Vec<Segment>,
+}
+
+impl Merge {
+    pub(crate) fn new(directory: PathBuf, number: u64, options: IndexOptions, sources: Vec<Segment>) -> Self {
+        Self { directory, number, options, sources }
+    }
+
+    /// How many vectors the merged segment will have.
+    pub fn vectors(&self) -> usize {
+        self.sources.iter().map(Segment::live).sum()
+    }
+
+    /// Writes the merged segment. Nobody sees it before [`Writer::finish_merge`](crate::Writer::finish_merge).
+    /// `progress` is called from several threads and may stop the work. It runs in the rayon pool it is called in.
+    ///
+    /// # Errors
+    /// When it is stopped, a source is damaged, or the file cannot be written.
+    pub fn run(self, progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync)) -> Result<Merged, WriteError> {
+        let Self { directory, number, options, mut sources } = self;
+        // The one whose graph is worth most comes first, so that its slots are the first of the new segment.
+        let worth = |segment: &Segment| if segment.file.header.shape.has_graph() { segment.live() } else { 0 };
+        sources.sort_by_key(|segment| (std::cmp::Reverse(worth(segment)), segment.file.number));
+
+        let rows: Vec<(usize, Slot)> =
+            sources.iter().enumerate().flat_map(|(source, segment)| live_rows(source, segment)).collect();
+        if rows.is_empty() {
+            return Ok(Merged { segment: None, sources });
+        }
+        let views: Vec<_> = sources.iter().map(|segment| segment.file.view()).collect();
+        let mut keys: Vec<Key> = Vec::with_capacity(rows.len());
+        let (mut codes, mut scales) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for &(source, slot) in &rows {
+            keys.push(views[source].keys[slot as usize]);
+            codes.extend_from_slice(views[source].codes.row(slot));
+            scales.push(views[source].codes.scale(slot));
+        }
+        let dims = options.dims;
+        let graph = if rows.len() >= options.flat_limit {
+            let carried = views.first().filter(|_| worth(&sources[0]) > 0).and_then(|view| {
+                let kept = live_rows(0, &sources[0]).map(|(_, slot)| slot).collect();
+                Some(Carried::new(view.graph?, kept, view.count()))
+            });
+            let codes = Codes::new(&codes, &scales, dims, Kernel::detect());
+            let built = build::build(&codes, &keys, carried.as_ref(), &options, progress);
+            Some(built.map_err(|Cancelled| WriteError::Cancelled)?)
+        } else {
+            None
+        };
+        let vector = |row: usize| {
+            let (source, slot) = rows[row];
+            views[source].vector(slot).unwrap_or(&[])
+        };
+        let draft = Draft { dims, keys: &keys, codes: &codes, scales: &scales, vector: &vector, graph: graph.as_ref() };
+        let segment = write_segment(&directory, number, &draft)?;
+        drop(views);
+        Ok(Merged { segment: Some(segment), sources })
+    }
+}
+
+fn live_rows(source: usize, segment: &Segment) -> impl Iterator<Item = (usize, Slot)> + '_ {
+    let count = segment.file.header.shape.count;
+    (0..count).filter(|&slot| !segment.tombstones.contains(slot)).map(move |slot| (source, slot))
+}

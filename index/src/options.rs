@@ -1,0 +1,91 @@
+//! The settings of an index and of a search, and their bounds.
+
+use crate::error::OptionsError;
+
+/// The most dimensions that a vector can have.
+pub const MAX_DIMS: usize = 16_384;
+/// The most bytes that a caller can keep in the manifest.
+pub const MAX_PAYLOAD: usize = 4096;
+
+/// How an index is built. Only `dims` is kept in the files: the others may change from one opening to the next, and apply to
+/// what is built from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexOptions {
+    /// Dimensions of the vectors, 1 to [`MAX_DIMS`].
+    pub dims: usize,
+    /// Links that a new node gets on each level; a node can have twice as many on the lowest, rounded up to
+    /// a multiple of 16. 2 to 64. `M` in the HNSW
+    /// paper (Malkov and Yashunin, arXiv 1603.09320).
+    pub m: usize,
+    /// How many candidates are kept while the links of a new node are sought; more makes a better graph, slower.
+    /// 1 to 10,000.
+    pub ef_construction: usize,
+    /// Decides the levels of the nodes. With the same seed and one thread, the same input gives the same files.
+    pub seed: u64,
+    /// Segments of fewer vectors have no graph: they are scanned. At least 1.
+    pub flat_limit: usize,
+    /// A segment is merged when the smaller ones together have this share of its size, in percent. Less makes fewer
+    /// segments, which are searched faster, and writes the large ones more often. 1 to 100.
+    pub merge_percent: usize,
+    /// A segment is written anew when this share of its vectors is deleted, in percent. 1 to 100.
+    pub deleted_percent: usize,
+}
+
+impl IndexOptions {
+    /// The defaults for vectors of so many dimensions.
+    pub fn new(dims: usize) -> Self {
+        Self {
+            dims,
+            m: 16,
+            ef_construction: 200,
+            seed: 0x6d65_6d6f_7269_7374,
+            flat_limit: 2000,
+            merge_percent: 25,
+            deleted_percent: 25,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), OptionsError> {
+        let bounds = [
+            ("dims", self.dims, 1, MAX_DIMS),
+            ("m", self.m, 2, 64),
+            ("ef_construction", self.ef_construction, 1, 10_000),
+            ("flat_limit", self.flat_limit, 1, usize::MAX),
+            ("merge_percent", self.merge_percent, 1, 100),
+            ("deleted_percent", self.deleted_percent, 1, 100),
+        ];
+        for (option, found, least, most) in bounds {
+            if !(least..=most).contains(&found) {
+                return Err(OptionsError { option, found, least, most });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a search returns, and how hard it tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchParams {
+    /// How many hits are wanted. Fewer come back only when fewer vectors are allowed.
+    pub k: usize,
+    /// How many candidates the walk keeps per segment: more finds more of the true neighbours, slower. At least `k` is
+    /// used. `None` means [`SearchParams::default_ef`].
+    pub ef: Option<usize>,
+}
+
+impl SearchParams {
+    /// The `k` nearest, with the default effort.
+    pub fn new(k: usize) -> Self {
+        Self { k, ef: None }
+    }
+
+    /// The effort used when none is given.
+    pub fn default_ef(k: usize) -> usize {
+        (k.saturating_mul(3) / 2).max(80)
+    }
+
+    pub(crate) fn effort(&self) -> usize {
+        self.ef.unwrap_or_else(|| Self::default_ef(self.k)).max(self.k)
+    }
+}

@@ -1,0 +1,73 @@
+//! Follows an index that this or another process writes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::error::OpenError;
+use crate::format::manifest::{Manifest, Stamp};
+use crate::snapshot::Snapshot;
+
+/// A segment can be gone because a newer manifest was published meanwhile; so often the reader tries again.
+const ATTEMPTS: usize = 10;
+
+/// Follows an index that this or another process writes. Any number of readers, in any number of processes, may be open.
+#[derive(Debug)]
+pub struct Reader {
+    directory: PathBuf,
+    current: RwLock<Arc<Snapshot>>,
+    stamp: Mutex<Stamp>,
+}
+
+impl Reader {
+    /// Opens an index: reads the manifest, maps the segments and reads their headers. The time it takes does not depend on the
+    /// number of vectors.
+    ///
+    /// # Errors
+    /// When there is no index, or it has another version, is damaged where it was looked at, or cannot be read.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let directory = directory.as_ref().to_owned();
+        let (snapshot, stamp) = open_snapshot(&directory, None)?;
+        Ok(Self { directory, current: RwLock::new(Arc::new(snapshot)), stamp: Mutex::new(stamp) })
+    }
+
+    /// The view that was read last.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current.read())
+    }
+
+    /// Looks whether a newer manifest was published, and opens it; segments that are mapped already stay mapped. Returns
+    /// whether there was one. It costs the reading of 64 bytes where there was none.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open). The older view then stays.
+    pub fn refresh(&self) -> Result<bool, OpenError> {
+        let mut stamp = self.stamp.lock();
+        if Stamp::read(&self.directory)? == *stamp {
+            return Ok(false);
+        }
+        let older = self.snapshot();
+        let (snapshot, newer) = open_snapshot(&self.directory, Some(&older))?;
+        *self.current.write() = Arc::new(snapshot);
+        *stamp = newer;
+        Ok(true)
+    }
+}
+
+/// Opens what is published now.
+pub(crate) fn open_snapshot(directory: &Path, older: Option<&Snapshot>) -> Result<(Snapshot, Stamp), OpenError> {
+    let mut attempt = 1;
+    loop {
+        let (manifest, stamp) = Manifest::read(directory)?;
+        match Snapshot::open(directory, manifest, older) {
+            Ok(snapshot) => return Ok((snapshot, stamp)),
+            Err(error) if error.is_absence() && attempt < ATTEMPTS && Stamp::read(directory)? != stamp => attempt += 1,
+            Err(error) if error.is_absence() => {
+                let why = format!("the manifest names a segment that cannot be opened: {error}");
+                return Err(OpenError::damaged(&crate::format::names::manifest(directory), why));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

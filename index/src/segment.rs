@@ -1,0 +1,126 @@
+//! A segment that is mapped, and which of its vectors are deleted.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
+
+use crate::error::OpenError;
+use crate::format::layout::{Header, HeaderError, Layout};
+use crate::format::manifest::SegmentEntry;
+use crate::format::view::SegmentView;
+use crate::format::{FORMAT_VERSION, names};
+use crate::simd::Kernel;
+use crate::sys::map::Mapped;
+use crate::{Key, Slot};
+
+/// A mapped segment file. Several snapshots share it.
+#[derive(Debug)]
+pub(crate) struct SegmentFile {
+    pub(crate) number: u64,
+    pub(crate) path: PathBuf,
+    pub(crate) header: Header,
+    pub(crate) header_checksum: u32,
+    pub(crate) layout: Layout,
+    kernel: Kernel,
+    bytes: Mapped,
+}
+
+impl SegmentFile {
+    /// Maps the file that a manifest names. Only its header is read.
+    pub(crate) fn open(directory: &Path, entry: &SegmentEntry, dims: usize) -> Result<Self, OpenError> {
+        let path = names::segment(directory, entry.number);
+        let len = std::fs::metadata(&path).map_err(OpenError::io(&path))?.len();
+        if len != entry.file_len {
+            return Err(OpenError::damaged(&path, format!("it is {len} bytes long, not {}", entry.file_len)));
+        }
+        let bytes = Mapped::open(&path).map_err(OpenError::io(&path))?;
+        let (header, header_checksum) = Header::decode(bytes.as_ref()).map_err(|error| match error {
+            HeaderError::NotASegment => OpenError::NotAnIndex { path: path.clone() },
+            HeaderError::Version(found) => OpenError::Version { path: path.clone(), found, supported: FORMAT_VERSION },
+            HeaderError::Damaged(why) => OpenError::damaged(&path, why),
+        })?;
+        let shape = &header.shape;
+        if header_checksum != entry.header_checksum || shape.count != entry.count || shape.dims as usize != dims {
+            return Err(OpenError::damaged(&path, "it is not the segment that the manifest speaks of"));
+        }
+        let layout = shape.layout();
+        let kernel = Kernel::detect();
+        if layout.file_len != entry.file_len || SegmentView::parse(bytes.as_ref(), &header, &layout, kernel).is_none() {
+            return Err(OpenError::damaged(&path, "its sections do not fit its length"));
+        }
+        Ok(Self { number: entry.number, path, header, header_checksum, layout, kernel, bytes })
+    }
+
+    /// Its sections.
+    pub(crate) fn view(&self) -> SegmentView<'_> {
+        SegmentView::parse(self.bytes.as_ref(), &self.header, &self.layout, self.kernel)
+            .expect("`open` has parsed the same bytes, and neither they nor the header change")
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+}
+
+/// The deleted slots of a segment.
+#[derive(Debug, Default)]
+pub(crate) struct Tombstones {
+    pub(crate) bitmap: RoaringBitmap,
+    /// The same as plain bits, for walks. Empty where nothing is deleted.
+    bits: Vec<u64>,
+}
+
+impl Tombstones {
+    pub(crate) fn new(bitmap: RoaringBitmap) -> Self {
+        let words = bitmap.max().map_or(0, |slot| slot as usize / 64 + 1);
+        let mut bits = vec![0u64; words];
+        for slot in &bitmap {
+            bits[slot as usize / 64] |= 1 << (slot % 64);
+        }
+        Self { bitmap, bits }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bits.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, slot: Slot) -> bool {
+        self.bits.get(slot as usize / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)
+    }
+}
+
+/// One segment of a snapshot.
+#[derive(Debug, Clone)]
+pub(crate) struct Segment {
+    pub(crate) file: Arc<SegmentFile>,
+    pub(crate) tombstones: Arc<Tombstones>,
+}
+
+impl Segment {
+    /// How many vectors are not deleted.
+    pub(crate) fn live(&self) -> usize {
+        (self.file.header.shape.count as usize).saturating_sub(self.tombstones.bitmap.len() as usize)
+    }
+
+    /// The slot of a key, if it is there and not deleted.
+    pub(crate) fn live_slot(&self, view: &SegmentView<'_>, key: Key) -> Option<Slot> {
+        view.slot_of(key).filter(|&slot| !self.tombstones.contains(slot))
+    }
+
+    /// What the manifest has to say of it.
+    pub(crate) fn entry(&self) -> SegmentEntry {
+        SegmentEntry {
+            number: self.file.number,
+            file_len: self.file.layout.file_len,
+            count: self.file.header.shape.count,
+            header_checksum: self.file.header_checksum,
+            tombstones: self.tombstones.bitmap.clone(),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Dot products, by the widest instructions that the processor has.
+//!
+//! A [`Kernel`] is made by [`Kernel::detect`] or [`Kernel::available`] only, so to hold one is the proof that its
+//! instructions can run here. The integer products of all kernels are equal bit for bit. The float products add up in
+//! different orders: they differ from one another by at most `n * 2^-24 * sum(|a[i] * b[i]|)`, for vectors of length 1
+//! and 4,096 dimensions by less than 0.0003, in practice by less than 0.000001.
+
+use std::sync::OnceLock;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+/// A set of dot product routines that this processor can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel(Instructions);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Instructions {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(x86_64::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(x86_64::Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(aarch64::Neon),
+}
+
+impl Kernel {
+    /// The fastest kernel that this processor can run. The processor is asked once.
+    pub fn detect() -> Self {
+        static DETECTED: OnceLock<Kernel> = OnceLock::new();
+        *DETECTED.get_or_init(|| Self::available().last().copied().unwrap_or(Self(Instructions::Scalar)))
+    }
+
+    /// Every kernel that this processor can run, slowest first. The first is the scalar one, the measure of the others.
+    pub fn available() -> Vec<Self> {
+        let mut kernels = vec![Self(Instructions::Scalar)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            kernels.extend(x86_64::Avx2::detect().map(|token| Self(Instructions::Avx2(token))));
+            kernels.extend(x86_64::Avx512::detect().map(|token| Self(Instructions::Avx512(token))));
+        }
+        #[cfg(target_arch = "aarch64")]
+        kernels.extend(aarch64::Neon::detect().map(|token| Self(Instructions::Neon(token))));
+        kernels
+    }
+
+    /// The name of its instructions.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Instructions::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(_) => "avx512-vnni",
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon(_) => "neon",
+        }
+    }
+
+    /// The exact integer dot product of two rows of codes. Rows longer than 2^17 could overflow; the index refuses more
+    /// than [`MAX_DIMS`](crate::MAX_DIMS). Of rows of different length the longer one is cut.
+    #[inline]
+    pub fn dot_codes(self, a: &[i8], b: &[i8]) -> i32 {
+        let len = a.len().min(b.len());
+        let (a, b) = (&a[..len], &b[..len]);
+        match self.0 {
+            Instructions::Scalar => scalar::dot_codes(a, b),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => token.dot_codes(a, b),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => token.dot_codes(a, b),
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon(token) => token.dot_codes(a, b),
+        }
+    }
+
+    /// The dot product of two vectors. Of vectors of different length the longer one is cut.
+    #[inline]
+    pub fn dot(self, a: &[f32], b: &[f32]) -> f32 {
+        let len = a.len().min(b.len());
+        let (a, b) = (&a[..len], &b[..len]);
+        match self.0 {
+            Instructions::Scalar => scalar::dot(a, b),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => token.dot(a, b),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => token.dot(a, b),
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon(token) => token.dot(a, b),
+        }
+    }
+}
+
+/// Asks the processor to bring these items into its cache. A hint: it changes nothing that a program can see.
+#[inline(always)]
+pub fn prefetch<T>(items: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    x86_64::prefetch(items);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = items;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn integer_kernels_equal_the_scalar_one(pairs in prop::collection::vec((-127i8..=127, -127i8..=127), 1..4096)) {
+            let (a, b): (Vec<i8>, Vec<i8>) = pairs.into_iter().unzip();
+            let expected: i32 = a.iter().zip(&b).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum();
+            for kernel in Kernel::available() {
+                prop_assert_eq!(kernel.dot_codes(&a, &b), expected, "{}", kernel.name());
+            }
+        }
+
+        #[test]
+        fn float_kernels_stay_within_the_documented_tolerance(
+            pairs in prop::collection::vec((-1f32..1.0, -1f32..1.0), 1..4096)
+        ) {
+            let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+            let exact: f64 = a.iter().zip(&b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+            let magnitude: f64 = a.iter().zip(&b).map(|(&x, &y)| f64::from(x * y).abs()).sum();
+            let tolerance = a.len() as f64 * magnitude / f64::from(1 << 24);
+            for kernel in Kernel::available() {
+                let found = f64::from(kernel.dot(&a, &b));
+                prop_assert!((found - exact).abs() <= tolerance, "{}: {found} for {exact}", kernel.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_short_length_and_the_largest_codes() {
+        for len in 0..=260 {
+            for (x, y) in [(127i8, 127i8), (-127, 127), (-127, -127)] {
+                let (a, b) = (vec![x; len], vec![y; len]);
+                for kernel in Kernel::available() {
+                    let expected = i32::from(x) * i32::from(y) * len as i32;
+                    assert_eq!(kernel.dot_codes(&a, &b), expected, "{} {len}", kernel.name());
+                    let ones = vec![1f32; len];
+                    assert_eq!(kernel.dot(&ones, &ones), len as f32, "{} {len}", kernel.name());
+                }
+            }
+        }
+        let longest = vec![-127i8; crate::MAX_DIMS];
+        for kernel in Kernel::available() {
+            assert_eq!(kernel.dot_codes(&longest, &longest), 127 * 127 * crate::MAX_DIMS as i32, "{}", kernel.name());
+        }
+    }
+
+    #[test]
+    fn a_prefetch_of_anything_is_harmless() {
+        prefetch::<u8>(&[]);
+        prefetch(&[1; 1000]);
+        prefetch(&[(); 1000]);
+    }
+}

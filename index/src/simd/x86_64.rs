@@ -1,0 +1,154 @@
+//! Kernels for x86-64: AVX2 with FMA, and AVX-512 with VNNI.
+#![expect(unsafe_code, reason = "SIMD loads and prefetches take raw pointers; calls need proof of the CPU's features")]
+
+use std::arch::x86_64::*;
+
+/// Proof that this processor has AVX2 and FMA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    pub(super) fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Self(()))
+    }
+
+    #[inline]
+    pub(super) fn dot_codes(self, a: &[i8], b: &[i8]) -> i32 {
+        // SAFETY: `self` is made by `detect` only, after it found the features.
+        unsafe { dot_codes_avx2(a, b) }
+    }
+
+    #[inline]
+    pub(super) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
+        // SAFETY: `self` is made by `detect` only, after it found the features.
+        unsafe { dot_avx2(a, b) }
+    }
+}
+
+/// Proof that this processor has AVX-512 F, BW and VNNI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Avx512(());
+
+impl Avx512 {
+    pub(super) fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vnni"))
+        .then_some(Self(()))
+    }
+
+    #[inline]
+    pub(super) fn dot_codes(self, a: &[i8], b: &[i8]) -> i32 {
+        // SAFETY: `self` is made by `detect` only, after it found the features.
+        unsafe { dot_codes_avx512(a, b) }
+    }
+
+    #[inline]
+    pub(super) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
+        // SAFETY: `self` is made by `detect` only, after it found the features.
+        unsafe { dot_avx512(a, b) }
+    }
+}
+
+/// One hint per cache line.
+#[inline(always)]
+pub(super) fn prefetch<T>(items: &[T]) {
+    let start = items.as_ptr().cast::<i8>();
+    for offset in (0..size_of_val(items)).step_by(64) {
+        // SAFETY: SSE is part of every x86-64 processor; a prefetch reads nothing that a program can see, and the
+        // address is inside the slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn dot_codes_avx2(a: &[i8], b: &[i8]) -> i32 {
+    let (a_chunks, a_rest) = a.as_chunks::<32>();
+    let (b_chunks, b_rest) = b.as_chunks::<32>();
+    let mut low = _mm256_setzero_si256();
+    let mut high = _mm256_setzero_si256();
+    for (x, y) in a_chunks.iter().zip(b_chunks) {
+        // SAFETY: each chunk is 32 bytes long, and these loads ask for no alignment.
+        let (x, y) = unsafe { (_mm256_loadu_si256(x.as_ptr().cast()), _mm256_loadu_si256(y.as_ptr().cast())) };
+        let x_low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(x));
+        let y_low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(y));
+        let x_high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(x));
+        let y_high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(y));
+        low = _mm256_add_epi32(low, _mm256_madd_epi16(x_low, y_low));
+        high = _mm256_add_epi32(high, _mm256_madd_epi16(x_high, y_high));
+    }
+    let sum = _mm256_add_epi32(low, high);
+    let half = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+    let quarter = _mm_add_epi32(half, _mm_unpackhi_epi64(half, half));
+    let eighth = _mm_add_epi32(quarter, _mm_shuffle_epi32::<0b01>(quarter));
+    _mm_cvtsi128_si32(eighth) + super::scalar::dot_codes(a_rest, b_rest)
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn dot_avx2(a: &[f32], b: &[f32]) -> f32 {
+    let (a_chunks, a_rest) = a.as_chunks::<32>();
+    let (b_chunks, b_rest) = b.as_chunks::<32>();
+    let mut sums = [_mm256_setzero_ps(); 4];
+    for (x, y) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..4 {
+            // SAFETY: each chunk is 32 floats long, the loads read floats 8 * lane to 8 * lane + 7, unaligned.
+            let (x, y) =
+                unsafe { (_mm256_loadu_ps(x.as_ptr().add(8 * lane)), _mm256_loadu_ps(y.as_ptr().add(8 * lane))) };
+            sums[lane] = _mm256_fmadd_ps(x, y, sums[lane]);
+        }
+    }
+    let sum = _mm256_add_ps(_mm256_add_ps(sums[0], sums[1]), _mm256_add_ps(sums[2], sums[3]));
+    let half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps::<1>(sum));
+    let quarter = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    let eighth = _mm_add_ss(quarter, _mm_movehdup_ps(quarter));
+    _mm_cvtss_f32(eighth) + super::scalar::dot(a_rest, b_rest)
+}
+
+/// VNNI multiplies unsigned by signed bytes, so 128 is added to each code of `a` (a flip of the top bit), and
+/// 128 times the sum of `b` is taken off again. No intermediate saturates: `vpdpbusd` is the wrapping form, and
+/// 255 * 127 * [`MAX_DIMS`](crate::MAX_DIMS) fits an i32.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn dot_codes_avx512(a: &[i8], b: &[i8]) -> i32 {
+    let flip = _mm512_set1_epi8(-128);
+    let (a_chunks, a_rest) = a.as_chunks::<64>();
+    let (b_chunks, b_rest) = b.as_chunks::<64>();
+    let mut products = _mm512_setzero_si512();
+    let mut surplus = _mm512_setzero_si512();
+    for (x, y) in a_chunks.iter().zip(b_chunks) {
+        // SAFETY: each chunk is 64 bytes long, and these loads ask for no alignment.
+        let (x, y) = unsafe { (_mm512_loadu_si512(x.as_ptr().cast()), _mm512_loadu_si512(y.as_ptr().cast())) };
+        products = _mm512_dpbusd_epi32(products, _mm512_xor_si512(x, flip), y);
+        surplus = _mm512_dpbusd_epi32(surplus, flip, y);
+    }
+    if !a_rest.is_empty() {
+        let mask = (1u64 << a_rest.len()) - 1;
+        // SAFETY: the mask lets only the bytes of the rest be read, which has fewer than 64 and is equally long in both.
+        let (x, y) =
+            unsafe { (_mm512_maskz_loadu_epi8(mask, a_rest.as_ptr()), _mm512_maskz_loadu_epi8(mask, b_rest.as_ptr())) };
+        products = _mm512_dpbusd_epi32(products, _mm512_xor_si512(x, flip), y);
+        surplus = _mm512_dpbusd_epi32(surplus, flip, y);
+    }
+    _mm512_reduce_add_epi32(_mm512_sub_epi32(products, surplus))
+}
+
+#[target_feature(enable = "avx512f")]
+fn dot_avx512(a: &[f32], b: &[f32]) -> f32 {
+    let (a_chunks, a_rest) = a.as_chunks::<64>();
+    let (b_chunks, b_rest) = b.as_chunks::<64>();
+    let mut sums = [_mm512_setzero_ps(); 4];
+    for (x, y) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..4 {
+            // SAFETY: each chunk is 64 floats long, the loads read floats 16 * lane to 16 * lane + 15, unaligned.
+            let (x, y) =
+                unsafe { (_mm512_loadu_ps(x.as_ptr().add(16 * lane)), _mm512_loadu_ps(y.as_ptr().add(16 * lane))) };
+            sums[lane] = _mm512_fmadd_ps(x, y, sums[lane]);
+        }
+    }
+    for (x, y) in a_rest.chunks(16).zip(b_rest.chunks(16)) {
+        let mask = ((1u32 << x.len()) - 1) as u16;
+        // SAFETY: the mask lets only the floats of these equally long chunks of at most 16 be read.
+        let (x, y) = unsafe { (_mm512_maskz_loadu_ps(mask, x.as_ptr()), _mm512_maskz_loadu_ps(mask, y.as_ptr())) };
+        sums[0] = _mm512_fmadd_ps(x, y, sums[0]);
+    }
+    _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3])))
+}

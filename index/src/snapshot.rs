@@ -1,0 +1,160 @@
+//! One unchanging view of an index.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::best::Best;
+use crate::error::{OpenError, Problem, SearchError, VectorError};
+use crate::filter::Filter;
+use crate::format::manifest::Manifest;
+use crate::graph::codes::QueryCodes;
+use crate::options::SearchParams;
+use crate::quantize::{code_stride, encode, normalise};
+use crate::search::{self, Exact, Wanted};
+use crate::segment::{Segment, SegmentFile, Tombstones};
+use crate::{Key, verify};
+
+/// One result of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The key that the vector was saved with.
+    pub key: Key,
+    /// The cosine of the query and the vector, computed in f32 from the exact vectors.
+    pub score: f32,
+}
+
+/// One unchanging view of an index. Searching it takes no lock; it stays whole when the index changes or its files are removed.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub(crate) dims: usize,
+    pub(crate) generation: u64,
+    pub(crate) next_segment: u64,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) segments: Vec<Segment>,
+}
+
+impl Snapshot {
+    /// Maps the segments of a manifest, or takes them over from an older snapshot.
+    pub(crate) fn open(directory: &Path, manifest: Manifest, older: Option<&Self>) -> Result<Self, OpenError> {
+        let Manifest { dims, generation, next_segment, payload, segments } = manifest;
+        let segments = segments.into_iter().map(|entry| {
+            let known = older
+                .into_iter()
+                .flat_map(|older| &older.segments)
+                .find(|known| (known.file.number, known.file.header_checksum) == (entry.number, entry.header_checksum));
+            match known {
+                Some(known) if known.tombstones.bitmap == entry.tombstones => Ok(known.clone()),
+                Some(known) => {
+                    let tombstones = Arc::new(Tombstones::new(entry.tombstones));
+                    Ok(Segment { file: Arc::clone(&known.file), tombstones })
+                }
+                None => {
+                    let file = Arc::new(SegmentFile::open(directory, &entry, dims)?);
+                    Ok(Segment { file, tombstones: Arc::new(Tombstones::new(entry.tombstones)) })
+                }
+            }
+        });
+        let segments = segments.collect::<Result<_, OpenError>>()?;
+        Ok(Self { dims, generation, next_segment, payload, segments })
+    }
+
+    /// The vectors nearest to `query` by cosine among those that the filter lets pass, best first, ties by key. The query
+    /// may have any length but zero. Fewer than `k` come back only when fewer are allowed.
+    ///
+    /// # Errors
+    /// When the query has other dimensions than the index, is zero, or has a NaN or an infinity in it.
+    pub fn search(&self, query: &[f32], params: &SearchParams, filter: Filter<'_>) -> Result<Vec<Hit>, SearchError> {
+        let vector = self.unit(query)?;
+        let mut codes = Vec::new();
+        let scale = encode(&vector, code_stride(self.dims), &mut codes);
+        let filter_len = match filter {
+            Filter::All => 0,
+            Filter::Only(keys) | Filter::Except(keys) => keys.len(),
+        };
+        // More than there are cannot be found; so no memory is set aside for more.
+        let k = params.k.min(self.len());
+        let ef = params.effort().min(self.len()).max(k);
+        let codes = QueryCodes { row: &codes, scale };
+        let wanted = Wanted { vector: &vector, codes, k, ef, filter, filter_len };
+        let mut found = Vec::new();
+        if k > 0 {
+            self.segments.iter().for_each(|segment| search::search(segment, &wanted, &mut found));
+        }
+        let mut best = Best::new(k);
+        found.into_iter().for_each(|(key, score)| best.push(Exact { score, key }));
+        Ok(best.into_sorted().into_iter().map(|Exact { score, key }| Hit { key, score }).collect())
+    }
+
+    /// The exact cosine of the query and each key's vector; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn scores(&self, query: &[f32], keys: &[Key]) -> Result<Vec<Option<f32>>, SearchError> {
+        let vector = self.unit(query)?;
+        let kernel = crate::simd::Kernel::detect();
+        Ok(keys.iter().map(|&key| self.vector(key).map(|other| kernel.dot(&vector, other))).collect())
+    }
+
+    /// The vector of a key, scaled to length 1.
+    pub fn vector(&self, key: Key) -> Option<&[f32]> {
+        self.segments.iter().rev().find_map(|segment| {
+            let view = segment.file.view();
+            view.vector(segment.live_slot(&view, key)?)
+        })
+    }
+
+    /// Whether a key has a vector.
+    pub fn contains(&self, key: Key) -> bool {
+        self.segments.iter().any(|segment| segment.live_slot(&segment.file.view(), key).is_some())
+    }
+
+    /// How many vectors can be found.
+    pub fn len(&self) -> usize {
+        self.segments.iter().map(Segment::live).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All keys, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        self.segments.iter().flat_map(|segment| {
+            let slots = segment.file.view().keys.iter().zip(0..);
+            slots.filter(|&(_, slot)| !segment.tombstones.contains(slot)).map(|(&key, _)| key)
+        })
+    }
+
+    /// The bytes that the caller published last.
+    pub fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// Grows with each publication, from 1.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The dimensions of the vectors.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// How many segments there are: each is searched on its own.
+    pub fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Checks all that can be checked, reading every byte: checksums, keys, links, levels, that every node can be reached,
+    /// codes, tombstones. Returns what is wrong; nothing, for a sound index.
+    pub fn verify(&self) -> Vec<Problem> {
+        verify::verify(self)
+    }
+
+    fn unit(&self, query: &[f32]) -> Result<Vec<f32>, VectorError> {
+        let mut vector = Vec::with_capacity(self.dims);
+        normalise(query, self.dims, &mut vector)?;
+        Ok(vector)
+    }
+}

@@ -1,0 +1,33 @@
+//! Read-only mappings of segment files.
+#![expect(unsafe_code, reason = "mapping a file is unsafe, because the file could be changed behind the mapping")]
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+/// The bytes of a published file, mapped.
+///
+/// The contract of the whole crate: **nobody writes to or truncates a published segment**. Our writer makes segments
+/// under a new name, publishes them by the manifest, and later only unlinks them, which leaves the mappings of others
+/// whole. Whoever truncates a segment by other means can crash its readers (SIGBUS), as with every mapped file.
+#[derive(Debug)]
+pub(crate) struct Mapped(Mmap);
+
+impl Mapped {
+    /// Maps the whole file. It may not be empty.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        // SAFETY: the mapping is read-only, and by the contract above the file does not change while it is mapped. The
+        // views read plain integers and floats from it, which every bit pattern is valid for, and check all bounds, so
+        // that even bytes that change break results and not memory.
+        unsafe { Mmap::map(&file) }.map(Self)
+    }
+}
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

@@ -1,0 +1,52 @@
+//! Files that appear whole or not at all: write, sync, rename, sync the directory.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+
+/// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first.
+/// The file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
+pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
+    remove_if_present(path)?;
+    let file = File::options().write(true).create_new(true).open(path)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, file);
+    let filled = fill(&mut writer).and_then(|value| {
+        writer.flush()?;
+        writer.get_ref().sync_all()?;
+        Ok(value)
+    });
+    if filled.is_err() {
+        // Half a file helps nobody, and on a full disk its space does.
+        let _ = fs::remove_file(path);
+    }
+    filled
+}
+
+/// Puts `bytes` in the place of `path`, atomically: after a crash the old or the new content is there.
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_new(temporary, |writer| writer.write_all(bytes))?;
+    let directory = path.parent().unwrap_or(Path::new("."));
+    // The files that the new content refers to have to be found after a crash, so their names go to the disk first.
+    sync_directory(directory)?;
+    fs::rename(temporary, path)?;
+    sync_directory(directory)
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+/// Removes a file that may be absent.
+pub(crate) fn remove_if_present(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Goes back to `position` to overwrite `bytes` there.
+pub(crate) fn patch(writer: &mut BufWriter<File>, position: u64, bytes: &[u8]) -> io::Result<()> {
+    writer.seek(io::SeekFrom::Start(position))?;
+    writer.write_all(bytes)
+}

@@ -1,0 +1,284 @@
+//! The one that changes an index.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
+
+use crate::error::{OpenError, WriteError};
+use crate::format::manifest::Manifest;
+use crate::format::segment_writer::{self, Draft};
+use crate::format::{MAX_COUNT, names};
+use crate::merge::{self, Merge, Merged};
+use crate::options::{IndexOptions, MAX_PAYLOAD};
+use crate::quantize::{code_stride, encode, normalise};
+use crate::reader::open_snapshot;
+use crate::segment::{Segment, SegmentFile, Tombstones};
+use crate::snapshot::Snapshot;
+use crate::sys::publish;
+use crate::{Key, Progress};
+
+/// Changes an index. The caller sees to it that there is one writer of a directory at a time, in all processes.
+///
+/// After an error the index is as before, on the disk and for this writer.
+#[derive(Debug)]
+pub struct Writer {
+    directory: PathBuf,
+    options: IndexOptions,
+    current: Arc<Snapshot>,
+}
+
+impl Writer {
+    /// Makes an empty index in a directory, which is made too where it is absent.
+    ///
+    /// # Errors
+    /// When there is an index already, an option is out of bounds, or the directory cannot be written.
+    pub fn create(directory: impl AsRef<Path>, options: IndexOptions, payload: &[u8]) -> Result<Self, WriteError> {
+        options.check()?;
+        check_payload(payload)?;
+        let directory = directory.as_ref().to_owned();
+        fs::create_dir_all(&directory).map_err(WriteError::io(&directory))?;
+        let path = names::manifest(&directory);
+        if path.try_exists().map_err(WriteError::io(&path))? {
+            return Err(WriteError::Exists { path });
+        }
+        remove_leftovers(&directory, &[]).map_err(WriteError::io(&directory))?;
+        let snapshot = Snapshot {
+            dims: options.dims,
+            generation: 1,
+            next_segment: 0,
+            payload: payload.to_vec(),
+            segments: Vec::new(),
+        };
+        publish_manifest(&directory, &snapshot)?;
+        Ok(Self { directory, options, current: Arc::new(snapshot) })
+    }
+
+    /// Opens an index to change it. What a crash has left in the directory is removed.
+    ///
+    /// # Errors
+    /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the index's.
+    pub fn open(directory: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
+        options.check()?;
+        let directory = directory.as_ref().to_owned();
+        let (snapshot, _) = open_snapshot(&directory, None)?;
+        if snapshot.dims != options.dims {
+            let (expected, found) = (options.dims, snapshot.dims);
+            return Err(OpenError::Dimensions { path: names::manifest(&directory), expected, found });
+        }
+        remove_leftovers(&directory, &snapshot.segments).map_err(OpenError::io(&directory))?;
+        Ok(Self { directory, options, current: Arc::new(snapshot) })
+    }
+
+    /// The view of what was published last.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current)
+    }
+
+    /// Removes the vectors of `deletes`, then puts in those of `upserts`, in the place of what their keys had before, and
+    /// publishes the result together with `payload`: after a crash all of it is there or none. Applying the same again changes
+    /// nothing but the generation. Of a key that comes twice in `upserts` the last vector counts.
+    ///
+    /// Vectors need not have length 1; they are kept so. The new vectors are scanned by searches until a
+    /// [merge](Self::maintain) puts them into a graph.
+    ///
+    /// # Errors
+    /// When a vector is refused, the payload is too long, or a file cannot be written.
+    pub fn apply(&mut self, upserts: &[(Key, &[f32])], deletes: &[Key], payload: &[u8]) -> Result<(), WriteError> {
+        check_payload(payload)?;
+        let (keys, vectors) = self.wanted_upserts(upserts)?;
+        let dims = self.options.dims;
+        // What is there already stays, unless it is deleted and not put in again.
+        let fresh: Vec<usize> = (0..keys.len())
+            .filter(|&row| self.current.vector(keys[row]) != Some(&vectors[row * dims..][..dims]))
+            .collect();
+        let unchanged: HashSet<Key> = {
+            let fresh: HashSet<usize> = fresh.iter().copied().collect();
+            (0..keys.len()).filter(|row| !fresh.contains(row)).map(|row| keys[row]).collect()
+        };
+        let fresh_keys: Vec<Key> = fresh.iter().map(|&row| keys[row]).collect();
+        let gone: Vec<Key> = fresh_keys.iter().chain(deletes).copied().filter(|key| !unchanged.contains(key)).collect();
+
+        let mut segments: Vec<Segment> = self
+            .current
+            .segments
+            .iter()
+            .map(|segment| bury(segment, &gone))
+            .filter(|segment| segment.live() > 0)
+            .collect();
+        if !fresh.is_empty() {
+            let number = self.take_number();
+            let (mut codes, mut scales) = (Vec::new(), Vec::new());
+            let vector = |row: usize| &vectors[fresh[row] * dims..][..dims];
+            for row in 0..fresh.len() {
+                scales.push(encode(vector(row), code_stride(dims), &mut codes));
+            }
+            let draft = Draft { dims, keys: &fresh_keys, codes: &codes, scales: &scales, vector: &vector, graph: None };
+            segments.push(write_segment(&self.directory, number, &draft)?);
+        }
+        self.publish(segments, payload.to_vec())
+    }
+
+    /// Merges some segments, where that makes searches faster, and publishes the result. Returns whether more remains to be
+    /// done. `progress` is called from several threads and may stop the work, which is then lost. It runs in the rayon pool
+    /// it is called in.
+    ///
+    /// # Errors
+    /// When it is stopped, a segment is damaged, or a file cannot be written.
+    pub fn maintain(&mut self, progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync)) -> Result<bool, WriteError> {
+        match self.begin_merge() {
+            None => Ok(false),
+            Some(merge) => {
+                let merged = merge.run(progress)?;
+                self.finish_merge(merged)?;
+                Ok(merge::plan(&self.current.segments, &self.options).is_some())
+            }
+        }
+    }
+
+    /// The merge that should be done next, if any. It can be [run](Merge::run) by another thread, while this writer applies
+    /// more; it is put in by [`finish_merge`](Self::finish_merge). One merge at a time: the next one may be begun once
+    /// this one is finished or dropped.
+    pub fn begin_merge(&mut self) -> Option<Merge> {
+        let sources = merge::plan(&self.current.segments, &self.options)?;
+        let number = self.take_number();
+        Some(Merge::new(self.directory.clone(), number, self.options.clone(), sources))
+    }
+
+    /// Puts a merged segment in the place of its sources and publishes that. What was deleted or replaced since
+    /// [`begin_merge`](Self::begin_merge) stays so.
+    ///
+    /// # Errors
+    /// When the manifest cannot be written.
+    pub fn finish_merge(&mut self, merged: Merged) -> Result<(), WriteError> {
+        let Merged { segment, sources } = merged;
+        let mut gone: Vec<Key> = Vec::new();
+        for source in &sources {
+            // A source whose vectors were all deleted meanwhile is no longer there.
+            let now = self.current.segments.iter().find(|now| now.file.number == source.file.number);
+            let is_live = |slot| now.is_some_and(|now| !now.tombstones.contains(slot));
+            let view = source.file.view();
+            let keys = view.keys.iter().zip(0..);
+            let was_live = keys.filter(|&(_, slot)| !source.tombstones.contains(slot));
+            gone.extend(was_live.filter(|&(_, slot)| !is_live(slot)).map(|(&key, _)| key));
+        }
+        let is_source = |segment: &Segment| sources.iter().any(|source| source.file.number == segment.file.number);
+        let mut segments: Vec<Segment> = self.current.segments.clone();
+        let position = segments.iter().position(is_source).unwrap_or(segments.len());
+        segments.retain(|segment| !is_source(segment));
+        let merged = segment.map(|segment| bury(&segment, &gone)).filter(|segment| segment.live() > 0);
+        if let Some(merged) = merged {
+            segments.insert(position.min(segments.len()), merged);
+        }
+        self.publish(segments, self.current.payload.clone())
+    }
+
+    /// The rows to be put in: their keys, each once, and their vectors, of length 1, one after the other.
+    fn wanted_upserts(&self, upserts: &[(Key, &[f32])]) -> Result<(Vec<Key>, Vec<f32>), WriteError> {
+        if upserts.len() > MAX_COUNT {
+            return Err(WriteError::TooMany { found: upserts.len() });
+        }
+        let last: HashMap<Key, usize> =
+            upserts.iter().enumerate().map(|(position, &(key, _))| (key, position)).collect();
+        let mut keys = Vec::with_capacity(last.len());
+        let mut vectors = Vec::with_capacity(last.len() * self.options.dims);
+        let mut refused = Vec::new();
+        for (position, &(key, vector)) in upserts.iter().enumerate() {
+            let is_last = last.get(&key) == Some(&position);
+            let out = if is_last { &mut vectors } else { &mut refused };
+            normalise(vector, self.options.dims, out).map_err(|why| WriteError::Vector { key, why })?;
+            refused.clear();
+            if is_last {
+                keys.push(key);
+            }
+        }
+        Ok((keys, vectors))
+    }
+
+    /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose writing
+    /// failed late may name it all the same.
+    fn take_number(&mut self) -> u64 {
+        let Snapshot { dims, generation, next_segment, ref payload, ref segments } = *self.current;
+        let (payload, segments) = (payload.clone(), segments.clone());
+        self.current = Arc::new(Snapshot { dims, generation, next_segment: next_segment + 1, payload, segments });
+        next_segment
+    }
+
+    fn publish(&mut self, segments: Vec<Segment>, payload: Vec<u8>) -> Result<(), WriteError> {
+        let (dims, generation) = (self.options.dims, self.current.generation + 1);
+        let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments };
+        publish_manifest(&self.directory, &next)?;
+        let before = std::mem::replace(&mut self.current, Arc::new(next));
+        for old in &before.segments {
+            let is_kept = self.current.segments.iter().any(|kept| kept.file.number == old.file.number);
+            if !is_kept && let Err(error) = publish::remove_if_present(&old.file.path) {
+                // It takes space and does no harm; the next writer tries again.
+                tracing::debug!(path = %old.file.path.display(), %error, "an old segment stays for now");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a segment and maps it.
+pub(crate) fn write_segment(directory: &Path, number: u64, draft: &Draft<'_>) -> Result<Segment, WriteError> {
+    let path = names::segment(directory, number);
+    let written = segment_writer::write(&path, draft).map_err(WriteError::io(&path))?;
+    let entry = crate::format::manifest::SegmentEntry {
+        number,
+        file_len: written.file_len,
+        count: draft.keys.len() as u32,
+        header_checksum: written.header_checksum,
+        tombstones: RoaringBitmap::new(),
+    };
+    let file = Arc::new(SegmentFile::open(directory, &entry, draft.dims)?);
+    Ok(Segment { file, tombstones: Arc::default() })
+}
+
+/// The segment with these keys among its tombstones.
+fn bury(segment: &Segment, keys: &[Key]) -> Segment {
+    let view = segment.file.view();
+    let slots: RoaringBitmap = keys.iter().filter_map(|&key| segment.live_slot(&view, key)).collect();
+    if slots.is_empty() {
+        return segment.clone();
+    }
+    let tombstones = Arc::new(Tombstones::new(&segment.tombstones.bitmap | &slots));
+    Segment { file: Arc::clone(&segment.file), tombstones }
+}
+
+fn publish_manifest(directory: &Path, snapshot: &Snapshot) -> Result<(), WriteError> {
+    let manifest = Manifest {
+        dims: snapshot.dims,
+        generation: snapshot.generation,
+        next_segment: snapshot.next_segment,
+        payload: snapshot.payload.clone(),
+        segments: snapshot.segments.iter().map(Segment::entry).collect(),
+    };
+    let path = names::manifest(directory);
+    let replace = |bytes: Vec<u8>| publish::replace(&path, &names::temporary_manifest(directory), &bytes);
+    manifest.encode().and_then(replace).map_err(WriteError::io(&path))
+}
+
+fn check_payload(payload: &[u8]) -> Result<(), WriteError> {
+    if payload.len() > MAX_PAYLOAD { Err(WriteError::Payload { found: payload.len() }) } else { Ok(()) }
+}
+
+/// Removes the files of an index that no manifest speaks of. Files that are not the index's stay.
+fn remove_leftovers(directory: &Path, segments: &[Segment]) -> io::Result<()> {
+    for file in fs::read_dir(directory)? {
+        let file = file?;
+        let is_leftover = match file.file_name().to_str().map(names::kind) {
+            Some(names::Kind::Segment(number)) => segments.iter().all(|segment| segment.file.number != number),
+            Some(names::Kind::Temporary) => true,
+            Some(names::Kind::Other) | None => false,
+        };
+        if is_leftover {
+            publish::remove_if_present(&file.path())?;
+        }
+    }
+    Ok(())
+}

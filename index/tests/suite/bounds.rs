@@ -1,0 +1,157 @@
+//! The smallest, largest, emptiest and worst input.
+
+use memorist_index::{Filter, IndexOptions, MAX_PAYLOAD, OpenError, Reader, SearchError, SearchParams, VectorError};
+use memorist_index::{WriteError, Writer};
+
+use crate::support::{World, clustered, small};
+
+#[test]
+fn an_empty_index() {
+    let world = World::new(IndexOptions::new(3));
+    let snapshot = Reader::open(world.directory.path()).unwrap().snapshot();
+    assert_eq!(snapshot.search(&[1.0, 0.0, 0.0], &SearchParams::new(10), Filter::All).unwrap(), []);
+    assert_eq!(snapshot.scores(&[1.0, 0.0, 0.0], &[1]).unwrap(), [None]);
+    assert!(snapshot.is_empty() && !snapshot.contains(1) && snapshot.vector(1).is_none());
+    assert_eq!((snapshot.verify(), snapshot.keys().count(), snapshot.dims()), (vec![], 0, 3));
+}
+
+#[test]
+fn every_number_of_dimensions() {
+    for dims in [1, 2, 3, 15, 63, 64, 65, 384, 1000, 4096] {
+        let count = if dims > 1000 { 120 } else { 400 };
+        let world = World::filled(small(dims, 100), &clustered(30, count, dims, 10), count);
+        let snapshot = world.writer.snapshot();
+        assert_eq!(snapshot.verify(), [], "{dims} dimensions");
+        let recall = world.recall(&snapshot, &clustered(31, 10, dims, 10), SearchParams::new(10), Filter::All);
+        assert!(recall >= 0.95, "{dims} dimensions: recall {recall}");
+    }
+}
+
+#[test]
+fn more_wanted_than_there_are() {
+    for count in [1, 2, 10, 300] {
+        let world = World::filled(small(8, 100), &clustered(32, count, 8, 3), count);
+        let snapshot = world.writer.snapshot();
+        for k in [count, count + 1, 1_000_000, usize::MAX] {
+            let query = &clustered(33, 1, 8, 1)[0];
+            let hits = snapshot.search(query, &SearchParams::new(k), Filter::All).unwrap();
+            let exact = world.exact(query, k, Filter::All);
+            assert!(hits.iter().map(|hit| hit.key).eq(exact.iter().map(|&(key, _)| key)), "{count}, {k}");
+        }
+        let params = SearchParams { k: 0, ef: None };
+        assert_eq!(snapshot.search(&[1.0; 8], &params, Filter::All).unwrap(), []);
+        let params = SearchParams { k: 5, ef: Some(0) };
+        assert_eq!(snapshot.search(&[1.0; 8], &params, Filter::All).unwrap().len(), count.min(5));
+    }
+}
+
+#[test]
+fn duplicates_by_the_thousand() {
+    let mut vectors = vec![vec![1.0, 2.0, 3.0, 4.0]; 3000];
+    vectors.extend(vec![vec![-1.0, 0.5, 0.0, 2.0]; 2000]);
+    vectors.extend(clustered(34, 1000, 4, 20));
+    let world = World::filled(small(4, 500), &vectors, 2000);
+    let snapshot = world.writer.snapshot();
+    assert_eq!(snapshot.verify(), []);
+    for query in [&vectors[0], &vectors[3000]] {
+        let hits = snapshot.search(query, &SearchParams::new(50), Filter::All).unwrap();
+        assert!(hits.len() == 50 && hits.iter().all(|hit| hit.score > 0.99999), "{hits:?}");
+    }
+    let recall = world.recall(&snapshot, &vectors[5000..5100], SearchParams::new(10), Filter::All);
+    assert!(recall >= 0.95, "the others, between the duplicates: recall {recall}");
+}
+
+#[test]
+fn nothing_but_duplicates() {
+    let world = World::filled(small(4, 500), &vec![vec![0.0, 0.0, 1.0, 0.0]; 2500], 2500);
+    let snapshot = world.writer.snapshot();
+    assert_eq!(snapshot.verify(), []);
+    let hits = snapshot.search(&[0.0, 0.0, 2.0, 0.0], &SearchParams::new(2500), Filter::All).unwrap();
+    assert!(hits.iter().map(|hit| hit.key).eq(0..2500));
+}
+
+#[test]
+fn vectors_that_have_no_direction_are_refused_by_name() {
+    let mut world = World::filled(small(3, 100), &clustered(35, 10, 3, 2), 10);
+    for (bad, expected) in [
+        (vec![0.0; 3], VectorError::Zero),
+        (vec![1.0, f32::NAN, 0.0], VectorError::NotANumber { position: 1 }),
+        (vec![f32::INFINITY, 0.0, 0.0], VectorError::Infinite { position: 0 }),
+        (vec![1.0; 4], VectorError::Dimensions { expected: 3, found: 4 }),
+        (vec![], VectorError::Dimensions { expected: 3, found: 0 }),
+    ] {
+        let generation = world.writer.snapshot().generation();
+        let refused = world.writer.apply(&[(70, &[1.0; 3]), (77, &bad)], &[1], b"new");
+        let Err(WriteError::Vector { key: 77, why }) = refused else { panic!("{refused:?}") };
+        assert_eq!(why, expected);
+        // Also where a later one of the same key would have counted.
+        assert!(world.writer.apply(&[(70, &bad), (70, &[1.0; 3])], &[], b"new").is_err());
+        let snapshot = world.writer.snapshot();
+        assert_eq!((snapshot.generation(), snapshot.len(), snapshot.payload()), (generation, 10, &b""[..]));
+        assert_eq!(snapshot.search(&bad, &SearchParams::new(1), Filter::All), Err(SearchError::Query(expected.clone())));
+        assert_eq!(snapshot.scores(&bad, &[1]), Err(SearchError::Query(expected)));
+    }
+}
+
+#[test]
+fn the_length_of_a_vector_does_not_count() {
+    let mut world = World::new(IndexOptions::new(2));
+    world.apply(vec![(1, vec![3e38, 3e38]), (2, vec![1e-45, 0.0]), (3, vec![0.0, 5.0])], &[]);
+    let hits = world.writer.snapshot().search(&[1e30, 1e30], &SearchParams::new(3), Filter::All).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(world.writer.snapshot().verify(), []);
+}
+
+#[test]
+fn options_out_of_bounds_are_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let change = |change: fn(&mut IndexOptions)| {
+        let mut options = IndexOptions::new(4);
+        change(&mut options);
+        options
+    };
+    for (options, name) in [
+        (change(|options| options.dims = 0), "dims"),
+        (change(|options| options.dims = 20_000), "dims"),
+        (change(|options| options.m = 1), "m "),
+        (change(|options| options.m = 65), "m "),
+        (change(|options| options.ef_construction = 0), "ef_construction"),
+        (change(|options| options.flat_limit = 0), "flat_limit"),
+        (change(|options| options.merge_percent = 101), "merge_percent"),
+        (change(|options| options.deleted_percent = 0), "deleted_percent"),
+    ] {
+        let error = Writer::create(directory.path(), options, b"").unwrap_err().to_string();
+        assert!(error.starts_with(name), "{error}");
+    }
+    let error = Writer::create(directory.path(), IndexOptions::new(4), &[0; MAX_PAYLOAD + 1]).unwrap_err();
+    assert!(matches!(error, WriteError::Payload { found: 4097 }), "{error}");
+    assert!(matches!(Reader::open(directory.path()), Err(OpenError::Missing { .. })), "nothing was created");
+}
+
+#[test]
+fn an_index_is_not_created_over_another_nor_opened_as_another() {
+    let world = World::filled(small(3, 100), &clustered(36, 10, 3, 2), 10);
+    let exists = Writer::create(world.directory.path(), IndexOptions::new(3), b"");
+    assert!(matches!(exists, Err(WriteError::Exists { .. })), "{exists:?}");
+    let other = Writer::open(world.directory.path(), IndexOptions::new(5));
+    assert!(matches!(other, Err(OpenError::Dimensions { expected: 5, found: 3, .. })), "{other:?}");
+}
+
+#[test]
+fn the_smallest_graphs() {
+    for count in [1, 2, 3, 17] {
+        for m in [2, 16, 64] {
+            let mut options = small(5, 1);
+            options.m = m;
+            let world = World::filled(options, &clustered(37, count, 5, 2), 1);
+            assert_eq!(world.writer.snapshot().verify(), [], "{count} vectors, m = {m}");
+            let recall = world.recall(
+                &world.writer.snapshot(),
+                &clustered(38, 3, 5, 2),
+                SearchParams::new(3),
+                Filter::All,
+            );
+            assert!(recall > 0.99, "{count} vectors, m = {m}");
+        }
+    }
+}

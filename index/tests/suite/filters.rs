@@ -1,0 +1,83 @@
+//! Filters of every size: the k nearest allowed vectors come back.
+
+use memorist_index::{Filter, SearchParams};
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use roaring::RoaringTreemap;
+
+use crate::support::{World, clustered, small};
+
+const COUNT: usize = 12_000;
+const DIMS: usize = 32;
+
+/// A large segment with a graph, a small one without, and some tombstones.
+fn world() -> World {
+    let vectors = clustered(20, COUNT, DIMS, 60);
+    let mut world = World::filled(small(DIMS, 1000), &vectors[..COUNT - 500], COUNT);
+    let last = (COUNT as u64 - 500..).zip(vectors[COUNT - 500..].to_vec()).collect();
+    world.apply(last, &(0..200).collect::<Vec<_>>());
+    world
+}
+
+fn queries() -> Vec<Vec<f32>> {
+    clustered(21, 40, DIMS, 60)
+}
+
+#[test]
+fn random_keys_of_every_share() {
+    let world = world();
+    let snapshot = world.writer.snapshot();
+    for per_mille in [1000, 990, 500, 250, 100, 50, 10, 1] {
+        let mut keys: Vec<u64> = (0..COUNT as u64).collect();
+        keys.shuffle(&mut ChaCha8Rng::seed_from_u64(per_mille));
+        let allowed: RoaringTreemap = keys[..COUNT * per_mille as usize / 1000].iter().copied().collect();
+        let refused: RoaringTreemap = keys[COUNT * per_mille as usize / 1000..].iter().copied().collect();
+        for k in [10, 50] {
+            for filter in [Filter::Only(&allowed), Filter::Except(&refused)] {
+                let recall = world.recall(&snapshot, &queries(), SearchParams::new(k), filter);
+                println!("{per_mille} per mille allowed, k = {k}: recall {recall:.4}");
+                assert!(recall >= 0.95, "{per_mille} per mille allowed, k = {k}: recall {recall}");
+            }
+        }
+    }
+}
+
+#[test]
+fn allowed_keys_that_lie_together_and_far_from_the_query() {
+    let world = world();
+    let snapshot = world.writer.snapshot();
+    // Whole clusters: for most queries all that is near is refused.
+    for clusters in [1, 6, 30] {
+        let allowed: RoaringTreemap = (0..COUNT as u64).filter(|key| key % 60 < clusters).collect();
+        let recall = world.recall(&snapshot, &queries(), SearchParams::new(50), Filter::Only(&allowed));
+        println!("{clusters} of 60 clusters allowed: recall {recall:.4}");
+        assert!(recall >= 0.95, "{clusters} of 60 clusters allowed: recall {recall}");
+    }
+}
+
+#[test]
+fn keys_that_are_not_there_are_no_error() {
+    let world = world();
+    let snapshot = world.writer.snapshot();
+    // Most of what is allowed is not in the index, so a plan by the filter's size alone is wrong.
+    let allowed: RoaringTreemap = (1 << 40..(1 << 40) + 50_000).chain([300, 700, u64::MAX]).collect();
+    let hits = snapshot.search(&queries()[0], &SearchParams::new(10), Filter::Only(&allowed)).unwrap();
+    let mut keys: Vec<u64> = hits.iter().map(|hit| hit.key).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, [300, 700]);
+}
+
+#[test]
+fn nothing_allowed_and_nothing_refused() {
+    let world = world();
+    let snapshot = world.writer.snapshot();
+    let (none, all) = (RoaringTreemap::new(), (0..COUNT as u64).collect::<RoaringTreemap>());
+    for filter in [Filter::Only(&none), Filter::Except(&all)] {
+        assert_eq!(snapshot.search(&queries()[0], &SearchParams::new(10), filter).unwrap(), []);
+    }
+    let plain = snapshot.search(&queries()[0], &SearchParams::new(10), Filter::All).unwrap();
+    for filter in [Filter::Except(&none), Filter::Only(&all)] {
+        assert_eq!(snapshot.search(&queries()[0], &SearchParams::new(10), filter).unwrap(), plain);
+    }
+}

@@ -1,0 +1,22 @@
+//! The index as its callers see it.
+//!
+//! | module | question |
+//! |---|---|
+//! | `recall` | does it find what an exact scan finds: after merges, deletes, churn, on one thread and several? |
+//! | `filters` | does it find the nearest allowed vectors, however few are allowed? |
+//! | `bounds` | the smallest, largest, emptiest and worst input |
+//! | `model` | random operations against a map |
+//! | `publish` | does a crash, a full disk or a racing reader see the old or the new, and nothing else? |
+//! | `damage` | is damage found, and harmless where it is not looked for? |
+//! | `compatibility` | can files of every version still be read, and are later ones refused? |
+//! | `real` | the same on real embeddings, where they are at hand |
+
+mod bounds;
+mod compatibility;
+mod damage;
+mod filters;
+mod model;
+mod publish;
+mod real;
+mod recall;
+mod support;

@@ -1,0 +1,159 @@
+//! What a crash, a failed write and a racing reader see: the old state or the new one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use memorist_index::{Filter, OpenError, Reader, SearchParams, WriteError, Writer};
+
+use crate::support::{World, clustered, small};
+
+const DIMS: usize = 8;
+
+fn files(directory: &Path) -> Vec<String> {
+    let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = fs::read_dir(directory).unwrap().map(name).collect();
+    names.sort();
+    names
+}
+
+fn copy(from: &Path) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    for name in files(from) {
+        fs::copy(from.join(&name), to.path().join(&name)).unwrap();
+    }
+    to
+}
+
+fn keys(directory: &Path) -> Vec<u64> {
+    let mut keys: Vec<u64> = Reader::open(directory).unwrap().snapshot().keys().collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state() {
+    let mut world = World::filled(small(DIMS, 100), &clustered(40, 150, DIMS, 5), 150);
+    let before = copy(world.directory.path());
+    world.apply((100..300).zip(clustered(41, 200, DIMS, 5)).collect(), &(0..50).collect::<Vec<_>>());
+    // The segments of the new state, and the manifest of the old one, as after a crash in between.
+    let crashed = copy(world.directory.path());
+    fs::remove_file(crashed.path().join("manifest")).unwrap();
+    fs::copy(before.path().join("manifest"), crashed.path().join("manifest")).unwrap();
+    fs::write(crashed.path().join("manifest.tmp"), b"half a manif").unwrap();
+    fs::write(crashed.path().join("segment-00000000000000ff"), b"half a segment").unwrap();
+    fs::write(crashed.path().join("notes.txt"), b"not ours").unwrap();
+    assert_eq!(keys(crashed.path()), (0..150).collect::<Vec<_>>());
+
+    let expected: Vec<String> = files(before.path());
+    let mut writer = Writer::open(crashed.path(), small(DIMS, 100)).unwrap();
+    let left: Vec<String> = files(crashed.path()).into_iter().filter(|name| name != "notes.txt").collect();
+    assert_eq!(left, expected, "what the crash left is gone, and what is not ours stays");
+    assert!(crashed.path().join("notes.txt").exists());
+    // The same batch again, as the caller's log has it.
+    let vectors = clustered(41, 200, DIMS, 5);
+    let rows: Vec<(u64, &[f32])> = (100..300).zip(vectors.iter().map(Vec::as_slice)).collect();
+    writer.apply(&rows, &(0..50).collect::<Vec<_>>(), b"").unwrap();
+    assert_eq!(keys(crashed.path()), (50..300).collect::<Vec<_>>());
+    assert_eq!(writer.snapshot().verify(), []);
+}
+
+#[test]
+fn a_failed_write_changes_nothing() {
+    let mut world = World::filled(small(DIMS, 100), &clustered(42, 150, DIMS, 5), 150);
+    let generation = world.writer.snapshot().generation();
+    let before = files(world.directory.path());
+    // A directory in the way of the temporary manifest: publishing fails, after the segment was written.
+    let obstacle: PathBuf = world.directory.path().join("manifest.tmp");
+    fs::create_dir(&obstacle).unwrap();
+    let vector = [1.0f32; DIMS];
+    let failed = world.writer.apply(&[(900, &vector)], &[1], b"new");
+    assert!(matches!(failed, Err(WriteError::Io { .. })), "{failed:?}");
+    assert_eq!(world.writer.snapshot().generation(), generation);
+    assert_eq!(keys(world.directory.path()), (0..150).collect::<Vec<_>>());
+    fs::remove_dir(&obstacle).unwrap();
+    world.apply(vec![(900, vector.to_vec())], &[1]);
+    assert!(world.writer.snapshot().contains(900) && !world.writer.snapshot().contains(1));
+    world.writer = Writer::open(world.directory.path(), small(DIMS, 100)).unwrap();
+    assert_eq!(files(world.directory.path()).len(), before.len() + 1, "what the failure left behind is gone");
+}
+
+#[test]
+fn old_segments_are_removed_and_older_snapshots_stay_whole() {
+    let mut world = World::new(small(DIMS, 100));
+    let reader = Reader::open(world.directory.path()).unwrap();
+    world.apply((0..).zip(clustered(43, 90, DIMS, 5)).collect(), &[]);
+    assert!(reader.refresh().unwrap());
+    assert!(!reader.refresh().unwrap(), "nothing new");
+    let older = reader.snapshot();
+    let query = clustered(44, 1, DIMS, 1).remove(0);
+    let before = older.search(&query, &SearchParams::new(20), Filter::All).unwrap();
+    world.apply((0..90).zip(clustered(45, 90, DIMS, 5)).collect(), &[]);
+    world.apply((90..200).zip(clustered(46, 110, DIMS, 5)).collect(), &[]);
+    world.maintain();
+    assert_eq!(files(world.directory.path()).len(), 2, "a manifest and a segment");
+    assert_eq!(older.search(&query, &SearchParams::new(20), Filter::All).unwrap(), before);
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.snapshot().len(), 200);
+}
+
+#[test]
+fn a_payload_is_published_with_what_it_speaks_of() {
+    let mut world = World::new(small(DIMS, 100));
+    let reader = Reader::open(world.directory.path()).unwrap();
+    world.writer.apply(&[], &[], b"model A, 17").unwrap();
+    reader.refresh().unwrap();
+    assert_eq!(reader.snapshot().payload(), b"model A, 17");
+    world.maintain();
+    assert_eq!(world.writer.snapshot().payload(), b"model A, 17");
+}
+
+#[test]
+fn a_reader_that_races_with_a_writer_sees_whole_states_in_order() {
+    let mut world = World::new(small(DIMS, 60));
+    world.writer.apply(&[], &[], &0u64.to_le_bytes()).unwrap();
+    let path = world.directory.path().to_owned();
+    let is_done = AtomicBool::new(false);
+    let vectors = clustered(47, 2000, DIMS, 5);
+    std::thread::scope(|scope| {
+        let follow = scope.spawn(|| {
+            let reader = Reader::open(&path).unwrap();
+            let (mut generation, mut states) = (0, 0);
+            while !is_done.load(Ordering::Acquire) {
+                // A new reader has nothing mapped already, so the race is for all segments.
+                let fresh = Reader::open(&path).unwrap().snapshot();
+                states += usize::from(reader.refresh().unwrap());
+                let snapshot = reader.snapshot();
+                assert!(fresh.generation() <= snapshot.generation() || states == 0);
+                assert!(snapshot.generation() >= generation, "never backwards");
+                generation = snapshot.generation();
+                let applied = u64::from_le_bytes(snapshot.payload().try_into().unwrap());
+                assert_eq!(snapshot.len() as u64, applied, "the payload and the vectors are of one state");
+                assert!((0..applied).step_by(97).all(|key| snapshot.contains(key)));
+            }
+            states
+        });
+        let rows: Vec<(u64, &[f32])> = (0..).zip(vectors.iter().map(Vec::as_slice)).collect();
+        for (i, rows) in rows.chunks(20).enumerate() {
+            world.writer.apply(rows, &[], &((i as u64 + 1) * 20).to_le_bytes()).unwrap();
+            world.maintain();
+        }
+        is_done.store(true, Ordering::Release);
+        let states = follow.join().unwrap();
+        println!("{states} states were seen");
+    });
+}
+
+#[test]
+fn a_missing_index_and_a_missing_segment_are_told_apart() {
+    let world = World::filled(small(DIMS, 100), &clustered(48, 150, DIMS, 5), 150);
+    let copied = copy(world.directory.path());
+    let segment = files(copied.path()).into_iter().find(|name| name.starts_with("segment")).unwrap();
+    fs::remove_file(copied.path().join(segment)).unwrap();
+    let error = Reader::open(copied.path()).unwrap_err();
+    assert!(matches!(error, OpenError::Damaged { .. }) && error.to_string().contains("rebuild"), "{error}");
+    fs::remove_file(copied.path().join("manifest")).unwrap();
+    assert!(matches!(Reader::open(copied.path()), Err(OpenError::Missing { .. })));
+    assert!(matches!(Writer::open(copied.path(), small(DIMS, 1)), Err(OpenError::Missing { .. })));
+    assert!(matches!(Reader::open(copied.path().join("absent")), Err(OpenError::Missing { .. })));
+}

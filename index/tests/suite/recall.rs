@@ -1,0 +1,158 @@
+//! Recall against an exact scan.
+
+use std::ops::ControlFlow;
+
+use memorist_index::{Filter, IndexOptions, SearchParams};
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::{World, clustered, in_one_thread, small};
+
+const FLOOR: f64 = 0.95;
+const DIMS: usize = 48;
+
+fn queries() -> Vec<Vec<f32>> {
+    clustered(99, 100, DIMS, 40)
+}
+
+fn assert_sound(world: &World, what: &str) {
+    let snapshot = world.writer.snapshot();
+    assert_eq!(snapshot.verify(), [], "{what}");
+    assert_eq!(snapshot.len(), world.vectors.len(), "{what}");
+    for k in [1, 10, 50] {
+        let recall = world.recall(&snapshot, &queries(), SearchParams::new(k), Filter::All);
+        println!("{what}: recall@{k} {recall:.4}, {} segments", snapshot.segment_count());
+        assert!(recall >= FLOOR, "{what}: recall@{k} {recall}");
+    }
+}
+
+#[test]
+fn one_build() {
+    let world = World::filled(IndexOptions::new(DIMS), &clustered(1, 6000, DIMS, 40), 6000);
+    assert_eq!(world.writer.snapshot().segment_count(), 1);
+    assert_eq!(world.inserted, 6000, "by the way: all of it went into a graph");
+    assert_sound(&world, "one build");
+}
+
+#[test]
+fn batches_and_merges() {
+    let world = World::filled(small(DIMS, 300), &clustered(2, 6000, DIMS, 40), 250);
+    assert_sound(&world, "batches of 250");
+}
+
+#[test]
+fn merging_inserts_each_vector_a_few_times_at_most() {
+    let mut options = small(8, 300);
+    options.ef_construction = 10;
+    let world = World::filled(options, &clustered(3, 20_000, 8, 40), 600);
+    let share = world.inserted as f64 / 20_000.0;
+    println!("{share:.2} insertions per vector, {} segments", world.writer.snapshot().segment_count());
+    assert!((0.9..2.5).contains(&share), "{share} insertions per vector");
+    assert!(world.writer.snapshot().segment_count() <= 8);
+}
+
+#[test]
+fn a_random_half_deleted_then_merged() {
+    let mut world = World::filled(small(DIMS, 1000), &clustered(4, 6000, DIMS, 40), 6000);
+    let mut keys: Vec<u64> = (0..6000).collect();
+    keys.shuffle(&mut ChaCha8Rng::seed_from_u64(4));
+    world.apply(Vec::new(), &keys[..3000]);
+    assert_sound(&world, "half deleted, not merged");
+    world.maintain();
+    assert_eq!(world.inserted, 6000, "the merge inserts nothing, it mends links");
+    assert_eq!(world.writer.snapshot().keys().count(), 3000);
+    assert_sound(&world, "half deleted, merged");
+}
+
+#[test]
+fn whole_clusters_deleted() {
+    let mut world = World::filled(small(DIMS, 1000), &clustered(5, 6000, DIMS, 40), 6000);
+    let gone: Vec<u64> = (0..6000).filter(|key| key % 40 < 30).collect();
+    world.apply(Vec::new(), &gone);
+    world.maintain();
+    assert_sound(&world, "30 of 40 clusters deleted");
+}
+
+#[test]
+fn every_vector_replaced_twice() {
+    let count = 3000;
+    let mut world = World::filled(small(DIMS, 500), &clustered(6, count, DIMS, 40), count);
+    for round in 0..2 {
+        let vectors = clustered(60 + round, count, DIMS, 40);
+        let mut keys: Vec<usize> = (0..count).collect();
+        keys.shuffle(&mut ChaCha8Rng::seed_from_u64(round));
+        for keys in keys.chunks(500) {
+            world.apply(keys.iter().map(|&key| (key as u64, vectors[key].clone())).collect(), &[]);
+            world.maintain();
+        }
+    }
+    assert_sound(&world, "every vector replaced twice");
+}
+
+#[test]
+fn deleting_and_replacing_during_a_merge() {
+    let vectors = clustered(7, 3000, DIMS, 40);
+    let mut world = World::new(small(DIMS, 500));
+    world.apply((0..).zip(vectors[..2000].to_vec()).collect(), &[]);
+    let merge = world.writer.begin_merge().unwrap();
+    assert_eq!(merge.vectors(), 2000);
+    world.apply((500..1000).zip(vectors[2000..2500].to_vec()).collect(), &(0..500).collect::<Vec<_>>());
+    world.apply((0..100).zip(vectors[2500..2600].to_vec()).collect(), &[]);
+    let merged = merge.run(&|_| ControlFlow::Continue(())).unwrap();
+    assert_sound(&world, "before the merge is put in");
+    world.writer.finish_merge(merged).unwrap();
+    assert_sound(&world, "after the merge is put in");
+    world.maintain();
+    assert_sound(&world, "after all merges");
+}
+
+#[test]
+fn deleting_everything_during_a_merge() {
+    let mut world = World::new(small(DIMS, 100));
+    world.apply((0..).zip(clustered(8, 200, DIMS, 4)).collect(), &[]);
+    let merge = world.writer.begin_merge().unwrap();
+    world.apply(Vec::new(), &(0..200).collect::<Vec<_>>());
+    world.writer.finish_merge(merge.run(&|_| ControlFlow::Continue(())).unwrap()).unwrap();
+    let snapshot = world.writer.snapshot();
+    assert_eq!((snapshot.len(), snapshot.segment_count(), snapshot.verify()), (0, 0, vec![]));
+}
+
+#[test]
+fn a_replaced_key_survives_when_its_old_segment_vanishes_during_a_merge() {
+    let mut world = World::new(small(DIMS, 100));
+    let vectors = clustered(11, 300, DIMS, 4);
+    world.apply((0..2).zip(vectors[..2].to_vec()).collect(), &[]);
+    world.apply((1..200).zip(vectors[100..299].to_vec()).collect(), &[]);
+    let merge = world.writer.begin_merge().unwrap();
+    world.apply(Vec::new(), &[0]);
+    world.writer.finish_merge(merge.run(&|_| ControlFlow::Continue(())).unwrap()).unwrap();
+    assert!(world.writer.snapshot().contains(1));
+    assert_sound(&world, "key 1 was replaced before the merge, key 0 deleted during it");
+}
+
+#[test]
+fn one_thread_and_one_seed_give_the_same_bytes() {
+    let vectors = clustered(9, 1500, 16, 10);
+    let segments = |seed: u64| {
+        let mut options = small(16, 400);
+        options.seed = seed;
+        let world = in_one_thread(|| World::filled(options, &vectors, 500));
+        let mut files: Vec<_> = std::fs::read_dir(world.directory.path()).unwrap().map(|f| f.unwrap().path()).collect();
+        files.sort();
+        files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>()
+    };
+    assert!(segments(1) == segments(1));
+    assert!(segments(1) != segments(2), "the seed counts");
+}
+
+#[test]
+fn a_merge_can_be_stopped() {
+    let mut world = World::new(small(DIMS, 500));
+    world.apply((0..).zip(clustered(10, 1000, DIMS, 4)).collect(), &[]);
+    let stopped = world.writer.maintain(&|_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(memorist_index::WriteError::Cancelled)), "{stopped:?}");
+    assert_eq!(world.writer.snapshot().len(), 1000);
+    world.maintain();
+    assert_sound(&world, "merged after a stop");
+}

@@ -1,0 +1,122 @@
+//! Vectors, an index beside an exact answer, and recall.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use memorist_index::{Filter, Hit, IndexOptions, Progress, SearchParams, Snapshot, Writer};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+
+/// Vectors in clusters, so that some are much nearer to one another than the others. The same seed gives the same.
+pub fn clustered(seed: u64, count: usize, dims: usize, clusters: usize) -> Vec<Vec<f32>> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut point = |spread: f32| -> Vec<f32> { (0..dims).map(|_| spread * (random.random::<f32>() - 0.5)).collect() };
+    let centres: Vec<Vec<f32>> = (0..clusters).map(|_| point(1.0)).collect();
+    let noise: Vec<Vec<f32>> = (0..count).map(|_| point(0.8)).collect();
+    let near = |(i, noise): (usize, &Vec<f32>)| centres[i % clusters].iter().zip(noise).map(|(c, n)| c + n).collect();
+    noise.iter().enumerate().map(near).collect()
+}
+
+/// An index in a temporary directory, and what should be in it.
+pub struct World {
+    pub directory: TempDir,
+    pub writer: Writer,
+    pub vectors: BTreeMap<u64, Vec<f32>>,
+    /// Vectors inserted into graphs so far.
+    pub inserted: usize,
+}
+
+impl World {
+    pub fn new(options: IndexOptions) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let writer = Writer::create(directory.path(), options, b"").unwrap();
+        Self { directory, writer, vectors: BTreeMap::new(), inserted: 0 }
+    }
+
+    /// An index of these vectors, with the keys from 0, in batches, merged as it goes.
+    pub fn filled(options: IndexOptions, vectors: &[Vec<f32>], batch: usize) -> Self {
+        let mut world = Self::new(options);
+        for (i, rows) in vectors.chunks(batch).enumerate() {
+            let rows = rows.iter().zip((i * batch) as u64..).map(|(vector, key)| (key, vector.clone()));
+            world.apply(rows.collect(), &[]);
+            world.maintain();
+        }
+        world
+    }
+
+    pub fn apply(&mut self, upserts: Vec<(u64, Vec<f32>)>, deletes: &[u64]) {
+        let rows: Vec<(u64, &[f32])> = upserts.iter().map(|(key, vector)| (*key, vector.as_slice())).collect();
+        self.writer.apply(&rows, deletes, b"").unwrap();
+        deletes.iter().for_each(|key| drop(self.vectors.remove(key)));
+        self.vectors.extend(upserts);
+    }
+
+    pub fn maintain(&mut self) {
+        loop {
+            let total = parking_lot::Mutex::new(0);
+            let progress = |progress: Progress| {
+                *total.lock() = progress.total;
+                ControlFlow::Continue(())
+            };
+            let more = self.writer.maintain(&progress).unwrap();
+            self.inserted += total.into_inner();
+            if !more {
+                break;
+            }
+        }
+    }
+
+    /// The exact answer.
+    pub fn exact(&self, query: &[f32], k: usize, filter: Filter<'_>) -> Vec<(u64, f64)> {
+        let mut all: Vec<(u64, f64)> = (self.vectors.iter())
+            .filter(|&(&key, _)| filter.allows(key))
+            .map(|(&key, vector)| (key, cosine(query, vector)))
+            .collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        all.truncate(k);
+        all
+    }
+
+    /// The mean share of the true `k` nearest that a search finds, with everything checked that can be.
+    pub fn recall(&self, snapshot: &Snapshot, queries: &[Vec<f32>], params: SearchParams, filter: Filter<'_>) -> f64 {
+        let mut share = 0.0;
+        for query in queries {
+            let exact = self.exact(query, params.k, filter);
+            let hits = snapshot.search(query, &params, filter).unwrap();
+            assert_eq!(hits.len(), exact.len(), "as many results as there are, up to k");
+            self.check(query, &hits, filter);
+            let worst = exact.last().map_or(0.0, |&(_, score)| score) - 1e-6;
+            share += hits.iter().filter(|hit| f64::from(hit.score) >= worst).count() as f64 / exact.len().max(1) as f64;
+        }
+        share / queries.len() as f64
+    }
+
+    /// Hits are allowed, there, each once, in order, and their scores are exact.
+    pub fn check(&self, query: &[f32], hits: &[Hit], filter: Filter<'_>) {
+        for hit in hits {
+            assert!(filter.allows(hit.key), "the filter refuses {}", hit.key);
+            let vector = self.vectors.get(&hit.key).expect("only what is there is found");
+            assert!((f64::from(hit.score) - cosine(query, vector)).abs() < 1e-5, "{hit:?}");
+        }
+        let in_order = |pair: &[Hit]| (pair[1].score, pair[0].key) < (pair[0].score, pair[1].key);
+        assert!(hits.windows(2).all(in_order), "best first, ties by key, no key twice: {hits:?}");
+    }
+}
+
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+/// Small and fast to build: graphs begin at `flat_limit` vectors.
+pub fn small(dims: usize, flat_limit: usize) -> IndexOptions {
+    let mut options = IndexOptions::new(dims);
+    options.flat_limit = flat_limit;
+    options.ef_construction = 100;
+    options
+}
+
+pub fn in_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
+}

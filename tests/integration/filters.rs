@@ -1,0 +1,108 @@
+//! Every filter, alone and together, against the same rule applied by hand.
+
+use std::collections::BTreeSet;
+
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, Record, RecordId};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::support::{Store, hashed};
+
+const RECORDS: usize = 400;
+const TAGS: [&str; 4] = ["ui", "Billing", "snake_case", "日本"];
+const PROJECTS: [Option<&str>; 3] = [None, Some("atlas"), Some("borealis")];
+const AGENTS: [Option<&str>; 3] = [None, Some("scribe"), Some("scout")];
+
+fn fill(store: &Store) -> Vec<Record> {
+    let mut ids = Vec::new();
+    for at in 0..RECORDS {
+        let mut record = NewRecord::new(format!("every record has a common word and number {at}"));
+        record.kind = Kind::ALL[at % Kind::ALL.len()];
+        record.importance = 1 + (at % 10) as i64;
+        record.confidence = (at % 5) as f64 / 4.0;
+        record.tags =
+            TAGS.iter().enumerate().filter(|(bit, _)| at >> bit & 1 == 1).map(|(_, tag)| (*tag).into()).collect();
+        record.scope.project = PROJECTS[at % 3].map(Into::into);
+        record.scope.agent = AGENTS[at / 3 % 3].map(Into::into);
+        ids.push(store.engine.add(&record).unwrap().id);
+    }
+    ids.into_iter().map(|id| store.engine.get(id).unwrap()).collect()
+}
+
+fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
+    let kinds = prop::collection::vec(prop::sample::select(Kind::ALL.to_vec()), 0..3);
+    let tags = prop::collection::vec(prop::sample::select(TAGS.to_vec()).prop_map(String::from), 0..3);
+    let importance = prop::option::of(1..=10i64);
+    let confidence = prop::option::of(prop::sample::select(vec![0.0, 0.25, 0.5, 0.6, 1.0]));
+    let name =
+        |names: [Option<&'static str>; 3]| prop::sample::select(names.to_vec()).prop_map(|name| name.map(String::from));
+    let time = prop::option::of(prop::sample::select(times));
+    (kinds, tags, importance, confidence, name(PROJECTS), name(AGENTS), time.clone(), time).prop_map(
+        |(kinds, tags, min_importance, min_confidence, project, agent, created_after, created_before)| Filter {
+            kinds,
+            tags,
+            min_importance,
+            min_confidence,
+            project,
+            agent,
+            created_after,
+            created_before,
+        },
+    )
+}
+
+#[test]
+fn every_mode_returns_what_passes_and_nothing_else() {
+    let store = Store::new(hashed());
+    let records = fill(&store);
+    let times: Vec<i64> = records.iter().step_by(40).map(|record| record.created_at).collect();
+    store.engine.embed_pending(&NoProgress).unwrap();
+    for state in ["not all applied", "applied"] {
+        let mut runner = TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
+        let outcome = runner.run(&filters(times.clone()), |filter| {
+            let expected: BTreeSet<RecordId> =
+                records.iter().filter(|record| filter.allows(record)).map(|record| record.id).collect();
+            for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
+                let query = Query { mode, limit: 1_000, filter: filter.clone(), ..Query::new("common word") };
+                let reply = store.engine.search(&query).unwrap();
+                let found: BTreeSet<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
+                prop_assert_eq!(&found, &expected, "{:?} {} {:?}", mode, state, reply.warnings);
+            }
+            Ok(())
+        });
+        outcome.unwrap();
+        store.settle();
+    }
+}
+
+#[test]
+fn a_scope_sees_its_own_and_the_global_records() {
+    let store = Store::new(hashed());
+    let in_scope = |agent: Option<&str>, project: Option<&str>, text: &str| {
+        let mut record = NewRecord::new(text);
+        record.scope.agent = agent.map(Into::into);
+        record.scope.project = project.map(Into::into);
+        store.engine.add(&record).unwrap().id
+    };
+    let global = in_scope(None, None, "shared knowledge of all");
+    let atlas = in_scope(None, Some("atlas"), "shared knowledge of atlas");
+    let other = in_scope(None, Some("borealis"), "shared knowledge of borealis");
+    let scribe = in_scope(Some("scribe"), Some("atlas"), "shared knowledge of the scribe");
+    let find = |agent: Option<&str>, project: Option<&str>| {
+        let filter = Filter { agent: agent.map(Into::into), project: project.map(Into::into), ..Filter::default() };
+        let mut found = store.find(&Query { mode: Mode::Keyword, filter, ..Query::new("shared knowledge") });
+        found.sort_unstable();
+        found
+    };
+    for settled in [false, true] {
+        if settled {
+            store.settle();
+        }
+        assert_eq!(find(None, None), [global, atlas, other, scribe]);
+        assert_eq!(find(None, Some("atlas")), [global, atlas, scribe]);
+        assert_eq!(find(Some("scout"), Some("atlas")), [global, atlas]);
+        assert_eq!(find(Some("scribe"), None), [global, atlas, other, scribe]);
+        assert_eq!(find(None, Some("unheard of")), [global]);
+    }
+}

@@ -1,0 +1,16 @@
+//! The product as a whole, seen from outside. One binary, because each links the whole engine.
+//!
+//! | file | what it asks |
+//! |---|---|
+//! | `store.rs` | what is written is found, by every mode, before and after the indexes know of it |
+//! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
+//! | `recovery.rs` | indexes that are gone, damaged, or another's |
+//! | `bad_input.rs` | what is refused, and that nothing is lost by it |
+//! | `docs.rs` | the documents name files that exist |
+
+mod bad_input;
+mod docs;
+mod filters;
+mod recovery;
+mod store;
+mod support;

@@ -1,0 +1,182 @@
+//! Indexes that are gone, damaged or another's: searches go on, and everything comes back from the records.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memorist_engine::Engine;
+use memorist_engine::config::Backend;
+use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Mode, Query, RecordId};
+
+use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
+
+/// Counts how many texts it embeds.
+struct Counting {
+    inner: HashEmbedder,
+    texts: AtomicUsize,
+}
+
+impl Embedder for Counting {
+    fn identity(&self) -> &ModelIdentity {
+        self.inner.identity()
+    }
+
+    fn embed_query(&self, text: &str) -> memorist_engine::Result<Vec<f32>> {
+        self.inner.embed_query(text)
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+        self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+        self.inner.embed_batch(texts)
+    }
+}
+
+type Answers = Vec<(Vec<RecordId>, Vec<f64>)>;
+
+fn answers(engine: &Engine) -> Answers {
+    let questions = ["birds near the water", "topic 3 with team 5", "meeting 77", "snake_case_99"];
+    let modes = [Mode::Hybrid, Mode::Vector, Mode::Keyword];
+    let ask = |(text, mode): (&str, Mode)| {
+        let hits = engine.search(&Query { mode, ..Query::new(text) }).unwrap().hits;
+        hits.iter().map(|hit| (hit.record.id, hit.score)).unzip()
+    };
+    questions.iter().flat_map(|text| modes.map(|mode| (*text, mode))).map(ask).collect()
+}
+
+fn fill(store: &Store) {
+    for at in 0..400 {
+        store.add(&format!("meeting {at} on topic {} with team {} about snake_case_{at}", at % 7, at % 11));
+    }
+    store.settle();
+}
+
+fn assert_sound(engine: &Engine) {
+    let diagnosis = engine.doctor(false, &NoProgress).unwrap();
+    assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+}
+
+#[test]
+fn deleted_indexes_come_back_with_the_same_answers_and_nothing_is_embedded_twice() {
+    let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
+    let setup = with_embedder(embedder.clone());
+    let store = Store::new(setup.clone());
+    fill(&store);
+    let before = answers(&store.engine);
+    let embedded = embedder.texts.load(Ordering::Relaxed);
+    let Store { engine, folder } = store;
+    engine.close();
+    fs::remove_dir_all(folder.path().join("vectors")).unwrap();
+    fs::remove_dir_all(folder.path().join("keywords")).unwrap();
+
+    let engine = setup.open(folder.path()).unwrap();
+    assert_eq!(answers(&engine), before);
+    assert_eq!(embedder.texts.load(Ordering::Relaxed), embedded, "nothing was embedded again");
+    assert_sound(&engine);
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Damage {
+    Flip,
+    Truncate,
+    Empty,
+}
+
+impl Damage {
+    fn done_to(self, whole: &[u8]) -> Vec<u8> {
+        let mut bytes = whole.to_vec();
+        match self {
+            Damage::Flip => {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 0x55;
+            }
+            Damage::Truncate => bytes.truncate(whole.len() / 2),
+            Damage::Empty => bytes.clear(),
+        }
+        bytes
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.is_file() && path.metadata().unwrap().len() > 0).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_damaged_index_file_never_gives_a_wrong_record_and_is_rebuilt() {
+    let store = Store::new(hashed());
+    fill(&store);
+    let before = answers(&store.engine);
+    let Store { engine, folder } = store;
+    engine.close();
+    for index in ["vectors", "keywords"] {
+        let count = files(&folder.path().join(index)).len();
+        assert!(count > 1, "{index} has files to damage");
+        for at in 0..count {
+            for damage in [Damage::Flip, Damage::Truncate, Damage::Empty] {
+                // A repair writes the files anew, so that they are listed anew.
+                let Some(file) = files(&folder.path().join(index)).get(at).cloned() else { continue };
+                fs::write(&file, damage.done_to(&fs::read(&file).unwrap())).unwrap();
+                let engine = hashed().open(folder.path()).unwrap();
+                // Before any repair: an answer, of records that exist, and no panic.
+                for (ids, _) in answers(&engine) {
+                    assert!(ids.iter().all(|id| (1..=400).contains(id)), "{file:?} {damage:?}");
+                }
+                let diagnosis = engine.doctor(true, &NoProgress).unwrap();
+                assert!(diagnosis.is_sound(), "{file:?} {damage:?}: {diagnosis:#?}");
+                assert_eq!(answers(&engine), before, "{file:?} {damage:?}");
+                engine.close();
+            }
+        }
+    }
+}
+
+#[test]
+fn another_model_is_refused_and_words_go_on() {
+    let store = Store::new(hashed());
+    fill(&store);
+    let store = store.reopen(with_embedder(Arc::new(HashEmbedder::new(DIMS * 2))));
+    let reply = store.engine.search(&Query::new("snake_case_99")).unwrap();
+    assert_eq!(reply.hits[0].record.content, "meeting 99 on topic 1 with team 0 about snake_case_99");
+    assert!(reply.warnings.iter().any(|warning| warning.contains("cannot be mixed")), "{:?}", reply.warnings);
+}
+
+#[test]
+fn what_was_saved_without_a_model_is_embedded_when_one_comes() {
+    let store = Store::new(words_only());
+    for at in 0..50 {
+        store.add(&format!("saved early {at}"));
+    }
+    store.engine.flush(&NoProgress).unwrap();
+    assert_eq!(store.engine.stats().unwrap().pending_embeddings, 50);
+    let store = store.reopen(hashed());
+    store.settle();
+    assert_eq!(store.engine.stats().unwrap().pending_embeddings, 0);
+    assert_eq!(store.engine.index_stats().unwrap().vectors, 50);
+    let found = store.find(&Query { mode: Mode::Vector, ..Query::new("saved early 17") });
+    assert_eq!(found[0], 18);
+    assert_sound(&store.engine);
+}
+
+#[test]
+fn the_exact_backend_gives_the_same_first_places() {
+    let store = Store::new(hashed());
+    fill(&store);
+    let ours = answers(&store.engine);
+    let mut exact = hashed();
+    exact.config.backend = Backend::Exact;
+    let store = store.reopen(exact);
+    let scanned = answers(&store.engine);
+    for (ours, scanned) in ours.iter().zip(&scanned) {
+        assert_eq!(ours.0.first(), scanned.0.first());
+    }
+    let id = store.add("an addition to the scanned store");
+    store.settle();
+    let query = Query { mode: Mode::Vector, ..Query::new("an addition to the scanned store") };
+    assert_eq!(store.find(&query)[0], id);
+    assert_sound(&store.engine);
+}

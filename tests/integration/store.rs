@@ -1,0 +1,199 @@
+//! What is written is found, by every mode, before and after the indexes know of it.
+
+use std::time::Duration;
+
+use memorist_engine::Error;
+use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordUpdate, Side, Tier, Weights};
+
+use crate::support::{Store, hashed, words_only};
+
+fn query(text: &str, mode: Mode) -> Query {
+    Query { mode, ..Query::new(text) }
+}
+
+const MODES: [Mode; 3] = [Mode::Hybrid, Mode::Vector, Mode::Keyword];
+
+#[test]
+fn a_write_is_found_by_the_next_search_and_after_every_change_of_state() {
+    let store = Store::new(hashed());
+    for at in 0..300 {
+        store.add(&format!("note {at} about ordinary things"));
+    }
+    let heron = "the heron stands in the reeds";
+    let id = store.add(heron);
+    assert_eq!(store.find(&query("heron", Mode::Keyword)), [id], "by words, at once");
+    store.engine.embed_pending(&memorist_engine::progress::NoProgress).unwrap();
+    for mode in MODES {
+        assert_eq!(store.find(&query(heron, mode))[0], id, "{mode:?}, embedded");
+    }
+    store.settle();
+    for mode in MODES {
+        assert_eq!(store.find(&query(heron, mode))[0], id, "{mode:?}, applied");
+    }
+    let store = store.reopen(hashed());
+    for mode in MODES {
+        assert_eq!(store.find(&query(heron, mode))[0], id, "{mode:?}, reopened");
+    }
+}
+
+#[test]
+fn deleted_and_replaced_texts_are_gone_at_once() {
+    let store = Store::new(hashed());
+    let (heron, stork) = (store.add("the heron stands in the reeds"), store.add("a stork on the chimney"));
+    for settled in [false, true] {
+        let id = store.add(&format!("short lived kingfisher {settled}"));
+        if settled {
+            store.settle();
+        }
+        assert!(store.engine.delete(id).unwrap());
+        assert!(!store.engine.delete(id).unwrap(), "nothing left to delete");
+        for mode in MODES {
+            let found = store.find(&query("short lived kingfisher", mode));
+            assert!(!found.contains(&id), "{mode:?} settled {settled}");
+        }
+        assert!(matches!(store.engine.get(id), Err(Error::NotFound(gone)) if gone == id));
+    }
+    let new = RecordUpdate { content: Some("a crane over the marsh".into()), ..RecordUpdate::default() };
+    let outcome = store.engine.update(heron, &new).unwrap();
+    assert_eq!((outcome.record.version, outcome.record.id), (2, heron));
+    for settled in [false, true] {
+        if settled {
+            store.settle();
+        }
+        assert!(store.find(&query("heron reeds", Mode::Keyword)).is_empty(), "settled {settled}");
+        assert_eq!(store.find(&query("crane marsh", Mode::Keyword)), [heron]);
+    }
+    assert_eq!(store.find(&query("a crane over the marsh", Mode::Vector))[0], heron);
+    assert_eq!(store.find(&query("stork", Mode::Keyword)), [stork]);
+}
+
+#[test]
+fn the_same_text_is_kept_once_per_scope() {
+    let store = Store::new(words_only());
+    let first = store.engine.add(&NewRecord::new("caf\u{e9} at nine")).unwrap();
+    let again = store.engine.add(&NewRecord::new("cafe\u{301} at nine")).unwrap();
+    assert_eq!((again.id, again.created), (first.id, false), "composed or not, it is the same text");
+    let mut elsewhere = NewRecord::new("caf\u{e9} at nine");
+    elsewhere.scope.project = Some("atlas".into());
+    assert!(store.engine.add(&elsewhere).unwrap().created);
+    let clash = RecordUpdate { content: Some("caf\u{e9} at nine".into()), ..RecordUpdate::default() };
+    let other = store.add("tea at four");
+    assert!(matches!(store.engine.update(other, &clash), Err(Error::Duplicate(id)) if id == first.id));
+}
+
+#[test]
+fn expired_records_are_never_shown() {
+    let store = Store::new(hashed());
+    let past = NewRecord { expires_at: Some(200_000_000_000), ..NewRecord::new("the ferry leaves at six") };
+    let id = store.engine.add(&past).unwrap().id;
+    let kept = store.add("the ferry takes bicycles");
+    for settled in [false, true] {
+        if settled {
+            store.settle();
+        }
+        for mode in MODES {
+            assert!(!store.find(&query("the ferry", mode)).contains(&id), "{mode:?} settled {settled}");
+        }
+        assert!(matches!(store.engine.get(id), Err(Error::NotFound(_))));
+    }
+    assert_eq!(store.find(&query("the ferry", Mode::Hybrid)), [kept]);
+    assert_eq!(store.engine.stats().unwrap().total, 1);
+}
+
+#[test]
+fn a_record_that_expires_later_vanishes_from_what_is_indexed_already() {
+    let store = Store::new(hashed());
+    let soon = memorist_engine::now() + 1_500;
+    let record = NewRecord { expires_at: Some(soon), ..NewRecord::new("the parking ticket is valid") };
+    let id = store.engine.add(&record).unwrap().id;
+    store.settle();
+    assert_eq!(store.find(&query("parking ticket", Mode::Hybrid)), [id]);
+    while memorist_engine::now() < soon {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for mode in MODES {
+        assert!(store.find(&query("parking ticket", mode)).is_empty(), "{mode:?}");
+    }
+}
+
+#[test]
+fn results_say_which_side_found_them_and_by_how_much() {
+    let store = Store::new(hashed());
+    let both = store.add("quarterly budget review in the blue room");
+    let vector_only = store.add("nothing in common with the question at all");
+    store.settle();
+    let reply = store.engine.search(&query("quarterly budget", Mode::Hybrid)).unwrap();
+    assert_eq!(reply.tier, Tier::Full);
+    let best = &reply.hits[0];
+    assert_eq!((best.record.id, &best.matched_by[..]), (both, &[Side::Vector, Side::Keyword][..]));
+    assert!((best.score - 1.0).abs() < 1e-9 && best.keyword_score.unwrap() > 0.0 && best.vector_score.unwrap() > 0.3);
+    let other = reply.hits.iter().find(|hit| hit.record.id == vector_only).unwrap();
+    assert_eq!((&other.matched_by[..], other.keyword_score), (&[Side::Vector][..], Some(0.0)));
+
+    let words = Query { weights: Some(Weights { vector: 0.0, keyword: 2.0 }), ..Query::new("quarterly budget") };
+    let reply = store.engine.search(&words).unwrap();
+    assert_eq!(reply.explain.weights, Weights { vector: 0.0, keyword: 1.0 });
+}
+
+#[test]
+fn the_first_of_ten_is_the_first_of_one() {
+    let store = Store::new(hashed());
+    for at in 0..120 {
+        store.add(&format!("meeting {at} on topic {} with team {}", at % 7, at % 11));
+    }
+    store.settle();
+    for mode in MODES {
+        let ten = store.find(&Query { limit: 10, ..query("topic 3 with team 5", mode) });
+        let one = store.find(&Query { limit: 1, ..query("topic 3 with team 5", mode) });
+        assert_eq!(ten[..1], one[..], "{mode:?}");
+    }
+}
+
+#[test]
+fn without_a_model_words_answer_and_say_so() {
+    let store = Store::new(words_only());
+    let outcome = store.engine.add(&NewRecord::new("the harbour is closed")).unwrap();
+    assert_eq!(outcome.embedding, EmbeddingState::Pending);
+    let reply = store.engine.search(&Query::new("harbour")).unwrap();
+    assert_eq!((reply.tier, reply.hits.len()), (Tier::Keyword, 1));
+    assert!(reply.warnings[0].contains("words alone"), "{:?}", reply.warnings);
+    let asked_for_words = store.engine.search(&query("harbour", Mode::Keyword)).unwrap();
+    assert_eq!((asked_for_words.tier, asked_for_words.warnings.len()), (Tier::Full, 0));
+}
+
+#[test]
+fn a_part_of_a_word_is_found_as_a_last_resort() {
+    let store = Store::new(words_only());
+    let id = store.add("The Supercalifragilistic show was sold out");
+    let reply = store.engine.search(&Query::new("califragil")).unwrap();
+    assert_eq!((reply.tier, reply.hits[0].record.id), (Tier::Substring, id));
+    assert!(reply.hits[0].matched_by.is_empty());
+}
+
+#[test]
+fn fetching_counts_and_searching_does_not() {
+    let store = Store::new(words_only());
+    let id = store.add("the boiler was serviced");
+    assert_eq!(store.engine.get(id).unwrap().access_count, 1, "the reply counts itself");
+    store.find(&Query::new("boiler"));
+    let again = store.engine.get(id).unwrap();
+    assert_eq!(again.access_count, 2);
+    assert!(again.last_accessed_at.is_some());
+    assert_eq!(store.engine.stats().unwrap().total_accesses, 2);
+}
+
+#[test]
+fn two_engines_on_one_store_see_each_others_writes_at_once() {
+    let ours = Store::new(hashed());
+    let theirs = hashed().open(ours.folder.path()).unwrap();
+    let id = ours.add("the lighthouse keeper's log");
+    let found = theirs.search(&query("lighthouse", Mode::Keyword)).unwrap();
+    assert_eq!(found.hits[0].record.id, id);
+    ours.settle();
+    let found = theirs.search(&query("the lighthouse keeper's log", Mode::Vector)).unwrap();
+    assert_eq!(found.hits[0].record.id, id);
+    theirs.delete(id).unwrap();
+    for mode in MODES {
+        assert!(ours.find(&query("lighthouse", mode)).is_empty(), "{mode:?}");
+    }
+}

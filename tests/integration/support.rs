@@ -1,0 +1,84 @@
+//! What several tests share: stores in temporary folders, with a model made of hashes or with none.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::{Embedder, HashEmbedder};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{NewRecord, Query, RecordId};
+use memorist_engine::{Engine, Error};
+use tempfile::TempDir;
+
+/// Numbers per vector of the stores that have no real model.
+pub const DIMS: usize = 64;
+
+/// A store in a folder that goes with it.
+pub struct Store {
+    pub engine: Engine,
+    pub folder: TempDir,
+}
+
+/// How a store is opened.
+#[derive(Clone)]
+pub struct Setup {
+    pub config: Config,
+    pub embedder: Option<Arc<dyn Embedder>>,
+}
+
+/// With an embedder that needs no files: equal words, near vectors.
+pub fn hashed() -> Setup {
+    with_embedder(Arc::new(HashEmbedder::new(DIMS)))
+}
+
+/// With an embedder of the test's own.
+pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Setup {
+    Setup { config: words_only().config, embedder: Some(embedder) }
+}
+
+/// With words alone.
+pub fn words_only() -> Setup {
+    Setup { config: Config { model: ModelSource::None, ..Config::default() }, embedder: None }
+}
+
+impl Setup {
+    pub fn open(&self, folder: &Path) -> Result<Engine, Error> {
+        match &self.embedder {
+            Some(embedder) => Engine::open_with_embedder(folder, self.config.clone(), embedder.clone()),
+            None => Engine::open(folder, self.config.clone()),
+        }
+    }
+}
+
+impl Store {
+    pub fn new(setup: Setup) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = setup.open(folder.path()).expect("a new store opens");
+        Store { engine, folder }
+    }
+
+    /// Closes the store and opens it again.
+    pub fn reopen(self, setup: Setup) -> Self {
+        let Store { engine, folder } = self;
+        engine.close();
+        let engine = setup.open(folder.path()).expect("the store opens again");
+        Store { engine, folder }
+    }
+
+    pub fn add(&self, content: &str) -> RecordId {
+        self.engine.add(&NewRecord::new(content)).expect("a sound record").id
+    }
+
+    /// Embeds and applies everything.
+    pub fn settle(&self) {
+        self.engine.embed_pending(&NoProgress).expect("embeds");
+        self.engine.flush(&NoProgress).expect("applies");
+        assert_eq!(self.engine.index_stats().unwrap().unapplied, 0);
+    }
+
+    /// The ids that a search finds, best first.
+    pub fn find(&self, query: &Query) -> Vec<RecordId> {
+        let reply = self.engine.search(query).expect("a sound query");
+        reply.hits.iter().map(|hit| hit.record.id).collect()
+    }
+}
