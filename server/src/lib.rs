@@ -1,1 +1,81 @@
-//! placeholder
+//! The command line and the MCP server of memorist, over its engine.
+//!
+//! | module | job |
+//! |---|---|
+//! | `args` | what was typed |
+//! | `settings` | what it means, with the environment and `memorist.toml` |
+//! | `wire` | parameters and results, by the names of the specification |
+//! | `ops` | one function per tool, over the engine |
+//! | `cli` | the commands for people, one verb a file |
+//! | `mcp` | the same for agents, over stdio and HTTP |
+//! | `output`, `logging`, `exit` | stdout, stderr, and how a command ends |
+//!
+//! `cli` and `mcp` never import each other.
+
+mod args;
+mod cli;
+mod exit;
+mod logging;
+mod mcp;
+mod ops;
+mod output;
+mod settings;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Cli, Command};
+use cli::App;
+use exit::{Failure, Kind, Outcome};
+use output::Output;
+use settings::Settings;
+
+/// Runs the command that the process was started with.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(not_understood(&error)),
+    };
+    let output = Output { json: cli.global.json, quiet: cli.global.quiet };
+    ExitCode::from(command(cli).unwrap_or_else(|failure| output.failure(failure)))
+}
+
+fn command(cli: Cli) -> Outcome {
+    let settings = Settings::resolve(&cli.global)?;
+    logging::start(&settings.log_filter);
+    let app = App::new(settings);
+    match cli.command {
+        Command::Setup => cli::setup::run(&app),
+        Command::Add(args) => cli::add::run(&app, args),
+        Command::Search(args) => cli::search::run(&app, args),
+        Command::Get(args) => cli::get::run(&app, &args),
+        Command::Update(args) => cli::update::run(&app, args),
+        Command::Delete(args) => cli::delete::run(&app, &args),
+        Command::List(args) => cli::list::run(&app, &args),
+        Command::Stats => cli::stats::run(&app),
+        Command::Import(args) => cli::import::run(&app, &args),
+        Command::Export(args) => cli::export::run(&app, &args),
+        Command::Rebuild => cli::rebuild::run(&app),
+        Command::Doctor(args) => cli::doctor::run(&app, &args),
+        Command::Serve(args) => mcp::serve(app.into_settings(), args),
+        Command::Demo(args) => cli::demo::run(&app, &args),
+        Command::Completions(args) => cli::completions::run(&app, &args),
+    }
+}
+
+/// Help and version are results; anything else is bad usage, told as JSON where JSON was asked for.
+fn not_understood(error: &clap::Error) -> u8 {
+    let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let json = !asked_for && std::env::args_os().any(|argument| argument == "--json");
+    if json {
+        let message = error.render().to_string();
+        let message = message.trim().trim_start_matches("error: ").to_owned();
+        return Output { json, quiet: false }.failure(Failure::new(Kind::Input, message));
+    }
+    // Help goes to stdout and errors to stderr; a reader that has gone changes nothing.
+    let _ = error.print();
+    if asked_for { 0 } else { Kind::Input.code() }
+}

@@ -1,0 +1,347 @@
+//! What can be typed. What it means is settled in `settings.rs` and in each command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use memorist_engine::types::{Kind, Mode};
+
+use crate::exit;
+use crate::wire::{Detail, Importance, When};
+
+const EXAMPLES: &str = "\
+Examples:
+  memorist demo                              see it work, in a temporary store
+  memorist add \"User prefers dark mode\" --kind preference --tag ui
+  memorist search which theme does the user like
+  memorist import memories.jsonl             one JSON object a line: the parameters of memory_add
+  memorist serve                             an MCP server on stdin and stdout
+  memorist serve --http 127.0.0.1:8765       the same at http://127.0.0.1:8765/mcp
+
+What is typed beats the environment, which beats memorist.toml, which beats the defaults.
+RUST_LOG sets what is logged on stderr.";
+
+/// A memory store and hybrid search engine for AI agents, on your own machine.
+#[derive(Debug, Parser)]
+#[command(name = "memorist", version, after_help = exit::HELP, max_term_width = 100, propagate_version = true)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Folder of the store [default: the platform's data folder]
+    #[arg(long, value_name = "DIR", env = "MEMORIST_STORE", global = true)]
+    pub store: Option<PathBuf>,
+    /// Settings [default: memorist.toml in the platform's configuration folder]
+    #[arg(long, value_name = "FILE", env = "MEMORIST_CONFIG", global = true)]
+    pub config: Option<PathBuf>,
+    /// Folder of the embedding model and its library [default: the platform's cache folder]
+    #[arg(long, value_name = "DIR", env = "MEMORIST_CACHE", global = true, hide_short_help = true)]
+    pub cache: Option<PathBuf>,
+    /// Folder with model.onnx and tokenizer.json, or "none" for words alone [default: all-MiniLM-L6-v2]
+    #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
+    pub model: Option<String>,
+    /// Project of new memories and of searches that name none
+    #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
+    pub project: Option<String>,
+    /// Agent of new memories and of searches that name none
+    #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
+    pub agent: Option<String>,
+    /// Print one JSON document and nothing else: the structured result of the tool of the same name
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No progress and no notes on stderr
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Log what happens on stderr; repeat for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Fetch and check the embedding model, so that everything else works offline
+    Setup,
+    /// Save a memory
+    Add(Add),
+    /// Find memories by meaning and by word
+    Search(Search),
+    /// Show a whole memory
+    Get(Get),
+    /// Change a memory; the version before it is kept
+    Update(Update),
+    /// Delete memories
+    Delete(Delete),
+    /// List memories by id
+    List(List),
+    /// Show what the store holds
+    Stats,
+    /// Read memories from a JSONL file; run it again to continue
+    Import(Import),
+    /// Write all memories as JSONL, one `memory_add` a line
+    Export(Export),
+    /// Build both indexes anew from the records; nothing is embedded again
+    Rebuild,
+    /// Check that records, vectors and keywords agree
+    Doctor(Doctor),
+    /// Serve agents over MCP: on stdin and stdout, or over HTTP
+    Serve(Serve),
+    /// Fill a temporary store with 2,000 memories and search it
+    Demo(Demo),
+    /// Print a completion script for a shell
+    Completions(Completions),
+}
+
+/// Fields of a memory that have a default.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Fields {
+    /// What it is about: fact, preference, event, insight, task, ... [default: fact]
+    #[arg(short, long, value_name = "KIND")]
+    pub kind: Option<Kind>,
+    /// Where it came from [default: manual]
+    #[arg(long, value_name = "TEXT")]
+    pub source: Option<String>,
+    /// What surrounded it; helps to find it by meaning
+    #[arg(short, long, value_name = "TEXT")]
+    pub context: Option<String>,
+    /// 0 to 1 [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub confidence: Option<f64>,
+    /// 1 to 10, or low, medium, high, critical [default: 5]
+    #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub importance: Option<Importance>,
+    /// A label; repeat for more
+    #[arg(short, long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// When to stop showing it: Unix milliseconds or ISO 8601
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub expires_at: Option<When>,
+}
+
+/// `add`.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// The text to remember; `-` reads it from stdin
+    pub text: String,
+    #[command(flatten)]
+    pub fields: Fields,
+}
+
+/// Which memories a search or a list may return.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Filters {
+    /// Only this kind; repeat for more
+    #[arg(short, long = "kind", value_name = "KIND")]
+    pub kinds: Vec<Kind>,
+    /// Only with this label; repeat for any of several
+    #[arg(short, long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// At least this importance
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_importance: Option<Importance>,
+    /// At least this confidence
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_confidence: Option<f64>,
+    /// Created at or after
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub created_after: Option<When>,
+    /// Created before
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub created_before: Option<When>,
+}
+
+/// `search`.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// What to look for
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// hybrid, vector (meaning alone) or keyword (words alone) [default: hybrid]
+    #[arg(short, long)]
+    pub mode: Option<Mode>,
+    /// Most results [default: 10]
+    #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub limit: Option<i64>,
+    #[command(flatten)]
+    pub filters: Filters,
+    /// Weight of meaning in hybrid mode [default: 0.7]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub vector_weight: Option<f64>,
+    /// Weight of words in hybrid mode [default: 0.3]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub keyword_weight: Option<f64>,
+    /// How much text to return
+    #[arg(long, value_enum)]
+    pub detail: Option<Detail>,
+    /// Also show times and candidate counts
+    #[arg(long)]
+    pub explain: bool,
+}
+
+/// `get`.
+#[derive(Debug, Args)]
+pub struct Get {
+    /// Its id
+    #[arg(allow_negative_numbers = true)]
+    pub id: i64,
+}
+
+/// `update`.
+#[derive(Debug, Args)]
+pub struct Update {
+    /// Its id
+    #[arg(allow_negative_numbers = true)]
+    pub id: i64,
+    /// New text; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT")]
+    pub content: Option<String>,
+    #[command(flatten)]
+    pub fields: Fields,
+    /// Remove the context
+    #[arg(long, conflicts_with = "context")]
+    pub no_context: bool,
+    /// Remove all labels
+    #[arg(long, conflicts_with = "tags")]
+    pub no_tags: bool,
+    /// Remove the expiry
+    #[arg(long, conflicts_with = "expires_at")]
+    pub no_expiry: bool,
+}
+
+/// `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// Their ids
+    #[arg(required = true, allow_negative_numbers = true)]
+    pub ids: Vec<i64>,
+}
+
+/// `list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// Start after this id
+    #[arg(long, value_name = "ID", default_value_t = 0)]
+    pub after: i64,
+    /// Most memories to list
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
+    pub limit: usize,
+    #[command(flatten)]
+    pub filters: Filters,
+}
+
+/// `import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A JSONL file; `-` reads stdin
+    pub file: PathBuf,
+    /// Only save the records; they are found by their words until they are embedded
+    #[arg(long)]
+    pub no_embed: bool,
+}
+
+/// `export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The file to write, whole or not at all; `-` writes to stdout
+    #[arg(default_value = "-")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub filters: Filters,
+}
+
+/// `doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Mend what does not agree
+    #[arg(long)]
+    pub repair: bool,
+}
+
+/// `serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Serve HTTP at this address (PORT or HOST:PORT) under /mcp, instead of stdin and stdout
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<String>,
+    /// Token that HTTP clients must send as "Authorization: Bearer TOKEN"; needed on any address but loopback
+    #[arg(long, value_name = "TOKEN", env = "MEMORIST_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Another host name under which clients reach the HTTP server; repeat for more
+    #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
+    pub allow_hosts: Vec<String>,
+}
+
+/// `demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Make the store in this folder and keep it
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// For which shell
+    pub shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(line: &str) -> Cli {
+        Cli::try_parse_from(line.split_whitespace()).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_may_come_after_the_command() {
+        let cli = parse("memorist stats --json --store /x -vv");
+        assert!(cli.global.json && cli.global.verbose == 2);
+        assert_eq!(cli.global.store, Some(PathBuf::from("/x")));
+    }
+
+    #[test]
+    fn the_words_of_a_query_need_no_quotes() {
+        let Command::Search(search) = parse("memorist search dark mode -n 3 -k fact --kind task").command else {
+            panic!("not a search")
+        };
+        assert_eq!(search.query, ["dark", "mode"]);
+        assert_eq!((search.limit, search.filters.kinds), (Some(3), vec![Kind::Fact, Kind::Task]));
+    }
+
+    #[test]
+    fn numbers_below_zero_reach_the_engine_that_refuses_them() {
+        let Command::Get(get) = parse("memorist get -5").command else { panic!("not a get") };
+        assert_eq!(get.id, -5);
+        let Command::Add(add) = parse("memorist add x --importance -1").command else { panic!("not an add") };
+        assert_eq!(add.fields.importance, Some(Importance(-1)));
+    }
+
+    #[test]
+    fn an_unknown_kind_is_refused_with_the_known_ones() {
+        let error = Cli::try_parse_from(["memorist", "add", "x", "--kind", "rumour"]).unwrap_err().to_string();
+        assert!(error.contains("rumour") && error.contains("preference"), "{error}");
+    }
+
+    #[test]
+    fn a_token_belongs_to_http() {
+        assert!(Cli::try_parse_from(["memorist", "serve", "--allow-host", "x"]).is_err());
+        parse("memorist serve --http 8765 --token secret");
+    }
+}

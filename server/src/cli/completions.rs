@@ -1,0 +1,15 @@
+//! `memorist completions`: a script that teaches a shell the commands.
+
+use clap::CommandFactory;
+
+use super::App;
+use crate::args::{Cli, Completions};
+use crate::exit::Outcome;
+
+/// Runs the command.
+pub fn run(app: &App, args: &Completions) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "memorist", &mut script);
+    app.output().bytes(&script)?;
+    Ok(0)
+}

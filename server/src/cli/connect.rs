@@ -1,0 +1,37 @@
+//! How to connect an agent to this program: the last words of the demo.
+
+use std::path::Path;
+
+use serde_json::json;
+
+/// The words, for the program at `program`, with the store in the folder `store` where that is not the usual one.
+pub fn text(program: &Path, store: Option<&Path>) -> String {
+    let program = program.display().to_string();
+    let mut arguments = vec!["serve".to_owned()];
+    if let Some(store) = store {
+        arguments.extend(["--store".to_owned(), store.display().to_string()]);
+    }
+    let settings = json!({ "mcpServers": { "memorist": { "command": program, "args": arguments } } });
+    format!(
+        "To give your agents this memory, add to your MCP client's settings\n\n{settings:#}\n\nor, where the client has a \
+         command for it:\n\n  claude mcp add memorist -- {program} {}\n\nSeveral agents may use one store at the same time. \
+         One server for all of them, over HTTP:\n\n  {program} serve --http 127.0.0.1:8765      \
+         (then connect to http://127.0.0.1:8765/mcp)",
+        arguments.join(" ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_are_json_that_starts_the_server() {
+        let text = text(Path::new("/opt/a \"b\"/memorist"), Some(Path::new("/my/store")));
+        let (start, end) = (text.find('{').unwrap(), text.rfind('}').unwrap());
+        let settings: serde_json::Value = serde_json::from_str(&text[start..=end]).unwrap();
+        let server = &settings["mcpServers"]["memorist"];
+        assert_eq!(server["command"], "/opt/a \"b\"/memorist");
+        assert_eq!(server["args"], json!(["serve", "--store", "/my/store"]));
+    }
+}

@@ -1,0 +1,38 @@
+//! `memorist delete`: memories that shall not be found again.
+
+use memorist_engine::types::EmbeddingState;
+use serde_json::json;
+
+use super::App;
+use super::app::Upkeep;
+use super::deadline;
+use crate::args::Delete;
+use crate::exit::{Kind, Outcome};
+use crate::ops;
+use crate::wire::{DeleteParams, Int};
+
+/// Runs the command. Says of each id whether it was there.
+pub fn run(app: &App, args: &Delete) -> Outcome {
+    let engine = app.engine(Upkeep::Off)?;
+    let mut results = Vec::new();
+    for &id in &args.ids {
+        results.push((id, ops::delete(&engine, &DeleteParams { id: Int(id) })?));
+    }
+    let output = app.output();
+    match results.as_slice() {
+        [(_, only)] if output.json => output.document(only)?,
+        all if output.json => {
+            let all: Vec<_> =
+                all.iter().map(|(id, one)| json!({ "id": id, "success": one.success, "deleted": one.deleted })).collect();
+            output.document(&json!({ "results": all }))?;
+        }
+        all => {
+            for (id, result) in all {
+                let text = if result.deleted { "deleted memory" } else { "there is no memory" };
+                output.text(format!("{text} {id}"))?;
+            }
+        }
+    }
+    deadline::settle(engine, EmbeddingState::Ready);
+    Ok(if results.iter().all(|(_, result)| result.deleted) { 0 } else { Kind::NotFound.code() })
+}

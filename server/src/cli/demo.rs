@@ -1,0 +1,249 @@
+//! `memorist demo`: a store of 2,000 memories, filled and searched before your eyes.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bench_data::{Question, Style};
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::progress::Progress;
+use memorist_engine::types::{Kind, Mode, RecordId};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::progress::Bars;
+use super::{App, connect, format, table};
+use crate::args::Demo;
+use crate::exit::{Failure, Kind as Sort, Outcome};
+use crate::ops::Context;
+use crate::output::Output;
+use crate::wire::{self, AddParams, Importance, Int, SearchHit, SearchParams};
+
+/// The same memories every time.
+const SEED: u64 = 1;
+const MEMORIES: usize = 2_000;
+/// Records per transaction.
+const BATCH: usize = 500;
+/// Questions of each style that are asked.
+const PER_STYLE: usize = 2;
+
+/// What was measured, and the result with `--json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    memories: usize,
+    saved_millis: u64,
+    embedded: u64,
+    embedded_millis: u64,
+    indexed_millis: u64,
+    searches: Vec<Search>,
+}
+
+/// One search and its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Search {
+    query: String,
+    mode: Mode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter: Option<&'static str>,
+    /// Microseconds that the model took to embed the query.
+    embed_us: u64,
+    /// Microseconds of everything else.
+    search_us: u64,
+    results: Vec<SearchHit>,
+    /// Ids of the memories that answer it, where that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<RecordId>,
+}
+
+/// Runs the command.
+pub fn run(app: &App, args: &Demo) -> Outcome {
+    let bars = app.bars()?;
+    let temporary;
+    let folder = match &args.keep {
+        Some(folder) => folder.as_path(),
+        None => {
+            let failure = |error| Failure::new(Sort::Io, format!("cannot make a temporary folder: {error}"));
+            temporary = tempfile::tempdir().map_err(failure)?;
+            temporary.path()
+        }
+    };
+    let config = Config { index_writer: false, ..app.settings().engine.clone() };
+    let engine = Engine::open(folder, config)?;
+    engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
+    let output = app.output();
+    let report = show(&engine, &bars, output)?;
+    engine.close();
+    if output.json {
+        output.document(&report)?;
+    } else {
+        output.text(closing(args.keep.as_deref())?)?;
+    }
+    Ok(0)
+}
+
+/// Fills the store and searches it, telling as it goes.
+fn show(engine: &Engine, bars: &Bars, output: Output) -> Result<Report, Failure> {
+    let tell = |text: String| if output.json { Ok(()) } else { output.text(text) };
+    let started = Instant::now();
+    let ids = fill(engine, bars)?;
+    let saved = started.elapsed();
+    let started = Instant::now();
+    let embedded = engine.embed_pending(bars)?;
+    let embedding = started.elapsed();
+    let started = Instant::now();
+    engine.flush(bars)?;
+    let indexing = started.elapsed();
+    bars.finish();
+    tell(format!(
+        "{} saved in {}, embedded in {} ({:.0} a second), indexed in {}.\n",
+        format::memories(MEMORIES as u64),
+        format::micros(micros(saved)),
+        format::micros(micros(embedding)),
+        embedded as f64 / embedding.as_secs_f64().max(1e-6),
+        format::micros(micros(indexing)),
+    ))?;
+    let mut report = Report {
+        memories: MEMORIES,
+        saved_millis: micros(saved) / 1_000,
+        embedded,
+        embedded_millis: micros(embedding) / 1_000,
+        indexed_millis: micros(indexing) / 1_000,
+        searches: Vec::new(),
+    };
+    for question in chosen() {
+        let answers = question.answers.iter().filter_map(|index| ids.get(*index).copied()).collect();
+        let mode = mode(question.style);
+        let params = SearchParams { query: question.text, mode: Some(mode), limit: Some(Int(3)), ..Default::default() };
+        let search = search(engine, params, None, answers)?;
+        tell(text(&search))?;
+        report.searches.push(search);
+    }
+    let params = SearchParams {
+        query: "what should I keep in mind about food".into(),
+        limit: Some(Int(3)),
+        entry_types: Some(vec![Kind::Preference]),
+        min_importance: Some(Importance(6)),
+        ..Default::default()
+    };
+    let search = search(engine, params, Some("preferences of importance 6 or more"), Vec::new())?;
+    tell(text(&search))?;
+    report.searches.push(search);
+    Ok(report)
+}
+
+/// Saves the memories; their ids, in order.
+fn fill(engine: &Engine, bars: &Bars) -> Result<Vec<RecordId>, Failure> {
+    bars.start("saving", Some(MEMORIES as u64));
+    let context = Context::default();
+    let records = bench_data::memories(SEED, MEMORIES)
+        .map(|memory| {
+            let Ok(Value::Object(line)) = serde_json::to_value(memory) else {
+                return Err(Failure::new(Sort::Internal, "a memory of the demo is not a JSON object"));
+            };
+            let params = wire::parse::<AddParams>(line).map_err(|error| Failure::new(Sort::Internal, error))?;
+            Ok(wire::new_record(params, &context.defaults))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut ids = Vec::with_capacity(MEMORIES);
+    for batch in records.chunks(BATCH) {
+        if bars.cancelled() {
+            return Err(memorist_engine::Error::Cancelled.into());
+        }
+        for outcome in engine.add_batch(batch)? {
+            ids.push(outcome?.id);
+        }
+        bars.advance(batch.len() as u64);
+    }
+    bars.finish();
+    Ok(ids)
+}
+
+/// A few questions of each style, those by meaning first.
+fn chosen() -> Vec<Question> {
+    let all = bench_data::questions(SEED, MEMORIES, 200);
+    let of = |style| all.iter().filter(move |question| question.style == style).take(PER_STYLE).cloned();
+    of(Style::Meaning).chain(of(Style::Word)).chain(of(Style::Both)).collect()
+}
+
+fn mode(style: Style) -> Mode {
+    match style {
+        Style::Meaning => Mode::Vector,
+        Style::Word => Mode::Keyword,
+        Style::Both => Mode::Hybrid,
+    }
+}
+
+fn search(
+    engine: &Engine,
+    params: SearchParams,
+    filter: Option<&'static str>,
+    answers: Vec<RecordId>,
+) -> Result<Search, Failure> {
+    let context = Context::default();
+    let reply = engine.search(&wire::query(&params, &context.defaults, context.weights)?)?;
+    let embed_us = reply.explain.embed_us;
+    let search_us = reply.explain.total_us.saturating_sub(embed_us);
+    let results = wire::search_result(reply, &params).results;
+    Ok(Search { query: params.query, mode: params.mode.unwrap_or_default(), filter, embed_us, search_us, results, answers })
+}
+
+fn text(search: &Search) -> String {
+    let how = match search.mode {
+        Mode::Vector => "by meaning",
+        Mode::Keyword => "by word",
+        Mode::Hybrid => "by meaning and word",
+    };
+    let filter = search.filter.map(|filter| format!(", only {filter}")).unwrap_or_default();
+    let known: HashSet<_> = search.answers.iter().collect();
+    let right = search.results.iter().position(|hit| known.contains(&hit.id));
+    let verdict = match right {
+        _ if known.is_empty() => String::new(),
+        Some(rank) => format!("; the right answer is number {}", rank + 1),
+        None => "; the right answer is not among the first".to_owned(),
+    };
+    let embedding = match search.mode {
+        Mode::Keyword => String::new(),
+        _ => format!(", after {} to embed the question", format::micros(search.embed_us)),
+    };
+    let time = format::micros(search.search_us);
+    format!(
+        "“{}” {how}{filter}\n{}\nfound in {time}{embedding}{verdict}\n",
+        search.query,
+        table::hits(&search.results)
+    )
+}
+
+fn closing(kept: Option<&Path>) -> Result<String, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(Sort::Io, format!("cannot tell where this program is: {error}")))?;
+    let store = kept.map(std::path::absolute).transpose().map_err(|error| Failure::new(Sort::Io, error.to_string()))?;
+    Ok(connect::text(&program, store.as_deref()))
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_of_every_style_are_asked_and_answered_by_memories_of_the_demo() {
+        let chosen = chosen();
+        assert_eq!(chosen.len(), 3 * PER_STYLE);
+        assert!(chosen.iter().all(|question| question.answers.iter().all(|index| *index < MEMORIES)));
+    }
+
+    #[test]
+    fn every_memory_of_the_demo_can_be_saved() {
+        for memory in bench_data::memories(SEED, MEMORIES) {
+            let Ok(Value::Object(line)) = serde_json::to_value(memory) else { panic!("not an object") };
+            let params = wire::parse::<AddParams>(line).unwrap();
+            wire::new_record(params, &Default::default()).validate().unwrap();
+        }
+    }
+}

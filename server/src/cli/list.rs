@@ -1,0 +1,93 @@
+//! `memorist list`: memories by id.
+
+use memorist_engine::Engine;
+use memorist_engine::engine::ListQuery;
+use memorist_engine::types::{Filter, MAX_LIMIT, Record};
+use serde_json::json;
+
+use super::app::Upkeep;
+use super::{App, format, table};
+use crate::args::{Filters, List};
+use crate::exit::{Failure, Outcome};
+use crate::wire::{self, Defaults, Importance, When};
+
+/// Runs the command.
+pub fn run(app: &App, args: &List) -> Outcome {
+    let engine = app.engine(Upkeep::Off)?;
+    let filter = filter(&args.filters, &app.settings().context.defaults);
+    filter.validate()?;
+    let mut records = Vec::new();
+    let mut more = false;
+    each(&engine, args.after, &filter, |record| {
+        more = records.len() == args.limit;
+        if !more {
+            records.push(record);
+        }
+        Ok(!more)
+    })?;
+    engine.close();
+    let next = records.last().map(|record| record.id).filter(|_| more);
+    let output = app.output();
+    if output.json {
+        let entries: Vec<_> = records.into_iter().map(wire::entry).collect();
+        output.document(&json!({ "total": entries.len(), "entries": entries, "next": next }))?;
+    } else {
+        output.text(text(records))?;
+        if let Some(next) = next {
+            output.note(format!("there are more: --after {next}"));
+        }
+    }
+    Ok(0)
+}
+
+/// Calls `visit` for every record after the id `after` that passes, in order of id, until it says false.
+pub fn each(
+    engine: &Engine,
+    after: i64,
+    filter: &Filter,
+    mut visit: impl FnMut(Record) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let mut query = ListQuery { after, limit: MAX_LIMIT, filter: filter.clone() };
+    loop {
+        let page = engine.list(&query)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        query.after = last.id;
+        for record in page {
+            if !visit(record)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The filter that was typed.
+pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
+    Filter {
+        kinds: filters.kinds.clone(),
+        tags: filters.tags.clone(),
+        min_importance: filters.min_importance.map(|Importance(least)| least),
+        min_confidence: filters.min_confidence,
+        project: defaults.project.clone(),
+        agent: defaults.agent.clone(),
+        created_after: filters.created_after.map(|When(at)| at),
+        created_before: filters.created_before.map(|When(at)| at),
+    }
+}
+
+fn text(records: Vec<Record>) -> String {
+    if records.is_empty() {
+        return "no memories".to_owned();
+    }
+    let mut table = table::table(&["id", "kind", "importance", "created", "memory"]);
+    for record in records {
+        let cells = vec![
+            record.id.to_string(),
+            record.kind.to_string(),
+            record.importance.to_string(),
+            format::time(Some(record.created_at)),
+            format::one_line(&record.content),
+        ];
+        table::add_row(&mut table, cells);
+    }
+    table.trim_fmt()
+}

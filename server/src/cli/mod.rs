@@ -1,0 +1,27 @@
+//! The commands for people, one verb a file.
+
+pub mod add;
+pub mod completions;
+pub mod delete;
+pub mod demo;
+pub mod doctor;
+pub mod export;
+pub mod get;
+pub mod import;
+pub mod list;
+pub mod rebuild;
+pub mod search;
+pub mod setup;
+pub mod stats;
+pub mod update;
+
+mod app;
+mod connect;
+mod deadline;
+mod format;
+mod import_report;
+mod lines;
+mod progress;
+mod table;
+
+pub use app::App;

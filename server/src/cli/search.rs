@@ -1,0 +1,98 @@
+//! `memorist search`: find memories by meaning and by word.
+
+use memorist_engine::Engine;
+use memorist_engine::config::ModelSource;
+use memorist_engine::progress::Progress;
+use memorist_engine::types::{Mode, Tier};
+use std::time::Instant;
+
+use super::app::Upkeep;
+use super::{App, format, table};
+use crate::args::Search;
+use crate::exit::{Failure, Outcome};
+use crate::ops;
+use crate::wire::{Int, SearchParams, SearchResult};
+
+/// Runs the command.
+pub fn run(app: &App, args: Search) -> Outcome {
+    let params = params(args);
+    let engine = app.engine(Upkeep::On)?;
+    let context = &app.settings().context;
+    let mut started = Instant::now();
+    let mut result = ops::search(&engine, context, &params)?;
+    if wants_model(app, &params, &result) && provide_model(app, &engine)? {
+        started = Instant::now();
+        result = ops::search(&engine, context, &params)?;
+    }
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    engine.close();
+    app.output().result(&result, |result| text(result, micros))?;
+    Ok(0)
+}
+
+/// The parameters that were typed.
+fn params(args: Search) -> SearchParams {
+    let some = |list: Vec<_>| Some(list).filter(|list| !list.is_empty());
+    SearchParams {
+        query: args.query.join(" "),
+        mode: args.mode,
+        limit: args.limit.map(Int),
+        entry_types: Some(args.filters.kinds).filter(|kinds| !kinds.is_empty()),
+        min_importance: args.filters.min_importance,
+        min_confidence: args.filters.min_confidence,
+        tags: some(args.filters.tags),
+        created_after: args.filters.created_after,
+        created_before: args.filters.created_before,
+        vector_weight: args.vector_weight,
+        keyword_weight: args.keyword_weight,
+        detail: args.detail,
+        explain: Some(args.explain),
+        ..SearchParams::default()
+    }
+}
+
+/// Whether meaning was asked for and could not be had for want of a model that may be fetched.
+fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool {
+    let config = &app.settings().engine;
+    params.mode != Some(Mode::Keyword)
+        && result.tier == Tier::Keyword
+        && config.may_download
+        && config.model == ModelSource::Default
+}
+
+/// Fetches the model and embeds what waits for it. False when that cannot be done now: the search then stands as it is,
+/// by words, and says so itself.
+fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
+    let bars = app.bars()?;
+    let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
+    let provided = ready.and_then(|()| engine.embed_pending(&bars));
+    bars.finish();
+    match provided {
+        Ok(_) => Ok(true),
+        Err(error @ memorist_engine::Error::Cancelled) => Err(error.into()),
+        Err(error) => {
+            app.output().note(format!("by words alone: {error}"));
+            Ok(false)
+        }
+    }
+}
+
+fn text(result: &SearchResult, micros: u64) -> String {
+    let mut parts = Vec::new();
+    if result.results.is_empty() {
+        parts.push("nothing found".to_owned());
+    } else {
+        parts.push(table::hits(&result.results));
+    }
+    let how = match result.tier {
+        Tier::Full => "",
+        Tier::Keyword => ", by words alone",
+        Tier::Substring => ", by parts of words",
+    };
+    parts.push(format!("{} in {}{how}", format::memories(result.results.len() as u64), format::micros(micros)));
+    parts.extend(result.warnings.iter().map(|warning| format!("note: {warning}")));
+    if let Some(serde_json::Value::Object(explain)) = &result.explain {
+        parts.extend(explain.iter().map(|(name, value)| format!("  {name:<18} {value}")));
+    }
+    parts.join("\n")
+}

@@ -1,0 +1,45 @@
+//! `memorist stats`: what the store holds.
+
+use std::fmt::Write;
+
+use super::app::Upkeep;
+use super::{App, format};
+use crate::exit::Outcome;
+use crate::ops;
+use crate::wire::StatsResult;
+
+/// Runs the command.
+pub fn run(app: &App) -> Outcome {
+    let engine = app.engine(Upkeep::Off)?;
+    let stats = ops::stats(&engine)?;
+    engine.close();
+    app.output().result(&stats, text)?;
+    Ok(0)
+}
+
+fn text(stats: &StatsResult) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<20} {value}");
+    };
+    line("memories", number(stats.total_entries));
+    for (kind, count) in &stats.by_type {
+        line(&format!("  {kind}"), number(*count));
+    }
+    line("average importance", format!("{:.1}", stats.avg_importance));
+    line("average confidence", format!("{:.2}", stats.avg_confidence));
+    line("fetched by id", format!("{} times", number(stats.total_accesses)));
+    line("oldest", format::time(stats.oldest_entry));
+    line("newest", format::time(stats.newest_entry));
+    line("waiting to be embedded", number(stats.pending_embeddings));
+    line("vectors indexed", number(stats.indexes.vectors));
+    line("texts indexed", number(stats.indexes.documents));
+    line("changes not indexed", number(stats.indexes.unapplied));
+    line("model", stats.model.clone().unwrap_or_else(|| "none used yet".into()));
+    text.trim_end().to_owned()
+}
+
+fn number(number: i64) -> String {
+    format::thousands(number.unsigned_abs())
+}

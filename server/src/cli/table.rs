@@ -1,0 +1,108 @@
+//! Results as a table: one line each, as wide as the terminal.
+
+use std::collections::BTreeSet;
+
+use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
+use memorist_engine::types::Side;
+
+use super::format;
+use crate::wire::SearchHit;
+
+/// Columns where the output is not a terminal.
+const WIDTH: u16 = 120;
+
+/// A table with this header, to which rows of one line are added.
+pub fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    if !table.is_tty() {
+        table.set_width(WIDTH);
+    }
+    table.set_truncation_indicator("…");
+    table.set_header(header.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+    table
+}
+
+/// Adds a row that stays on one line.
+pub fn add_row(table: &mut Table, cells: Vec<String>) {
+    let mut row = Row::from(cells);
+    row.max_height(1);
+    table.add_row(row);
+}
+
+/// Search results with their scores.
+pub fn hits(hits: &[SearchHit]) -> String {
+    let mut table = table(&["", "score", "cosine", "bm25", "found by", "kind", "id", "memory"]);
+    for (rank, hit) in hits.iter().enumerate() {
+        let text = hit.content.as_deref().map(format::one_line).unwrap_or_default();
+        add_row(
+            &mut table,
+            vec![
+                (rank + 1).to_string(),
+                format!("{:.3}", hit.score),
+                hit.vector_score.map_or_else(|| "-".into(), |score| format!("{score:.3}")),
+                hit.keyword_score.map_or_else(|| "-".into(), |score| format!("{score:.1}")),
+                sides(&hit.matched_by),
+                hit.entry_type.to_string(),
+                hit.id.to_string(),
+                text,
+            ],
+        );
+    }
+    for number in [0, 1, 2, 3, 6] {
+        if let Some(column) = table.column_mut(number) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+fn sides(sides: &[Side]) -> String {
+    let sides: BTreeSet<_> = sides.iter().collect();
+    let names: Vec<_> = sides
+        .into_iter()
+        .map(|side| match side {
+            Side::Vector => "meaning",
+            Side::Keyword => "word",
+        })
+        .collect();
+    if names.is_empty() { "substring".to_owned() } else { names.join("+") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memorist_engine::types::Kind;
+
+    fn hit(content: &str) -> SearchHit {
+        SearchHit {
+            id: 42,
+            content: Some(content.into()),
+            entry_type: Kind::Decision,
+            source: None,
+            context: None,
+            confidence: None,
+            importance: None,
+            tags: None,
+            score: 0.8512,
+            matched_by: vec![Side::Keyword, Side::Vector],
+            created_at: 0,
+            vector_score: Some(0.5),
+            keyword_score: None,
+            project: None,
+            agent: None,
+            truncated: None,
+        }
+    }
+
+    #[test]
+    fn a_result_is_one_line_however_long_its_text() {
+        let rendered = hits(&[hit(&"a long text\nof many lines ".repeat(40))]);
+        let row: Vec<_> = rendered.lines().filter(|line| line.contains("decision")).collect();
+        let [row] = row.as_slice() else { panic!("not one row:\n{rendered}") };
+        assert!(row.chars().count() <= usize::from(WIDTH), "{row}");
+        for part in ["0.851", "0.500", "meaning+word", "42", "a long text of many", "…"] {
+            assert!(row.contains(part), "{part} is missing in {row}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `memorist update`: change a memory.
+
+use memorist_engine::types::EmbeddingState;
+
+use super::App;
+use super::app::{Upkeep, text_or_stdin};
+use super::deadline;
+use crate::args::Update;
+use crate::exit::{Failure, Kind, Outcome};
+use crate::ops;
+use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
+
+/// Runs the command.
+pub fn run(app: &App, args: Update) -> Outcome {
+    let params = params(args)?;
+    let engine = app.engine(Upkeep::Off)?;
+    let result = ops::update(&engine, params)?;
+    if let (Some(error), false) = (&result.error, app.output().json) {
+        return Err(Failure::new(Kind::NotFound, error));
+    }
+    app.output().result(&result, text)?;
+    deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
+    Ok(if result.error.is_some() { Kind::NotFound.code() } else { 0 })
+}
+
+fn params(args: Update) -> Result<UpdateParams, Failure> {
+    let fields = args.fields;
+    let tags = if args.no_tags { Some(Vec::new()) } else { Some(fields.tags).filter(|tags| !tags.is_empty()) };
+    Ok(UpdateParams {
+        id: Int(args.id),
+        content: args.content.map(text_or_stdin).transpose()?,
+        entry_type: fields.kind,
+        source: fields.source,
+        context: patch(fields.context, args.no_context),
+        confidence: fields.confidence,
+        importance: fields.importance,
+        tags,
+        expires_at: patch(fields.expires_at, args.no_expiry),
+    })
+}
+
+fn patch<T>(value: Option<T>, remove: bool) -> Patch<T> {
+    match value {
+        Some(value) => Patch::Value(value),
+        None if remove => Patch::Null,
+        None => Patch::Absent,
+    }
+}
+
+fn text(result: &UpdateResult) -> String {
+    format!("updated memory {}, now version {}", result.id.unwrap_or_default(), result.version.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn read(line: &str) -> UpdateParams {
+        let Command::Update(args) = Cli::try_parse_from(line.split_whitespace()).unwrap().command else {
+            panic!("not an update")
+        };
+        params(args).unwrap()
+    }
+
+    #[test]
+    fn fields_can_be_set_removed_or_left_alone() {
+        let update = read("memorist update 7 --content new --no-context --tag a");
+        assert_eq!((update.id, update.content.as_deref()), (Int(7), Some("new")));
+        assert_eq!(update.context, Patch::Null);
+        assert_eq!(update.tags, Some(vec!["a".to_owned()]));
+        assert!(update.expires_at.is_absent());
+        assert_eq!(read("memorist update 7 --no-tags").tags, Some(Vec::new()));
+        assert_eq!(read("memorist update 7 --importance 3").tags, None);
+    }
+}

@@ -1,0 +1,43 @@
+//! Diagnostics on stderr. Silent in normal operation: clients of a stdio server show what appears there as an error.
+
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging. RUST_LOG decides; else `filter`.
+pub fn start(filter: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
+    // No ANSI escapes: stderr is often a client's log file. A closed stderr must not become a panic.
+    let started = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .try_init();
+    // The only failure is that a subscriber is set already, which then serves.
+    drop(started);
+}
+
+/// The filter for a number of `--verbose`, where neither RUST_LOG nor the configuration says otherwise. The protocol
+/// library warns about what clients do wrong; that is their business until someone asks.
+pub fn filter(verbose: u8, quiet: bool, configured: Option<&str>) -> String {
+    match (verbose, quiet, configured) {
+        (0, true, _) => "off".into(),
+        (0, false, Some(level)) => level.into(),
+        (0, false, None) => "warn,rmcp=off".into(),
+        (1, _, _) => "info".into(),
+        (2, _, _) => "debug".into(),
+        _ => "trace".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_beats_what_is_configured() {
+        assert_eq!(filter(0, false, None), "warn,rmcp=off");
+        assert_eq!(filter(0, false, Some("info")), "info");
+        assert_eq!(filter(1, false, Some("error")), "info");
+        assert_eq!(filter(0, true, Some("info")), "off");
+    }
+}

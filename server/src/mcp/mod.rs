@@ -1,0 +1,87 @@
+//! The MCP server: the tools over the engine, on stdio or streamable HTTP, in both eras of the protocol (2025-11-25 with
+//! its handshake, 2026-07-28 without).
+//!
+//! | file | job |
+//! |---|---|
+//! | `tools.rs` | the tools: names, descriptions, schemas, and what they call |
+//! | `prompts.rs`, `resources.rs` | two prompts; every memory as a resource |
+//! | `handler.rs` | answers requests |
+//! | `door.rs` | the engine behind all sessions: opened beside the handshake, closed after the last call |
+//! | `stdio.rs`, `http.rs`, `guard.rs` | the transports, and who may use the second |
+
+mod door;
+mod guard;
+mod handler;
+mod http;
+mod prompts;
+mod resources;
+mod stdio;
+mod tools;
+
+use std::time::Duration;
+
+use crate::args::Serve;
+use crate::exit::{Failure, Kind, Outcome};
+use crate::settings::Settings;
+use door::Door;
+use handler::Handler;
+
+/// Serves until the client goes away or a signal says to stop.
+pub fn serve(settings: Settings, args: Serve) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Kind::Io, format!("cannot start: {error}")))?;
+    let outcome = runtime.block_on(run(settings, args));
+    // A read of stdin that will never return must not keep the process.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
+}
+
+async fn run(settings: Settings, args: Serve) -> Outcome {
+    let stop = stop_signal()?;
+    let (door, opened) = Door::open(settings.store, settings.engine);
+    let handler = Handler::new(door.clone(), settings.context);
+    let serving = async {
+        match args.http {
+            None => stdio::serve(handler, stop).await,
+            Some(address) => {
+                let options = guard::Options { address, token: args.token, allow_hosts: args.allow_hosts };
+                http::serve(handler, options, settings.output, stop).await
+            }
+        }
+    };
+    // A store that cannot be opened ends the server: a client shows that better than a tool that always fails.
+    let served = tokio::select! {
+        biased;
+        Err(failure) = opened => Err(failure),
+        served = serving => served,
+    };
+    door.close().await;
+    served.map(|()| 0)
+}
+
+/// A future that ends when the process is asked to stop: SIGTERM and SIGINT, or Ctrl-C.
+fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let failure = |error| Failure::new(Kind::Io, format!("cannot watch for signals: {error}"));
+        let mut terminate = signal(SignalKind::terminate()).map_err(failure)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(failure)?;
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without a handler the system ends the process by itself.
+            std::future::pending::<()>().await;
+        }
+    })
+}

@@ -1,0 +1,110 @@
+//! The only writer of stdout, which on a stdio server is the protocol; and notes to people on stderr. Neither panics
+//! when the reader has gone.
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::exit::{Failure, Kind};
+
+/// Where a command's results go.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// One JSON document instead of text for people.
+    pub json: bool,
+    /// No notes.
+    pub quiet: bool,
+}
+
+impl Output {
+    /// Writes text for people and a line end.
+    pub fn text(&self, text: impl AsRef<str>) -> Result<(), Failure> {
+        self.write(|out| writeln!(out, "{}", text.as_ref()))
+    }
+
+    /// Writes bytes as they are.
+    pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        self.write(|out| out.write_all(bytes))
+    }
+
+    /// Writes one JSON document.
+    pub fn document(&self, document: &impl Serialize) -> Result<(), Failure> {
+        self.write(|out| {
+            serde_json::to_writer(&mut *out, document)?;
+            writeln!(out)
+        })
+    }
+
+    /// The structured result with `--json`, else what `text` makes of it.
+    pub fn result<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
+        if self.json { self.document(result) } else { self.text(text(result)) }
+    }
+
+    /// Writes many pieces through one buffer.
+    pub fn write(&self, write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> Result<(), Failure> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(&mut out).and_then(|()| out.flush()).map_err(|error| stdout_failure(&error))
+    }
+
+    /// Tells people something, on stderr.
+    pub fn note(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            say(text.as_ref());
+        }
+    }
+
+    /// Tells how a command failed, and returns its exit code.
+    pub fn failure(&self, failure: Failure) -> u8 {
+        match failure {
+            Failure::ReaderGone => 0,
+            Failure::Error { kind, message } => {
+                if self.json {
+                    // A reader that has gone cannot be told; the exit code stands all the same.
+                    let _ = self.document(&error_document(kind, &message));
+                } else {
+                    say(&format!("error: {message}"));
+                }
+                kind.code()
+            }
+        }
+    }
+}
+
+/// Writes a line to stderr, whether or not anyone reads it.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn error_document(kind: Kind, message: &str) -> Value {
+    json!({ "error": { "kind": kind.name(), "message": message } })
+}
+
+/// The failure of a write to stdout.
+pub fn stdout_failure(error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        Failure::ReaderGone
+    } else {
+        Failure::new(Kind::Io, format!("cannot write to stdout: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_left_is_no_error() {
+        let gone = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(matches!(stdout_failure(&gone), Failure::ReaderGone));
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert!(matches!(stdout_failure(&full), Failure::Error { kind: Kind::Io, .. }));
+    }
+
+    #[test]
+    fn an_error_is_one_document() {
+        let document = error_document(Kind::NotFound, "Memory entry not found: 99");
+        assert_eq!(document["error"]["kind"], "not_found");
+        assert_eq!(document["error"]["message"], "Memory entry not found: 99");
+    }
+}

@@ -1,0 +1,188 @@
+//! What the arguments, the environment and `memorist.toml` mean together. What is typed beats the environment, which
+//! beats the file, which beats the defaults.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use directories::ProjectDirs;
+use memorist_engine::config::{Backend, Config, ModelSource};
+use memorist_engine::types::Weights;
+use serde::Deserialize;
+
+use crate::args::Global;
+use crate::exit::Failure;
+use crate::logging;
+use crate::ops::Context;
+use crate::output::Output;
+use crate::wire::Defaults;
+
+/// Everything that a command needs to know before it begins.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The store's folder.
+    pub store: PathBuf,
+    /// The engine's settings. Commands adjust what they alone know (whether they write indexes, may fetch the model).
+    pub engine: Config,
+    /// What fills in what a call leaves out.
+    pub context: Context,
+    /// Where results go.
+    pub output: Output,
+    /// What is logged, where RUST_LOG does not say.
+    pub log_filter: String,
+}
+
+/// `memorist.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    store: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    project: Option<String>,
+    agent: Option<String>,
+    log: Option<String>,
+    #[serde(default)]
+    search: SearchSection,
+    #[serde(default)]
+    model: ModelSection,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchSection {
+    vector_weight: Option<f64>,
+    keyword_weight: Option<f64>,
+    ef: Option<usize>,
+    backend: Option<Backend>,
+    log_searches: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelSection {
+    /// A folder with `model.onnx` and `tokenizer.json`, or "none".
+    path: Option<String>,
+    download: Option<bool>,
+    idle_seconds: Option<u64>,
+}
+
+impl Settings {
+    /// Resolves what was typed.
+    pub fn resolve(global: &Global) -> Result<Self, Failure> {
+        let directories = ProjectDirs::from("", "", "memorist");
+        let file = match &global.config {
+            Some(path) => read(path)?,
+            None => match directories.as_ref().map(|dirs| dirs.config_dir().join("memorist.toml")) {
+                Some(path) if path.is_file() => read(&path)?,
+                _ => File::default(),
+            },
+        };
+        Self::combine(global, file, directories.as_ref().map(|dirs| dirs.data_dir().to_owned()))
+    }
+
+    fn combine(global: &Global, file: File, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
+        let store = global.store.clone().or(file.store).or(data_dir).ok_or_else(|| {
+            Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
+        })?;
+        let defaults = Weights::default();
+        let weights = Weights {
+            vector: file.search.vector_weight.unwrap_or(defaults.vector),
+            keyword: file.search.keyword_weight.unwrap_or(defaults.keyword),
+        };
+        weights.normalised().map_err(|error| Failure::input(format!("[search] in the configuration: {error}")))?;
+        let mut engine = Config { weights, cache_dir: global.cache.clone().or(file.cache), ..Config::default() };
+        engine.ef = file.search.ef;
+        engine.backend = file.search.backend.unwrap_or_default();
+        engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
+        engine.may_download = file.model.download.unwrap_or(engine.may_download);
+        engine.model_idle = file.model.idle_seconds.map_or(engine.model_idle, Duration::from_secs);
+        engine.model = match global.model.clone().or(file.model.path).as_deref() {
+            None => ModelSource::Default,
+            Some("none") => ModelSource::None,
+            Some(folder) => ModelSource::Folder(folder.into()),
+        };
+        Ok(Settings {
+            store,
+            engine,
+            context: Context {
+                defaults: Defaults {
+                    project: global.project.clone().or(file.project),
+                    agent: global.agent.clone().or(file.agent),
+                },
+                weights,
+            },
+            output: Output { json: global.json, quiet: global.quiet },
+            log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<File, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
+    parse(&text).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+}
+
+/// Reads the text of `memorist.toml`; the error names the line and, for an unknown key, the known ones.
+fn parse(text: &str) -> Result<File, String> {
+    toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "store = \"/from/file\"\nproject = \"apollo\"\nlog = \"info\"\n\
+                        [search]\nvector_weight = 0.5\nkeyword_weight = 0.5\nbackend = \"exact\"\n\
+                        [model]\npath = \"none\"\nidle_seconds = 9\n";
+
+    fn combine(global: &Global, text: &str) -> Settings {
+        Settings::combine(global, parse(text).unwrap(), Some("/from/platform".into())).unwrap()
+    }
+
+    #[test]
+    fn without_settings_the_platform_and_the_defaults_decide() {
+        let settings = combine(&Global::default(), "");
+        assert_eq!(settings.store, PathBuf::from("/from/platform"));
+        assert_eq!(settings.engine, Config::default());
+        assert_eq!(settings.context.defaults, Defaults::default());
+    }
+
+    #[test]
+    fn the_file_beats_the_defaults() {
+        let settings = combine(&Global::default(), FILE);
+        assert_eq!(settings.store, PathBuf::from("/from/file"));
+        assert_eq!(settings.context.weights, Weights { vector: 0.5, keyword: 0.5 });
+        assert_eq!((settings.engine.backend, settings.engine.model), (Backend::Exact, ModelSource::None));
+        assert_eq!(settings.engine.model_idle, Duration::from_secs(9));
+        assert_eq!(settings.context.defaults.project.as_deref(), Some("apollo"));
+        assert_eq!(settings.log_filter, "info");
+    }
+
+    #[test]
+    fn what_is_typed_beats_the_file() {
+        let typed = Global {
+            store: Some("/typed".into()),
+            model: Some("/models/mine".into()),
+            project: Some("gemini".into()),
+            verbose: 2,
+            ..Global::default()
+        };
+        let settings = combine(&typed, FILE);
+        assert_eq!(settings.store, PathBuf::from("/typed"));
+        assert_eq!(settings.engine.model, ModelSource::Folder("/models/mine".into()));
+        assert_eq!(settings.context.defaults.project.as_deref(), Some("gemini"));
+        assert_eq!(settings.log_filter, "debug");
+    }
+
+    #[test]
+    fn a_key_that_does_not_exist_is_refused_by_name() {
+        let error = parse("[search]\nvektor_weight = 1").unwrap_err();
+        assert!(error.contains("vektor_weight") && error.contains("vector_weight") && error.contains("line 2"), "{error}");
+        assert!(parse("stroe = \"x\"").unwrap_err().contains("stroe"));
+    }
+
+    #[test]
+    fn weights_that_cannot_be_are_refused() {
+        let file = parse("[search]\nvector_weight = 0.0\nkeyword_weight = 0.0").unwrap();
+        assert!(Settings::combine(&Global::default(), file, Some("/x".into())).is_err());
+    }
+}

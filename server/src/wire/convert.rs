@@ -1,0 +1,297 @@
+//! Between the wire and the engine's types.
+
+use memorist_engine::types::{
+    Filter, Hit, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply, Weights,
+};
+use memorist_engine::{Error, Result};
+
+use super::params::{AddParams, Detail, SearchParams, UpdateParams};
+use super::results::{Entry, SearchHit, SearchResult};
+use super::values::{Importance, Patch, When};
+use super::{Defaults, snippet};
+
+/// The record that `params` describe. Bounds are checked by the engine.
+pub fn new_record(params: AddParams, defaults: &Defaults) -> NewRecord {
+    let mut record = NewRecord::new(params.content);
+    if let Some(kind) = params.entry_type {
+        record.kind = kind;
+    }
+    if let Some(source) = params.source {
+        record.source = source;
+    }
+    record.context = params.context.filter(|context| !context.trim().is_empty());
+    if let Some(confidence) = params.confidence {
+        record.confidence = confidence;
+    }
+    if let Some(Importance(importance)) = params.importance {
+        record.importance = importance;
+    }
+    record.tags = params.tags.unwrap_or_default();
+    record.expires_at = params.expires_at.map(millis);
+    record.scope.project = scoped(params.project, &defaults.project);
+    record.scope.agent = scoped(params.agent, &defaults.agent);
+    record
+}
+
+/// The import line that makes `record` again, whatever the defaults of the process that reads it.
+pub fn export_line(record: Record) -> AddParams {
+    AddParams {
+        content: record.content,
+        entry_type: Some(record.kind),
+        source: Some(record.source),
+        context: record.context,
+        confidence: Some(record.confidence),
+        importance: Some(Importance(record.importance)),
+        tags: (!record.tags.is_empty()).then_some(record.tags),
+        expires_at: record.expires_at.map(When),
+        project: Patch::from(record.scope.project),
+        agent: Patch::from(record.scope.agent),
+    }
+}
+
+/// The search that `params` ask for. `weights` are those of the settings, for a call that gives only one of the two.
+pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Result<Query> {
+    let mut query = Query::new(params.query.clone());
+    query.mode = params.mode.unwrap_or_default();
+    if let Some(limit) = params.limit {
+        query.limit = usize::try_from(limit.0).map_err(|_| Error::invalid("limit", format!("{} is negative", limit.0)))?;
+    }
+    query.filter = Filter {
+        kinds: params.entry_types.clone().unwrap_or_default(),
+        tags: params.tags.clone().unwrap_or_default(),
+        min_importance: params.min_importance.map(|Importance(least)| least),
+        min_confidence: params.min_confidence,
+        project: scoped(params.project.clone(), &defaults.project),
+        agent: scoped(params.agent.clone(), &defaults.agent),
+        created_after: params.created_after.map(millis),
+        created_before: params.created_before.map(millis),
+    };
+    if params.vector_weight.is_some() || params.keyword_weight.is_some() {
+        query.weights = Some(Weights {
+            vector: params.vector_weight.unwrap_or(weights.vector),
+            keyword: params.keyword_weight.unwrap_or(weights.keyword),
+        });
+    }
+    Ok(query)
+}
+
+/// The answer as `params` want it.
+pub fn search_result(reply: SearchReply, params: &SearchParams) -> SearchResult {
+    let detail = params.detail.unwrap_or_default();
+    let results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
+    SearchResult {
+        total: count(results.len() as u64),
+        results,
+        tier: reply.tier,
+        warnings: reply.warnings,
+        explain: params.explain.unwrap_or(false).then(|| {
+            serde_json::to_value(&reply.explain).unwrap_or_else(|error| serde_json::Value::String(error.to_string()))
+        }),
+    }
+}
+
+fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
+    let record = hit.record;
+    let with_text = detail != Detail::Ids;
+    let snippet = if detail == Detail::Snippet { snippet::cut(&record.content, query) } else { None };
+    let truncated = snippet.is_some();
+    let context = record.context.map(|context| match detail {
+        Detail::Snippet => snippet::cut(&context, query).unwrap_or(context),
+        _ => context,
+    });
+    SearchHit {
+        id: record.id,
+        content: with_text.then(|| snippet.unwrap_or(record.content)),
+        entry_type: record.kind,
+        source: with_text.then_some(record.source),
+        context: with_text.then_some(context),
+        confidence: with_text.then_some(record.confidence),
+        importance: with_text.then_some(record.importance),
+        tags: with_text.then_some(record.tags),
+        score: hit.score,
+        matched_by: hit.matched_by,
+        created_at: record.created_at,
+        vector_score: hit.vector_score,
+        keyword_score: hit.keyword_score,
+        project: record.scope.project.filter(|_| with_text),
+        agent: record.scope.agent.filter(|_| with_text),
+        truncated: truncated.then_some(true),
+    }
+}
+
+/// A whole record.
+pub fn entry(record: Record) -> Entry {
+    Entry {
+        id: record.id,
+        content: record.content,
+        content_hash: record.content_hash,
+        entry_type: record.kind,
+        source: record.source,
+        context: record.context,
+        confidence: record.confidence,
+        importance: record.importance,
+        tags: record.tags,
+        created_at: record.created_at,
+        updated_at: record.updated_at,
+        expires_at: record.expires_at,
+        access_count: record.access_count,
+        last_accessed_at: record.last_accessed_at,
+        project: record.scope.project,
+        agent: record.scope.agent,
+        version: record.version,
+        ulid: record.ulid,
+    }
+}
+
+/// The change that `params` ask for.
+pub fn record_update(params: UpdateParams) -> RecordUpdate {
+    RecordUpdate {
+        content: params.content,
+        kind: params.entry_type,
+        source: params.source,
+        context: params.context.into_option().map(|context| context.filter(|context| !context.trim().is_empty())),
+        confidence: params.confidence,
+        importance: params.importance.map(|Importance(importance)| importance),
+        tags: params.tags,
+        expires_at: params.expires_at.into_option().map(|at| at.map(millis)),
+    }
+}
+
+/// A count on the wire, where every integer is signed.
+pub fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn millis(when: When) -> Millis {
+    when.0
+}
+
+fn scoped(given: Patch<String>, default: &Option<String>) -> Option<String> {
+    given.into_option().unwrap_or_else(|| default.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memorist_engine::types::{Kind, Mode, Scope};
+    use serde_json::{Value, json};
+
+    fn params(value: Value) -> AddParams {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn defaults() -> Defaults {
+        Defaults { project: Some("apollo".into()), agent: None }
+    }
+
+    fn record() -> Record {
+        Record {
+            id: 7,
+            ulid: "01J00000000000000000000000".into(),
+            version: 1,
+            content: "dark mode".into(),
+            content_hash: "00".repeat(32),
+            kind: Kind::Preference,
+            source: "manual".into(),
+            context: None,
+            confidence: 0.5,
+            importance: 7,
+            tags: vec!["ui".into()],
+            scope: Scope::default(),
+            created_at: 1_738_540_800_000,
+            updated_at: 1_738_540_800_000,
+            expires_at: None,
+            access_count: 0,
+            last_accessed_at: None,
+        }
+    }
+
+    fn reply(content: &str) -> SearchReply {
+        let hit = Hit {
+            record: Record { content: content.into(), ..record() },
+            score: 0.85,
+            matched_by: vec![memorist_engine::types::Side::Vector],
+            vector_score: Some(0.6),
+            keyword_score: None,
+        };
+        SearchReply {
+            hits: vec![hit],
+            tier: memorist_engine::types::Tier::Full,
+            warnings: Vec::new(),
+            explain: Default::default(),
+        }
+    }
+
+    fn search(value: Value) -> SearchParams {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_record_has_the_defaults_of_the_specification() {
+        let record = new_record(params(json!({ "content": "x" })), &defaults());
+        assert_eq!((record.kind, record.source.as_str()), (Kind::Fact, "manual"));
+        assert_eq!((record.confidence, record.importance), (1.0, 5));
+        assert_eq!(record.scope, Scope { project: Some("apollo".into()), agent: None });
+        let global = new_record(params(json!({ "content": "x", "project": null, "agent": "scout" })), &defaults());
+        assert_eq!(global.scope, Scope { project: None, agent: Some("scout".into()) });
+    }
+
+    #[test]
+    fn an_exported_record_is_imported_unchanged() {
+        let original = record();
+        let line = serde_json::to_value(export_line(original.clone())).unwrap();
+        let again = new_record(params(line.clone()), &defaults());
+        assert_eq!(again.scope, original.scope, "{line}");
+        assert_eq!((again.kind, again.importance, again.tags), (original.kind, original.importance, original.tags));
+        assert_eq!((again.confidence, again.content), (original.confidence, original.content));
+    }
+
+    #[test]
+    fn one_weight_keeps_the_other() {
+        let settings = Weights { vector: 0.6, keyword: 0.4 };
+        let asked = query(&search(json!({ "query": "x", "vectorWeight": 0.9 })), &defaults(), settings).unwrap();
+        assert_eq!(asked.weights, Some(Weights { vector: 0.9, keyword: 0.4 }));
+        assert_eq!((asked.mode, asked.limit), (Mode::Hybrid, 10));
+        let plain = query(&search(json!({ "query": "x" })), &defaults(), settings).unwrap();
+        assert_eq!(plain.weights, None);
+        assert!(query(&search(json!({ "query": "x", "limit": -1 })), &defaults(), settings).is_err());
+    }
+
+    #[test]
+    fn a_hit_has_the_fields_of_the_specification() {
+        let asked = search(json!({ "query": "dark" }));
+        let value = serde_json::to_value(search_result(reply("dark mode"), &asked)).unwrap();
+        assert_eq!(value["total"], 1);
+        let hit = &value["results"][0];
+        let names = ["id", "content", "entryType", "source", "context", "confidence", "importance", "tags", "score"];
+        for name in names.iter().chain(&["matchedBy", "createdAt"]) {
+            assert!(hit.get(name).is_some(), "{name} is missing in {hit}");
+        }
+        assert_eq!(hit["context"], Value::Null);
+        assert!(hit.get("truncated").is_none() && value.get("explain").is_none());
+    }
+
+    #[test]
+    fn detail_chooses_how_much_text_comes_back() {
+        let long = "dark ".repeat(300);
+        let result = |detail| {
+            let asked = search(json!({ "query": "dark", "detail": detail, "explain": true }));
+            serde_json::to_value(search_result(reply(&long), &asked)).unwrap()
+        };
+        let snippet = &result("snippet")["results"][0];
+        assert!(snippet["content"].as_str().unwrap().chars().count() <= 700);
+        assert_eq!(snippet["truncated"], true);
+        assert_eq!(result("full")["results"][0]["content"], long);
+        assert!(result("ids")["results"][0].get("content").is_none());
+        assert!(result("ids")["explain"]["totalUs"].is_number());
+    }
+
+    #[test]
+    fn null_empties_a_field_and_silence_keeps_it() {
+        let update = |value| record_update(serde_json::from_value(value).unwrap());
+        assert!(update(json!({ "id": 1 })).is_empty());
+        assert_eq!(update(json!({ "id": 1, "context": null })).context, Some(None));
+        assert_eq!(update(json!({ "id": 1, "expiresAt": null })).expires_at, Some(None));
+        assert_eq!(update(json!({ "id": 1, "expiresAt": "2026-01-01" })).expires_at, Some(Some(1_767_225_600_000)));
+    }
+}

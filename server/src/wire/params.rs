@@ -1,0 +1,190 @@
+//! What each tool takes. The doc comments are the descriptions that a model reads: short, for every session pays them.
+
+use memorist_engine::types::{Kind, Mode};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::values::{Importance, Int, Patch, When};
+
+/// `memory_add`, and a line of an import file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AddParams {
+    /// What to remember: one self-contained statement that makes sense without this conversation.
+    #[schemars(length(min = 1))]
+    pub content: String,
+    /// Default fact.
+    #[serde(default, alias = "category", skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "kind_schema")]
+    pub entry_type: Option<Kind>,
+    /// Where it came from. Default manual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What surrounded it; helps to find it by meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: Option<f64>,
+    /// Default 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<Importance>,
+    /// Labels to filter by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+    /// When to stop showing it: Unix milliseconds or ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<When>,
+    /// Project it belongs to; null for all. Default: the server's.
+    #[serde(default, skip_serializing_if = "Patch::is_absent")]
+    pub project: Patch<String>,
+    /// Agent it belongs to; null for all. Default: the server's.
+    #[serde(default, skip_serializing_if = "Patch::is_absent")]
+    pub agent: Patch<String>,
+}
+
+/// `memory_search`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SearchParams {
+    /// What you look for: a question, phrase, name, identifier or error code.
+    #[schemars(length(min = 1))]
+    pub query: String,
+    /// Meaning and words (hybrid, default), meaning alone (vector) or words alone (keyword).
+    #[serde(default)]
+    #[schemars(schema_with = "mode_schema")]
+    pub mode: Option<Mode>,
+    /// Most results, default 10.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<Int>,
+    /// Only these types.
+    #[serde(default)]
+    #[schemars(schema_with = "kinds_schema")]
+    pub entry_types: Option<Vec<Kind>>,
+    /// Least importance.
+    #[serde(default)]
+    pub min_importance: Option<Importance>,
+    /// Least confidence.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub min_confidence: Option<f64>,
+    /// Only memories with any of these.
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+    /// Only this project and global memories; null for every project. Default: the server's.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// Only this agent and shared memories; null for every agent. Default: the server's.
+    #[serde(default)]
+    pub agent: Patch<String>,
+    /// At or after: Unix milliseconds or ISO 8601.
+    #[serde(default)]
+    pub created_after: Option<When>,
+    /// Before.
+    #[serde(default)]
+    pub created_before: Option<When>,
+    /// Weight of meaning in hybrid mode, default 0.7.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub vector_weight: Option<f64>,
+    /// Weight of words, default 0.3.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub keyword_weight: Option<f64>,
+    /// Text per result: none (ids), up to 700 characters (snippet, default) or all (full).
+    #[serde(default)]
+    #[schemars(schema_with = "detail_schema")]
+    pub detail: Option<Detail>,
+    /// Add times and candidate counts.
+    #[serde(default)]
+    pub explain: Option<bool>,
+}
+
+/// How much of each result a search returns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Detail {
+    /// No text.
+    Ids,
+    /// A text of up to 700 characters whole, of a longer one the passage around the query's words.
+    #[default]
+    Snippet,
+    /// The whole text.
+    Full,
+}
+
+/// `memory_get`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetParams {
+    /// Memory entry ID.
+    pub id: Int,
+}
+
+/// `memory_delete`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteParams {
+    /// Memory entry ID.
+    pub id: Int,
+}
+
+/// `memory_stats`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatsParams {}
+
+/// `memory_update`. A field left out stays as it is.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpdateParams {
+    /// Memory entry ID.
+    pub id: Int,
+    /// New text.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub content: Option<String>,
+    /// New type.
+    #[serde(default, alias = "category")]
+    #[schemars(schema_with = "kind_schema")]
+    pub entry_type: Option<Kind>,
+    /// New source.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// New context; null removes it.
+    #[serde(default)]
+    pub context: Patch<String>,
+    /// New confidence.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: Option<f64>,
+    /// New importance.
+    #[serde(default)]
+    pub importance: Option<Importance>,
+    /// All tags it shall have.
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+    /// New expiry: Unix milliseconds or ISO 8601; null removes it.
+    #[serde(default)]
+    pub expires_at: Patch<When>,
+}
+
+fn kind_schema(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+    json_schema!({ "type": "string", "enum": names })
+}
+
+fn kinds_schema(generator: &mut SchemaGenerator) -> Schema {
+    let kind = kind_schema(generator);
+    json_schema!({ "type": "array", "items": kind })
+}
+
+fn mode_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["hybrid", "vector", "keyword"] })
+}
+
+fn detail_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["ids", "snippet", "full"] })
+}

@@ -1,0 +1,97 @@
+//! JSON Schema 2020-12 of parameters and results, cut down to what a client validates and a model reads.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+/// The schema of the parameters `T`.
+pub fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let mut schema = generate::<T>(settings);
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        // Leaving a field out and giving null are the same unless the schema says `anyOf`: teach the shorter one.
+        properties.values_mut().for_each(drop_null);
+    }
+    Arc::new(schema)
+}
+
+/// The schema of the result `T`.
+pub fn output_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    Arc::new(generate::<T>(SchemaSettings::draft2020_12().for_serialize()))
+}
+
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut value = settings.into_generator().into_root_schema_for::<T>().to_value();
+    strip(&mut value);
+    let mut schema = match value {
+        Value::Object(schema) => schema,
+        // A struct's schema is an object by construction; an empty one lets anything pass.
+        _ => Map::new(),
+    };
+    schema.remove("description");
+    schema.insert("type".into(), "object".into());
+    // Some clients want to see that there are none.
+    schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    schema
+}
+
+/// Removes `title` (repeats the name) and `format` (strict validators warn about Rust's widths), but not properties
+/// that happen to be called so.
+fn strip(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            for word in ["title", "format"] {
+                if object.get(word).is_some_and(Value::is_string) {
+                    object.remove(word);
+                }
+            }
+            // Keywords that serde's `default` leaves behind say nothing that the description does not.
+            object.remove("default");
+            for (key, value) in object.iter_mut() {
+                match (key.as_str(), value) {
+                    ("properties", Value::Object(properties)) => properties.values_mut().for_each(strip),
+                    ("enum" | "required" | "type", _) => {}
+                    (_, value) => strip(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+fn drop_null(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    // `Option<T>` of a type that is not a plain one comes as a choice of T and null, and an option of a choice as a
+    // choice within it; a `Patch` says null in the same way, but there it stands beside a description of null.
+    let means_something = object.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("null"));
+    if means_something {
+        return;
+    }
+    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+        choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
+        if let [Value::Object(only)] = choices.as_slice() {
+            let only = only.clone();
+            object.remove("anyOf");
+            only.into_iter().for_each(|(key, value)| {
+                object.entry(key).or_insert(value);
+            });
+        }
+    }
+}

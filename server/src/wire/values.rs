@@ -1,0 +1,266 @@
+//! Numbers, times and nullable fields as JSON clients really write them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// A whole number. Accepts `3.0` for 3, as JSON Schema's `integer` does; its schema has no `format`, which strict
+/// clients would warn about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Int(pub i64);
+
+/// A time: Unix milliseconds, or an ISO 8601 date or date and time (without an offset it is UTC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct When(pub i64);
+
+/// How much a memory matters: 1 to 10, or one of four names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Importance(pub i64);
+
+/// A field that may be left out, be null, or have a value, where null means something else than leaving it out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Patch<T> {
+    /// Not given.
+    #[default]
+    Absent,
+    /// `null`.
+    Null,
+    /// A value.
+    Value(T),
+}
+
+impl<T> Patch<T> {
+    /// Whether it was left out.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Patch::Absent)
+    }
+
+    /// `None` for a field left out, `Some(None)` for null.
+    pub fn into_option(self) -> Option<Option<T>> {
+        match self {
+            Patch::Absent => None,
+            Patch::Null => Some(None),
+            Patch::Value(value) => Some(Some(value)),
+        }
+    }
+}
+
+impl<T> From<Option<T>> for Patch<T> {
+    /// A value, or null.
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Patch::Null, Patch::Value)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::<T>::deserialize(deserializer).map(Patch::from)
+    }
+}
+
+impl<T: Serialize> Serialize for Patch<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Patch::Absent | Patch::Null => serializer.serialize_none(),
+            Patch::Value(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Patch<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Nullable{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let inner = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [inner, { "type": "null" }] })
+    }
+}
+
+impl FromStr for When {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if let Ok(millis) = text.parse::<i64>() {
+            return Ok(When(millis));
+        }
+        if let Ok(at) = text.parse::<jiff::Timestamp>() {
+            return Ok(When(at.as_millisecond()));
+        }
+        text.parse::<jiff::civil::DateTime>()
+            .and_then(|at| at.to_zoned(jiff::tz::TimeZone::UTC))
+            .map(|at| When(at.timestamp().as_millisecond()))
+            .map_err(|_| format!("{text:?} is not a time; give Unix milliseconds or ISO 8601, like 2026-12-31T09:00:00Z"))
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(at) => write!(f, "{at:.0}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+impl FromStr for Importance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "critical" => Ok(Importance(10)),
+            "high" => Ok(Importance(8)),
+            "medium" => Ok(Importance(5)),
+            "low" => Ok(Importance(2)),
+            _ => text.parse().map(Importance).map_err(|_| {
+                format!("{text:?} is not an importance; give 1 to 10, or low, medium, high or critical")
+            }),
+        }
+    }
+}
+
+/// Reads a whole number, or text where `text` says what to make of it.
+struct WholeOr<T> {
+    what: &'static str,
+    number: fn(i64) -> T,
+    text: Option<fn(&str) -> Result<T, String>>,
+}
+
+impl<T> Visitor<'_> for WholeOr<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        Ok((self.number)(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        i64::try_from(number).map(self.number).map_err(|_| E::custom(format!("{number} is too large")))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        // 2^53: whole numbers up to here are exact in the doubles that JavaScript clients send.
+        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+            Ok((self.number)(number as i64))
+        } else {
+            Err(E::invalid_type(de::Unexpected::Float(number), &self))
+        }
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        match self.text {
+            Some(parse) => parse(text).map_err(E::custom),
+            None => Err(E::invalid_type(de::Unexpected::Str(text), &self)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Int {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WholeOr { what: "a whole number", number: Int, text: None })
+    }
+}
+
+impl<'de> Deserialize<'de> for When {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let what = "a time as Unix milliseconds or ISO 8601 text";
+        deserializer.deserialize_any(WholeOr { what, number: When, text: Some(When::from_str) })
+    }
+}
+
+impl<'de> Deserialize<'de> for Importance {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let what = "a whole number from 1 to 10";
+        deserializer.deserialize_any(WholeOr { what, number: Importance, text: Some(Importance::from_str) })
+    }
+}
+
+macro_rules! inline_schema {
+    ($type:ident, $schema:tt) => {
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+inline_schema!(Int, { "type": "integer" });
+inline_schema!(When, { "type": ["integer", "string"] });
+inline_schema!(Importance, {
+    "anyOf": [
+        { "type": "integer", "minimum": 1, "maximum": 10 },
+        { "type": "string", "enum": ["low", "medium", "high", "critical"] }
+    ]
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_str, json};
+
+    #[test]
+    fn whole_numbers_may_come_as_doubles() {
+        assert_eq!(from_str::<Int>("3").unwrap(), Int(3));
+        assert_eq!(from_str::<Int>("3.0").unwrap(), Int(3));
+        assert_eq!(from_str::<Int>("-1").unwrap(), Int(-1));
+        for refused in ["3.5", "\"3\"", "1e300", "18446744073709551615", "null", "[3]"] {
+            assert!(from_str::<Int>(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn times_come_as_milliseconds_or_iso_8601() {
+        for text in ["1767225600000", "\"2026-01-01T00:00:00Z\"", "\"2026-01-01\"", "\"2026-01-01T01:00:00+01:00\""] {
+            assert_eq!(from_str::<When>(text).unwrap(), When(1_767_225_600_000), "{text}");
+        }
+        let error = from_str::<When>("\"tomorrow\"").unwrap_err().to_string();
+        assert!(error.contains("tomorrow") && error.contains("ISO 8601"), "{error}");
+        assert_eq!(When(1_767_225_600_000).to_string(), "2026-01-01T00:00:00Z");
+        assert_eq!(When(i64::MAX).to_string(), format!("{} ms", i64::MAX));
+    }
+
+    #[test]
+    fn importance_has_names() {
+        assert_eq!(from_str::<Importance>("\"critical\"").unwrap(), Importance(10));
+        assert_eq!(from_str::<Importance>("7").unwrap(), Importance(7));
+        assert!(from_str::<Importance>("\"huge\"").unwrap_err().to_string().contains("low, medium, high"));
+    }
+
+    #[test]
+    fn a_patch_tells_null_from_absent() {
+        #[derive(Deserialize)]
+        struct Holder {
+            #[serde(default)]
+            field: Patch<String>,
+        }
+        let read = |value| serde_json::from_value::<Holder>(value).unwrap().field;
+        assert_eq!(read(json!({})), Patch::Absent);
+        assert_eq!(read(json!({ "field": null })), Patch::Null);
+        assert_eq!(read(json!({ "field": "x" })).into_option(), Some(Some("x".to_owned())));
+    }
+}
