@@ -255,7 +255,7 @@ mod tests {
             let mut ids = Vec::new();
             for number in 0..WRITES {
                 let id = records.add(&new(&format!("{writer} {number}")), NOW).unwrap().id;
-                assert!(!records.add(&new("shared"), NOW).is_err());
+                records.add(&new("shared"), NOW).unwrap();
                 let update = RecordUpdate { importance: Some(7), ..Default::default() };
                 records.update(id, &update, NOW).unwrap();
                 let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
