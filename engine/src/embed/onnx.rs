@@ -277,7 +277,7 @@ fn environment(library: &Path) -> Result<Environment> {
     // A relative path would be looked for beside the program, not in the current folder.
     let absolute = std::path::absolute(library).map_err(|error| unusable(error.to_string()))?;
     let environment = ort::init_from(&absolute)
-        .map_err(|error| unusable(error.to_string()))?
+        .map_err(|error| unusable(load_failure(&error)))?
         .with_name("memorist")
         .with_telemetry(false)
         .with_logger(Arc::new(|level, _category, _id, place, message| match level {
@@ -288,4 +288,15 @@ fn environment(library: &Path) -> Result<Environment> {
         .map_err(|error| unusable(error.to_string()))?;
     *runtime = Some((library.to_owned(), environment.clone()));
     Ok(environment)
+}
+
+/// Why the library could not be loaded, with what the system's loader said.
+fn load_failure(error: &ort::LoadDynamicError) -> String {
+    match error {
+        ort::LoadDynamicError::Dlopen { error, .. } => match std::error::Error::source(error) {
+            Some(cause) => cause.to_string(),
+            None => error.to_string(),
+        },
+        other => other.to_string(),
+    }
 }

@@ -238,7 +238,7 @@ impl Provision {
             progress.finish();
             downloaded.map_err(|error| match error {
                 Error::Provision(why) => Error::Provision(format!(
-                    "the embedding model cannot be fetched: {why}\n{}",
+                    "the embedding model cannot be fetched: {why}\nTo go on, {}",
                     self.by_hand(&absent, tags)
                 )),
                 other => other,

@@ -140,8 +140,32 @@ fn a_model_that_is_none_is_an_error_and_no_crash() {
     assert!(matches!(&error, Error::Embedding(why) if why.contains("model.onnx")), "{error}");
 }
 
-/// Set in the process that is measured.
-const MEASURED: &str = "MEMORIST_MEASURE_MEMORY";
+#[test]
+fn a_library_that_is_none_is_an_error_and_no_crash() {
+    // In a process of its own: this one may have loaded the right library already, and then keeps it.
+    let library = "MEMORIST_ORT";
+    if env::var_os(CHILD).is_none() {
+        drop(embedder());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let output = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "embed::tests::a_library_that_is_none_is_an_error_and_no_crash"])
+            .env(CHILD, "1")
+            .env(library, file.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        return;
+    }
+    let named = env::var(library).unwrap();
+    let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
+    for _ in 0..2 {
+        let error = OnnxEmbedder::load(&files).err().unwrap();
+        assert!(matches!(&error, Error::Embedding(why) if why.contains(&named)), "{error}");
+    }
+}
+
+/// Set in a process that a test starts of itself.
+const CHILD: &str = "MEMORIST_TEST_CHILD";
 
 /// Resident memory of this process, in MiB.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -155,7 +179,7 @@ fn resident() -> f64 {
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn a_released_model_gives_its_memory_back() {
-    if env::var_os(MEASURED).is_none() {
+    if env::var_os(CHILD).is_none() {
         drop(embedder());
         let output = Command::new(env::current_exe().unwrap())
             .args([
@@ -164,7 +188,7 @@ fn a_released_model_gives_its_memory_back() {
                 "--nocapture",
                 "--test-threads=1",
             ])
-            .env(MEASURED, "1")
+            .env(CHILD, "1")
             .env_remove("GLIBC_TUNABLES")
             .output()
             .unwrap();
