@@ -6,11 +6,13 @@
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
 //! | `recovery.rs` | indexes that are gone, damaged, or another's |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
+//! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `docs.rs` | the documents name files that exist |
 
 mod bad_input;
 mod docs;
 mod filters;
+mod meaning;
 mod recovery;
 mod store;
 mod support;
