@@ -1,12 +1,12 @@
 //! Seeded corpora with known answers, for the demo, the benches and the tests.
 //!
 //! # Memories
-//! [`memories`] makes believable memories of an AI agent: what its users like, decided, repaired, cooked, must not forget. They are
+//! [`memories()`] makes believable memories of an AI agent: what its users like, decided, repaired, cooked, must not forget. They are
 //! of all kinds, on ten topics, with people, projects, dates, paths, error codes and identifiers; about 3 in 100 are
 //! near-duplicates of an earlier one, and none is an exact duplicate. [`write_jsonl`] writes them as `memorist import` reads them.
 //!
 //! # Questions
-//! [`questions`] asks about them, by meaning, by word, and by both, and knows the answers: hand-written memories and pairs of facts
+//! [`questions()`] asks about them, by meaning, by word, and by both, and knows the answers: hand-written memories and pairs of facts
 //! are planted at fixed places, and every other memory carries a mark (a ticket, an order, a moment) that no other has.
 //!
 //! # Vectors

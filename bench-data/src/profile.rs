@@ -33,7 +33,7 @@ pub struct Profile {
 /// When `dims` is 0, there is no query or fewer than two vectors, or the lengths are not multiples of `dims`.
 pub fn neighbour_profile(base: &[f32], queries: &[f32], dims: usize) -> Profile {
     assert!(dims > 0 && base.len() >= 2 * dims && queries.len() >= dims, "a profile needs vectors and queries");
-    assert!(base.len() % dims == 0 && queries.len() % dims == 0, "rows of {dims} values");
+    assert!(base.len().is_multiple_of(dims) && queries.len().is_multiple_of(dims), "rows of {dims} values");
     let count = base.len() / dims;
     let ranks: Vec<usize> = [1, 10, 100].into_iter().filter(|&rank| rank <= count).collect();
     let mut by_rank = vec![Vec::new(); ranks.len()];

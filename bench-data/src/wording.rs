@@ -12,6 +12,7 @@ pub(crate) fn tidy(text: &str) -> String {
             if !out.ends_with(word) {
                 out.push_str(word);
             }
+            sentence_starts = word.ends_with(['.', '?']);
             continue;
         }
         if !out.is_empty() {

@@ -6,7 +6,13 @@ use bench_data::{Style, memories, questions};
 
 /// Words without case and without the commonest English endings, as a stemming index sees them.
 fn stems(text: &str) -> HashSet<String> {
-    let lower = text.to_lowercase();
+    // a character of Chinese or Japanese counts as a word
+    let lower: String = text
+        .to_lowercase()
+        .chars()
+        .flat_map(|c| if ('\u{3040}'..'\u{a000}').contains(&c) { [' ', c, ' '] } else { [c, '\0', '\0'] })
+        .filter(|&c| c != '\0')
+        .collect();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words
         .map(|word| {

@@ -112,7 +112,9 @@ fn find_pip() -> Result<&'static str> {
         }
     }
     Err(Error::Provision(match without_pip {
-        Some(python) => format!("{python} has no pip; install it (`{python} -m ensurepip`, or the package python3-pip)"),
+        Some(python) => {
+            format!("{python} has no pip; install it (`{python} -m ensurepip`, or the package python3-pip)")
+        }
         None => "no Python 3 with pip was found; install one (on Debian: the package python3-pip)".to_owned(),
     }))
 }
@@ -158,16 +160,20 @@ fn bytes_in(folder: &Path) -> u64 {
         .sum()
 }
 
+/// Wheels for tests.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::to_hex;
-    use sha2::{Digest, Sha256};
+pub(super) mod testing {
     use std::io::Write;
 
-    const MEMBER: &[u8] = b"hello world";
+    use sha2::{Digest, Sha256};
 
-    fn artefact(wheel: &[u8]) -> Artefact {
+    use super::*;
+    use crate::text::to_hex;
+
+    /// What the file in a wheel of these tests should hold.
+    pub(in crate::embed) const MEMBER: &[u8] = b"hello world";
+
+    pub(in crate::embed) fn artefact(wheel: &[u8]) -> Artefact {
         Artefact {
             requirement: "hello==1",
             wheel_sha256: to_hex(&Sha256::digest(wheel)).leak(),
@@ -179,16 +185,22 @@ mod tests {
         }
     }
 
-    fn wheel_with(name: &str, content: &[u8]) -> Vec<u8> {
+    pub(in crate::embed) fn wheel_with(name: &str, content: &[u8]) -> Vec<u8> {
         let mut writer = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
         writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
         writer.write_all(content).unwrap();
         writer.finish().unwrap().into_inner()
     }
 
-    fn set_of(artefact: Artefact) -> FileSet {
+    pub(in crate::embed) fn set_of(artefact: Artefact) -> FileSet {
         FileSet { what: "a greeting", folder: "greeting", artefacts: vec![artefact].leak() }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{MEMBER, artefact, set_of, wheel_with};
+    use super::*;
 
     #[test]
     fn a_wheel_is_known_by_its_hash_and_not_by_its_name() {

@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn shared_words_bring_texts_together() {
         let embedder = HashEmbedder::new(256);
-        let [query, near, far] = ["dark theme", "a dark, dark theme", "login security"].map(|t| embedder.embed(t).unwrap());
+        let [query, near, far] =
+            ["dark theme", "a dark, dark theme", "login security"].map(|t| embedder.embed(t).unwrap());
         assert!(cosine(&query, &near) > 0.6);
         assert!(cosine(&query, &far).abs() < 0.3);
         assert!((cosine(&query, &query) - 1.0).abs() < 1e-6);

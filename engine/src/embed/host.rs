@@ -252,7 +252,6 @@ fn without_prefix(error: &Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
@@ -276,14 +275,24 @@ mod tests {
 
     #[test]
     fn nothing_is_loaded_until_needed_and_then_once() {
-        let (host, loads, _) = counting();
+        const ASKERS: usize = 4;
+        let (asking, loads) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (all, count) = (asking.clone(), loads.clone());
+        let load = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            // The load takes until everybody has asked.
+            while all.load(Ordering::SeqCst) < ASKERS {
+                std::thread::yield_now();
+            }
+            Ok(Arc::new(HashEmbedder::new(8)) as Arc<dyn Embedder>)
+        };
+        let host = ModelHost::from_source(Source::Test(Box::new(load)), IDLE);
         assert!(!host.is_warm() && host.try_embedder().is_none());
         assert_eq!(loads.load(Ordering::SeqCst), 0);
-        let barrier = Barrier::new(4);
         std::thread::scope(|scope| {
-            for _ in 0..4 {
+            for _ in 0..ASKERS {
                 scope.spawn(|| {
-                    barrier.wait();
+                    asking.fetch_add(1, Ordering::SeqCst);
                     host.embedder().unwrap();
                 });
             }

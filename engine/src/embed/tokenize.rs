@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 16 << 10;
 /// Texts per batch; more is no faster.
 const MAX_ROWS: usize = 32;
 /// Tokens per batch, padding included: keeps the memory of a batch of long texts near that of a batch of short ones.
-const MAX_BATCH_TOKENS: usize = 2048;
+const MAX_BATCH_TOKENS: usize = 1024;
 
 /// A `tokenizer.json`.
 pub struct TextTokenizer {
@@ -125,7 +125,11 @@ mod tests {
         assert_eq!(seen, (0..500).collect::<Vec<_>>());
         for batch in &batches {
             let longest = batch.iter().map(|index| lengths[*index]).max().unwrap();
-            assert!(batch.len() <= MAX_ROWS && batch.len() * longest <= MAX_BATCH_TOKENS, "{} x {longest}", batch.len());
+            assert!(
+                batch.len() <= MAX_ROWS && batch.len() * longest <= MAX_BATCH_TOKENS,
+                "{} x {longest}",
+                batch.len()
+            );
         }
         assert!(batches.iter().any(|batch| batch.len() == MAX_ROWS));
         assert_eq!(plan_batches(&[]), Vec::<Vec<usize>>::new());

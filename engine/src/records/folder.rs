@@ -115,6 +115,7 @@ mod tests {
             let records = Records::open(&StorePaths::new(&root)).unwrap();
             records.add(&new("text"), NOW).unwrap();
             assert_eq!(mode(&root), 0o700);
+            assert!(!folder.path().join("deep").exists() || mode(&folder.path().join("deep")) == 0o700, "on the way");
             let files: Vec<_> = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
             assert!(files.len() >= 3, "database, log and shared memory: {files:?}");
             for file in files {

@@ -9,7 +9,7 @@ use crate::text::{self, Hash};
 /// Findings of one kind are told up to this many; the rest is counted.
 const MOST_TOLD: usize = 20;
 
-/// What must give no row; each row it gives is `(subject)`, put in the place of `{}`.
+/// A finding, and the query that looks for it: each row it gives is a number to put in the place of `{}`.
 const RULES: [(&str, &str); 8] = [
     (
         "record {} names an embedding that is missing or of another text",

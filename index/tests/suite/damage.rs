@@ -44,9 +44,10 @@ fn use_everything(directory: &Path) {
     let snapshot = Reader::open(directory).unwrap().snapshot();
     let some: RoaringTreemap = (0..500).filter(|key| key % 3 == 0).collect();
     for query in clustered(52, 3, DIMS, 3) {
-        for k in [1, 10, 1000] {
+        // With little effort a walk is worth its while even here, with the default a scan is.
+        for (k, ef) in [(1, Some(1)), (3, Some(3)), (10, None), (1000, None)] {
             for filter in [Filter::All, Filter::Only(&some), Filter::Except(&some)] {
-                let hits = snapshot.search(&query, &SearchParams::new(k), filter).unwrap();
+                let hits = snapshot.search(&query, &SearchParams { k, ef }, filter).unwrap();
                 assert!(hits.len() <= k);
             }
         }
@@ -109,6 +110,28 @@ fn large_damage_is_found_and_harmless() {
                 }
                 use_everything(copy.path());
             }
+        }
+    }
+}
+
+#[test]
+fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
+    let world = world();
+    for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
+        let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
+        let links = 400 * 32 * 4;
+        if bytes.len() < 128 + links {
+            continue; // the flat segment
+        }
+        bytes[128..128 + links].fill(0xff);
+        let copy = damaged(world.directory.path(), &name, &bytes);
+        let snapshot = Reader::open(copy.path()).unwrap().snapshot();
+        let query = clustered(54, 1, DIMS, 1).remove(0);
+        for filter in [Filter::All, Filter::Except(&(0..20).collect())] {
+            // An effort so small that a walk is worth its while.
+            let hits = snapshot.search(&query, &SearchParams { k: 5, ef: Some(5) }, filter).unwrap();
+            let exact: Vec<u64> = world.exact(&query, 5, filter).into_iter().map(|(key, _)| key).collect();
+            assert!(hits.iter().map(|hit| hit.key).eq(exact));
         }
     }
 }

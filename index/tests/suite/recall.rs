@@ -63,6 +63,14 @@ fn a_random_half_deleted_then_merged() {
     assert_eq!(world.inserted, 6000, "the merge inserts nothing, it mends links");
     assert_eq!(world.writer.snapshot().keys().count(), 3000);
     assert_sound(&world, "half deleted, merged");
+
+    // With little effort the quality of the links shows: it is that of a graph that never had the other half.
+    let fresh = World::filled(small(DIMS, 1000), &world.vectors.values().cloned().collect::<Vec<_>>(), 3000);
+    let params = SearchParams { k: 10, ef: Some(15) };
+    let recall = |world: &World| world.recall(&world.writer.snapshot(), &queries(), params, Filter::All);
+    let (mended, built) = (recall(&world), recall(&fresh));
+    println!("little effort: recall {mended:.4} mended, {built:.4} built anew");
+    assert!(mended >= built - 0.02, "{mended} mended, {built} built anew");
 }
 
 #[test]
