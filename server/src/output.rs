@@ -42,7 +42,10 @@ impl Output {
     }
 
     /// Writes many pieces through one buffer.
-    pub fn write(&self, write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out).and_then(|()| out.flush()).map_err(|error| stdout_failure(&error))
     }

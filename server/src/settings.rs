@@ -176,7 +176,10 @@ mod tests {
     #[test]
     fn a_key_that_does_not_exist_is_refused_by_name() {
         let error = parse("[search]\nvektor_weight = 1").unwrap_err();
-        assert!(error.contains("vektor_weight") && error.contains("vector_weight") && error.contains("line 2"), "{error}");
+        assert!(
+            error.contains("vektor_weight") && error.contains("vector_weight") && error.contains("line 2"),
+            "{error}"
+        );
         assert!(parse("stroe = \"x\"").unwrap_err().contains("stroe"));
     }
 

@@ -23,12 +23,15 @@ impl Progress for Deadline {
     }
 }
 
+/// Records that may wait for their embedding for a one-shot command to embed them: a second's work.
+const FEW: u64 = 64;
+
 /// Embeds what was just saved and indexes it, where that is quick. The record is safe already: what is not done here
 /// is done by the next process that opens the store.
 pub fn settle(engine: Engine, embedding: EmbeddingState) {
     let deadline = Deadline { end: Instant::now() + GRACE };
     if embedding == EmbeddingState::Pending
-        && let Err(error) = engine.embed_pending(&deadline)
+        && let Err(error) = embed_if_few(&engine, &deadline)
     {
         tracing::info!(%error, "left for later: embedding");
     }
@@ -36,4 +39,12 @@ pub fn settle(engine: Engine, embedding: EmbeddingState) {
         tracing::info!(%error, "left for later: indexing");
     }
     engine.close();
+}
+
+/// After an import that left thousands to be embedded, that is not the business of the next `add`.
+fn embed_if_few(engine: &Engine, deadline: &Deadline) -> memorist_engine::Result<()> {
+    if engine.stats()?.pending_embeddings <= FEW {
+        engine.embed_pending(deadline)?;
+    }
+    Ok(())
 }

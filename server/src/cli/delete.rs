@@ -22,8 +22,10 @@ pub fn run(app: &App, args: &Delete) -> Outcome {
     match results.as_slice() {
         [(_, only)] if output.json => output.document(only)?,
         all if output.json => {
-            let all: Vec<_> =
-                all.iter().map(|(id, one)| json!({ "id": id, "success": one.success, "deleted": one.deleted })).collect();
+            let all: Vec<_> = all
+                .iter()
+                .map(|(id, one)| json!({ "id": id, "success": one.success, "deleted": one.deleted }))
+                .collect();
             output.document(&json!({ "results": all }))?;
         }
         all => {

@@ -187,7 +187,15 @@ fn search(
     let embed_us = reply.explain.embed_us;
     let search_us = reply.explain.total_us.saturating_sub(embed_us);
     let results = wire::search_result(reply, &params).results;
-    Ok(Search { query: params.query, mode: params.mode.unwrap_or_default(), filter, embed_us, search_us, results, answers })
+    Ok(Search {
+        query: params.query,
+        mode: params.mode.unwrap_or_default(),
+        filter,
+        embed_us,
+        search_us,
+        results,
+        answers,
+    })
 }
 
 fn text(search: &Search) -> String {
@@ -209,11 +217,7 @@ fn text(search: &Search) -> String {
         _ => format!(", after {} to embed the question", format::micros(search.embed_us)),
     };
     let time = format::micros(search.search_us);
-    format!(
-        "“{}” {how}{filter}\n{}\nfound in {time}{embedding}{verdict}\n",
-        search.query,
-        table::hits(&search.results)
-    )
+    format!("“{}” {how}{filter}\n{}\nfound in {time}{embedding}{verdict}\n", search.query, table::hits(&search.results))
 }
 
 fn closing(kept: Option<&Path>) -> Result<String, Failure> {

@@ -137,11 +137,16 @@ fn record(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
     let object = match serde_json::from_str(line) {
         Ok(Value::Object(object)) => object,
         Ok(_) => return Err("is not a JSON object".into()),
-        Err(error) => return Err(format!("is not JSON: {error}")),
+        Err(error) => return Err(format!("is not JSON: {}", without_line(&error))),
     };
     let record = wire::new_record(wire::parse::<AddParams>(object)?, defaults);
     record.validate().map_err(|error| error.to_string())?;
     Ok(record)
+}
+
+/// The error without its line number, which counts within the line and would be taken for that of the file.
+fn without_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
 }
 
 #[cfg(test)]
@@ -163,6 +168,7 @@ mod tests {
             ("{}", "missing field `content`"),
             (r#"{"content":"x","colour":"red"}"#, "unknown field `colour`, expected one of `content`"),
             (r#"{"content":" "}"#, "content: is empty"),
+            (r#"{"content":}"#, "expected value at column 12"),
             (r#"{"content":"x","importance":11}"#, "importance: 11 is outside 1 to 10"),
             (r#"{"content":"x","expiresAt":1738540800}"#, "looks like seconds"),
             (r#"{"content":"a\u0000b"}"#, "NUL"),

@@ -4,7 +4,6 @@ use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{Mode, Tier};
-use std::time::Instant;
 
 use super::app::Upkeep;
 use super::{App, format, table};
@@ -15,23 +14,21 @@ use crate::wire::{Int, SearchParams, SearchResult};
 
 /// Runs the command.
 pub fn run(app: &App, args: Search) -> Outcome {
-    let params = params(args);
+    let explain = args.explain;
+    let params = params(args, app.output().json);
     let engine = app.engine(Upkeep::On)?;
     let context = &app.settings().context;
-    let mut started = Instant::now();
     let mut result = ops::search(&engine, context, &params)?;
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
-        started = Instant::now();
         result = ops::search(&engine, context, &params)?;
     }
-    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     engine.close();
-    app.output().result(&result, |result| text(result, micros))?;
+    app.output().result(&result, |result| text(result, explain))?;
     Ok(0)
 }
 
-/// The parameters that were typed.
-fn params(args: Search) -> SearchParams {
+/// The parameters that were typed. People are always told the time that a search took.
+fn params(args: Search, json: bool) -> SearchParams {
     let some = |list: Vec<_>| Some(list).filter(|list| !list.is_empty());
     SearchParams {
         query: args.query.join(" "),
@@ -46,7 +43,7 @@ fn params(args: Search) -> SearchParams {
         vector_weight: args.vector_weight,
         keyword_weight: args.keyword_weight,
         detail: args.detail,
-        explain: Some(args.explain),
+        explain: Some(args.explain || !json),
         ..SearchParams::default()
     }
 }
@@ -77,7 +74,10 @@ fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
     }
 }
 
-fn text(result: &SearchResult, micros: u64) -> String {
+/// Microseconds below which the model was not used: a search by words alone finds out at once that it needs none.
+const QUICK: u64 = 10;
+
+fn text(result: &SearchResult, explain: bool) -> String {
     let mut parts = Vec::new();
     if result.results.is_empty() {
         parts.push("nothing found".to_owned());
@@ -89,10 +89,15 @@ fn text(result: &SearchResult, micros: u64) -> String {
         Tier::Keyword => ", by words alone",
         Tier::Substring => ", by parts of words",
     };
-    parts.push(format!("{} in {}{how}", format::memories(result.results.len() as u64), format::micros(micros)));
+    let time = |name: &str| result.explain.as_ref().and_then(|times| times[name].as_u64()).unwrap_or_default();
+    let (embedding, total) = (time("embedUs"), time("totalUs"));
+    let found = format::micros(total.saturating_sub(embedding));
+    let before =
+        if embedding < QUICK { String::new() } else { format!(" after {} for the model", format::micros(embedding)) };
+    parts.push(format!("{} in {found}{before}{how}", format::memories(result.results.len() as u64)));
     parts.extend(result.warnings.iter().map(|warning| format!("note: {warning}")));
-    if let Some(serde_json::Value::Object(explain)) = &result.explain {
-        parts.extend(explain.iter().map(|(name, value)| format!("  {name:<18} {value}")));
+    if let (true, Some(serde_json::Value::Object(explained))) = (explain, &result.explain) {
+        parts.extend(explained.iter().map(|(name, value)| format!("  {name:<18} {value}")));
     }
     parts.join("\n")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Row, Table, presets};
 use memorist_engine::types::Side;
 
 use super::format;
@@ -14,7 +14,8 @@ const WIDTH: u16 = 120;
 /// A table with this header, to which rows of one line are added.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    let style = presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none());
+    table.load_style(style).set_content_arrangement(ContentArrangement::Dynamic);
     if !table.is_tty() {
         table.set_width(WIDTH);
     }

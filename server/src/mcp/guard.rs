@@ -31,6 +31,8 @@ pub struct Policy {
     pub token: Option<String>,
     /// Values of `Host` that are answered: a web page that rebinds its name to this machine sends its own.
     pub hosts: Vec<String>,
+    /// Whether names of this machine are among them that others use.
+    pub names_others: bool,
     /// Values of `Origin` that are answered. Requests without one, which is all but browsers, pass.
     pub origins: Vec<String>,
 }
@@ -51,9 +53,10 @@ impl Policy {
         if !address.ip().is_unspecified() {
             hosts.push(address.ip().to_string());
         }
+        let names_others = !options.allow_hosts.is_empty();
         hosts.extend(options.allow_hosts);
         let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(String::from).into();
-        Ok(Policy { address, token, hosts, origins })
+        Ok(Policy { address, token, hosts, names_others, origins })
     }
 }
 
@@ -94,7 +97,11 @@ mod tests {
     use super::*;
 
     fn policy(address: &str, token: Option<&str>) -> Result<Policy, Failure> {
-        Policy::new(Options { address: address.into(), token: token.map(String::from), allow_hosts: vec!["box".into()] })
+        Policy::new(Options {
+            address: address.into(),
+            token: token.map(String::from),
+            allow_hosts: vec!["box".into()],
+        })
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub async fn serve(
     let sessions = config.cancellation_token.clone();
     let app = router(handler, config, policy.token.clone());
     output.note(format!("serving MCP at http://{address}/mcp"));
+    if address.ip().is_unspecified() && !policy.names_others {
+        output.note("only requests to localhost are answered; name this machine with --allow-host");
+    }
 
     let (ending, mut ended) = tokio::sync::watch::channel(false);
     let stop = async move {

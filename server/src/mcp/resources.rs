@@ -28,7 +28,9 @@ mod tests {
     #[test]
     fn only_whole_ids_are_resources() {
         assert_eq!(id("memory://42"), Some(42));
-        for other in ["memory://", "memory://-1", "memory://+1", "memory://4 2", "memory://99999999999999999999", "x://1"] {
+        for other in
+            ["memory://", "memory://-1", "memory://+1", "memory://4 2", "memory://99999999999999999999", "x://1"]
+        {
             assert_eq!(id(other), None, "{other}");
         }
         assert_eq!(template().uri_template, "memory://{id}");

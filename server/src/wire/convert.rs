@@ -1,8 +1,6 @@
 //! Between the wire and the engine's types.
 
-use memorist_engine::types::{
-    Filter, Hit, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply, Weights,
-};
+use memorist_engine::types::{Filter, Hit, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply, Weights};
 use memorist_engine::{Error, Result};
 
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
@@ -54,7 +52,8 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     let mut query = Query::new(params.query.clone());
     query.mode = params.mode.unwrap_or_default();
     if let Some(limit) = params.limit {
-        query.limit = usize::try_from(limit.0).map_err(|_| Error::invalid("limit", format!("{} is negative", limit.0)))?;
+        query.limit =
+            usize::try_from(limit.0).map_err(|_| Error::invalid("limit", format!("{} is negative", limit.0)))?;
     }
     query.filter = Filter {
         kinds: params.entry_types.clone().unwrap_or_default(),

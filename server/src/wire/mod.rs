@@ -22,7 +22,9 @@ mod values;
 pub use convert::{count, entry, export_line, new_record, query, record_update, search_result};
 pub use params::{AddParams, DeleteParams, Detail, GetParams, SearchParams, StatsParams, UpdateParams};
 pub use parse::parse;
-pub use results::{AddResult, DeleteResult, Entry, GetResult, IndexCounts, SearchHit, SearchResult, StatsResult, UpdateResult};
+pub use results::{
+    AddResult, DeleteResult, Entry, GetResult, IndexCounts, SearchHit, SearchResult, StatsResult, UpdateResult,
+};
 pub use schema::{input_schema, output_schema};
 pub use values::{Importance, Int, Patch, When};
 

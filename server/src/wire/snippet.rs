@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn the_passage_holds_the_words_of_the_query() {
-        let text = format!("{}the login page uses OAuth tokens {}", "filler words ".repeat(200), "and more ".repeat(200));
+        let text =
+            format!("{}the login page uses OAuth tokens {}", "filler words ".repeat(200), "and more ".repeat(200));
         let snippet = cut_long(&text, "how does login use oauth?");
         assert!(snippet.contains("login page uses OAuth"), "{snippet}");
         assert!(snippet.starts_with('…') && snippet.ends_with('…'), "{snippet}");

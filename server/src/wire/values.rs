@@ -103,7 +103,9 @@ impl FromStr for When {
         text.parse::<jiff::civil::DateTime>()
             .and_then(|at| at.to_zoned(jiff::tz::TimeZone::UTC))
             .map(|at| When(at.timestamp().as_millisecond()))
-            .map_err(|_| format!("{text:?} is not a time; give Unix milliseconds or ISO 8601, like 2026-12-31T09:00:00Z"))
+            .map_err(|_| {
+                format!("{text:?} is not a time; give Unix milliseconds or ISO 8601, like 2026-12-31T09:00:00Z")
+            })
     }
 }
 
@@ -125,9 +127,10 @@ impl FromStr for Importance {
             "high" => Ok(Importance(8)),
             "medium" => Ok(Importance(5)),
             "low" => Ok(Importance(2)),
-            _ => text.parse().map(Importance).map_err(|_| {
-                format!("{text:?} is not an importance; give 1 to 10, or low, medium, high or critical")
-            }),
+            _ => text
+                .parse()
+                .map(Importance)
+                .map_err(|_| format!("{text:?} is not an importance; give 1 to 10, or low, medium, high or critical")),
         }
     }
 }
