@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,6 +39,10 @@ class Checks:
     def equal(self, name, got, wanted):
         """Holds when both are equal and, for numbers and truth values, of one JSON type."""
         same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+        if isinstance(got, dict) and isinstance(wanted, dict) and got.keys() == wanted.keys():
+            # A long object: only what differs is worth reading.
+            got, wanted = ({key: value for key, value in one.items() if repr(got[key]) != repr(wanted[key])}
+                           for one in (dict(got), dict(wanted)))
         return self.that(name, same, f"got {got!r}, wanted {wanted!r}")
 
     @contextmanager
@@ -46,12 +51,21 @@ class Checks:
         try:
             yield
         except Exception as error:
-            causes = getattr(error, "exceptions", [error])
-            self.that(name, False, f"{type(error).__name__}: {'; '.join(f'{type(e).__name__}: {e}' for e in causes)}")
+            self.that(name, False, "; ".join(causes(error)))
 
     def end(self):
         """Ends the program."""
         sys.exit(1 if self.failed else 0)
+
+
+def causes(error):
+    """The errors in a group of errors, which may be nested; an error alone is its own cause."""
+    for cause in getattr(error, "exceptions", []):
+        yield from causes(cause)
+    if not hasattr(error, "exceptions"):
+        place = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in place if Path(frame.filename).parent.name in ("clients", "python")] or place
+        yield f"{type(error).__name__}: {error} (line {ours[-1].lineno})"
 
 
 class HttpServer:

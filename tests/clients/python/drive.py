@@ -189,16 +189,18 @@ async def check_get(checks, session, before):
     wanted = {
         "id": 1, **DARK_MODE, "contentHash": hashlib.sha256(DARK_MODE["content"].encode()).hexdigest(),
         "source": "manual", "context": None, "confidence": 1.0, "expiresAt": None, "accessCount": 1,
-        "updatedAt": entry["createdAt"], "version": 1, "project": None, "agent": None,
+        "version": 1, "project": None, "agent": None,
     }
     checks.equal("an entry has the values", {name: entry[name] for name in wanted}, wanted)
-    in_order = before - 1 <= entry["createdAt"] <= entry["lastAccessedAt"] <= time.time() * 1000 + 1
-    checks.that("times are Unix milliseconds", in_order, entry)
+    # It was saved twice: the second time changed nothing but updatedAt.
+    moments = [before - 1, entry["createdAt"], entry["updatedAt"], entry["lastAccessedAt"], time.time() * 1000 + 1]
+    checks.that("times are Unix milliseconds", moments == sorted(moments), moments)
     again = (await session.call("memory_get", {"id": 1}))["entry"]
     checks.equal("memory_get counts each access", again["accessCount"], 2)
     other = (await session.call("memory_get", {"id": 2}))["entry"]
     wanted = {**OTHERS[0], "entryType": "fact"}
     checks.equal("every given field is kept", {name: other[name] for name in wanted}, wanted)
+    checks.equal("a text saved once was updated when it was created", other["updatedAt"], other["createdAt"])
     for missing in (99, -5, 0, 2**53):
         got = await session.call("memory_get", {"id": missing})
         checks.equal(f"memory_get of {missing}", got, {"error": f"Memory entry not found: {missing}"})
