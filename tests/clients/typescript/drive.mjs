@@ -206,7 +206,8 @@ async function overHttp(binary, store, mode) {
   const ended = new Promise((resolve) => server.on("close", resolve));
   try {
     await new Promise((resolve, reject) => {
-      server.stderr.on("data", resolve);
+      // A line may come in parts.
+      server.stderr.on("data", () => stderr().includes("\n") && resolve());
       server.on("close", () => reject(new Error(`the server ended: ${stderr()}`)));
     });
     const url = /^serving MCP at (http:\S+)\n/.exec(stderr())?.[1];
