@@ -457,6 +457,8 @@ class Warnings(logging.Handler):
 def main():
     binary = binary_argument()
     words_only = "--words" in sys.argv[2:]
+    if words_only:
+        os.environ["MEMORIST_MODEL"] = "none"
     warnings = Warnings()
     logging.getLogger().addHandler(warnings)
     failed = 0
