@@ -1,0 +1,127 @@
+"""What the programs here share: checks that print one line each, and an HTTP server to drive.
+
+A line begins with `ok` or `FAIL`; `run` counts them.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+
+# How long anything may take that has no limit of its own. Only a server that hangs takes so long.
+PATIENCE_SECONDS = 60
+
+
+class Checks:
+    """Counts and prints checks under a heading."""
+
+    def __init__(self, heading):
+        self.heading = heading
+        self.failed = 0
+
+    def that(self, name, holds, detail=""):
+        """One check. `detail` is shown when it fails. Returns whether it holds."""
+        if holds:
+            print(f"ok   {self.heading}: {name}", flush=True)
+        else:
+            self.failed += 1
+            shown = detail if isinstance(detail, str) else repr(detail)
+            print(f"FAIL {self.heading}: {name}: {' '.join(shown.split())[:600]}", flush=True)
+        return bool(holds)
+
+    def equal(self, name, got, wanted):
+        """Holds when both are equal and, for numbers and truth values, of one JSON type."""
+        same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+        if isinstance(got, dict) and isinstance(wanted, dict) and got.keys() == wanted.keys():
+            # A long object: only what differs is worth reading.
+            got, wanted = ({key: value for key, value in one.items() if repr(got[key]) != repr(wanted[key])}
+                           for one in (dict(got), dict(wanted)))
+        return self.that(name, same, f"got {got!r}, wanted {wanted!r}")
+
+    @contextmanager
+    def section(self, name):
+        """Turns an exception of the block into a failed check, so that the programs after it still run."""
+        try:
+            yield
+        except Exception as error:
+            self.that(name, False, "; ".join(causes(error)))
+
+    def end(self):
+        """Ends the program."""
+        sys.exit(1 if self.failed else 0)
+
+
+def causes(error):
+    """The errors in a group of errors, which may be nested; an error alone is its own cause."""
+    for cause in getattr(error, "exceptions", []):
+        yield from causes(cause)
+    if not hasattr(error, "exceptions"):
+        place = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in place if Path(frame.filename).parent.name in ("clients", "python")] or place
+        yield f"{type(error).__name__}: {error} (line {ours[-1].lineno})"
+
+
+class HttpServer:
+    """`memorist serve --http` on a free port. `checks` learns whether it was silent and ended well."""
+
+    def __init__(self, checks, binary, store, *args, address="127.0.0.1:0", **variables):
+        self.checks = checks
+        environment = os.environ | {"MEMORIST_STORE": str(store)} | variables
+        self.process = subprocess.Popen(
+            [binary, "serve", "--http", address, *args],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+        )
+        self.lines = []
+        self.told = threading.Event()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.lines.append(line.decode(errors="replace"))
+            self.told.set()
+        self.told.set()
+
+    def __enter__(self):
+        self.told.wait(PATIENCE_SECONDS)
+        found = re.fullmatch(r"serving MCP at (http://([^/]+):(\d+)/mcp)\n", "".join(self.lines[:1]))
+        if not found:
+            self.process.kill()
+            raise RuntimeError(f"the server did not say where it serves: {self.lines}")
+        self.url, self.port = found[1], int(found[3])
+        return self
+
+    def __exit__(self, *_):
+        self.stop("the server ends well")
+
+    def stop(self, name, within=5.0):
+        """SIGTERM, and what must come of it."""
+        if self.process.stdout.closed:
+            return
+        start = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = "no exit"
+        took = time.monotonic() - start
+        self.reader.join(PATIENCE_SECONDS)
+        self.checks.that(f"{name} on SIGTERM", code == 0 and took < within, f"exit {code} after {took:.1f} s")
+        self.checks.equal("stdout of the HTTP server is empty", self.process.stdout.read().decode(errors="replace"), "")
+        self.checks.equal("stderr of the HTTP server says only where it serves", "".join(self.lines[1:]), "")
+        self.process.stdout.close()
+
+
+def binary_argument():
+    """The program to test, from the command line."""
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
+        sys.exit(f"usage: {sys.argv[0]} PATH_TO_MEMORIST")
+    return str(Path(sys.argv[1]).resolve())

@@ -1,0 +1,478 @@
+"""Drives every tool, resource and prompt with the Python client, over stdio and HTTP, in each of its protocol modes.
+
+    drive.py PATH_TO_MEMORIST            with the embedding model
+    drive.py PATH_TO_MEMORIST --words    without one
+
+The names and values of results are those of the specification's examples, checked field by field; each result is also
+validated against the output schema that the tool declares.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import jsonschema
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from check import PATIENCE_SECONDS, Checks, HttpServer, binary_argument
+
+TOOLS = ["memory_add", "memory_delete", "memory_get", "memory_search", "memory_stats", "memory_update"]
+MODES = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
+
+# The names in the specification's examples, and after them those that this server adds.
+HIT = {"id", "content", "entryType", "source", "context", "confidence", "importance", "tags", "score", "matchedBy",
+       "createdAt"}
+HIT_EXTRAS = {"vectorScore", "keywordScore", "project", "agent", "truncated"}
+ENTRY = {"id", "content", "contentHash", "entryType", "source", "context", "confidence", "importance", "tags",
+         "createdAt", "updatedAt", "expiresAt", "accessCount", "lastAccessedAt"}
+ENTRY_EXTRAS = {"project", "agent", "version", "ulid"}
+STATS = {"totalEntries", "byType", "avgImportance", "avgConfidence", "totalAccesses", "oldestEntry", "newestEntry"}
+STATS_EXTRAS = {"pendingEmbeddings", "indexes", "model"}
+
+DARK_MODE = {
+    "content": "User prefers dark mode for all applications",
+    "entryType": "preference",
+    "importance": 7,
+    "tags": ["ui", "theme"],
+}
+OTHERS = [
+    {"content": "The login page issues OAuth tokens for authentication", "importance": 9, "confidence": 0.5,
+     "tags": ["security"], "source": "design review", "context": "Talk about the new web site"},
+    {"content": "Ana went for a run along the river", "entryType": "event", "tags": ["sport"]},
+    {"content": "Deploy the payment service on Friday", "entryType": "task", "importance": 4, "tags": ["work", "ui"]},
+    {"content": "User likes short answers", "entryType": "preference", "importance": 3},
+]
+FAR_FUTURE_MILLIS = 4_102_444_800_000
+
+
+# tool, arguments, what the text of the error must say
+BAD_INPUT = [
+    ("empty content", "memory_add", {"content": ""}, ["content", "empty"]),
+    ("blank content", "memory_add", {"content": " \n\t"}, ["content", "empty"]),
+    ("no content", "memory_add", {}, ["content", "missing"]),
+    ("content with NUL", "memory_add", {"content": "a\0b"}, ["content", "NUL"]),
+    ("content that is a number", "memory_add", {"content": 7}, ["content", "string"]),
+    ("2 MB of content", "memory_add", {"content": "long " * 400_000}, ["content", "at most"]),
+    ("importance 11", "memory_add", {"content": "x", "importance": 11}, ["importance", "1 to 10"]),
+    ("importance 0", "memory_add", {"content": "x", "importance": 0}, ["importance", "1 to 10"]),
+    ("importance 5.5", "memory_add", {"content": "x", "importance": 5.5}, ["importance", "whole number"]),
+    ("confidence 2", "memory_add", {"content": "x", "confidence": 2}, ["confidence", "0 to 1"]),
+    ("confidence \"NaN\"", "memory_add", {"content": "x", "confidence": "NaN"}, ["confidence"]),
+    ("unknown entryType", "memory_add", {"content": "x", "entryType": "rumour"}, ["entryType", "rumour", "preference"]),
+    ("expiresAt in seconds", "memory_add", {"content": "x", "expiresAt": 1_738_540_800}, ["expiresAt", "milliseconds"]),
+    ("unknown field", "memory_add", {"content": "x", "colour": "red"}, ["colour", "importance"]),
+    ("tags that are text", "memory_add", {"content": "x", "tags": "ui"}, ["tags"]),
+    ("empty query", "memory_search", {"query": ""}, ["query", "empty"]),
+    ("limit 0", "memory_search", {"query": "x", "limit": 0}, ["limit", "1 to"]),
+    ("limit -1", "memory_search", {"query": "x", "limit": -1}, ["limit", "-1"]),
+    ("limit 1000000", "memory_search", {"query": "x", "limit": 1_000_000}, ["limit", "1 to"]),
+    ("unknown mode", "memory_search", {"query": "x", "mode": "psychic"}, ["mode", "psychic", "hybrid"]),
+    ("minConfidence 2", "memory_search", {"query": "x", "minConfidence": 2}, ["minConfidence", "0 to 1"]),
+    ("minImportance 11", "memory_search", {"query": "x", "minImportance": 11}, ["minImportance", "1 to 10"]),
+    ("id that is text", "memory_get", {"id": "one"}, ["id", "whole number"]),
+    ("get without id", "memory_get", {}, ["id", "missing"]),
+    ("update of nothing", "memory_update", {"id": 1}, ["nothing to change"]),
+    ("update with importance 11", "memory_update", {"id": 1, "importance": 11}, ["importance", "1 to 10"]),
+    ("delete without id", "memory_delete", {}, ["id", "missing"]),
+    ("stats with a field", "memory_stats", {"verbose": True}, ["verbose"]),
+]
+
+# No text that a user can type is a syntax error.
+ODD_QUERIES = ["AND OR NOT ( \" *", "\"", "'", "content:", "a AND", "*", "-", "^2", "[a TO", "\\", "😀", "暗い", "%", "a\0b"]
+
+
+class Session:
+    """One client, with the checks that every call goes through."""
+
+    def __init__(self, checks, client):
+        self.checks = checks
+        self.client = client
+        self.schemas = {}
+
+    async def read_tools(self):
+        tools = (await self.client.list_tools()).tools
+        self.schemas = {tool.name: tool.output_schema for tool in tools}
+        return tools
+
+    async def raw(self, tool, arguments):
+        return await asyncio.wait_for(self.client.call_tool(tool, arguments), PATIENCE_SECONDS)
+
+    async def call(self, tool, arguments=None):
+        """The structured content of a call that must succeed. The client validates it too."""
+        result = await self.raw(tool, arguments or {})
+        if result.is_error:
+            raise RuntimeError(f"{tool} {arguments}: {text_of(result)}")
+        # Only what does not validate is worth a line: there are some hundred calls.
+        for error in jsonschema.Draft202012Validator(self.schemas[tool]).iter_errors(result.structured_content):
+            self.checks.that(f"the result of {tool} fits its outputSchema", False, error.message)
+        if json.loads(text_of(result)) != result.structured_content:
+            self.checks.that(f"the text of {tool} is its structured content", False, text_of(result))
+        return result.structured_content
+
+    async def search(self, query, **arguments):
+        return await self.call("memory_search", {"query": query, **arguments})
+
+    async def embedded(self):
+        """Waits until the background worker has embedded every text."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (await self.call("memory_stats"))["pendingEmbeddings"]:
+            if time.monotonic() > end:
+                raise RuntimeError("texts stay without an embedding")
+            await asyncio.sleep(0.02)
+
+
+def text_of(result):
+    return "".join(block.text for block in result.content if block.type == "text")
+
+
+def ids(answer):
+    return [hit["id"] for hit in answer["results"]]
+
+
+async def check_tools(checks, session, mode):
+    tools = await session.read_tools()
+    checks.equal("tools/list has the six tools", sorted(tool.name for tool in tools), TOOLS)
+    for tool in tools:
+        for schema in (tool.input_schema, tool.output_schema):
+            jsonschema.Draft202012Validator.check_schema(schema)
+        whole = json.dumps([tool.input_schema, tool.output_schema])
+        checks.that(f"{tool.name} has schemas without format", '"format"' not in whole, whole)
+        hints = tool.annotations
+        checks.equal(
+            f"{tool.name} is annotated",
+            [hints.read_only_hint, hints.destructive_hint, hints.open_world_hint],
+            [tool.name in ("memory_get", "memory_search", "memory_stats"),
+             tool.name in ("memory_delete", "memory_update"), False],
+        )
+    # A client that is told the version beforehand asks the server nothing about itself.
+    if mode != "2026-07-28":
+        checks.that("the server gives instructions", "memory_search" in (session.client.instructions or ""))
+        checks.equal("the server has a name", session.client.server_info.name, "memorist")
+
+
+async def check_empty(checks, session):
+    stats = await session.call("memory_stats")
+    checks.equal("stats of an empty store have the names", sorted(stats), sorted(STATS | STATS_EXTRAS))
+    checks.equal(
+        "stats of an empty store are zeros and nulls",
+        [stats[name] for name in ("totalEntries", "byType", "totalAccesses", "oldestEntry", "newestEntry")],
+        [0, {}, 0, None, None],
+    )
+    checks.equal("search in an empty store finds nothing", (await session.search("UI preferences"))["results"], [])
+
+
+async def check_add(checks, session):
+    before = time.time() * 1000
+    added = await session.call("memory_add", DARK_MODE)
+    checks.that("memory_add says how it stands", added.pop("embedding") in ("ready", "pending"))
+    checks.equal("memory_add of a new text", added, {"id": 1, "created": True, "duplicate": False})
+    again = await session.call("memory_add", DARK_MODE)
+    again.pop("embedding")
+    checks.equal("memory_add of the same text", again, {"id": 1, "created": False, "duplicate": True})
+    for number, other in enumerate(OTHERS, 2):
+        checks.equal(f"memory_add of text {number}", (await session.call("memory_add", other))["id"], number)
+    return before
+
+
+async def check_get(checks, session, before):
+    got = await session.call("memory_get", {"id": 1})
+    checks.equal("memory_get answers an entry alone", list(got), ["entry"])
+    entry = got["entry"]
+    checks.equal("an entry has the names", sorted(entry), sorted(ENTRY | ENTRY_EXTRAS))
+    wanted = {
+        "id": 1, **DARK_MODE, "contentHash": hashlib.sha256(DARK_MODE["content"].encode()).hexdigest(),
+        "source": "manual", "context": None, "confidence": 1.0, "expiresAt": None, "accessCount": 1,
+        "version": 1, "project": None, "agent": None,
+    }
+    checks.equal("an entry has the values", {name: entry[name] for name in wanted}, wanted)
+    # It was saved twice: the second time changed nothing but updatedAt.
+    moments = [before - 1, entry["createdAt"], entry["updatedAt"], entry["lastAccessedAt"], time.time() * 1000 + 1]
+    checks.that("times are Unix milliseconds", moments == sorted(moments), moments)
+    again = (await session.call("memory_get", {"id": 1}))["entry"]
+    checks.equal("memory_get counts each access", again["accessCount"], 2)
+    other = (await session.call("memory_get", {"id": 2}))["entry"]
+    wanted = {**OTHERS[0], "entryType": "fact"}
+    checks.equal("every given field is kept", {name: other[name] for name in wanted}, wanted)
+    checks.equal("a text saved once was updated when it was created", other["updatedAt"], other["createdAt"])
+    for missing in (99, -5, 0, 2**53):
+        got = await session.call("memory_get", {"id": missing})
+        checks.equal(f"memory_get of {missing}", got, {"error": f"Memory entry not found: {missing}"})
+
+
+async def check_search(checks, session, words_only):
+    await (asyncio.sleep(0) if words_only else session.embedded())
+    answer = await session.search("dark mode")
+    checks.equal("a search answers with the names",
+                 sorted(set(answer) - {"warnings"}), ["results", "tier", "total"])
+    first = answer["results"][0]
+    checks.that("a hit has the names", HIT <= set(first) <= HIT | HIT_EXTRAS, sorted(first))
+    wanted = {"id": 1, **DARK_MODE, "source": "manual", "context": None, "confidence": 1.0}
+    checks.equal("a hit has the values", {name: first[name] for name in wanted}, wanted)
+    checks.that("scores are within 0 to 1, best first",
+                all(1 >= a["score"] >= b["score"] >= 0 for a, b in zip(answer["results"], answer["results"][1:])
+                    ) and 0 < first["score"] <= 1, [hit["score"] for hit in answer["results"]])
+    checks.equal("total counts the results", answer["total"], len(answer["results"]))
+    sides = ["keyword"] if words_only else ["vector", "keyword"]
+    checks.equal("hybrid: matched by", first["matchedBy"], sides)
+    checks.equal("hybrid: tier", answer["tier"], "keyword" if words_only else "full")
+    if words_only:
+        checks.that("without a model a search says so", answer.get("warnings"), answer)
+    else:
+        checks.that("with a model nothing is warned of", "warnings" not in answer, answer)
+        checks.equal("hybrid: UI preferences", ids(await session.search("UI preferences"))[0], 1)
+        asked = await session.search("what theme does the user like", mode="vector")
+        checks.equal("vector: what theme does the user like", ids(asked)[0], 1)
+        checks.equal("vector: matched by", asked["results"][0]["matchedBy"], ["vector"])
+        checks.equal("vector: dark theme", ids(await session.search("dark theme", mode="vector"))[0], 1)
+        checks.equal("vector: login security", ids(await session.search("login security", mode="vector"))[0], 2)
+    keyword = await session.search("dark mode", mode="keyword")
+    checks.equal("keyword: dark mode", [ids(keyword), keyword["results"][0]["matchedBy"]], [[1], ["keyword"]])
+    checks.equal("keyword: running finds run", ids(await session.search("running", mode="keyword")), [3])
+
+    filtered = await session.search("user preferences", entryTypes=["preference"], minImportance=5, limit=3)
+    checks.equal("the documented filtered search", ids(filtered), [1])
+    every = "User login run deploy dark short answers"
+    for name, filters, wanted in [
+        ("no filter", {}, [1, 2, 3, 4, 5]),
+        ("entryTypes", {"entryTypes": ["task", "event"]}, [3, 4]),
+        ("minImportance", {"minImportance": 7}, [1, 2]),
+        ("minConfidence", {"minConfidence": 0.6}, [1, 3, 4, 5]),
+        ("tags match any", {"tags": ["ui", "sport"]}, [1, 3, 4]),
+        ("createdAfter in the future", {"createdAfter": FAR_FUTURE_MILLIS}, []),
+        ("createdBefore in the future", {"createdBefore": FAR_FUTURE_MILLIS}, [1, 2, 3, 4, 5]),
+        ("filters meet", {"tags": ["ui"], "minImportance": 5}, [1]),
+    ]:
+        for mode in ("hybrid", "keyword") if words_only else ("hybrid", "vector", "keyword"):
+            checks.equal(f"{mode}: {name}", sorted(ids(await session.search(every, mode=mode, **filters))), wanted)
+    best = ids(await session.search(every))
+    checks.equal("the first of one is the first of ten", ids(await session.search(every, limit=1)), best[:1])
+    only_ids = await session.search("dark mode", detail="ids", explain=True)
+    checks.that("detail ids leaves the text out", "content" not in only_ids["results"][0], only_ids)
+    checks.that("explain explains", isinstance(only_ids.get("explain"), dict), only_ids)
+    for odd in ODD_QUERIES:
+        result = await session.raw("memory_search", {"query": odd})
+        said = text_of(result)
+        checks.that(f"the query {odd!r} is no syntax error",
+                    not result.is_error or (odd == "a\0b" and "NUL" in said), said)
+
+
+async def check_update(checks, session):
+    updated = await session.call("memory_update", {"id": 5, "importance": 8, "tags": ["style"], "context": "chat"})
+    updated.pop("embedding")
+    checks.equal("memory_update of fields", updated, {"id": 5, "updated": True, "version": 2})
+    await session.call("memory_update", {"id": 5, "content": "User likes thorough explanations", "context": None})
+    entry = (await session.call("memory_get", {"id": 5}))["entry"]
+    wanted = {"content": "User likes thorough explanations", "importance": 8, "tags": ["style"], "context": None,
+              "version": 3, "entryType": "preference"}
+    checks.equal("memory_update keeps the other fields", {name: entry[name] for name in wanted}, wanted)
+    checks.equal("the new text is found", ids(await session.search("thorough", mode="keyword")), [5])
+    checks.equal("the old text is not", ids(await session.search("short answers", mode="keyword")), [])
+    missing = await session.call("memory_update", {"id": 99, "importance": 1})
+    checks.equal("memory_update of 99", missing, {"error": "Memory entry not found: 99"})
+    same = await session.raw("memory_update", {"id": 5, "content": DARK_MODE["content"]})
+    checks.that("an update to another memory's text is refused",
+                same.is_error and "1" in text_of(same), text_of(same))
+
+
+async def check_delete(checks, session, words_only):
+    gone = await session.call("memory_delete", {"id": 4})
+    checks.equal("memory_delete", gone, {"success": True, "deleted": True})
+    for missing in (4, 99, -5):
+        again = await session.call("memory_delete", {"id": missing})
+        checks.equal(f"memory_delete of {missing}, which does not exist", again, {"success": False, "deleted": False})
+    for mode in ("hybrid", "keyword") if words_only else ("hybrid", "vector", "keyword"):
+        answer = await session.search("Deploy the payment service on Friday", mode=mode)
+        checks.that(f"{mode}: no ghost of what was deleted", 4 not in ids(answer), answer)
+    got = await session.call("memory_get", {"id": 4})
+    checks.equal("memory_get of what was deleted", got, {"error": "Memory entry not found: 4"})
+
+
+async def check_stats(checks, session, words_only):
+    await (asyncio.sleep(0) if words_only else session.embedded())
+    stats = await session.call("memory_stats")
+    wanted = {
+        "totalEntries": 4, "byType": {"event": 1, "fact": 1, "preference": 2}, "avgImportance": 7.25,
+        "avgConfidence": 0.875,
+    }
+    checks.equal("stats have the values", {name: stats[name] for name in wanted}, wanted)
+    checks.that("stats count the accesses", stats["totalAccesses"] >= 4, stats)
+    checks.that("stats have times", 0 < stats["oldestEntry"] <= stats["newestEntry"], stats)
+    checks.equal("stats: pending embeddings", stats["pendingEmbeddings"], 4 if words_only else 0)
+
+
+async def check_bad_input(checks, session):
+    for name, tool, arguments, says in BAD_INPUT:
+        try:
+            result = await session.raw(tool, arguments)
+        except Exception as error:
+            checks.that(f"{name} is refused", False, f"{type(error).__name__}: {error}")
+            continue
+        text = text_of(result)
+        checks.that(f"{name} is refused", result.is_error and all(word in text for word in says),
+                    f"isError {result.is_error}, wanted {says} in {text[:300]!r}")
+        checks.that(f"{name}: the error is short", len(text) < 600, text[:600])
+    # The client's JSON has no NaN; what arrives in its place must not be kept as a number out of bounds.
+    nan = await session.raw("memory_add", {"content": "not a number", "confidence": float("nan")})
+    if not nan.is_error:
+        entry = (await session.call("memory_get", {"id": nan.structured_content["id"]}))["entry"]
+        checks.that("confidence NaN is not kept", 0 <= entry["confidence"] <= 1, entry)
+        await session.call("memory_delete", {"id": entry["id"]})
+    else:
+        checks.that("confidence NaN is refused", "confidence" in text_of(nan), text_of(nan))
+    try:
+        unknown = await session.raw("memory_forget_everything", {})
+        checks.that("an unknown tool is refused", unknown.is_error and "unknown tool" in text_of(unknown), unknown)
+    except MCPError as error:
+        checks.that("an unknown tool is refused", "unknown tool" in str(error), str(error))
+    added = await session.call("memory_add", {"content": "it expires", "expiresAt": FAR_FUTURE_MILLIS})
+    entry = (await session.call("memory_get", {"id": added["id"]}))["entry"]
+    checks.equal("expiresAt in milliseconds is kept", entry["expiresAt"], FAR_FUTURE_MILLIS)
+    await session.call("memory_delete", {"id": added["id"]})
+    after = (await session.call("memory_stats"))["totalEntries"]
+    checks.equal("refused input left nothing behind", after, 4)
+
+
+async def refused(call):
+    """The text of the protocol error that `call` must end in; nothing when it does not."""
+    try:
+        await call
+    except MCPError as error:
+        return str(error)
+    return ""
+
+
+async def check_resources_and_prompts(checks, session):
+    client = session.client
+    templates = (await client.list_resource_templates()).resource_templates
+    checks.equal("memories are resources", [template.uri_template for template in templates], ["memory://{id}"])
+    checks.equal("no resource is listed by itself", (await client.list_resources()).resources, [])
+    contents = (await client.read_resource("memory://2")).contents
+    checks.equal("a resource is the entry", json.loads(contents[0].text)["content"], OTHERS[0]["content"])
+    checks.equal("a resource is JSON", [contents[0].mime_type, str(contents[0].uri)], ["application/json", "memory://2"])
+    for uri in ("memory://99", "memory://-1", "memory://x", "file:///etc/hosts"):
+        said = await refused(client.read_resource(uri))
+        checks.that(f"the resource {uri} does not exist", uri in said, said)
+    prompts = (await client.list_prompts()).prompts
+    checks.equal("there are two prompts", sorted(prompt.name for prompt in prompts), ["recall", "remember"])
+    recall = await client.get_prompt("recall", {"topic": "login"})
+    text = recall.messages[0].content.text
+    checks.that("the prompt recall is filled in", "login" in text and "memory_search" in text, text)
+    remember = await client.get_prompt("remember")
+    checks.that("the prompt remember is there", "memory_add" in remember.messages[0].content.text)
+    said = await refused(client.get_prompt("recall"))
+    checks.that("the prompt recall wants its topic", "topic" in said, said)
+    said = await refused(client.get_prompt("sing"))
+    checks.that("an unknown prompt is refused", "sing" in said, said)
+
+
+async def check_two_clients(checks, one, two, words_only):
+    """Both use one store at once."""
+    for session in (one, two):
+        await session.read_tools()
+    added = await one.call("memory_add", {"content": "The spare key is under the flower pot", "tags": ["home"]})
+    checks.equal("what one client saves the other finds", ids(await two.search("flower pot", mode="keyword")),
+                 [added["id"]])
+    again = await two.call("memory_add", {"content": "The spare key is under the flower pot"})
+    checks.equal("the other cannot save it twice", [again["id"], again["duplicate"]], [added["id"], True])
+    if not words_only:
+        await two.embedded()
+        found = await two.search("where can I unlock the house", mode="vector")
+        checks.equal("what one client saves the other finds by meaning", ids(found)[0], added["id"])
+    await asyncio.gather(*(session.call("memory_add", {"content": f"Note {number} of {name}"})
+                           for number in range(20) for name, session in (("one", one), ("two", two))))
+    checks.equal("of 40 writes at once none is lost", (await one.call("memory_stats"))["totalEntries"], 45)
+    await two.call("memory_update", {"id": added["id"], "content": "The spare key is at the neighbours"})
+    checks.equal("what one changes the other sees", ids(await one.search("neighbours", mode="keyword")), [added["id"]])
+    await two.call("memory_delete", {"id": added["id"]})
+    for mode in ("hybrid", "keyword") if words_only else ("hybrid", "vector", "keyword"):
+        answer = await one.search("The spare key is at the neighbours", mode=mode)
+        checks.that(f"{mode}: what one deletes the other does not find", added["id"] not in ids(answer), answer)
+
+
+async def check_all(checks, session, mode, words_only):
+    await check_tools(checks, session, mode)
+    await check_empty(checks, session)
+    before = await check_add(checks, session)
+    await check_get(checks, session, before)
+    await check_search(checks, session, words_only)
+    await check_update(checks, session)
+    await check_delete(checks, session, words_only)
+    await check_stats(checks, session, words_only)
+    await check_bad_input(checks, session)
+    await check_resources_and_prompts(checks, session)
+
+
+@asynccontextmanager
+async def stdio_session(checks, binary, store, mode):
+    """A client with a server of its own."""
+    with tempfile.TemporaryFile("w+") as stderr:
+        environment = os.environ | {"MEMORIST_STORE": str(store)}
+        parameters = StdioServerParameters(command=binary, args=["serve"], env=environment)
+        async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
+            yield Session(checks, client)
+        stderr.seek(0)
+        checks.equal("stderr of the stdio server is empty", stderr.read(), "")
+
+
+async def over_stdio(checks, binary, store, mode, words_only):
+    async with stdio_session(checks, binary, store, mode) as session:
+        checks.equal("the protocol version", session.client.protocol_version, MODES[mode])
+        await check_all(checks, session, mode, words_only)
+        async with stdio_session(checks, binary, store, mode) as other:
+            await check_two_clients(checks, session, other, words_only)
+
+
+async def over_http(checks, binary, store, mode, words_only):
+    with HttpServer(checks, binary, store) as server:
+        async with Client(server.url, mode=mode) as client:
+            checks.equal("the protocol version", client.protocol_version, MODES[mode])
+            session = Session(checks, client)
+            await check_all(checks, session, mode, words_only)
+            async with Client(server.url, mode=mode) as other:
+                await check_two_clients(checks, session, Session(checks, other), words_only)
+
+
+class Warnings(logging.Handler):
+    """Keeps what the client's library complains about."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        # The server library answers the end of a session with 202, which the client takes for a failure.
+        if "Session termination failed: 202" not in record.getMessage():
+            self.texts.append(f"{record.name}: {record.getMessage()}")
+
+
+def main():
+    binary = binary_argument()
+    words_only = "--words" in sys.argv[2:]
+    if words_only:
+        os.environ["MEMORIST_MODEL"] = "none"
+    warnings = Warnings()
+    logging.getLogger().addHandler(warnings)
+    failed = 0
+    for transport in (over_stdio, over_http):
+        for mode in ["auto"] if words_only else MODES:
+            name = f"python {transport.__name__.removeprefix('over_')} {mode}{' words' if words_only else ''}"
+            checks = Checks(name)
+            with tempfile.TemporaryDirectory() as folder, checks.section("the session runs to its end"):
+                asyncio.run(transport(checks, binary, Path(folder) / "store", mode, words_only))
+            checks.equal("the client warns of nothing", warnings.texts, [])
+            warnings.texts.clear()
+            failed += checks.failed
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
