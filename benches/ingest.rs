@@ -21,7 +21,8 @@ fn ingest(criterion: &mut Criterion) {
     group.bench_function(BenchmarkId::new("add, embed, apply, merge", corpus.texts.len()), |bench| {
         bench.iter(|| {
             let folder = tempfile::tempdir().expect("a folder");
-            let engine = Engine::open_with_embedder(folder.path(), common::config(), embedder.clone()).expect("a store");
+            let engine =
+                Engine::open_with_embedder(folder.path(), common::config(), embedder.clone()).expect("a store");
             for chunk in corpus.texts.chunks(1_000) {
                 engine.add_batch(chunk).expect("records");
             }

@@ -22,6 +22,9 @@ pub struct Config {
     pub cache_dir: Option<PathBuf>,
     /// Whether the model and its library may be fetched when they are missing.
     pub may_download: bool,
+    /// Whether the background thread fetches a missing model by itself, where [`Config::may_download`] allows it: for a
+    /// server, that should neither wait for a download nor do without it for ever.
+    pub fetch_in_background: bool,
     /// The model is released after this long without use.
     pub model_idle: Duration,
     /// Whether searches write the access log.
@@ -39,6 +42,7 @@ impl Default for Config {
             model: ModelSource::Default,
             cache_dir: None,
             may_download: true,
+            fetch_in_background: false,
             model_idle: Duration::from_secs(5 * 60),
             log_searches: true,
             index_writer: true,

@@ -39,6 +39,10 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(not_understood(&error)),
     };
+    if matches!(cli.command, Command::Serve(_)) {
+        // A server waits for hours: what the model used goes back to the system when the model is released.
+        memorist_engine::embed::allocator::restart_with_returning_allocator();
+    }
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
     ExitCode::from(command(cli).unwrap_or_else(|failure| output.failure(failure)))
 }

@@ -120,7 +120,8 @@ fn questions_with_known_answers_are_answered() {
     let fixture = fixture();
     let questions = bench_data::questions(SEED, MEMORIES, 150);
     let found = |mode: Mode, style: Option<Style>| {
-        let asked: Vec<_> = questions.iter().filter(|question| style.is_none_or(|style| question.style == style)).collect();
+        let asked: Vec<_> =
+            questions.iter().filter(|question| style.is_none_or(|style| question.style == style)).collect();
         let answered = asked.iter().filter(|question| {
             let found = find(&question.text, mode);
             question.answers.iter().any(|answer| found.contains(&fixture.generated[*answer]))

@@ -289,7 +289,8 @@ mod tests {
         let snapshot = store.snapshot().unwrap();
         assert_eq!(snapshot.embeddings(model, &[99, first.id]).unwrap(), [(first.id, vec![10.0; 3])]);
         assert_eq!(snapshot.embeddings(model + 1, &[first.id]).unwrap(), []);
-        let log: Vec<_> = snapshot.tail(before, usize::MAX).unwrap().into_iter().map(|e| (e.record_id, e.change)).collect();
+        let log: Vec<_> =
+            snapshot.tail(before, usize::MAX).unwrap().into_iter().map(|e| (e.record_id, e.change)).collect();
         assert_eq!(log, [(first.id, Change::Embed { model })]);
         assert_eq!(store.add(&in_context, NOW).unwrap().embedding, EmbeddingState::Ready);
     }

@@ -263,7 +263,11 @@ mod tests {
                 let snapshot = records.snapshot().unwrap();
                 assert_eq!(snapshot.records(&[id], NOW).unwrap()[0].access_count, 1, "a writer reads its writes");
                 let head = snapshot.head();
-                assert_eq!(snapshot.tail(0, usize::MAX).unwrap().len() as u64, head, "every number of the log has its entry");
+                assert_eq!(
+                    snapshot.tail(0, usize::MAX).unwrap().len() as u64,
+                    head,
+                    "every number of the log has its entry"
+                );
                 ids.push(id);
             }
             ids

@@ -21,6 +21,8 @@ const GATHER: Duration = Duration::from_millis(200);
 const GATHER_LONGEST: Duration = Duration::from_secs(2);
 /// See [`GATHER_LONGEST`].
 const GATHER_AT_MOST: u64 = 2_000;
+/// A model that could not be fetched is asked for again after this long.
+const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
 
 /// A message to the worker.
 #[derive(Debug)]
@@ -80,10 +82,16 @@ impl Drop for Worker {
 
 fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
     let mut failures = Failures::default();
+    let mut fetch_at = Instant::now();
     loop {
         let stop = wait(sync, inbox);
         if stop {
             return;
+        }
+        if sync.config().fetch_in_background && Instant::now() >= fetch_at && !sync.host.is_available() {
+            fetch_at = Instant::now() + FETCH_AGAIN;
+            let fetched = sync.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
+            failures.note(fetched.map(drop));
         }
         if sync.config().index_writer {
             failures.note(work(sync, stopping));

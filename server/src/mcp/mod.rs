@@ -20,6 +20,8 @@ mod tools;
 
 use std::time::Duration;
 
+use memorist_engine::config::{Config, ModelSource};
+
 use crate::args::Serve;
 use crate::exit::{Failure, Kind, Outcome};
 use crate::settings::Settings;
@@ -41,7 +43,9 @@ pub fn serve(settings: Settings, args: Serve) -> Outcome {
 
 async fn run(settings: Settings, args: Serve) -> Outcome {
     let stop = stop_signal()?;
-    let (door, opened) = Door::open(settings.store, settings.engine);
+    let wanted = settings.engine.model != ModelSource::None;
+    let engine = Config { fetch_in_background: wanted && settings.engine.may_download, ..settings.engine };
+    let (door, opened) = Door::open(settings.store, engine);
     let handler = Handler::new(door.clone(), settings.context);
     let serving = async {
         match args.http {
