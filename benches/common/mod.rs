@@ -4,8 +4,7 @@
 //! real sentence embeddings are), or, where the environment variable `MEMORIST_SHARED_DATA` names a folder of real
 //! embeddings, those. `MEMORIST_BENCH_COUNT` sets the size (100,000 by default).
 
-// Each bench uses its part.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each bench uses its part")]
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -76,7 +76,8 @@ impl Output {
 
 /// Writes a line to stderr, whether or not anyone reads it.
 fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    // In one piece, so that whoever waits for the line gets it whole.
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 fn error_document(kind: Kind, message: &str) -> Value {

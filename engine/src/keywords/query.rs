@@ -49,8 +49,8 @@ impl KeywordQuery {
         if spoken.iter().any(|(word, _)| !is_stop_word(word)) {
             spoken.retain(|(word, _)| !is_stop_word(word));
         }
-        let mut query = KeywordQuery::default();
-        query.identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
+        let identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
+        let mut query = KeywordQuery { identifiers, ..KeywordQuery::default() };
         query.add_words(&spoken);
         query
     }

@@ -6,7 +6,7 @@ use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{Index, IndexBuilder, Term};
+use tantivy::{Index, IndexBuilder, IndexSettings, Term};
 
 use super::analysis;
 use crate::error::{Error, Result};
@@ -77,7 +77,10 @@ fn text(analyser: &str, option: IndexRecordOption) -> TextOptions {
 
 /// A builder of indexes of our schema with our analysers.
 pub(super) fn builder() -> IndexBuilder {
-    Index::builder().schema(schema().0).tokenizers(analysers()).fast_field_tokenizers(analysers())
+    // nothing is stored, so there is nothing to compress and no need of a thread that does it
+    let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let builder = Index::builder().schema(schema().0).settings(settings);
+    builder.tokenizers(analysers()).fast_field_tokenizers(analysers())
 }
 
 /// Our analysers, by the names that the schema speaks.

@@ -11,8 +11,9 @@ use super::segment::Segment;
 use crate::error::Result;
 use crate::types::{Filter, Record};
 
-/// Bytes at which tantivy would begin to worry about the size of a tail; it never splits one.
-const MEMORY_BUDGET: usize = 15_000_000;
+/// Bytes for which tantivy lays out its tables of terms at the start. They grow; making them small makes a small tail
+/// cheap.
+const MEMORY_BUDGET: usize = 300_000;
 
 /// Records that the index has not applied yet, indexed in memory as one more segment.
 ///

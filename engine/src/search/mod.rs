@@ -68,7 +68,7 @@ pub fn search(
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
-    let mut hits = load(&view, &ranked, query.limit, now)?;
+    let mut hits = load(&view, &ranked, query, now)?;
     let mut tier = match (&vector, query.mode) {
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
@@ -85,14 +85,20 @@ pub fn search(
     Ok(SearchReply { hits, tier, warnings, explain })
 }
 
-/// The records of the best candidates. One that is gone by now is passed over for the next.
-fn load(view: &View, ranked: &[Ranked], limit: usize, now: Millis) -> Result<Vec<Hit>> {
+/// The records of the best candidates. One that is gone by now is passed over for the next; the record itself has the
+/// last word on whether it passes the filter.
+fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Vec<Hit>> {
+    let limit = query.limit;
     let mut hits = Vec::with_capacity(limit.min(ranked.len()));
     for chunk in ranked.chunks(limit) {
         let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
         let mut records = view.records.records(&ids, now)?.into_iter().peekable();
         for Ranked { candidate, score } in chunk {
             if let Some(record) = records.next_if(|record| record.id == candidate.id) {
+                if !query.filter.allows(&record) {
+                    tracing::info!("an index let memory {} through a filter that refuses it", record.id);
+                    continue;
+                }
                 hits.push(Hit {
                     record,
                     score: *score,

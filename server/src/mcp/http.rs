@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, to_bytes};
 use axum::extract::Request;
+use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
+use axum::response::IntoResponse;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -18,8 +21,10 @@ use crate::output::Output;
 
 /// Longest request: a memory of 1 MiB of which every second character is escaped, and room for the rest.
 const BODY_BYTES: usize = 4 << 20;
-/// Requests whose answer is being made at once; others wait, so that bodies take up 128 MiB at most.
+/// Requests whose answer is being made at once; others wait.
 const REQUESTS: usize = 32;
+/// How long a client may take to send its request.
+const BODY_PATIENCE: Duration = Duration::from_secs(10);
 /// How long ending waits for clients that do not hang up.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -70,6 +75,13 @@ fn router(handler: Handler, config: StreamableHttpServerConfig, token: Option<St
     let limit = move |request: Request, next: Next| {
         let requests = requests.clone();
         async move {
+            // Read before it takes up a place: who sends slowly keeps nobody else waiting.
+            let (parts, body) = request.into_parts();
+            let request = match tokio::time::timeout(BODY_PATIENCE, to_bytes(body, BODY_BYTES)).await {
+                Ok(Ok(body)) => Request::from_parts(parts, Body::from(body)),
+                Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+                Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+            };
             // The semaphore is never closed; without a permit the request would merely not be limited.
             let _permit = requests.acquire().await;
             next.run(request).await

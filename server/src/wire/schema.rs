@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The schema of the parameters `T`.
 pub fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
@@ -29,6 +29,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     });
     let mut value = settings.into_generator().into_root_schema_for::<T>().to_value();
     strip(&mut value);
+    spell_out_types(&mut value);
     let mut schema = match value {
         Value::Object(schema) => schema,
         // A struct's schema is an object by construction; an empty one lets anything pass.
@@ -66,15 +67,26 @@ fn strip(schema: &mut Value) {
     }
 }
 
+/// Writes a list of types as a choice: some clients' strict checks know one type per schema.
+fn spell_out_types(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get("type") {
+                let choices = types.iter().map(|name| json!({ "type": name })).collect();
+                object.remove("type");
+                object.insert("anyOf".into(), Value::Array(choices));
+            }
+            object.iter_mut().filter(|(key, _)| !matches!(key.as_str(), "enum" | "required")).for_each(|(_, value)| {
+                spell_out_types(value);
+            });
+        }
+        Value::Array(items) => items.iter_mut().for_each(spell_out_types),
+        _ => {}
+    }
+}
+
 fn drop_null(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
-    if let Some(Value::Array(types)) = object.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            object.insert("type".into(), only);
-        }
-    }
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
