@@ -130,9 +130,14 @@ fn questions_with_known_answers_are_answered() {
     };
     let hybrid = found(Mode::Hybrid, None);
     let (vector, keyword) = (found(Mode::Vector, None), found(Mode::Keyword, None));
-    println!("answered in the first ten: hybrid {hybrid:.3}, vector {vector:.3}, keyword {keyword:.3}");
-    assert!(hybrid >= 0.9, "hybrid {hybrid}");
-    assert!(hybrid >= vector && hybrid >= keyword, "hybrid {hybrid}, vector {vector}, keyword {keyword}");
-    assert!(found(Mode::Keyword, Some(Style::Word)) >= 0.95, "identifiers are found by words");
-    assert!(found(Mode::Vector, Some(Style::Meaning)) >= 0.7, "paraphrases are found by meaning");
+    let word = found(Mode::Keyword, Some(Style::Word));
+    let meaning = found(Mode::Vector, Some(Style::Meaning));
+    println!(
+        "answered in the first ten: hybrid {hybrid:.3}, vector {vector:.3}, keyword {keyword:.3}; \
+         identifiers by words {word:.3}, paraphrases by meaning {meaning:.3}"
+    );
+    assert!(hybrid >= 0.8, "hybrid {hybrid}");
+    assert!(hybrid > vector && hybrid > keyword, "hybrid {hybrid}, vector {vector}, keyword {keyword}");
+    assert!(word >= 0.95, "identifiers by words {word}");
+    assert!(meaning >= 0.7, "paraphrases by meaning {meaning}");
 }
