@@ -246,13 +246,12 @@ impl Engine {
             return Ok(());
         }
         self.sync.reopen()?;
+        let records = self.sync.records.snapshot()?.live_count(now())?;
         if self.config.index_writer
-            && self.sync.is_out()?
-            && self.sync.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
+            && records <= REBUILD_BEFORE_SEARCH
+            && let Some(guard) = self.sync.lock.acquire_unless(|| Ok(!self.sync.is_out()?))?
         {
-            if let Some(guard) = self.sync.lock.acquire_unless(|| Ok(!self.sync.is_out()?))? {
-                self.sync.mend(&guard, &crate::progress::NoProgress)?;
-            }
+            self.sync.mend(&guard, &crate::progress::NoProgress)?;
         }
         Ok(())
     }

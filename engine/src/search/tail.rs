@@ -86,10 +86,10 @@ pub struct TailCache {
 impl TailCache {
     /// The tail of `key` as `snapshot` has it.
     pub fn get(&self, key: TailKey, snapshot: &Snapshot, now: Millis) -> Result<Arc<Tail>> {
-        if let Some((last, tail)) = &*self.last.lock() {
-            if *last == key {
-                return Ok(tail.clone());
-            }
+        if let Some((last, tail)) = &*self.last.lock()
+            && *last == key
+        {
+            return Ok(tail.clone());
         }
         let tail = Arc::new(Tail::read(key, snapshot, now)?);
         *self.last.lock() = Some((key, tail.clone()));
