@@ -245,7 +245,11 @@ impl Engine {
         if !self.sync.is_out()? {
             return Ok(());
         }
+        // Another process may have rebuilt it.
         self.sync.reopen()?;
+        if !self.sync.is_out()? {
+            return Ok(());
+        }
         let records = self.sync.records.snapshot()?.live_count(now())?;
         if self.config.index_writer
             && records <= REBUILD_BEFORE_SEARCH

@@ -15,12 +15,15 @@ use crate::wire::{
     StatsParams, StatsResult, UpdateParams, UpdateResult,
 };
 
-/// A tool: its definition, and the function behind it. An error of that is text for the model.
+/// Arguments in, structured result out. An error is text for the model.
+type Call = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, String>;
+
+/// A tool: its definition, and the function behind it.
 pub struct Served {
     /// What `tools/list` says of it.
     pub definition: Tool,
-    /// Arguments in, structured result out.
-    pub run: fn(&Engine, &Context, Map<String, Value>) -> Result<Value, String>,
+    /// What it does.
+    pub run: Call,
 }
 
 /// All tools, in the order in which they are listed.

@@ -135,11 +135,14 @@ impl FromStr for Importance {
     }
 }
 
+/// Makes a value of a text, or says why not.
+type Parse<T> = fn(&str) -> Result<T, String>;
+
 /// Reads a whole number, or text where `text` says what to make of it.
 struct WholeOr<T> {
     what: &'static str,
     number: fn(i64) -> T,
-    text: Option<fn(&str) -> Result<T, String>>,
+    text: Option<Parse<T>>,
 }
 
 impl<T> Visitor<'_> for WholeOr<T> {
