@@ -120,7 +120,7 @@ fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
 fn replaces_and_deletes(index: &dyn VectorIndex) {
     let before = vectors(600, 4);
     index.apply(upsert(&before), 1).unwrap();
-    let moved = (7, unit(&vec![1.0; DIMS]));
+    let moved = (7, unit(&[1.0; DIMS]));
     index.apply(VectorBatch { upserts: vec![moved.clone()], deletes: vec![8, 9, 12_345] }, 2).unwrap();
     while index.maintain().unwrap() {}
     let snapshot = index.snapshot().unwrap();
