@@ -132,7 +132,7 @@ fn questions_with_known_answers_are_answered() {
     let (vector, keyword) = (found(Mode::Vector, None), found(Mode::Keyword, None));
     let word = found(Mode::Keyword, Some(Style::Word));
     let meaning = found(Mode::Vector, Some(Style::Meaning));
-    println!(
+    eprintln!(
         "answered in the first ten: hybrid {hybrid:.3}, vector {vector:.3}, keyword {keyword:.3}; \
          identifiers by words {word:.3}, paraphrases by meaning {meaning:.3}"
     );
