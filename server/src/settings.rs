@@ -40,10 +40,14 @@ struct File {
     project: Option<String>,
     agent: Option<String>,
     log: Option<String>,
+    /// A folder with `model.onnx` and `tokenizer.json`, or "none".
+    model: Option<String>,
+    /// Whether the model may be fetched.
+    download: Option<bool>,
+    /// The model is released after so long without use.
+    model_idle_seconds: Option<u64>,
     #[serde(default)]
     search: SearchSection,
-    #[serde(default)]
-    model: ModelSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -54,15 +58,6 @@ struct SearchSection {
     ef: Option<usize>,
     backend: Option<Backend>,
     log_searches: Option<bool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelSection {
-    /// A folder with `model.onnx` and `tokenizer.json`, or "none".
-    path: Option<String>,
-    download: Option<bool>,
-    idle_seconds: Option<u64>,
 }
 
 impl Settings {
@@ -93,9 +88,9 @@ impl Settings {
         engine.ef = file.search.ef;
         engine.backend = file.search.backend.unwrap_or_default();
         engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
-        engine.may_download = file.model.download.unwrap_or(engine.may_download);
-        engine.model_idle = file.model.idle_seconds.map_or(engine.model_idle, Duration::from_secs);
-        engine.model = match global.model.clone().or(file.model.path).as_deref() {
+        engine.may_download = file.download.unwrap_or(engine.may_download);
+        engine.model_idle = file.model_idle_seconds.map_or(engine.model_idle, Duration::from_secs);
+        engine.model = match global.model.clone().or(file.model).as_deref() {
             None => ModelSource::Default,
             Some("none") => ModelSource::None,
             Some(folder) => ModelSource::Folder(folder.into()),
@@ -131,8 +126,8 @@ mod tests {
     use super::*;
 
     const FILE: &str = "store = \"/from/file\"\nproject = \"apollo\"\nlog = \"info\"\n\
-                        [search]\nvector_weight = 0.5\nkeyword_weight = 0.5\nbackend = \"exact\"\n\
-                        [model]\npath = \"none\"\nidle_seconds = 9\n";
+                        model = \"none\"\nmodel_idle_seconds = 9\n\
+                        [search]\nvector_weight = 0.5\nkeyword_weight = 0.5\nbackend = \"exact\"\n";
 
     fn combine(global: &Global, text: &str) -> Settings {
         Settings::combine(global, parse(text).unwrap(), Some("/from/platform".into())).unwrap()

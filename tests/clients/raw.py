@@ -407,7 +407,7 @@ def check_costs(checks, binary, folder):
 
     # With a model that is released after a second instead of five minutes.
     settings = folder / "memorist.toml"
-    settings.write_text("[model]\nidle_seconds = 1\n")
+    settings.write_text("model_idle_seconds = 1\n")
     server = Stdio(checks, binary, store, MEMORIST_CONFIG=str(settings))
     answer = server.result(1, "memory_search", query="where does service 3 write to", mode="vector")
     loaded = resident_mib(server.process.pid)

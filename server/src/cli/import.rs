@@ -25,6 +25,9 @@ const BATCH_RECORDS: usize = 1_000;
 /// Bytes of input per transaction, so that a batch of long texts fits in memory.
 const BATCH_BYTES: u64 = 16 << 20;
 
+/// What someone who stopped an import wants to know.
+const RESTART: &str = "what was saved stays saved; run the same import again to go on";
+
 /// Runs the command.
 pub fn run(app: &App, args: &Import) -> Outcome {
     let (input, size) = open(&args.file)?;
@@ -44,14 +47,17 @@ pub fn run(app: &App, args: &Import) -> Outcome {
     let mut report = import.report;
     if let Err(failure) = read {
         app.output().note(report.text());
-        app.output().note("what was saved stays saved; run the same import again to go on");
+        app.output().note(RESTART);
         return Err(failure);
     }
     if !args.no_embed && app.settings().engine.model != ModelSource::None {
         let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
         match ready.and_then(|()| engine.embed_pending(&bars)) {
             Ok(embedded) => report.embedded = embedded,
-            Err(error @ memorist_engine::Error::Cancelled) => return Err(error.into()),
+            Err(error @ memorist_engine::Error::Cancelled) => {
+                app.output().note(RESTART);
+                return Err(error.into());
+            }
             Err(error) => report.warning = Some(error.to_string()),
         }
     }

@@ -50,7 +50,7 @@ impl Report {
     /// For people.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{} lines: {} saved, {} there already, {} refused; {} embedded",
+            "{} read: {} saved, {} there already, {} refused; {} embedded",
             format::thousands(self.lines),
             format::thousands(self.created),
             format::thousands(self.duplicates),
