@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `store.rs` | what is written is found, by every mode, before and after the indexes know of it |
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
+//! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
 //! | `recovery.rs` | indexes that are gone, damaged, or another's |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `meaning.rs` | the examples of the specification, on the real model |
@@ -13,6 +14,7 @@ mod bad_input;
 mod docs;
 mod filters;
 mod meaning;
+mod racing;
 mod recovery;
 mod store;
 mod support;
