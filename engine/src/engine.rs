@@ -306,8 +306,8 @@ impl Engine {
         Ok(embedded)
     }
 
-    /// Applies the whole log to both indexes, rebuilds one that is out of use, and merges what is worth merging. While
-    /// another process does it, this one waits.
+    /// Applies what was written before this call to both indexes, rebuilds one that is out of use, and merges what is
+    /// worth merging. While another process does it, this one waits.
     pub fn flush(&self, progress: &dyn Progress) -> Result<()> {
         let done_by_others = || {
             self.sync.reopen()?;

@@ -13,19 +13,22 @@ use crate::vectors::VectorBatch;
 const STEP: usize = 4_000;
 
 impl Sync {
-    /// Applies the whole log to both indexes, and trims it. An index that turns out to be damaged is taken out of use.
+    /// Applies the log as it is now to both indexes, and trims it. What is written meanwhile may wait for the next time:
+    /// writers that never rest must not keep this from ending. An index that turns out to be damaged is taken out of
+    /// use.
     pub fn catch_up(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
-        self.catch_up_keywords(progress).or_else(|error| self.take_out_damaged(error))?;
-        self.catch_up_vectors(progress).or_else(|error| self.take_out_damaged(error))?;
+        let head = self.records.head()?;
+        self.catch_up_keywords(head, progress).or_else(|error| self.take_out_damaged(error))?;
+        self.catch_up_vectors(head, progress).or_else(|error| self.take_out_damaged(error))?;
         self.trim()
     }
 
-    fn catch_up_keywords(&self, progress: &dyn Progress) -> Result<()> {
+    fn catch_up_keywords(&self, head: Seq, progress: &dyn Progress) -> Result<()> {
         let Ok(index) = self.keywords.get() else { return Ok(()) };
         let mut applied = index.snapshot()?.applied();
-        loop {
+        while applied < head {
             let snapshot = self.records.snapshot()?;
-            let Some(step) = Step::read(&snapshot, applied, Change::concerns_words)? else { return Ok(()) };
+            let Some(step) = Step::read(&snapshot, applied, Change::concerns_words)? else { break };
             let live = snapshot.records(&step.ids, now())?;
             let deletes = without(&step.ids, live.iter().map(|record| record.id));
             drop(snapshot);
@@ -33,14 +36,15 @@ impl Sync {
             applied = step.up_to;
             report(progress, step.entries)?;
         }
+        Ok(())
     }
 
-    fn catch_up_vectors(&self, progress: &dyn Progress) -> Result<()> {
+    fn catch_up_vectors(&self, head: Seq, progress: &dyn Progress) -> Result<()> {
         let (Ok(index), Some((model, _))) = (self.vectors.get(), self.model()?) else { return Ok(()) };
         let mut applied = index.snapshot()?.applied();
-        loop {
+        while applied < head {
             let snapshot = self.records.snapshot()?;
-            let Some(step) = Step::read(&snapshot, applied, Change::concerns_vectors)? else { return Ok(()) };
+            let Some(step) = Step::read(&snapshot, applied, Change::concerns_vectors)? else { break };
             let upserts = snapshot.embeddings(model, &step.ids)?;
             let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
             drop(snapshot);
@@ -48,6 +52,7 @@ impl Sync {
             applied = step.up_to;
             report(progress, step.entries)?;
         }
+        Ok(())
     }
 
     /// Drops the log entries that every durable index has applied. An index that is out of use is rebuilt from the
