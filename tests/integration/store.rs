@@ -197,3 +197,26 @@ fn two_engines_on_one_store_see_each_others_writes_at_once() {
         assert!(ours.find(&query("lighthouse", mode)).is_empty(), "{mode:?}");
     }
 }
+
+#[test]
+fn a_search_says_how_many_memories_wait_for_their_embedding() {
+    let mut setup = hashed();
+    setup.config.index_writer = false; // nothing is embedded before it is asked for
+    let store = Store::new(setup);
+    store.add("the heron stands in the reeds");
+    store.settle();
+    let found = |mode| store.engine.search(&query("heron kingfisher", mode)).unwrap();
+    assert_eq!(found(Mode::Hybrid).warnings, Vec::<String>::new());
+    let waiting = [NewRecord::new("a kingfisher on the bridge"), NewRecord::new("another kingfisher")];
+    store.engine.add_batch(&waiting).unwrap();
+    let hybrid = found(Mode::Hybrid);
+    assert_eq!(hybrid.hits.len(), 3, "words find them");
+    assert_eq!(hybrid.warnings, ["2 memories wait for an embedding, until then found by their words alone"]);
+    let vector = found(Mode::Vector);
+    assert_eq!(vector.hits.len(), 1);
+    assert_eq!(vector.warnings, ["2 memories wait for an embedding, until then not found by meaning"]);
+    assert_eq!(found(Mode::Keyword).warnings, Vec::<String>::new(), "nothing is missing here");
+    store.settle();
+    assert_eq!(found(Mode::Vector).hits.len(), 3);
+    assert_eq!(found(Mode::Vector).warnings, Vec::<String>::new());
+}

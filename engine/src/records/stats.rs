@@ -57,7 +57,7 @@ impl Snapshot {
             total_accesses: accesses,
             oldest,
             newest,
-            pending_embeddings: self.pending_count(now)?,
+            pending_embeddings: self.pending_count(now, u64::MAX)?,
         })
     }
 
@@ -73,7 +73,7 @@ impl Snapshot {
         let live = all("records")? - expired;
         Ok(Counts {
             live,
-            embedded: live - self.pending_count(now)?,
+            embedded: live - self.pending_count(now, u64::MAX)?,
             expired,
             versions: all("versions")?,
             embeddings: all("embeddings")?,
@@ -82,12 +82,12 @@ impl Snapshot {
         })
     }
 
-    /// How many live records wait for their embedding.
-    pub fn pending_count(&self, now: Millis) -> Result<u64> {
+    /// How many live records wait for their embedding, counted up to `at_most`.
+    pub fn pending_count(&self, now: Millis, at_most: u64) -> Result<u64> {
         self.count(
-            "SELECT count(*) FROM records INDEXED BY records_pending
-             WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?)",
-            [now],
+            "SELECT count(*) FROM (SELECT 1 FROM records INDEXED BY records_pending
+             WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?) LIMIT ?)",
+            [now, i64::try_from(at_most).unwrap_or(i64::MAX)],
         )
     }
 

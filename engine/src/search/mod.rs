@@ -21,6 +21,10 @@ pub use view::{StoreView, View};
 use crate::error::Result;
 use crate::types::{Explain, Hit, Millis, Mode, Query, SearchReply, Tier, Weights};
 
+/// A search counts the records that wait for their embedding up to here: to count all of a large import takes longer
+/// than the search.
+const COUNT_WAITING: u64 = 1_000;
+
 /// The vector of a query, or why there is none.
 pub type QueryVector = std::result::Result<Vec<f32>, String>;
 
@@ -57,6 +61,9 @@ pub fn search(
 
     let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
     let vector = vector.filter(|_| view.vectors.is_some());
+    if vector.is_some() {
+        warnings.extend(still_waiting(&view, by_words, now)?);
+    }
     let candidates = candidates::collect(&view, query, vector.as_deref(), by_words, now, &mut explain)?;
     let merging = Instant::now();
     let weights = match (&vector, by_words) {
@@ -85,6 +92,19 @@ pub fn search(
     Ok(SearchReply { hits, tier, warnings, explain })
 }
 
+/// What a search by meaning cannot see yet.
+fn still_waiting(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
+    let waiting = view.records.pending_count(now, COUNT_WAITING)?;
+    let count = match waiting {
+        0 => return Ok(None),
+        1 => "1 memory waits".to_owned(),
+        COUNT_WAITING => format!("{COUNT_WAITING} memories or more wait"),
+        some => format!("{some} memories wait"),
+    };
+    let until_then = if by_words { "found by their words alone" } else { "not found by meaning" };
+    Ok(Some(format!("{count} for an embedding, until then {until_then}")))
+}
+
 /// The records of the best candidates. One that is gone by now is passed over for the next; the record itself has the
 /// last word on whether it passes the filter.
 fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Vec<Hit>> {
@@ -96,7 +116,8 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Ve
         for Ranked { candidate, score } in chunk {
             if let Some(record) = records.next_if(|record| record.id == candidate.id) {
                 if !query.filter.allows(&record) {
-                    tracing::info!("an index let memory {} through a filter that refuses it", record.id);
+                    debug_assert!(false, "an index let memory {} through {:?}", record.id, query.filter);
+                    tracing::warn!("an index let memory {} through a filter that refuses it", record.id);
                     continue;
                 }
                 hits.push(Hit {

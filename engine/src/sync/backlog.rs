@@ -38,7 +38,7 @@ impl Sync {
 
     /// How many live records wait for an embedding. Without a model yet, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
-        self.records.snapshot()?.pending_count(now())
+        self.records.snapshot()?.pending_count(now(), u64::MAX)
     }
 
     /// Embeds everything that waits, and applies it as it goes. Returns how many texts were embedded. Interrupted, it
