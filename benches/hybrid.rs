@@ -1,15 +1,21 @@
 //! How long does a whole hybrid search take, from a query with its embedding to the records?
 //!
 //! Corpus: the whole bench corpus, default settings, 10 results. The embedding of the query is not in it: that is the
-//! model's time, not ours. Also: under a filter that 1 % pass, and how much of the exact answer is found.
+//! model's time, not ours. Also: under a filter that 1 % pass, and how much of the exact answer is found; under broad
+//! filters that were never asked before; and right after a write, when the tail of the log is first indexed in memory.
 //! Run: `cargo bench --bench hybrid`; on one core: `taskset -c 0 cargo bench --bench hybrid`
 
 mod common;
 
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
 use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memorist_engine::Engine;
-use memorist_engine::types::{Filter, Mode, Query};
+use memorist_engine::config::Config;
+use memorist_engine::types::{Filter, Mode, NewRecord, Query};
 
 const QUERIES: usize = 200;
 
@@ -41,9 +47,56 @@ fn one_percent(corpus: &Corpus) -> Filter {
     Filter { tags: nearest.into_iter().map(|(tag, _)| tag.to_owned()).collect(), ..Filter::default() }
 }
 
+/// Broad filters, each for the first time: what a search costs before the answer to its filter is kept.
+fn new_filters(engine: &Engine, corpus: &Corpus) {
+    let moment = memorist_engine::now();
+    common::percentiles("a broad filter for the first time", 300, |at| {
+        let filter = Filter { min_importance: Some(3), created_before: Some(moment + at as i64), ..Filter::default() };
+        let (text, vector) = &corpus.queries[at];
+        engine.search_with(&Query { filter, ..Query::new(text.as_str()) }, Some(vector.clone())).expect("searches");
+    });
+}
+
+/// The first search after a write, with so many records in the unapplied tail. In a copy of the store, of which no
+/// index is written.
+fn after_a_write(store: &Path, corpus: &Corpus) {
+    for tail in [1, 100, 1_000] {
+        let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
+        copy(store, folder.path());
+        let engine = Engine::open(folder.path(), Config { index_writer: false, ..common::config() }).expect("the copy");
+        let fresh: Vec<NewRecord> = (0..tail)
+            .map(|at| NewRecord { content: format!("{} again", corpus.texts[at].content), ..corpus.texts[at].clone() })
+            .collect();
+        engine.add_batch(&fresh).expect("records");
+        let timed = |at: usize| {
+            engine.add(&NewRecord::new(format!("a memory of its own, number {at}"))).expect("a record");
+            let (text, vector) = &corpus.queries[at];
+            let started = Instant::now();
+            engine.search_with(&Query::new(text.as_str()), Some(vector.clone())).expect("searches");
+            started.elapsed()
+        };
+        common::report(&format!("after a write, {tail} unapplied"), (0..50).map(timed).collect());
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a folder") {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).expect("an entry");
+        if path.is_dir() {
+            fs::create_dir(to.join(&name)).expect("a folder");
+            copy(&path, &to.join(name));
+        } else {
+            fs::copy(&path, to.join(name)).expect("copies");
+        }
+    }
+}
+
 fn hybrid(criterion: &mut Criterion) {
     let corpus = Corpus::new(common::count());
-    let engine = Engine::open(common::store(&corpus), common::config()).expect("the store");
+    let store = common::store(&corpus);
+    let engine = Engine::open(&store, common::config()).expect("the store");
+    new_filters(&engine, &corpus);
+    after_a_write(&store, &corpus);
     let tagged = one_percent(&corpus);
     let mut group = criterion.benchmark_group("hybrid");
     for (name, filter) in [("no filter", Filter::default()), ("1 % filter", tagged)] {

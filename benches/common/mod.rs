@@ -148,14 +148,17 @@ pub fn percentiles(what: &str, calls: usize, mut call: impl FnMut(usize)) {
     for at in 0..calls.min(100) {
         call(at);
     }
-    let mut times: Vec<Duration> = (0..calls)
-        .map(|at| {
-            let started = Instant::now();
-            call(at);
-            started.elapsed()
-        })
-        .collect();
+    let timed = |at| {
+        let started = Instant::now();
+        call(at);
+        started.elapsed()
+    };
+    report(what, (0..calls).map(timed).collect());
+}
+
+/// Prints percentiles of these times.
+pub fn report(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
-    let at = |share: f64| times[((calls as f64 * share) as usize).min(calls - 1)].as_secs_f64() * 1e3;
+    let at = |share: f64| times[((times.len() as f64 * share) as usize).min(times.len() - 1)].as_secs_f64() * 1e3;
     eprintln!("{what}: p50 {:.3} ms, p90 {:.3} ms, p99 {:.3} ms, max {:.3} ms", at(0.5), at(0.9), at(0.99), at(1.0));
 }

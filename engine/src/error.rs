@@ -151,4 +151,9 @@ impl Error {
             Error::Cancelled => ErrorKind::Cancelled,
         }
     }
+
+    /// The index of this name, `vector` or `keyword`, lacks entries that the log has no more: it cannot catch up.
+    pub(crate) fn behind_the_log(index: &'static str) -> Self {
+        Error::IndexUnusable { index, why: "it is older than the sync log reaches back".into() }
+    }
 }

@@ -183,4 +183,15 @@ mod tests {
         let file = parse("[search]\nvector_weight = 0.0\nkeyword_weight = 0.0").unwrap();
         assert!(Settings::combine(&Global::default(), file, Some("/x".into())).is_err());
     }
+
+    #[test]
+    fn the_readme_s_example_has_every_key_and_is_read() {
+        let readme = include_str!("../../README.md").lines();
+        let block =
+            readme.skip_while(|line| !line.starts_with("    store = ")).take_while(|line| !line.starts_with('#'));
+        let text: String = block.map(|line| line.trim_start().to_owned() + "\n").collect();
+        let file = parse(&text).unwrap();
+        let unset = format!("{file:?}").matches("None").count();
+        assert_eq!(unset, 0, "{file:?}");
+    }
 }

@@ -105,19 +105,24 @@ class HttpServer:
         """SIGTERM, and what must come of it."""
         if self.process.stdout.closed:
             return
-        start = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        try:
-            code = self.process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            code = "no exit"
-        took = time.monotonic() - start
+        ends(self.checks, f"{name} on SIGTERM", self.process, within)
         self.reader.join(PATIENCE_SECONDS)
-        self.checks.that(f"{name} on SIGTERM", code == 0 and took < within, f"exit {code} after {took:.1f} s")
         self.checks.equal("stdout of the HTTP server is empty", self.process.stdout.read().decode(errors="replace"), "")
         self.checks.equal("stderr of the HTTP server says only where it serves", "".join(self.lines[1:]), "")
         self.process.stdout.close()
+
+
+def ends(checks, name, process, within, code=0):
+    """Checks that a process that was told to end does so, how, and how soon (in seconds)."""
+    start = time.monotonic()
+    try:
+        ended = process.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        ended = "no exit"
+    took = time.monotonic() - start
+    checks.that(f"{name}: exit {code}, promptly", ended == code and took < within, f"exit {ended} after {took:.2f} s")
 
 
 def binary_argument():

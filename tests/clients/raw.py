@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from check import PATIENCE_SECONDS, Checks, HttpServer, binary_argument
+from check import PATIENCE_SECONDS, Checks, HttpServer, binary_argument, ends
 
 HANDSHAKE_MILLIS = 100
 IDLE_MIB = 60
@@ -97,20 +97,12 @@ class Stdio:
 
     def end(self, name, how=None, within=5.0, code=0):
         """Ends it by a signal, or by closing its stdin, and checks how it went."""
-        start = time.monotonic()
         if how:
             self.process.send_signal(how)
         else:
             self.process.stdin.close()
-        try:
-            ended = self.process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            ended = "no exit"
-        took = time.monotonic() - start
+        ends(self.checks, name, self.process, within, code)
         self.reader.join(PATIENCE_SECONDS)
-        self.checks.that(f"{name}: exit {code}, promptly", ended == code and took < within,
-                         f"exit {ended} after {took:.2f} s")
         self.stderr.seek(0)
         self.checks.equal(f"{name}: stderr is empty", self.stderr.read().decode(errors="replace"), "")
         self.checks.equal(f"{name}: stdout is JSON-RPC alone", self.strangers, [])

@@ -9,7 +9,7 @@ use memorist_engine::Engine;
 use memorist_engine::config::Backend;
 use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Mode, Query, RecordId};
+use memorist_engine::types::{Mode, NewRecord, Query, RecordId};
 
 use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
 
@@ -179,4 +179,48 @@ fn the_exact_backend_gives_the_same_first_places() {
     let query = Query { mode: Mode::Vector, ..Query::new("an addition to the scanned store") };
     assert_eq!(store.find(&query)[0], id);
     assert_sound(&store.engine);
+
+    // Back to the index on disk, which the log does not reach back to any more.
+    let store = store.reopen(hashed());
+    assert_eq!(store.find(&query)[0], id);
+    assert_sound(&store.engine);
+}
+
+#[test]
+fn an_old_copy_of_an_index_does_not_pass_for_the_index() {
+    let store = Store::new(hashed());
+    store.add("the first heron");
+    store.settle();
+    let Store { engine, folder } = store;
+    engine.close();
+    for index in ["vectors", "keywords"] {
+        let (folder, old) = (folder.path(), folder.path().join("old"));
+        copy_folder(&folder.join(index), &old);
+        let store = hashed().open(folder).unwrap();
+        let text = format!("a heron that the old {index} do not know");
+        let id = store.add(&NewRecord::new(text.clone())).unwrap().id;
+        store.embed_pending(&NoProgress).unwrap();
+        store.flush(&NoProgress).unwrap();
+        store.close();
+        fs::remove_dir_all(folder.join(index)).unwrap();
+        fs::rename(&old, folder.join(index)).unwrap();
+
+        let store = hashed().open(folder).unwrap();
+        for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
+            let hits = store.search(&Query { mode, ..Query::new(text.clone()) }).unwrap().hits;
+            assert_eq!(hits[0].record.id, id, "{mode:?} with old {index}");
+        }
+        // What comes next is not applied on top of the gap.
+        store.add(&NewRecord::new(format!("written after the old {index} came back"))).unwrap();
+        store.embed_pending(&NoProgress).unwrap();
+        store.flush(&NoProgress).unwrap();
+        assert_sound(&store);
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for file in files(from) {
+        fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+    }
 }

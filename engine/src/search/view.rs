@@ -48,6 +48,7 @@ pub struct View {
 impl StoreView<'_> {
     /// Opens a view; `with_vectors` is false when words alone are searched.
     pub fn open(&self, with_vectors: bool, now: Millis) -> Result<View> {
+        let mut behind = "keyword";
         for _ in 0..RETRIES {
             let mut warnings = Vec::new();
             let vectors = if with_vectors {
@@ -64,7 +65,8 @@ impl StoreView<'_> {
                 keywords_applied: keywords.as_ref().map(|snapshot| snapshot.applied()),
                 model: self.model,
             };
-            if was_trimmed(&key, records.trimmed_to()) {
+            if let Some(index) = behind_the_log(&key, records.trimmed_to()) {
+                behind = index;
                 // Another process published and trimmed between our snapshots; the next ones are newer.
                 std::thread::yield_now();
                 continue;
@@ -73,7 +75,8 @@ impl StoreView<'_> {
             let expired = records.expired(now)?;
             return Ok(View { records, vectors, keywords, tail, expired, warnings });
         }
-        Err(Error::Vectors("the published indexes stay behind the trimmed log; run `memorist rebuild`".into()))
+        // It stays behind: an old copy was put in its place.
+        Err(Error::behind_the_log(behind))
     }
 }
 
@@ -88,6 +91,8 @@ fn at_hand<T>(side: &str, index: std::result::Result<T, String>, warnings: &mut 
     index.map_err(|why| warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"))).ok()
 }
 
-fn was_trimmed(key: &TailKey, trimmed_to: Seq) -> bool {
-    [key.vectors_applied, key.keywords_applied].into_iter().flatten().any(|applied| applied < trimmed_to)
+/// The name of an index that lacks entries which the log has no more.
+fn behind_the_log(key: &TailKey, trimmed_to: Seq) -> Option<&'static str> {
+    let sides = [("vector", key.vectors_applied), ("keyword", key.keywords_applied)];
+    sides.into_iter().find(|(_, applied)| applied.is_some_and(|applied| applied < trimmed_to)).map(|(name, _)| name)
 }

@@ -28,7 +28,7 @@ impl Sync {
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.snapshot()?;
-            let Some(step) = Step::read(&snapshot, applied, Change::concerns_words)? else { break };
+            let Some(step) = Step::read(&snapshot, "keyword", applied, Change::concerns_words)? else { break };
             let live = snapshot.records(&step.ids, now())?;
             let deletes = without(&step.ids, live.iter().map(|record| record.id));
             drop(snapshot);
@@ -44,7 +44,7 @@ impl Sync {
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.snapshot()?;
-            let Some(step) = Step::read(&snapshot, applied, Change::concerns_vectors)? else { break };
+            let Some(step) = Step::read(&snapshot, "vector", applied, Change::concerns_vectors)? else { break };
             let upserts = snapshot.embeddings(model, &step.ids)?;
             let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
             drop(snapshot);
@@ -55,8 +55,8 @@ impl Sync {
         Ok(())
     }
 
-    /// Drops the log entries that every durable index has applied. An index that is out of use is rebuilt from the
-    /// records, not from the log.
+    /// Drops the log entries that both indexes have applied. An index that is out of use, or that this process keeps in
+    /// memory, is made from the records, not from the log.
     fn trim(&self) -> Result<()> {
         let (vectors, keywords) = self.applied()?;
         match [vectors, keywords].into_iter().flatten().min() {
@@ -89,7 +89,19 @@ struct Step {
 }
 
 impl Step {
-    fn read(snapshot: &Snapshot, after: Seq, concerns: impl Fn(&Change) -> bool) -> Result<Option<Self>> {
+    /// The next piece after `after`; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`Error::IndexUnusable`] when the log does not reach back that far: the index of this name is rebuilt then.
+    fn read(
+        snapshot: &Snapshot,
+        index: &'static str,
+        after: Seq,
+        concerns: impl Fn(&Change) -> bool,
+    ) -> Result<Option<Self>> {
+        if after < snapshot.trimmed_to() {
+            return Err(Error::behind_the_log(index));
+        }
         let entries = snapshot.tail(after, STEP)?;
         let Some(last) = entries.last() else { return Ok(None) };
         let ids: RoaringTreemap =

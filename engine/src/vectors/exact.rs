@@ -17,10 +17,11 @@ pub struct ExactIndex {
     current: RwLock<Arc<ExactSnapshot>>,
 }
 
+/// One state of it.
 #[derive(Debug, Clone, Default)]
-struct ExactSnapshot {
-    applied: Seq,
-    vectors: BTreeMap<RecordId, Arc<[f32]>>,
+pub(super) struct ExactSnapshot {
+    pub(super) applied: Seq,
+    pub(super) vectors: BTreeMap<RecordId, Arc<[f32]>>,
 }
 
 impl VectorIndex for ExactIndex {
@@ -41,10 +42,6 @@ impl VectorIndex for ExactIndex {
 
     fn maintain(&self) -> Result<bool> {
         Ok(false)
-    }
-
-    fn is_durable(&self) -> bool {
-        false
     }
 
     fn verify(&self) -> Result<Vec<String>> {

@@ -80,10 +80,6 @@ impl VectorIndex for HnswIndex {
         self.writer()?.maintain(&|_| ControlFlow::Continue(())).map_err(write_error)
     }
 
-    fn is_durable(&self) -> bool {
-        true
-    }
-
     fn verify(&self) -> Result<Vec<String>> {
         self.reader.refresh().map_err(open_error)?;
         Ok(self.reader.snapshot().verify().into_iter().map(|problem| problem.to_string()).collect())

@@ -1,14 +1,14 @@
 //! The crate hnsw_rs behind our trait: in memory, for comparison, and as proof that the trait is no picture of our own
 //! index. It cannot delete, so a replaced or deleted vector stays in its graph and is refused by the filter.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hnsw_rs::prelude::{Distance, Hnsw};
 use parking_lot::RwLock;
 use roaring::RoaringTreemap;
 
-use super::exact::{best_first, cosine};
+use super::exact::{ExactSnapshot, best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
 use crate::types::{RecordId, Seq};
@@ -38,11 +38,12 @@ pub struct HnswRsIndex {
 
 #[derive(Clone)]
 struct HnswRsSnapshot {
-    applied: Seq,
+    /// The live vectors: exact scores, and scans where those are cheaper.
+    live: ExactSnapshot,
     graph: Arc<Hnsw<'static, f32, CosineDistance>>,
-    /// The number that the graph knows a live vector by, and the vector.
-    live: BTreeMap<RecordId, (usize, Arc<[f32]>)>,
-    /// The way back, for live vectors alone.
+    /// The number that the graph knows a live vector by.
+    slots: HashMap<RecordId, usize>,
+    /// The way back.
     ids: HashMap<usize, RecordId>,
     next_slot: usize,
 }
@@ -51,9 +52,9 @@ impl Default for HnswRsIndex {
     fn default() -> Self {
         let graph = Hnsw::new(LINKS, EXPECTED, MAX_LAYERS, EF_CONSTRUCTION, CosineDistance);
         let empty = HnswRsSnapshot {
-            applied: 0,
+            live: ExactSnapshot::default(),
             graph: Arc::new(graph),
-            live: BTreeMap::new(),
+            slots: HashMap::new(),
             ids: HashMap::new(),
             next_slot: 0,
         };
@@ -71,7 +72,8 @@ impl VectorIndex for HnswRsIndex {
         let mut next = HnswRsSnapshot::clone(&current);
         let replaced = batch.upserts.iter().map(|(id, _)| id);
         for id in batch.deletes.iter().chain(replaced) {
-            if let Some((slot, _)) = next.live.remove(id) {
+            next.live.vectors.remove(id);
+            if let Some(slot) = next.slots.remove(id) {
                 next.ids.remove(&slot);
             }
         }
@@ -80,9 +82,10 @@ impl VectorIndex for HnswRsIndex {
             next.next_slot += 1;
             next.graph.insert((&vector, slot));
             next.ids.insert(slot, id);
-            next.live.insert(id, (slot, vector.into()));
+            next.slots.insert(id, slot);
+            next.live.vectors.insert(id, vector.into());
         }
-        next.applied = applied;
+        next.live.applied = applied;
         *current = Arc::new(next);
         Ok(())
     }
@@ -91,45 +94,28 @@ impl VectorIndex for HnswRsIndex {
         Ok(false)
     }
 
-    fn is_durable(&self) -> bool {
-        false
-    }
-
     fn verify(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 }
 
-impl HnswRsSnapshot {
-    fn scan(&self, query: &[f32], k: usize, filter: &IdFilter) -> Vec<(RecordId, f32)> {
-        let mut found: Vec<_> = self
-            .live
-            .iter()
-            .filter(|(id, _)| filter.allows(**id))
-            .map(|(id, (_, vector))| (*id, cosine(query, vector)))
-            .collect();
-        best_first(&mut found, k);
-        found
-    }
-}
-
 impl VectorSnapshot for HnswRsSnapshot {
     fn applied(&self) -> Seq {
-        self.applied
+        self.live.applied
     }
 
     fn len(&self) -> u64 {
-        self.live.len() as u64
+        self.live.len()
     }
 
     fn ids(&self) -> RoaringTreemap {
-        self.live.keys().map(|id| *id as u64).collect()
+        self.live.ids()
     }
 
     fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>> {
-        let allowed = filter.at_most(self.live.len());
+        let allowed = filter.at_most(self.live.vectors.len());
         if allowed <= SCAN_BELOW.max(4 * k) {
-            return Ok(self.scan(query, k, filter));
+            return self.live.search(query, k, filter);
         }
         let passes = |slot: &usize| self.ids.get(slot).is_some_and(|id| filter.allows(*id));
         let ef = (4 * k).max(100);
@@ -137,16 +123,16 @@ impl VectorSnapshot for HnswRsSnapshot {
         let mut found: Vec<_> = neighbours
             .iter()
             .filter_map(|neighbour| self.ids.get(&neighbour.d_id))
-            .filter_map(|id| self.live.get(id).map(|(_, vector)| (*id, cosine(query, vector))))
+            .filter_map(|id| self.live.vectors.get(id).map(|vector| (*id, cosine(query, vector))))
             .collect();
         if found.len() < k {
-            return Ok(self.scan(query, k, filter));
+            return self.live.search(query, k, filter);
         }
         best_first(&mut found, k);
         Ok(found)
     }
 
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        Ok(ids.iter().map(|id| self.live.get(id).map(|(_, vector)| cosine(query, vector))).collect())
+        self.live.scores(query, ids)
     }
 }

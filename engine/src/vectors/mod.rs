@@ -92,14 +92,11 @@ pub trait VectorIndex: Send + Sync {
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>>;
 
     /// Applies a batch and publishes it together with `applied`: after a crash both are there or neither is. Only the
-    /// holder of the store's writer lock may call this on a durable index.
+    /// holder of the store's writer lock may call this on an index that is on disk.
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()>;
 
     /// Does what makes later searches faster (merging segments), up to a sensible amount. Returns whether more remains.
     fn maintain(&self) -> Result<bool>;
-
-    /// Whether it is kept on disk and shared by processes. One that is not is filled anew by each process.
-    fn is_durable(&self) -> bool;
 
     /// Checks everything that can be checked: checksums, links, reachability, keys. Returns what is wrong, in words.
     fn verify(&self) -> Result<Vec<String>>;
