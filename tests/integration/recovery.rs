@@ -193,27 +193,31 @@ fn an_old_copy_of_an_index_does_not_pass_for_the_index() {
     store.settle();
     let Store { engine, folder } = store;
     engine.close();
-    for index in ["vectors", "keywords"] {
+    let write = |store: &Engine, text: &str| {
+        let id = store.add(&NewRecord::new(text)).unwrap().id;
+        store.embed_pending(&NoProgress).unwrap();
+        store.flush(&NoProgress).unwrap();
+        id
+    };
+    for (index, searched_first) in [("vectors", true), ("vectors", false), ("keywords", true), ("keywords", false)] {
         let (folder, old) = (folder.path(), folder.path().join("old"));
         copy_folder(&folder.join(index), &old);
         let store = hashed().open(folder).unwrap();
-        let text = format!("a heron that the old {index} do not know");
-        let id = store.add(&NewRecord::new(text.clone())).unwrap().id;
-        store.embed_pending(&NoProgress).unwrap();
-        store.flush(&NoProgress).unwrap();
+        let text = format!("a heron that the old {index} do not know, {searched_first}");
+        let id = write(&store, &text);
         store.close();
         fs::remove_dir_all(folder.join(index)).unwrap();
         fs::rename(&old, folder.join(index)).unwrap();
 
         let store = hashed().open(folder).unwrap();
+        if !searched_first {
+            // It must not be applied on top of the gap.
+            write(&store, &format!("written after the old {index} came back"));
+        }
         for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
             let hits = store.search(&Query { mode, ..Query::new(text.clone()) }).unwrap().hits;
             assert_eq!(hits[0].record.id, id, "{mode:?} with old {index}");
         }
-        // What comes next is not applied on top of the gap.
-        store.add(&NewRecord::new(format!("written after the old {index} came back"))).unwrap();
-        store.embed_pending(&NoProgress).unwrap();
-        store.flush(&NoProgress).unwrap();
         assert_sound(&store);
     }
 }
