@@ -125,7 +125,11 @@ fn model(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
         Ok(None) => (Vec::new(), "not set up; words alone are searched until `memorist setup`".into()),
         Err(error) => (vec![error.to_string()], String::new()),
     };
-    Ok(verdict("model", problems, found, "`memorist setup` fetches it again"))
+    let way_out = match sync.config().model {
+        ModelSource::Folder(_) => "name a folder that has model.onnx and tokenizer.json, whole",
+        _ => "`memorist setup` fetches it again",
+    };
+    Ok(verdict("model", problems, found, way_out))
 }
 
 /// The name of the model, its files read and compared with their hashes; `None` where none is set up.

@@ -148,15 +148,56 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// The record, and counts the access.
+    /// Saves a record with an embedding of the caller's own: `vector` is what the store's model makes of its text.
+    ///
+    /// # Errors
+    /// As [`Engine::add`], and when `vector` has other dimensions than the model or a number that is not finite.
+    pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
+        let (model, dims) = match self.sync.model()? {
+            Some((id, model)) => (id, model.dims),
+            None => {
+                self.sync.embedder().and_then(|_| self.sync.model())?.map_or((0, 0), |(id, model)| (id, model.dims))
+            }
+        };
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+        if vector.len() != dims || !length.is_finite() || length == 0.0 {
+            let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
+            return Err(Error::invalid("embedding", why));
+        }
+        let mut outcome = self.sync.records.add(new, now())?;
+        if outcome.embedding == EmbeddingState::Pending {
+            let hash = text::embedding_hash(new.context.as_deref(), &new.content);
+            let vector = vector.iter().map(|number| number / length).collect();
+            self.sync.records.store_embeddings(model, &[(hash, vector)])?;
+            outcome.embedding = EmbeddingState::Ready;
+        }
+        self.worker.send(Wake::Written);
+        Ok(outcome)
+    }
+
+    /// The record, and counts the access, unless others keep the store busy.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live record has this id.
     pub fn get(&self, id: RecordId) -> Result<Record> {
-        let now = now();
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
-        self.sync.records.record_access(&[access], now)?;
-        self.sync.records.get(id, now)?.ok_or(Error::NotFound(id))
+        if let Err(error) = self.sync.records.record_access(&[access], now()) {
+            tracing::debug!("an access was not counted: {error}");
+        }
+        self.peek(id)?.ok_or(Error::NotFound(id))
+    }
+
+    /// The record, where a live one has this id. Counts nothing.
+    pub fn peek(&self, id: RecordId) -> Result<Option<Record>> {
+        self.sync.records.get(id, now())
+    }
+
+    /// Writes an access of the caller's own to the access log, and counts it.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when others keep the store busy.
+    pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
+        self.sync.records.record_access(&[Access { id, kind, score, query, counts: true }], now())
     }
 
     /// Changes a record; the version before is kept.
@@ -212,6 +253,22 @@ impl Engine {
     /// [`Error::NoEmbedder`] and its kin when there is no model.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.sync.embedder()?.embed_query(text)
+    }
+
+    /// Whether the embedding model is in memory.
+    pub fn is_model_loaded(&self) -> bool {
+        self.sync.host.is_warm()
+    }
+
+    /// Numbers per vector of the store's model, or of the one at hand where the store has none yet.
+    ///
+    /// # Errors
+    /// Those of the model, where it has to be asked.
+    pub fn dimensions(&self) -> Result<usize> {
+        match self.sync.model()? {
+            Some((_, model)) => Ok(model.dims),
+            None => Ok(self.sync.host.identity()?.dims),
+        }
     }
 
     fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {

@@ -16,10 +16,14 @@ pub fn content_hash(text: &str) -> String {
     to_hex(&nfc_hash(text))
 }
 
-/// What is embedded for a record: the context, where there is one, then the content.
+/// Bytes of a context that are embedded. The model reads some 256 tokens, of about four bytes each in English: a longer
+/// context must not push the content out of them.
+const EMBEDDED_CONTEXT: usize = 400;
+
+/// What is embedded for a record: the beginning of the context, where there is one, then the content.
 pub fn embedding_text(context: Option<&str>, content: &str) -> String {
     match context.map(str::trim).filter(|context| !context.is_empty()) {
-        Some(context) => format!("{context}\n{content}"),
+        Some(context) => format!("{}\n{content}", &context[..context.floor_char_boundary(EMBEDDED_CONTEXT)]),
         None => content.to_owned(),
     }
 }

@@ -404,14 +404,7 @@ impl Filter {
         if let Some(least) = self.min_confidence {
             check_unit("minConfidence", least)?;
         }
-        check_tags(&self.tags)?;
-        if let Some(at) = self.created_after {
-            check_millis("createdAfter", at)?;
-        }
-        if let Some(at) = self.created_before {
-            check_millis("createdBefore", at)?;
-        }
-        Ok(())
+        check_tags(&self.tags)
     }
 }
 
@@ -436,8 +429,12 @@ impl Weights {
         let sum = self.vector + self.keyword;
         if !(self.vector >= 0.0 && self.keyword >= 0.0 && sum > 0.0 && sum.is_finite()) {
             return Err(Error::invalid(
-                "weights",
-                format!("{} and {}: both must be 0 or more, and not both 0", self.vector, self.keyword),
+                if self.vector >= 0.0 && self.vector.is_finite() && sum != 0.0 {
+                    "keywordWeight"
+                } else {
+                    "vectorWeight"
+                },
+                format!("the weights are {} and {}: both must be 0 or more, and not both 0", self.vector, self.keyword),
             ));
         }
         Ok(Weights { vector: self.vector / sum, keyword: self.keyword / sum })
@@ -457,12 +454,25 @@ pub struct Query {
     pub filter: Filter,
     /// Weights of this query; `None` takes the store's.
     pub weights: Option<Weights>,
+    /// Least cosine, -1 to 1, of what meaning finds. What words find stays.
+    pub min_similarity: Option<f64>,
+    /// Least merged score, 0 to 1. What words alone find is measured by their side alone, so that a threshold above the
+    /// weight of words drops no exact hit.
+    pub min_score: Option<f64>,
 }
 
 impl Query {
     /// A hybrid search for `text`, ten results, no filter.
     pub fn new(text: impl Into<String>) -> Self {
-        Query { text: text.into(), mode: Mode::Hybrid, limit: 10, filter: Filter::default(), weights: None }
+        Query {
+            text: text.into(),
+            mode: Mode::Hybrid,
+            limit: 10,
+            filter: Filter::default(),
+            weights: None,
+            min_similarity: None,
+            min_score: None,
+        }
     }
 
     /// Checks every bound.
@@ -481,6 +491,12 @@ impl Query {
         }
         if let Some(weights) = self.weights {
             weights.normalised()?;
+        }
+        if let Some(least) = self.min_similarity.filter(|least| !(-1.0..=1.0).contains(least)) {
+            return Err(Error::invalid("minSimilarity", format!("{least} is outside -1 to 1")));
+        }
+        if let Some(least) = self.min_score {
+            check_unit("minScore", least)?;
         }
         self.filter.validate()
     }
@@ -654,11 +670,12 @@ fn check_range(field: &'static str, value: i64) -> Result<()> {
 }
 
 fn check_millis(field: &'static str, at: Millis) -> Result<()> {
-    if at < MIN_PLAUSIBLE_MILLIS {
-        return Err(Error::invalid(
+    match at {
+        ..1 => Err(Error::invalid(field, format!("{at} is before 1970; give Unix milliseconds"))),
+        1..MIN_PLAUSIBLE_MILLIS => Err(Error::invalid(
             field,
             format!("{at} looks like seconds; give Unix milliseconds ({})", at.saturating_mul(1000)),
-        ));
+        )),
+        MIN_PLAUSIBLE_MILLIS.. => Ok(()),
     }
-    Ok(())
 }

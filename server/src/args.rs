@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use memorist_engine::types::{Kind, Mode};
 
@@ -23,6 +24,7 @@ RUST_LOG sets what is logged on stderr.";
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
 #[command(name = "memorist", version, after_help = exit::HELP, max_term_width = 100, propagate_version = true)]
+#[command(arg_required_else_help = true)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Cli {
     /// What holds for every command.
@@ -38,13 +40,14 @@ pub struct Cli {
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Folder of the store [default: the platform's data folder]
-    #[arg(long, value_name = "DIR", env = "MEMORIST_STORE", global = true)]
+    #[arg(long, value_name = "DIR", env = "MEMORIST_STORE", global = true, value_parser = may_be_empty())]
     pub store: Option<PathBuf>,
     /// Settings [default: memorist.toml in the platform's configuration folder]
-    #[arg(long, value_name = "FILE", env = "MEMORIST_CONFIG", global = true)]
+    #[arg(long, value_name = "FILE", env = "MEMORIST_CONFIG", global = true, value_parser = may_be_empty())]
     pub config: Option<PathBuf>,
     /// Folder of the embedding model and its library [default: the platform's cache folder]
     #[arg(long, value_name = "DIR", env = "MEMORIST_CACHE", global = true, hide_short_help = true)]
+    #[arg(value_parser = may_be_empty())]
     pub cache: Option<PathBuf>,
     /// Folder with model.onnx and tokenizer.json, or "none" for words alone [default: all-MiniLM-L6-v2]
     #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
@@ -55,7 +58,8 @@ pub struct Global {
     /// Agent of new memories and of searches that name none
     #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
     pub agent: Option<String>,
-    /// Print one JSON document and nothing else: the structured result of the tool of the same name
+    /// Print one JSON document and nothing else: the structured result of the tool of the same name (but for `export`
+    /// to stdout and `completions`, which print what they are asked for)
     #[arg(long, global = true)]
     pub json: bool,
     /// No progress and no notes on stderr
@@ -66,12 +70,27 @@ pub struct Global {
     pub verbose: u8,
 }
 
+/// An empty variable is one that is not set: the settings pass it over.
+fn may_be_empty() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// Every kind, for help, completion and errors.
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)).try_map(|name| name.parse::<Kind>())
+}
+
+fn id(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "an id is a whole number, as search and list show it".to_owned())
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fetch and check the embedding model, so that everything else works offline
     Setup,
     /// Save a memory
+    #[command(after_help = "Defaults: kind fact, source manual, confidence 1, importance 5.")]
     Add(Add),
     /// Find memories by meaning and by word
     Search(Search),
@@ -104,19 +123,19 @@ pub enum Command {
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Fields {
-    /// What it is about: fact, preference, event, insight, task, ... [default: fact]
-    #[arg(short, long, value_name = "KIND")]
+    /// What it is about
+    #[arg(short, long, visible_alias = "category", value_name = "KIND", value_parser = kinds())]
     pub kind: Option<Kind>,
-    /// Where it came from [default: manual]
+    /// Where it came from
     #[arg(long, value_name = "TEXT")]
     pub source: Option<String>,
     /// What surrounded it; helps to find it by meaning
     #[arg(short, long, value_name = "TEXT")]
     pub context: Option<String>,
-    /// 0 to 1 [default: 1]
-    #[arg(long, value_name = "NUMBER")]
+    /// How sure it is, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub confidence: Option<f64>,
-    /// 1 to 10, or low, medium, high, critical [default: 5]
+    /// 1 to 10, or low, medium, high, critical
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub importance: Option<Importance>,
     /// A label; repeat for more
@@ -140,7 +159,7 @@ pub struct Add {
 #[derive(Debug, Clone, Default, Args)]
 pub struct Filters {
     /// Only this kind; repeat for more
-    #[arg(short, long = "kind", value_name = "KIND")]
+    #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
     pub kinds: Vec<Kind>,
     /// Only with this label; repeat for any of several
     #[arg(short, long = "tag", value_name = "TAG")]
@@ -179,6 +198,15 @@ pub struct Search {
     /// Weight of words in hybrid mode [default: 0.3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub keyword_weight: Option<f64>,
+    /// Least cosine of what only meaning finds
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_similarity: Option<f64>,
+    /// Least score; exact words count by themselves
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_score: Option<f64>,
+    /// Most tokens of all results together
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub max_tokens: Option<i64>,
     /// How much text to return
     #[arg(long, value_enum)]
     pub detail: Option<Detail>,
@@ -191,7 +219,7 @@ pub struct Search {
 #[derive(Debug, Args)]
 pub struct Get {
     /// Its id
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
 }
 
@@ -199,7 +227,7 @@ pub struct Get {
 #[derive(Debug, Args)]
 pub struct Update {
     /// Its id
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
     /// New text; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
@@ -221,7 +249,7 @@ pub struct Update {
 #[derive(Debug, Args)]
 pub struct Delete {
     /// Their ids
-    #[arg(required = true, allow_negative_numbers = true)]
+    #[arg(required = true, allow_negative_numbers = true, value_parser = id)]
     pub ids: Vec<i64>,
 }
 
@@ -229,11 +257,11 @@ pub struct Delete {
 #[derive(Debug, Args)]
 pub struct List {
     /// Start after this id
-    #[arg(long, value_name = "ID", default_value_t = 0)]
+    #[arg(long, value_name = "ID", default_value_t = 0, allow_negative_numbers = true, value_parser = id)]
     pub after: i64,
     /// Most memories to list
-    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
-    pub limit: usize,
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
+    pub limit: i64,
     #[command(flatten)]
     pub filters: Filters,
 }
@@ -251,7 +279,7 @@ pub struct Import {
 /// `export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The file to write, whole or not at all; `-` writes to stdout
+    /// The file to write, whole or not at all; `-` writes to stdout (lines of JSON, with --json too)
     #[arg(default_value = "-")]
     pub file: PathBuf,
     #[command(flatten)]

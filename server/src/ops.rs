@@ -1,6 +1,6 @@
 //! One function per tool: parameters in, the engine asked, the result out. MCP and the command line both call these.
 
-use memorist_engine::types::Weights;
+use memorist_engine::types::{Millis, Weights};
 use memorist_engine::{Engine, Error, Result};
 
 use crate::wire::{
@@ -21,6 +21,7 @@ pub struct Context {
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let record = wire::new_record(params, &context.defaults);
     record.validate()?;
+    check_expiry(record.expires_at)?;
     let outcome = engine.add(&record)?;
     Ok(AddResult {
         id: outcome.id,
@@ -28,6 +29,17 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
         duplicate: !outcome.created,
         embedding: outcome.embedding,
     })
+}
+
+/// A memory that nobody would ever see is a mistake.
+fn check_expiry(at: Option<Millis>) -> Result<()> {
+    match at {
+        Some(at) if at <= memorist_engine::now() => {
+            let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
+            Err(Error::invalid("expiresAt", why))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `memory_search`.
@@ -51,6 +63,7 @@ pub fn update(engine: &Engine, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
     let update = wire::record_update(params);
     update.validate()?;
+    check_expiry(update.expires_at.flatten())?;
     match engine.update(id, &update) {
         Ok(outcome) => Ok(UpdateResult {
             id: Some(id),

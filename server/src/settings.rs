@@ -64,7 +64,7 @@ impl Settings {
     /// Resolves what was typed.
     pub fn resolve(global: &Global) -> Result<Self, Failure> {
         let directories = ProjectDirs::from("", "", "memorist");
-        let file = match &global.config {
+        let file = match global.config.as_ref().filter(|path| !path.as_os_str().is_empty()) {
             Some(path) => read(path)?,
             None => match directories.as_ref().map(|dirs| dirs.config_dir().join("memorist.toml")) {
                 Some(path) if path.is_file() => read(&path)?,
@@ -75,7 +75,10 @@ impl Settings {
     }
 
     fn combine(global: &Global, file: File, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
-        let store = global.store.clone().or(file.store).or(data_dir).ok_or_else(|| {
+        // A variable that is set to nothing is not set.
+        let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+        let path = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let store = path(&global.store).or(file.store).or(data_dir).ok_or_else(|| {
             Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
         })?;
         let defaults = Weights::default();
@@ -84,13 +87,13 @@ impl Settings {
             keyword: file.search.keyword_weight.unwrap_or(defaults.keyword),
         };
         weights.normalised().map_err(|error| Failure::input(format!("[search] in the configuration: {error}")))?;
-        let mut engine = Config { weights, cache_dir: global.cache.clone().or(file.cache), ..Config::default() };
+        let mut engine = Config { weights, cache_dir: path(&global.cache).or(file.cache), ..Config::default() };
         engine.ef = file.search.ef;
         engine.backend = file.search.backend.unwrap_or_default();
         engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
         engine.may_download = file.download.unwrap_or(engine.may_download);
         engine.model_idle = file.model_idle_seconds.map_or(engine.model_idle, Duration::from_secs);
-        engine.model = match global.model.clone().or(file.model).as_deref() {
+        engine.model = match named(&global.model).or(file.model).as_deref() {
             None => ModelSource::Default,
             Some("none") => ModelSource::None,
             Some(folder) => ModelSource::Folder(folder.into()),
@@ -100,8 +103,8 @@ impl Settings {
             engine,
             context: Context {
                 defaults: Defaults {
-                    project: global.project.clone().or(file.project),
-                    agent: global.agent.clone().or(file.agent),
+                    project: named(&global.project).or(file.project),
+                    agent: named(&global.agent).or(file.agent),
                 },
                 weights,
             },

@@ -72,12 +72,11 @@ fn queries_out_of_bounds_are_refused_by_the_name_of_the_field() {
         ("query", Query::new("q".repeat(1 << 20))),
         ("limit", Query { limit: 0, ..base() }),
         ("limit", Query { limit: 1_000_000, ..base() }),
-        ("weights", Query { weights: Some(Weights { vector: 0.0, keyword: 0.0 }), ..base() }),
-        ("weights", Query { weights: Some(Weights { vector: -1.0, keyword: 2.0 }), ..base() }),
-        ("weights", Query { weights: Some(Weights { vector: f64::NAN, keyword: 2.0 }), ..base() }),
+        ("vectorWeight", Query { weights: Some(Weights { vector: 0.0, keyword: 0.0 }), ..base() }),
+        ("vectorWeight", Query { weights: Some(Weights { vector: -1.0, keyword: 2.0 }), ..base() }),
+        ("vectorWeight", Query { weights: Some(Weights { vector: f64::NAN, keyword: 2.0 }), ..base() }),
         ("minImportance", filtered(Filter { min_importance: Some(11), ..Filter::default() })),
         ("minConfidence", filtered(Filter { min_confidence: Some(f64::NAN), ..Filter::default() })),
-        ("createdAfter", filtered(Filter { created_after: Some(1_700_000_000), ..Filter::default() })),
     ] {
         assert_eq!(blamed(store.engine.search(&query)), field);
     }

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use memorist_engine::Error;
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::paths::StorePaths;
+use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordUpdate, Side, Tier, Weights};
 
-use crate::support::{Store, hashed, words_only};
+use crate::support::{DIMS, Store, hashed, words_only};
 
 fn query(text: &str, mode: Mode) -> Query {
     Query { mode, ..Query::new(text) }
@@ -219,4 +222,112 @@ fn a_search_says_how_many_memories_wait_for_their_embedding() {
     store.settle();
     assert_eq!(found(Mode::Vector).hits.len(), 3);
     assert_eq!(found(Mode::Vector).warnings, Vec::<String>::new());
+}
+
+#[test]
+fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
+    let store = Store::new(hashed());
+    let exact = store.add("error code E4242 in the login service");
+    for at in 0..60 {
+        store.add(&format!("meeting {at} with the billing team about invoices"));
+    }
+    store.add("unlike anything asked for");
+    store.settle();
+    let all = Query { limit: 100, ..query("E4242 meeting with the billing team", Mode::Hybrid) };
+    assert!(store.engine.search(&all).unwrap().hits.iter().any(|hit| hit.score < 0.35));
+    let kept = store.engine.search(&Query { min_score: Some(0.35), ..all }).unwrap();
+    let above = |score: f64, by: &[Side]| score >= 0.35 || by == [Side::Keyword];
+    assert!(kept.hits.iter().all(|hit| above(hit.score, &hit.matched_by)), "{:?}", kept.hits);
+    assert!(kept.hits.len() < 62 && kept.hits.iter().any(|hit| hit.record.id == exact));
+
+    let similar = |least| Query { min_similarity: Some(least), limit: 100, ..query("E4242", Mode::Hybrid) };
+    let kept = store.engine.search(&similar(0.99)).unwrap();
+    assert_eq!(kept.hits.iter().map(|hit| hit.record.id).collect::<Vec<_>>(), [exact]);
+    assert_eq!(kept.hits[0].matched_by, [Side::Keyword], "its cosine is below, its word is there");
+    let nothing = store.engine.search(&Query { mode: Mode::Vector, ..similar(1.0) }).unwrap();
+    assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold is no reason to search for letters");
+    for (bad, field) in [
+        (Query { min_score: Some(1.5), ..Query::new("x") }, "minScore"),
+        (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "minSimilarity"),
+        (Query { weights: Some(Weights { vector: 0.7, keyword: -1.0 }), ..Query::new("x") }, "keywordWeight"),
+        (Query { weights: Some(Weights { vector: -1.0, keyword: 0.3 }), ..Query::new("x") }, "vectorWeight"),
+    ] {
+        let error = store.engine.search(&bad).unwrap_err().to_string();
+        assert!(error.starts_with(field), "{error}");
+    }
+}
+
+#[test]
+fn the_settings_weights_count_and_the_pool_is_wide() {
+    let mut setup = hashed();
+    setup.config.weights = Weights { vector: 0.2, keyword: 0.8 };
+    let store = Store::new(setup);
+    store.add("quarterly budget review");
+    store.settle();
+    let explained = |query: Query| store.engine.search(&query).unwrap().explain;
+    let plain = explained(Query::new("budget"));
+    assert_eq!((plain.weights, plain.pool), (Weights { vector: 0.2, keyword: 0.8 }, 50));
+    assert_eq!(explained(Query { limit: 40, ..Query::new("budget") }).pool, 160);
+    assert_eq!(explained(query("budget", Mode::Vector)).weights, Weights { vector: 1.0, keyword: 0.0 });
+    assert_eq!(explained(query("budget", Mode::Keyword)).weights, Weights { vector: 0.0, keyword: 1.0 });
+}
+
+#[test]
+fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
+    let store = Store::new(hashed());
+    let id = store.add("the ferry leaves at six");
+    let rows = || {
+        let records = Records::open(&StorePaths::new(store.folder.path())).unwrap();
+        let counts = records.snapshot().unwrap().counts(memorist_engine::now()).unwrap();
+        counts.accesses
+    };
+    assert_eq!(store.engine.peek(id).unwrap().unwrap().access_count, 0);
+    assert_eq!(rows(), 0, "to look is no access");
+    assert_eq!(store.engine.get(id).unwrap().access_count, 1);
+    assert_eq!(rows(), 1);
+    store.find(&query("ferry", Mode::Keyword));
+    let since = std::time::Instant::now();
+    while rows() < 2 && since.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(rows(), 2);
+    assert_eq!(store.engine.peek(id).unwrap().unwrap().access_count, 1, "a search does not count");
+    store.engine.log_access(id, AccessKind::Search, Some(0.5), Some("ferry")).unwrap();
+    assert_eq!((rows(), store.engine.peek(id).unwrap().unwrap().access_count), (3, 2));
+    assert_eq!(store.engine.peek(id + 1).unwrap(), None);
+}
+
+#[test]
+fn an_embedding_of_the_caller_s_own_is_searched_at_once() {
+    let store = Store::new(hashed());
+    store.add("something to know the model by");
+    store.settle();
+    assert!(store.engine.is_model_loaded());
+    assert_eq!(store.engine.dimensions().unwrap(), DIMS);
+    let text = "a kingfisher on the bridge";
+    let vector: Vec<f32> = store.engine.embed_query(text).unwrap().iter().map(|number| number * 7.0).collect();
+    let outcome = store.engine.add_with(&NewRecord::new(text), &vector).unwrap();
+    assert_eq!(outcome.embedding, EmbeddingState::Ready);
+    let hit = &store.engine.search(&query(text, Mode::Vector)).unwrap().hits[0];
+    assert_eq!(hit.record.id, outcome.id);
+    assert!((hit.vector_score.unwrap() - 1.0).abs() < 1e-4, "of length 1, whatever was given");
+    for bad in [vec![1.0; DIMS - 1], vec![0.0; DIMS], vec![f32::NAN; DIMS]] {
+        let error = store.engine.add_with(&NewRecord::new("refused"), &bad).unwrap_err().to_string();
+        assert!(error.starts_with("embedding"), "{error}");
+    }
+    assert!(store.find(&query("refused", Mode::Keyword)).is_empty(), "nothing was saved");
+}
+
+#[test]
+fn a_search_says_why_there_is_no_model() {
+    let missing = |model| {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { model, ..Config::default() };
+        let engine = memorist_engine::Engine::open(folder.path(), config).unwrap();
+        engine.add(&NewRecord::new("a heron")).unwrap();
+        engine.search(&Query::new("heron")).unwrap().warnings.join("; ")
+    };
+    assert!(missing(ModelSource::None).contains("`model = \"none\"`"), "{}", missing(ModelSource::None));
+    let nowhere = missing(ModelSource::Folder("/nowhere/at/all".into()));
+    assert!(nowhere.contains("/nowhere/at/all"), "{nowhere}");
 }

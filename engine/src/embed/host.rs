@@ -117,6 +117,21 @@ impl ModelHost {
             }
     }
 
+    /// Why no embedder can be had without fetching anything: the last failure to do so, where there was one.
+    pub fn why_unavailable(&self) -> Error {
+        if let Some(failure) = &self.state.lock().failure {
+            return Error::NoEmbedder(failure.why.clone());
+        }
+        match &self.source {
+            Source::Nothing => nothing_set(),
+            Source::Files(provision) => match provision.locate() {
+                Err(error) => error,
+                Ok(_) => Error::NoEmbedder("no embedding model is set up; run `memorist setup`".into()),
+            },
+            _ => Error::NoEmbedder("the embedding model is not at hand".into()),
+        }
+    }
+
     /// Whether an embedder is in memory.
     pub fn is_warm(&self) -> bool {
         matches!(self.source, Source::Ready(_)) || self.state.lock().loaded.is_some()
@@ -191,11 +206,7 @@ impl ModelHost {
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         match &self.source {
             Source::Ready(embedder) => Ok(embedder.clone()),
-            Source::Nothing => Err(Error::NoEmbedder(
-                "no embedding model is set (`model = \"none\"`), so only words are searched; remove that setting to \
-                 search by meaning"
-                    .to_owned(),
-            )),
+            Source::Nothing => Err(nothing_set()),
             Source::Files(provision) => load_files(provision, announce, progress),
             #[cfg(test)]
             Source::Test(load) => load(),
@@ -215,6 +226,14 @@ impl State {
         loaded.last_use = now;
         Some(loaded.embedder.clone())
     }
+}
+
+fn nothing_set() -> Error {
+    Error::NoEmbedder(
+        "no embedding model is set (`model = \"none\"`), so only words are searched; remove that setting to search by \
+         meaning"
+            .to_owned(),
+    )
 }
 
 fn load_files(

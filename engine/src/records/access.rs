@@ -116,4 +116,17 @@ mod tests {
         store.record_access(&[get(id)], NOW + 2).unwrap();
         assert_eq!(store.number("SELECT count(*) FROM access_log"), MAX_ACCESS_ROWS);
     }
+
+    #[test]
+    fn an_access_does_not_wait_long_for_others_who_write() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let other = rusqlite::Connection::open(store.paths().database()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let started = std::time::Instant::now();
+        assert!(store.record_access(&[get(id)], NOW).is_err());
+        assert!(started.elapsed() < std::time::Duration::from_secs(5));
+        other.execute_batch("ROLLBACK").unwrap();
+        store.record_access(&[get(id)], NOW).unwrap();
+    }
 }

@@ -13,12 +13,14 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 
 use super::row::{self, select_records};
 use super::{Snapshot, folder, log, schema};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::paths::StorePaths;
 use crate::types::{Millis, Record, RecordId, Seq};
 
 /// A write gives up after waiting this long for the writes of other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// An access count is given up after this.
+const UNSYNCED_PATIENCE: Duration = Duration::from_millis(500);
 /// Reading connections kept open when nobody reads.
 const IDLE_READERS: usize = 4;
 /// Page cache of the writing connection, in KiB: the pages that a batch of a thousand changes. The others keep SQLite's
@@ -47,14 +49,14 @@ impl Records {
         folder::prepare(paths)?;
         let path = paths.database();
         let refuse = |error| schema::open_error(&path, error);
-        let mut writer = connect(&path).map_err(refuse)?;
+        let mut writer = connect(&path, PATIENCE).map_err(refuse)?;
         // Before anything is changed: is the file ours at all?
         schema::check_owner(&writer, &path)?;
         use_write_ahead_log(&writer).map_err(refuse)?;
         let store_id = schema::prepare(&mut writer, &path)?;
         writer.pragma_update(None, "synchronous", "FULL").map_err(refuse)?;
         writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(refuse)?;
-        let unsynced = connect(&path).map_err(refuse)?;
+        let unsynced = connect(&path, UNSYNCED_PATIENCE).map_err(refuse)?;
         unsynced.pragma_update(None, "synchronous", "NORMAL").map_err(refuse)?;
         Ok(Records {
             store_id,
@@ -95,7 +97,7 @@ impl Records {
         let conn = match idle {
             Some(conn) => conn,
             None => {
-                let conn = connect(&self.path).map_err(|error| schema::open_error(&self.path, error))?;
+                let conn = connect(&self.path, PATIENCE).map_err(|error| schema::open_error(&self.path, error))?;
                 conn.pragma_update(None, "query_only", true)?;
                 conn
             }
@@ -105,12 +107,23 @@ impl Records {
 
     /// Runs `work` in a transaction that is on the disk when this returns, or was never there.
     pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        transact(&mut self.writer.lock(), work)
+        transact(&mut self.writer.lock(), work).map_err(|error| self.in_words(error))
+    }
+
+    /// What stands in the way of a write, and the way out.
+    fn in_words(&self, error: Error) -> Error {
+        match error {
+            Error::Sqlite(error) => schema::open_error(&self.path, error),
+            other => other,
+        }
     }
 
     /// Like [`Self::write`], without waiting for the disk: after a power cut (not after a crash) it may not have been.
+    /// Gives up soon when others write: nobody who reads shall wait for it.
     pub(super) fn write_unsynced<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let _queue = self.writer.lock(); // cheaper than to meet the other connection in SQLite's lock
+        let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
+        // Cheaper than to meet the other connection in SQLite's lock.
+        let _queue = self.writer.try_lock_for(UNSYNCED_PATIENCE).ok_or_else(busy)?;
         transact(&mut self.unsynced.lock(), work)
     }
 }
@@ -122,7 +135,7 @@ fn transact<T>(conn: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Res
     Ok(result)
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     let mut since = Instant::now();
@@ -132,7 +145,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         }
         // Short naps, unlike SQLite's own handler: the transactions waited for are short.
         thread::sleep(Duration::from_micros(200 * attempt.clamp(1, 20) as u64));
-        since.elapsed() < PATIENCE
+        since.elapsed() < patience
     }))?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.pragma_update(None, "foreign_keys", true)?;

@@ -18,6 +18,16 @@ pub struct Candidate {
     pub found_by: Vec<Side>,
 }
 
+impl Candidate {
+    /// Takes it back from the vector side when its cosine is below `least`. Returns whether a side is left that found it.
+    pub fn is_found_above(&mut self, least: f64) -> bool {
+        if self.vector.is_none_or(|cosine| cosine < least) {
+            self.found_by.retain(|side| *side != Side::Vector);
+        }
+        !self.found_by.is_empty()
+    }
+}
+
 /// A candidate with its merged score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
@@ -25,6 +35,16 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
+    /// Its keyword score, scaled to 0..1.
+    by_words: f64,
+}
+
+impl Ranked {
+    /// Whether it reaches a least merged score. What words alone found may reach it by their side alone: the weight of
+    /// words bounds its merged score, however exact the match is.
+    pub fn reaches(&self, least: f64) -> bool {
+        self.score >= least || (self.candidate.found_by == [Side::Keyword] && self.by_words >= least)
+    }
 }
 
 /// Ranks the candidates: best first, ties by id. A side that found nothing adds nothing; a side whose scores are all
@@ -35,9 +55,9 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
-            let score =
-                weights.vector * vector.apply(candidate.vector) + weights.keyword * keyword.apply(candidate.keyword);
-            Ranked { candidate, score }
+            let by_words = keyword.apply(candidate.keyword);
+            let score = weights.vector * vector.apply(candidate.vector) + weights.keyword * by_words;
+            Ranked { candidate, score, by_words }
         })
         .collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
@@ -128,6 +148,18 @@ mod tests {
     #[test]
     fn no_candidates_no_results() {
         assert!(merge(Vec::new(), Weights::default()).is_empty());
+    }
+
+    #[test]
+    fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
+        let words = Candidate { id: 1, vector: Some(0.0), keyword: Some(9.0), found_by: vec![Side::Keyword] };
+        let ranked = merge(
+            vec![words, candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(0.0))],
+            Weights::default(),
+        );
+        assert!(ranked.iter().find(|ranked| ranked.candidate.id == 1).unwrap().score <= 0.3);
+        let kept: Vec<_> = ranked.iter().filter(|ranked| ranked.reaches(0.35)).map(|r| r.candidate.id).collect();
+        assert_eq!(kept, [2, 1]);
     }
 
     proptest! {

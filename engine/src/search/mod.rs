@@ -64,14 +64,21 @@ pub fn search(
     if vector.is_some() {
         warnings.extend(still_waiting(&view, by_words, now)?);
     }
-    let candidates = candidates::collect(&view, query, vector.as_deref(), by_words, now, &mut explain)?;
+    let mut candidates = candidates::collect(&view, query, vector.as_deref(), by_words, now, &mut explain)?;
+    let found_nothing = candidates.is_empty();
     let merging = Instant::now();
-    let weights = match (&vector, by_words) {
+    if let Some(least) = query.min_similarity {
+        candidates.retain_mut(|candidate| candidate.is_found_above(least));
+    }
+    explain.weights = match (&vector, by_words) {
         (Some(_), true) => explain.weights,
         (Some(_), false) => Weights { vector: 1.0, keyword: 0.0 },
         (None, _) => Weights { vector: 0.0, keyword: 1.0 },
     };
-    let ranked = merge::merge(candidates, weights);
+    let mut ranked = merge::merge(candidates, explain.weights);
+    if let Some(least) = query.min_score {
+        ranked.retain(|ranked| ranked.reaches(least));
+    }
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
@@ -80,7 +87,7 @@ pub fn search(
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
-    if hits.is_empty() && by_words {
+    if hits.is_empty() && found_nothing && by_words {
         hits =
             view.records.substring(&query.text, &query.filter, now, query.limit)?.into_iter().map(unscored).collect();
         if !hits.is_empty() {
@@ -113,7 +120,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Ve
     for chunk in ranked.chunks(limit) {
         let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
         let mut records = view.records.records(&ids, now)?.into_iter().peekable();
-        for Ranked { candidate, score } in chunk {
+        for Ranked { candidate, score, .. } in chunk {
             if let Some(record) = records.next_if(|record| record.id == candidate.id) {
                 if !query.filter.allows(&record) {
                     debug_assert!(false, "an index let memory {} through {:?}", record.id, query.filter);

@@ -20,7 +20,7 @@ impl Sync {
     /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] when the store's vectors are another model's.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
         if !self.host.is_available() {
-            return Err(Error::NoEmbedder("no embedding model is set up; run `memorist setup`".into()));
+            return Err(self.host.why_unavailable());
         }
         let embedder = self.host.embedder()?;
         self.bind(&*embedder)?;

@@ -13,13 +13,15 @@ use crate::wire::{self, Defaults, Importance, When};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
+    let limit = usize::try_from(args.limit).ok().filter(|limit| *limit > 0);
+    let limit = limit.ok_or_else(|| Failure::input(format!("limit: {} is less than 1", args.limit)))?;
     let engine = app.engine(Upkeep::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
     let mut records = Vec::new();
     let mut more = false;
     each(&engine, args.after, &filter, |record| {
-        more = records.len() == args.limit;
+        more = records.len() == limit;
         if !more {
             records.push(record);
         }
@@ -30,7 +32,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let output = app.output();
     if output.json {
         let entries: Vec<_> = records.into_iter().map(wire::entry).collect();
-        output.document(&json!({ "total": entries.len(), "entries": entries, "next": next }))?;
+        output.document(&json!({ "entries": entries, "next": next }))?;
     } else {
         output.text(text(records))?;
         if let Some(next) = next {

@@ -22,8 +22,9 @@ pub fn run(app: &App, args: Search) -> Outcome {
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
         result = ops::search(&engine, context, &params)?;
     }
-    engine.close();
+    // Before the engine closes: that may have to wait for others who write.
     app.output().result(&result, |result| text(result, explain))?;
+    engine.close();
     Ok(0)
 }
 
@@ -42,6 +43,9 @@ fn params(args: Search, json: bool) -> SearchParams {
         created_before: args.filters.created_before,
         vector_weight: args.vector_weight,
         keyword_weight: args.keyword_weight,
+        min_similarity: args.min_similarity,
+        min_score: args.min_score,
+        max_tokens: args.max_tokens.map(Int),
         detail: args.detail,
         explain: Some(args.explain || !json),
         ..SearchParams::default()

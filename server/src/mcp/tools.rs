@@ -33,8 +33,8 @@ pub static ALL: LazyLock<Vec<Served>> = LazyLock::new(|| {
             definition: define::<AddParams, AddResult>(
                 "memory_add",
                 "Save a memory",
-                "Save something worth knowing in later sessions: a fact, preference, decision, fix. Saving the same text \
-                 again changes nothing.",
+                "Save something worth knowing in later sessions: a fact, preference, decision, fix. The same text is saved \
+                 once; to change its fields, use memory_update.",
                 Hints { read_only: false, destructive: false, idempotent: true },
             ),
             run: |engine, context, arguments| answer(arguments, |params| ops::add(engine, context, params)),
@@ -159,7 +159,11 @@ mod tests {
             std::fs::write(file, &listed).unwrap();
         }
         let agreed = std::fs::read_to_string(file).unwrap();
-        assert_eq!(listed, agreed, "if this is meant, run again with MEMORIST_UPDATE_SNAPSHOTS=1 and review the file");
+        let first = listed.lines().zip(agreed.lines()).find(|(listed, agreed)| listed != agreed);
+        assert!(
+            listed == agreed,
+            "{first:?}: if this is meant, run again with MEMORIST_UPDATE_SNAPSHOTS=1 and review the file"
+        );
     }
 
     #[test]

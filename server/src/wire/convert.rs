@@ -5,7 +5,7 @@ use memorist_engine::{Error, Result};
 
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Entry, SearchHit, SearchResult};
-use super::values::{Importance, Patch, When};
+use super::values::{Importance, Int, Patch, When};
 use super::{Defaults, snippet};
 
 /// The record that `params` describe. Bounds are checked by the engine.
@@ -71,18 +71,42 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
             keyword: params.keyword_weight.unwrap_or(weights.keyword),
         });
     }
+    query.min_similarity = params.min_similarity;
+    query.min_score = params.min_score;
+    if let Some(Int(most)) = params.max_tokens.filter(|Int(most)| *most < 1) {
+        return Err(Error::invalid("maxTokens", format!("{most} is less than 1")));
+    }
     Ok(query)
+}
+
+/// Bytes of JSON that count as a token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Cuts the results where they have more tokens together, but for the first, which always comes. Returns a warning when
+/// it did.
+fn fit(results: &mut Vec<SearchHit>, max_tokens: Int) -> Option<String> {
+    let room = usize::try_from(max_tokens.0).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
+    let mut used = 0;
+    let fitting = results.iter().take_while(|hit| {
+        used += serde_json::to_vec(hit).map_or(0, |json| json.len());
+        used <= room
+    });
+    let (fitting, found) = (fitting.count().max(1), results.len());
+    results.truncate(fitting);
+    (fitting < found).then(|| format!("{fitting} of {found} results fit into maxTokens {}", max_tokens.0))
 }
 
 /// The answer as `params` want it.
 pub fn search_result(reply: SearchReply, params: &SearchParams) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
-    let results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
+    let mut results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
+    let mut warnings = reply.warnings;
+    warnings.extend(params.max_tokens.and_then(|most| fit(&mut results, most)));
     SearchResult {
         total: count(results.len() as u64),
         results,
         tier: reply.tier,
-        warnings: reply.warnings,
+        warnings,
         explain: params.explain.unwrap_or(false).then(|| {
             serde_json::to_value(&reply.explain).unwrap_or_else(|error| serde_json::Value::String(error.to_string()))
         }),
@@ -92,12 +116,11 @@ pub fn search_result(reply: SearchReply, params: &SearchParams) -> SearchResult 
 fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
     let record = hit.record;
     let with_text = detail != Detail::Ids;
-    let snippet = if detail == Detail::Snippet { snippet::cut(&record.content, query) } else { None };
-    let truncated = snippet.is_some();
-    let context = record.context.map(|context| match detail {
-        Detail::Snippet => snippet::cut(&context, query).unwrap_or(context),
-        _ => context,
-    });
+    let cut = |text: &str| if detail == Detail::Snippet { snippet::cut(text, query) } else { None };
+    let snippet = cut(&record.content);
+    let context_snippet = record.context.as_deref().and_then(cut);
+    let truncated = snippet.is_some() || context_snippet.is_some();
+    let context = context_snippet.or(record.context);
     SearchHit {
         id: record.id,
         content: with_text.then(|| snippet.unwrap_or(record.content)),
@@ -283,6 +306,32 @@ mod tests {
         assert_eq!(result("full")["results"][0]["content"], long);
         assert!(result("ids")["results"][0].get("content").is_none());
         assert!(result("ids")["explain"]["totalUs"].is_number());
+    }
+
+    #[test]
+    fn a_passage_of_the_context_is_said_too() {
+        let mut reply = reply("short");
+        reply.hits[0].record.context = Some("long ".repeat(300));
+        let value = serde_json::to_value(search_result(reply, &search(json!({ "query": "dark" })))).unwrap();
+        assert_eq!(value["results"][0]["truncated"], true);
+        assert_eq!(value["results"][0]["content"], "short");
+    }
+
+    #[test]
+    fn a_budget_of_tokens_cuts_the_last_results_and_says_so() {
+        let results = |most: i64| {
+            let mut all = reply("dark mode");
+            all.hits = vec![all.hits[0].clone(); 10];
+            serde_json::to_value(search_result(all, &search(json!({ "query": "dark", "maxTokens": most })))).unwrap()
+        };
+        let one = serde_json::to_vec(&results(1)["results"][0]).unwrap().len() as i64;
+        assert_eq!(results(1)["total"], 1, "the best always comes");
+        let three = results((3 * one + 3) / 4);
+        assert_eq!((&three["total"], three["results"].as_array().unwrap().len()), (&json!(3), 3));
+        assert!(three["warnings"][0].as_str().unwrap().starts_with("3 of 10 results fit"), "{three}");
+        assert!(results(100_000).get("warnings").is_none());
+        let refused = query(&search(json!({ "query": "x", "maxTokens": 0 })), &defaults(), Weights::default());
+        assert!(refused.unwrap_err().to_string().contains("maxTokens"));
     }
 
     #[test]

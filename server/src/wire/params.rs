@@ -13,7 +13,7 @@ pub struct AddParams {
     /// What to remember: one self-contained statement that makes sense without this conversation.
     #[schemars(length(min = 1))]
     pub content: String,
-    /// Default fact.
+    /// Default fact; `category` is the same.
     #[serde(default, alias = "category", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "kind_schema")]
     pub entry_type: Option<Kind>,
@@ -93,6 +93,18 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub keyword_weight: Option<f64>,
+    /// Least cosine of what only meaning finds.
+    #[serde(default)]
+    #[schemars(range(min = -1, max = 1))]
+    pub min_similarity: Option<f64>,
+    /// Least score; exact words count by themselves.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub min_score: Option<f64>,
+    /// Most tokens of all results together; the best come first.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<Int>,
     /// Text per result: none (ids), up to 700 characters (snippet, default) or all (full).
     #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
@@ -187,4 +199,28 @@ fn mode_schema(_: &mut SchemaGenerator) -> Schema {
 
 fn detail_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["ids", "snippet", "full"] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    #[test]
+    fn the_other_names_of_the_specification_are_understood() {
+        let add: AddParams = from_value(json!({ "content": "x", "category": "task", "importance": "high" })).unwrap();
+        assert_eq!((add.entry_type, add.importance), (Some(Kind::Task), Some(Importance(8))));
+        for (name, number) in [("critical", 10), ("medium", 5), ("low", 2)] {
+            let add: AddParams = from_value(json!({ "content": "x", "importance": name })).unwrap();
+            assert_eq!(add.importance, Some(Importance(number)));
+        }
+    }
+
+    #[test]
+    fn a_number_that_looks_like_seconds_is_refused_and_an_early_date_is_not() {
+        let asked = |at| from_value::<SearchParams>(json!({ "query": "x", "createdAfter": at }));
+        assert!(asked(json!(1_738_540_800)).unwrap_err().to_string().contains("1738540800000"));
+        assert_eq!(asked(json!(0)).unwrap().created_after, Some(When(0)));
+        assert_eq!(asked(json!("1970-01-02")).unwrap().created_after, Some(When(86_400_000)));
+    }
 }

@@ -75,7 +75,7 @@ pub struct SearchHit {
     pub project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The content is a passage; memory_get has it whole.
+    /// Content or context is a passage; memory_get has it whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
 }

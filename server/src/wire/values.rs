@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use memorist_engine::types::MIN_PLAUSIBLE_MILLIS;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -89,13 +90,23 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     }
 }
 
+impl When {
+    /// A bare number, which must not look like seconds.
+    fn of_millis(number: i64) -> Result<Self, String> {
+        if (1..MIN_PLAUSIBLE_MILLIS).contains(&number) {
+            return Err(format!("{number} looks like seconds; give Unix milliseconds ({})", number * 1_000));
+        }
+        Ok(When(number))
+    }
+}
+
 impl FromStr for When {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if let Ok(millis) = text.parse::<i64>() {
-            return Ok(When(millis));
+            return When::of_millis(millis);
         }
         if let Ok(at) = text.parse::<jiff::Timestamp>() {
             return Ok(When(at.as_millisecond()));
@@ -141,7 +152,7 @@ type Parse<T> = fn(&str) -> Result<T, String>;
 /// Reads a whole number, or text where `text` says what to make of it.
 struct WholeOr<T> {
     what: &'static str,
-    number: fn(i64) -> T,
+    number: fn(i64) -> Result<T, String>,
     text: Option<Parse<T>>,
 }
 
@@ -153,17 +164,18 @@ impl<T> Visitor<'_> for WholeOr<T> {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-        Ok((self.number)(number))
+        (self.number)(number).map_err(E::custom)
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-        i64::try_from(number).map(self.number).map_err(|_| E::custom(format!("{number} is too large")))
+        let number = i64::try_from(number).map_err(|_| E::custom(format!("{number} is too large")))?;
+        self.visit_i64(number)
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
         // 2^53: whole numbers up to here are exact in the doubles that JavaScript clients send.
         if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
-            Ok((self.number)(number as i64))
+            self.visit_i64(number as i64)
         } else {
             Err(E::invalid_type(de::Unexpected::Float(number), &self))
         }
@@ -179,21 +191,25 @@ impl<T> Visitor<'_> for WholeOr<T> {
 
 impl<'de> Deserialize<'de> for Int {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WholeOr { what: "a whole number", number: Int, text: None })
+        deserializer.deserialize_any(WholeOr { what: "a whole number", number: |number| Ok(Int(number)), text: None })
     }
 }
 
 impl<'de> Deserialize<'de> for When {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let what = "a time as Unix milliseconds or ISO 8601 text";
-        deserializer.deserialize_any(WholeOr { what, number: When, text: Some(When::from_str) })
+        deserializer.deserialize_any(WholeOr { what, number: When::of_millis, text: Some(When::from_str) })
     }
 }
 
 impl<'de> Deserialize<'de> for Importance {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let what = "a whole number from 1 to 10";
-        deserializer.deserialize_any(WholeOr { what, number: Importance, text: Some(Importance::from_str) })
+        deserializer.deserialize_any(WholeOr {
+            what,
+            number: |number| Ok(Importance(number)),
+            text: Some(Importance::from_str),
+        })
     }
 }
 
