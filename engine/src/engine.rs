@@ -1,6 +1,6 @@
 //! The door of the engine: [`Engine`] opens a store and ties its parts together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -398,6 +398,15 @@ impl Engine {
         doctor::examine(&self.sync, progress)
     }
 
+    /// Copies all records, versions and embeddings, as they are at one moment, into one file, while others read and write.
+    /// The file appears whole or not at all, and takes the place of one of that name. Returns its length in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be written.
+    pub fn back_up(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
+        self.sync.records.back_up(to, progress)
+    }
+
     /// Finishes the background work in hand, and ends it. Dropping an engine does the same.
     pub fn close(self) {}
 
@@ -413,6 +422,15 @@ impl Engine {
             }
         }
     }
+}
+
+/// Makes the store in the folder `root`, which must have none yet, from a file that [`Engine::back_up`] has written. The
+/// indexes are built when it is opened.
+///
+/// # Errors
+/// [`Error::Database`] when the file is no backup or damaged, [`Error::Store`] when there is a store already.
+pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -> Result<()> {
+    crate::records::restore(from, &StorePaths::new(root), progress)
 }
 
 /// Finds or fetches the embedding model and its library, and checks them. Needs no store.

@@ -33,6 +33,6 @@ pub mod text;
 pub mod types;
 pub mod vectors;
 
-pub use engine::{Engine, setup};
+pub use engine::{Engine, restore, setup};
 pub use error::{Error, ErrorKind, Result};
 pub use sync::now;

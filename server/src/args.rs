@@ -108,6 +108,10 @@ pub enum Command {
     Import(Import),
     /// Write all memories as JSONL, one `memory_add` a line
     Export(Export),
+    /// Copy the whole store into one file, while it is in use
+    Backup(Backup),
+    /// Make a store from such a file
+    Restore(Restore),
     /// Build both indexes anew from the records; nothing is embedded again
     Rebuild,
     /// Check that records, vectors and keywords agree
@@ -284,6 +288,20 @@ pub struct Export {
     pub file: PathBuf,
     #[command(flatten)]
     pub filters: Filters,
+}
+
+/// `backup`.
+#[derive(Debug, Args)]
+pub struct Backup {
+    /// The file to write, whole or not at all; one of that name is replaced
+    pub file: PathBuf,
+}
+
+/// `restore`.
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The file that `backup` wrote. The store (--store) must not exist yet
+    pub file: PathBuf,
 }
 
 /// `doctor`.

@@ -62,6 +62,8 @@ fn command(cli: Cli) -> Outcome {
         Command::Stats => cli::stats::run(&app),
         Command::Import(args) => cli::import::run(&app, &args),
         Command::Export(args) => cli::export::run(&app, &args),
+        Command::Backup(args) => cli::backup::run(&app, &args),
+        Command::Restore(args) => cli::restore::run(&app, &args),
         Command::Rebuild => cli::rebuild::run(&app),
         Command::Doctor(args) => cli::doctor::run(&app, &args),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),

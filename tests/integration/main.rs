@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `store.rs` | what is written is found, by every mode, before and after the indexes know of it |
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
+//! | `model.rs` | random sequences of everything, against a plain model |
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
 //! | `recovery.rs` | indexes that are gone, damaged, or another's |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
@@ -14,6 +15,7 @@ mod bad_input;
 mod docs;
 mod filters;
 mod meaning;
+mod model;
 mod racing;
 mod recovery;
 mod store;

@@ -222,6 +222,65 @@ fn an_old_copy_of_an_index_does_not_pass_for_the_index() {
     }
 }
 
+#[test]
+fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
+    let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
+    let setup = with_embedder(embedder.clone());
+    let store = Store::new(setup.clone());
+    fill(&store);
+    let before = answers(&store.engine);
+    let embedded = embedder.texts.load(Ordering::Relaxed);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("backup.db");
+    store.engine.back_up(&file, &NoProgress).unwrap();
+    store.add("written after the backup");
+
+    let again = elsewhere.path().join("store");
+    memorist_engine::restore(&file, &again, &NoProgress).unwrap();
+    let engine = setup.open(&again).unwrap();
+    assert_eq!(answers(&engine), before);
+    assert_eq!(embedder.texts.load(Ordering::Relaxed), embedded, "nothing was embedded again");
+    assert_sound(&engine);
+}
+
+#[test]
+fn indexes_of_a_newer_memory_db_are_not_believed() {
+    let store = Store::new(hashed());
+    fill(&store);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("backup.db");
+    store.engine.back_up(&file, &NoProgress).unwrap();
+    let before = answers(&store.engine);
+    let ghosts: Vec<_> = (0..30).map(|at| store.add(&format!("topic 3 with team 5, written later {at}"))).collect();
+    store.settle();
+    let Store { engine, folder } = store;
+    engine.close();
+
+    // As people restore by hand: the database alone, over the old one.
+    for name in ["memory.db-wal", "memory.db-shm"] {
+        let _ = fs::remove_file(folder.path().join(name));
+    }
+    fs::copy(&file, folder.path().join("memory.db")).unwrap();
+    // A process that writes no index is the first to see it, and its records take the numbers of those that are gone.
+    let mut reader = hashed();
+    reader.config.index_writer = false;
+    let engine = reader.open(folder.path()).unwrap();
+    for at in 0..40 {
+        engine.add(&NewRecord::new(format!("entirely different {at}"))).unwrap();
+    }
+    engine.close();
+    let engine = hashed().open(folder.path()).unwrap();
+    let found = engine.search(&Query { limit: 1_000, ..Query::new("written later") }).unwrap();
+    assert!(found.hits.iter().all(|hit| !hit.record.content.contains("written later")));
+    engine.flush(&NoProgress).unwrap();
+    assert_sound(&engine);
+    for id in ghosts.iter().chain(&(401..=440).collect::<Vec<_>>()) {
+        engine.delete(*id).unwrap();
+    }
+    assert_eq!(answers(&engine).len(), before.len());
+    assert_sound(&engine);
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for file in files(from) {

@@ -7,19 +7,24 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::paths::StorePaths;
 
-/// Makes sure that the folder and the database file exist. What is there already is left as it is, but for an empty
-/// folder, which becomes private like a new one.
-pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
+/// Makes sure that the folder exists. What is there already is left as it is, but for an empty folder, which becomes
+/// private like a new one.
+pub(super) fn prepare_root(paths: &StorePaths) -> Result<()> {
     let root = paths.root();
     let refuse = |why: String| Error::Store { path: root.to_owned(), why };
     match fs::metadata(root) {
-        Ok(found) if !found.is_dir() => return Err(refuse("it is a file; name a folder".into())),
-        Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            create_folder(root).map_err(|e| refuse(cannot_make(&e)))?
-        }
-        Err(error) => return Err(refuse(format!("{error}; choose another folder"))),
+        Ok(found) if !found.is_dir() => Err(refuse("it is a file; name a folder".into())),
+        Ok(_) => make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e))),
+        Err(error) if error.kind() == ErrorKind::NotFound => create_folder(root).map_err(|e| refuse(cannot_make(&e))),
+        Err(error) => Err(refuse(format!("{error}; choose another folder"))),
     }
+}
+
+/// Makes sure that the folder and the database file exist.
+pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
+    prepare_root(paths)?;
+    let root = paths.root();
+    let refuse = |why: String| Error::Store { path: root.to_owned(), why };
     let database = paths.database();
     match fs::metadata(&database) {
         Ok(found) if found.is_dir() => Err(Error::Database {
@@ -28,7 +33,6 @@ pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
         }),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e)))?;
             create_file(&database).map_err(|e| refuse(cannot_make(&e)))
         }
         Err(error) => Err(refuse(format!("{error}; mend its permissions, or choose another folder"))),
@@ -56,7 +60,7 @@ fn create_folder(root: &Path) -> io::Result<()> {
 }
 
 /// Creates an empty file, which SQLite takes for an empty database; its companion files get the same permissions.
-fn create_file(path: &Path) -> io::Result<()> {
+pub(super) fn create_file(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     // Only ever created, never opened: closing a second handle would drop the locks that SQLite holds in this process.
     options.write(true).create_new(true);
@@ -84,12 +88,12 @@ fn make_private_if_empty(_folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 

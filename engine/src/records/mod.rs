@@ -17,9 +17,11 @@
 //! | `snapshot.rs` | [`Snapshot`]: records, ids, lists |
 //! | `substring.rs` | the last resort of a search: texts that contain a text |
 //! | `stats.rs` | totals and counts |
+//! | `backup.rs` | a whole database into one file, and back |
 //! | `integrity.rs` | proves that the database keeps its own rules |
 
 mod access;
+mod backup;
 mod embeddings;
 mod filter;
 mod folder;
@@ -36,6 +38,7 @@ mod testing;
 mod write;
 
 pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
+pub use backup::restore;
 pub use embeddings::{Model, ModelId, Pending};
 pub use log::{Change, LogEntry};
 pub use snapshot::Snapshot;

@@ -21,6 +21,7 @@ mod rebuild;
 mod side;
 mod worker;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -79,14 +80,32 @@ impl Sync {
     /// Opens the sides that are out of use: another process may have rebuilt them.
     pub fn reopen(&self) -> Result<()> {
         if self.keywords.may_open(&self.paths.keywords()) {
-            let opened =
-                TantivyIndex::open(&self.paths.keywords()).map(|index| Arc::new(index) as Arc<dyn KeywordIndex>);
-            self.keywords.settle(opened)?;
+            self.keywords.settle(self.open_keywords())?;
         }
         if self.vectors.may_open(&self.paths.vectors()) {
             self.vectors.settle(self.open_vectors())?;
         }
         Ok(())
+    }
+
+    fn open_keywords(&self) -> Result<Arc<dyn KeywordIndex>> {
+        let folder = self.paths.keywords();
+        let index = TantivyIndex::open(&folder)?;
+        self.refuse_if_ahead("keyword", &folder, index.snapshot()?.applied())?;
+        Ok(Arc::new(index))
+    }
+
+    /// An index that knows of changes which the records do not was made from another `memory.db`: that was replaced, by
+    /// an older copy say. It is removed, for the records will come to its number again, with other changes.
+    fn refuse_if_ahead(&self, index: &'static str, folder: &Path, applied: Seq) -> Result<()> {
+        if applied <= self.records.head()? {
+            return Ok(());
+        }
+        // Whoever holds the lock instead finds the same, and removes it.
+        if let Some(guard) = self.lock.try_acquire()? {
+            self.discard(&guard, folder)?;
+        }
+        Err(Error::IndexUnusable { index, why: "it is ahead of the records: memory.db was replaced".into() })
     }
 
     fn open_vectors(&self) -> Result<Arc<dyn VectorIndex>> {
@@ -95,7 +114,9 @@ impl Sync {
         };
         match self.config.backend {
             Backend::Hnsw => {
-                let index = HnswIndex::open(&self.paths.vectors(), &identity(&model), model.dims, self.config.ef)?;
+                let folder = self.paths.vectors();
+                let index = HnswIndex::open(&folder, &identity(&model), model.dims, self.config.ef)?;
+                self.refuse_if_ahead("vector", &folder, index.snapshot()?.applied())?;
                 Ok(Arc::new(index))
             }
             Backend::Exact => self.filled(Arc::new(ExactIndex::default()), id),

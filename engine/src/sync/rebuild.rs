@@ -75,6 +75,14 @@ impl Sync {
         Ok(vectors)
     }
 
+    /// Removes an index, at once for whoever looks.
+    pub(super) fn discard(&self, _proof: &WriterGuard<'_>, folder: &Path) -> Result<()> {
+        let old = StorePaths::retired(folder);
+        remove(&old)?;
+        fs::rename(folder, &old).map_err(|error| Error::io(folder, error))?;
+        remove(&old)
+    }
+
     /// An in-memory index with every embedding of the store.
     pub(super) fn filled(&self, index: Arc<dyn VectorIndex>, model: ModelId) -> Result<Arc<dyn VectorIndex>> {
         self.fill(&*index, model, &crate::progress::NoProgress)?;

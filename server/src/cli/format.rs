@@ -7,6 +7,11 @@ pub fn thousands(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
+/// `12.34 MB`.
+pub fn bytes(number: u64) -> String {
+    indicatif::DecimalBytes(number).to_string()
+}
+
 /// A time in microseconds as `850 µs`, `1.2 ms` or `3.4 s`.
 pub fn micros(micros: u64) -> String {
     match micros {

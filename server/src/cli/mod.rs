@@ -1,6 +1,7 @@
 //! The commands for people, one verb a file.
 
 pub mod add;
+pub mod backup;
 pub mod completions;
 pub mod delete;
 pub mod demo;
@@ -10,6 +11,7 @@ pub mod get;
 pub mod import;
 pub mod list;
 pub mod rebuild;
+pub mod restore;
 pub mod search;
 pub mod setup;
 pub mod stats;

@@ -1,0 +1,207 @@
+//! A whole database into one file, and back.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Records, folder, schema};
+use crate::error::{Error, Result};
+use crate::paths::StorePaths;
+use crate::progress::Progress;
+
+/// Pages copied between two looks at whether to stop.
+const PAGES_PER_STEP: i32 = 2_000;
+
+impl Records {
+    /// Copies the database, as it is at one moment, into the new file `to`, while others read and write. The file appears
+    /// whole or not at all. Returns its length in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be written, [`Error::Cancelled`].
+    pub fn back_up(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
+        // A snapshot keeps the copy from beginning anew with each write of another process.
+        let snapshot = self.snapshot()?;
+        let beside = Beside::new(to)?;
+        copy(snapshot.conn(), &beside.path, progress).map_err(|error| in_words(to, error))?;
+        beside.put_in_place(to)
+    }
+}
+
+/// Makes the store of `paths` from a file that [`Records::back_up`] has written. There must be no database yet.
+///
+/// # Errors
+/// [`Error::Database`] when the file is no backup, or damaged; [`Error::Store`] when the folder has a store.
+pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result<()> {
+    let database = paths.database();
+    if database.exists() {
+        let why = "it has a store already; choose another folder with --store, or move this one away".into();
+        return Err(Error::Store { path: paths.root().to_owned(), why });
+    }
+    let refuse = |error| schema::open_error(from, error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let source = Connection::open_with_flags(from, flags).map_err(refuse)?;
+    if schema::check_owner(&source, from)? == 0 {
+        return Err(schema::damaged(from, "it is empty"));
+    }
+    let verdict: String = source.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refuse)?;
+    if verdict != "ok" {
+        return Err(schema::damaged(from, &verdict));
+    }
+    folder::prepare_root(paths)?;
+    // What is there belongs to no database, and must not pass for an index of this one.
+    for derived in [paths.vectors(), paths.keywords()] {
+        match fs::remove_dir_all(&derived) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(derived, error)),
+            _ => {}
+        }
+    }
+    let beside = Beside::new(&database)?;
+    copy(&source, &beside.path, progress).map_err(|error| in_words(&database, error))?;
+    beside.put_in_place(&database).map(drop)
+}
+
+/// Copies page by page, and leaves a single file behind.
+fn copy(source: &Connection, to: &Path, progress: &dyn Progress) -> Result<()> {
+    let mut target = Connection::open(to)?;
+    {
+        let backup = Backup::new(source, &mut target)?;
+        let mut started = false;
+        let mut left = 0;
+        loop {
+            let step = backup.step(PAGES_PER_STEP)?;
+            let now = backup.progress();
+            if !started {
+                progress.start("copying", Some(now.pagecount.unsigned_abs().into()));
+                (started, left) = (true, now.pagecount);
+            }
+            progress.advance((left - now.remaining).unsigned_abs().into());
+            left = now.remaining;
+            if progress.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if step == StepResult::Done {
+                break;
+            }
+        }
+        progress.finish();
+    }
+    // The copy says of itself that it has a write-ahead log beside it; it shall be one file.
+    target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+    target.close().map_err(|(_, error)| error.into())
+}
+
+fn in_words(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Sqlite(error) => schema::open_error(path, error),
+        other => other,
+    }
+}
+
+/// A file in the making, removed where it is not finished.
+struct Beside {
+    path: PathBuf,
+}
+
+impl Beside {
+    /// Beside `of`, on the same file system, for the user alone.
+    fn new(of: &Path) -> Result<Self> {
+        let mut name = of.as_os_str().to_owned();
+        name.push(".part");
+        let path = PathBuf::from(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
+            _ => {}
+        }
+        folder::create_file(&path).map_err(|error| Error::io(&path, error))?;
+        Ok(Beside { path })
+    }
+
+    fn put_in_place(self, of: &Path) -> Result<u64> {
+        let placed = || {
+            let file = File::options().write(true).open(&self.path)?;
+            file.sync_all()?;
+            let length = file.metadata()?.len();
+            fs::rename(&self.path, of)?;
+            folder::sync_folder(of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+            Ok(length)
+        };
+        placed().map_err(|error: std::io::Error| Error::io(of, error))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // Gone already when it was put in its place.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::progress::NoProgress;
+
+    fn filled() -> Store {
+        let store = Store::new();
+        let news: Vec<_> = (0..500).map(|n| new(&format!("text {n}"))).collect();
+        store.add_batch(&news, NOW).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_backup_of_a_store_in_use_is_the_store() {
+        let store = filled();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("backup");
+        let length = store.back_up(&file, &NoProgress).unwrap();
+        store.add(&new("written after"), NOW).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().len(), length);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "one file, and nothing beside it");
+
+        let paths = StorePaths::new(folder.path().join("again"));
+        fs::create_dir_all(paths.keywords()).unwrap();
+        restore(&file, &paths, &NoProgress).unwrap();
+        assert!(!paths.keywords().exists(), "an index of nothing known");
+        let again = Records::open(&paths).unwrap();
+        assert_eq!(again.snapshot().unwrap().live_count(NOW).unwrap(), 500);
+        assert_eq!(again.store_id(), store.store_id());
+        assert_eq!(again.integrity().unwrap(), Vec::<String>::new());
+        assert!(restore(&file, &paths, &NoProgress).unwrap_err().to_string().contains("has a store already"));
+    }
+
+    #[test]
+    fn what_is_no_sound_backup_is_refused_and_leaves_nothing() {
+        let store = filled();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("backup");
+        store.back_up(&file, &NoProgress).unwrap();
+        let whole = fs::read(&file).unwrap();
+        let mut flipped = whole.clone();
+        let middle = whole.len() / 2;
+        flipped[middle..middle + 4_096].fill(0x55);
+        for (bytes, why) in [
+            (whole[..whole.len() / 2].to_vec(), "damaged"),
+            (flipped, "damaged"),
+            (b"not a backup at all".repeat(100), "not an SQLite database"),
+            (Vec::new(), "empty"),
+        ] {
+            fs::write(&file, bytes).unwrap();
+            let paths = StorePaths::new(folder.path().join("again"));
+            let error = restore(&file, &paths, &NoProgress).unwrap_err();
+            assert!(matches!(error, Error::Database { .. }) && error.to_string().contains(why), "{error}");
+            assert!(!paths.database().exists());
+        }
+        let nowhere = restore(&folder.path().join("absent"), &StorePaths::new(folder.path()), &NoProgress);
+        assert!(nowhere.is_err());
+    }
+
+    #[test]
+    fn a_backup_that_cannot_be_written_says_so() {
+        let store = filled();
+        let nowhere = store.paths().root().join("no").join("such").join("folder");
+        assert!(matches!(store.back_up(&nowhere, &NoProgress), Err(Error::Io { .. })));
+    }
+}

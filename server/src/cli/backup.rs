@@ -1,0 +1,23 @@
+//! `memorist backup`: the whole store in one file, while it is in use.
+
+use serde_json::json;
+
+use super::app::Upkeep;
+use super::{App, format};
+use crate::args::Backup;
+use crate::exit::Outcome;
+
+/// Runs the command.
+pub fn run(app: &App, args: &Backup) -> Outcome {
+    let bars = app.bars()?;
+    let engine = app.engine(Upkeep::Off)?;
+    let bytes = engine.back_up(&args.file, &bars)?;
+    engine.close();
+    drop(bars);
+    let document = json!({ "file": args.file, "bytes": bytes });
+    app.output().result(&document, |_| {
+        let (file, bytes) = (args.file.display(), format::bytes(bytes));
+        format!("saved {bytes} in {file}; `memorist restore {file}` makes a store of it")
+    })?;
+    Ok(0)
+}

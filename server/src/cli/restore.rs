@@ -1,0 +1,30 @@
+//! `memorist restore`: a store from what `memorist backup` wrote.
+
+use memorist_engine::progress::NoProgress;
+use serde_json::json;
+
+use super::app::Upkeep;
+use super::{App, format};
+use crate::args::Restore;
+use crate::exit::{Kind, Outcome};
+
+/// Runs the command. Both indexes are built before it says that it is done.
+pub fn run(app: &App, args: &Restore) -> Outcome {
+    let bars = app.bars()?;
+    memorist_engine::restore(&args.file, &app.settings().store, &bars)?;
+    let engine = app.engine(Upkeep::Off)?;
+    engine.flush(&bars)?;
+    let diagnosis = engine.doctor(false, &NoProgress)?;
+    let stats = engine.stats()?;
+    engine.close();
+    drop(bars);
+    let failed: Vec<_> = diagnosis.checks.iter().filter(|check| !check.ok && check.name != "model").collect();
+    for check in &failed {
+        app.output().note(format!("{}: {}", check.name, check.details.join("; ")));
+    }
+    let document = json!({ "store": app.settings().store, "totalEntries": stats.total, "ok": failed.is_empty() });
+    app.output().result(&document, |_| {
+        format!("restored {} in {}", format::memories(stats.total), app.settings().store.display())
+    })?;
+    Ok(if failed.is_empty() { 0 } else { Kind::Store.code() })
+}

@@ -1,0 +1,283 @@
+//! The store against a plain model of it: whatever is done, in whatever order, by either of two openers, every search
+//! finds exactly what the model says, and nothing of what is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use memorist_engine::embed::{Embedder, HashEmbedder};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Filter, Hit, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, Tier};
+use memorist_engine::{Engine, Error};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::support::{DIMS, Setup, with_embedder};
+
+/// Sequences tried where MEMORIST_MODEL_CASES does not say otherwise.
+const CASES: u32 = 24;
+const WORDS: [&str; 5] = ["heron", "budget", "login", "river", "deploy"];
+
+/// A step. Records are named by their position among all that were ever saved.
+#[derive(Debug, Clone)]
+enum Step {
+    Add {
+        word: usize,
+        number: u8,
+        kind: Kind,
+        in_project: bool,
+        expired: bool,
+    },
+    Change {
+        which: usize,
+        word: usize,
+        number: u8,
+    },
+    ChangeKind {
+        which: usize,
+        kind: Kind,
+    },
+    Expire {
+        which: usize,
+    },
+    Delete {
+        which: usize,
+    },
+    Embed,
+    Apply,
+    Rebuild,
+    Reopen,
+    /// From here on the other opener does what is asked.
+    Switch,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let kind = || prop::sample::select(Kind::ALL[..3].to_vec());
+    let word = || 0..WORDS.len();
+    prop_oneof![
+        8 => (word(), 0..30u8, kind(), any::<bool>(), prop::bool::weighted(0.1)).prop_map(
+            |(word, number, kind, in_project, expired)| Step::Add { word, number, kind, in_project, expired }
+        ),
+        3 => (any::<usize>(), word(), 0..30u8).prop_map(|(which, word, number)| Step::Change { which, word, number }),
+        2 => (any::<usize>(), kind()).prop_map(|(which, kind)| Step::ChangeKind { which, kind }),
+        1 => any::<usize>().prop_map(|which| Step::Expire { which }),
+        3 => any::<usize>().prop_map(|which| Step::Delete { which }),
+        2 => Just(Step::Embed),
+        3 => Just(Step::Apply),
+        1 => Just(Step::Rebuild),
+        1 => Just(Step::Reopen),
+        2 => Just(Step::Switch),
+    ]
+}
+
+fn text(word: usize, number: u8) -> String {
+    format!("common {} note{number}", WORDS[word])
+}
+
+/// What the store should hold.
+#[derive(Default)]
+struct Model {
+    /// Every id ever given.
+    ids: Vec<RecordId>,
+    live: BTreeMap<RecordId, Remembered>,
+    /// Texts whose vector the store has.
+    embedded: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Remembered {
+    text: String,
+    kind: Kind,
+    project: Option<String>,
+}
+
+impl Model {
+    fn pick(&self, which: usize) -> Option<RecordId> {
+        (!self.ids.is_empty()).then(|| self.ids[which % self.ids.len()])
+    }
+
+    fn twin(&self, text: &str, project: &Option<String>) -> Option<RecordId> {
+        self.live.iter().find(|(_, kept)| kept.text == text && kept.project == *project).map(|(id, _)| *id)
+    }
+
+    /// It is live, and as it was last left.
+    fn assert_known(&self, hit: &Hit) {
+        let record = &hit.record;
+        let kept = self.live.get(&record.id).unwrap_or_else(|| panic!("a ghost: {record:?}"));
+        assert_eq!((kept.text.as_str(), kept.kind), (record.content.as_str(), record.kind), "{record:?}");
+    }
+
+    fn allowed(&self, filter: &Filter) -> impl Iterator<Item = (RecordId, &Remembered)> {
+        self.live
+            .iter()
+            .filter(|(_, kept)| filter.kinds.is_empty() || filter.kinds.contains(&kept.kind))
+            .filter(|(_, kept)| filter.project.is_none() || kept.project.is_none() || kept.project == filter.project)
+            .map(|(id, kept)| (*id, kept))
+    }
+}
+
+/// Two openers of one store. Neither does anything in the background, so that a failure can be played again.
+struct Pair<'a> {
+    folder: &'a Path,
+    setup: Setup,
+    openers: [Option<Engine>; 2],
+    active: usize,
+}
+
+impl Pair<'_> {
+    fn engine(&mut self) -> &Engine {
+        let (folder, setup) = (self.folder, &self.setup);
+        self.openers[self.active].get_or_insert_with(|| setup.open(folder).expect("the store opens"))
+    }
+}
+
+fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
+    match step {
+        Step::Add { word, number, kind, in_project, expired } => {
+            let mut new = NewRecord::new(text(*word, *number));
+            new.kind = *kind;
+            new.scope.project = in_project.then(|| "atlas".into());
+            new.expires_at = expired.then_some(200_000_000_000);
+            let twin = model.twin(&new.content, &new.scope.project);
+            let outcome = pair.engine().add(&new).expect("a sound record");
+            assert_eq!(twin, (!outcome.created).then_some(outcome.id), "the same text is saved once");
+            if outcome.created {
+                assert!(!model.ids.contains(&outcome.id), "an id is never given twice");
+                model.ids.push(outcome.id);
+                if !expired {
+                    let kept = Remembered { text: new.content, kind: *kind, project: new.scope.project };
+                    model.live.insert(outcome.id, kept);
+                }
+            }
+        }
+        Step::Change { which, word, number } => {
+            let Some(id) = model.pick(*which) else { return };
+            let content = text(*word, *number);
+            let update = RecordUpdate { content: Some(content.clone()), ..RecordUpdate::default() };
+            let outcome = pair.engine().update(id, &update);
+            let twin = model.live.get(&id).and_then(|kept| model.twin(&content, &kept.project));
+            match (model.live.get_mut(&id), twin) {
+                (None, _) => assert!(matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}"),
+                (Some(_), Some(twin)) if twin != id => {
+                    assert!(matches!(outcome, Err(Error::Duplicate(found)) if found == twin), "{outcome:?}");
+                }
+                (Some(kept), _) => {
+                    outcome.expect("updates");
+                    kept.text = content;
+                }
+            }
+        }
+        Step::ChangeKind { which, kind } => {
+            let Some(id) = model.pick(*which) else { return };
+            let update = RecordUpdate { kind: Some(*kind), ..RecordUpdate::default() };
+            let outcome = pair.engine().update(id, &update);
+            assert_eq!(outcome.is_ok(), model.live.contains_key(&id));
+            if let Some(kept) = model.live.get_mut(&id) {
+                kept.kind = *kind;
+            }
+        }
+        Step::Expire { which } => {
+            let Some(id) = model.pick(*which) else { return };
+            let update = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
+            let outcome = pair.engine().update(id, &update);
+            // The record is gone before its answer is read; whether that is an error is not the question here.
+            assert!(outcome.is_ok() || matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}");
+            model.live.remove(&id);
+        }
+        Step::Delete { which } => {
+            let Some(id) = model.pick(*which) else { return };
+            let was_live = model.live.remove(&id).is_some();
+            let deleted = pair.engine().delete(id).expect("deletes");
+            assert!(deleted || !was_live, "what was there was deleted");
+        }
+        Step::Embed => {
+            pair.engine().embed_pending(&NoProgress).expect("embeds");
+        }
+        Step::Apply => pair.engine().flush(&NoProgress).expect("applies"),
+        Step::Rebuild => drop(pair.engine().rebuild(&NoProgress).expect("rebuilds")),
+        Step::Reopen => pair.openers[pair.active] = None,
+        Step::Switch => pair.active = 1 - pair.active,
+    }
+    // The vector of a text goes when nothing has the text any more.
+    let texts: BTreeSet<String> = model.live.values().map(|kept| kept.text.clone()).collect();
+    match step {
+        Step::Embed => model.embedded = texts,
+        _ => model.embedded.retain(|text| texts.contains(text)),
+    }
+}
+
+/// What meaning finds: all that is allowed and embedded, each by the vector of its present text.
+fn compare_meaning(hits: &[Hit], model: &Model, filter: &Filter, embedder: &HashEmbedder, word: &str) {
+    let found: BTreeSet<RecordId> = hits.iter().map(|hit| hit.record.id).collect();
+    let embedded: BTreeSet<RecordId> =
+        model.allowed(filter).filter(|(_, kept)| model.embedded.contains(&kept.text)).map(|(id, _)| id).collect();
+    assert!(found.is_superset(&embedded), "by meaning, {filter:?}: {found:?} without {embedded:?}");
+    let vector = embedder.embed_query(word).expect("embeds");
+    for hit in hits {
+        model.assert_known(hit);
+        let own = embedder.embed_query(&hit.record.content).expect("embeds");
+        let cosine: f32 = own.iter().zip(&vector).map(|(a, b)| a * b).sum();
+        let said = hit.vector_score.expect("a cosine");
+        assert!((f64::from(cosine) - said).abs() < 1e-4, "{said} is the cosine of another text than {:?}", hit.record);
+    }
+}
+
+/// Compares every mode with the model.
+fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
+    let filters = [
+        Filter::default(),
+        Filter { kinds: vec![Kind::ALL[1]], ..Filter::default() },
+        Filter { project: Some("atlas".into()), ..Filter::default() },
+    ];
+    let engine = pair.engine();
+    for (at, filter) in filters.iter().enumerate() {
+        let word = WORDS[at];
+        let ask = |mode| {
+            let query = Query { mode, limit: 1_000, filter: filter.clone(), ..Query::new(word) };
+            engine.search(&query).expect("searches")
+        };
+        let with_word: BTreeSet<RecordId> =
+            model.allowed(filter).filter(|(_, kept)| kept.text.contains(word)).map(|(id, _)| id).collect();
+        let words = ask(Mode::Keyword);
+        let found: BTreeSet<RecordId> = words.hits.iter().map(|hit| hit.record.id).collect();
+        assert_eq!(found, with_word, "by words, {filter:?}");
+
+        let meaning = ask(Mode::Vector);
+        let by_meaning: BTreeSet<RecordId> = meaning.hits.iter().map(|hit| hit.record.id).collect();
+        if meaning.tier == Tier::Full {
+            compare_meaning(&meaning.hits, model, filter, embedder, word);
+        } else {
+            // Before the first vector there is no index of them.
+            assert_eq!((&by_meaning, model.embedded.len()), (&with_word, 0), "{:?}", meaning.warnings);
+        }
+        let both: BTreeSet<RecordId> =
+            ask(Mode::Hybrid).hits.iter().inspect(|hit| model.assert_known(hit)).map(|hit| hit.record.id).collect();
+        assert_eq!(both, &found | &by_meaning, "by both, {filter:?}");
+        assert!(both.iter().all(|id| model.allowed(filter).any(|(allowed, _)| allowed == *id)), "{filter:?}");
+    }
+    assert_eq!(engine.stats().expect("counts").total, model.live.len() as u64);
+}
+
+#[test]
+fn every_search_finds_what_a_plain_model_says() {
+    let cases = std::env::var("MEMORIST_MODEL_CASES").map_or(CASES, |cases| cases.parse().expect("a number"));
+    // The failing sequence is printed, as small as it can be made.
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let outcome = TestRunner::new(config).run(&prop::collection::vec(step(), 1..50), |steps| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let embedder = HashEmbedder::new(DIMS);
+        let mut setup = with_embedder(std::sync::Arc::new(HashEmbedder::new(DIMS)));
+        setup.config.index_writer = false;
+        let mut pair = Pair { folder: folder.path(), setup, openers: [None, None], active: 0 };
+        let mut model = Model::default();
+        for step in &steps {
+            perform(step, &mut pair, &mut model);
+            compare(&mut pair, &model, &embedder);
+        }
+        pair.engine().flush(&NoProgress).expect("applies");
+        compare(&mut pair, &model, &embedder);
+        let diagnosis = pair.engine().doctor(false, &NoProgress).expect("examines");
+        prop_assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+        Ok(())
+    });
+    outcome.unwrap();
+}
