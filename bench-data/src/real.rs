@@ -44,9 +44,9 @@ pub struct Filter {
     pub similarities: Vec<f32>,
 }
 
-/// The directory that the environment names, if it does.
+/// The directory that the environment names, if it does. A variable set to nothing names none.
 pub fn directory() -> Option<PathBuf> {
-    std::env::var_os(DIRECTORY_VARIABLE).map(PathBuf::from)
+    std::env::var_os(DIRECTORY_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from)
 }
 
 /// Loads the data of `directory`; `None` if there is none in it. Files that are there but cannot be read or disagree are an error.
