@@ -21,6 +21,11 @@ impl Records {
     /// # Errors
     /// [`Error::Io`] when the file cannot be written, [`Error::Cancelled`].
     pub fn back_up(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
+        let is_ours = |file: &Path| file.canonicalize().is_ok_and(|file| Some(file) == to.canonicalize().ok());
+        if companions(&self.path).iter().chain([&self.path]).any(|file| is_ours(file)) {
+            let why = "it is the store itself; name another file for the backup".into();
+            return Err(Error::Store { path: to.to_owned(), why });
+        }
         // A snapshot keeps the copy from beginning anew with each write of another process.
         let snapshot = self.snapshot()?;
         let beside = Beside::new(to)?;
@@ -52,14 +57,32 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     folder::prepare_root(paths)?;
     // What is there belongs to no database, and must not pass for an index of this one.
     for derived in [paths.vectors(), paths.keywords()] {
-        match fs::remove_dir_all(&derived) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(derived, error)),
-            _ => {}
-        }
+        remove(&derived, |path| fs::remove_dir_all(path))?;
     }
     let beside = Beside::new(&database)?;
     copy(&source, &beside.path, progress).map_err(|error| in_words(&database, error))?;
+    // A write-ahead log that another database left here would be played into this one.
+    for companion in companions(&database) {
+        remove(&companion, |path| fs::remove_file(path))?;
+    }
     beside.put_in_place(&database).map(drop)
+}
+
+/// The files that SQLite keeps beside a database.
+fn companions(database: &Path) -> [PathBuf; 3] {
+    ["-wal", "-shm", "-journal"].map(|ending| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    })
+}
+
+/// Removes what may be absent.
+fn remove(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
+    match how(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Copies page by page, and leaves a single file behind.
@@ -110,10 +133,7 @@ impl Beside {
         let mut name = of.as_os_str().to_owned();
         name.push(".part");
         let path = PathBuf::from(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
-            _ => {}
-        }
+        remove(&path, |path| fs::remove_file(path))?;
         folder::create_file(&path).map_err(|error| Error::io(&path, error))?;
         Ok(Beside { path })
     }
@@ -196,6 +216,36 @@ mod tests {
         }
         let nowhere = restore(&folder.path().join("absent"), &StorePaths::new(folder.path()), &NoProgress);
         assert!(nowhere.is_err());
+    }
+
+    #[test]
+    fn what_another_database_left_beside_is_not_played_into_a_restored_one() {
+        let (store, other) = (filled(), filled());
+        other.add(&new("of another store"), NOW).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("backup");
+        store.back_up(&file, &NoProgress).unwrap();
+        let paths = StorePaths::new(folder.path().join("again"));
+        fs::create_dir(paths.root()).unwrap();
+        // As a killed process leaves them.
+        for (theirs, ours) in companions(&other.paths().database()).iter().zip(companions(&paths.database())) {
+            let _ = fs::copy(theirs, ours);
+        }
+        assert!(companions(&paths.database())[0].exists(), "there is a log to be played");
+        restore(&file, &paths, &NoProgress).unwrap();
+        let again = Records::open(&paths).unwrap();
+        assert_eq!(again.integrity().unwrap(), Vec::<String>::new());
+        assert_eq!(again.store_id(), store.store_id());
+    }
+
+    #[test]
+    fn the_store_itself_is_no_place_for_its_backup() {
+        let store = filled();
+        for file in companions(&store.paths().database()).into_iter().take(2).chain([store.paths().database()]) {
+            let error = store.back_up(&file, &NoProgress).unwrap_err();
+            assert!(error.to_string().contains("the store itself"), "{error}");
+        }
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
 
     #[test]
