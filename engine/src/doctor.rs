@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};
 use crate::sync::{Sync, now};
-use crate::types::{Filter, RecordId, Seq};
+use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
 /// Most single findings named per check; the rest is counted.
@@ -81,10 +81,8 @@ fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     let snapshot = index.snapshot()?;
     let records = sync.records.snapshot()?;
     let tail = touched(&records, snapshot.applied(), Change::concerns_words)?;
-    let live = live_ids(&records)?;
-    let expired = records.expired(now())?;
     let indexed = snapshot.matching(&Filter::default())?;
-    problems.extend(disagreement(&(live - &tail), &(&indexed - &tail - expired), "document"));
+    problems.extend(disagreement(&(record_ids(&records)? - &tail), &(&indexed - &tail), "document"));
     Ok(verdict("keywords", problems, format!("{} documents", indexed.len()), WAY_OUT))
 }
 
@@ -102,7 +100,7 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
     let tail = touched(&records, snapshot.applied(), Change::concerns_vectors)?;
     let mut embedded = RoaringTreemap::new();
     let mut changed = Vec::new();
-    for ids in live_ids(&records)?.iter().collect::<Vec<_>>().chunks(STEP) {
+    for ids in record_ids(&records)?.iter().collect::<Vec<_>>().chunks(STEP) {
         let ids: Vec<RecordId> = ids.iter().map(|id| *id as RecordId).collect();
         for (id, vector) in records.embeddings(model, &ids)? {
             embedded.insert(id as u64);
@@ -113,8 +111,7 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
         progress.advance(ids.len() as u64);
     }
     let indexed = snapshot.ids();
-    let expired = records.expired(now())?;
-    problems.extend(disagreement(&(embedded - &tail), &(&indexed - &tail - expired), "vector"));
+    problems.extend(disagreement(&(embedded - &tail), &(&indexed - &tail), "vector"));
     problems.extend(named(&changed, "vector differs from the stored embedding: record"));
     Ok(verdict("vectors", problems, format!("{} vectors", indexed.len()), WAY_OUT))
 }
@@ -165,10 +162,11 @@ fn touched(records: &Snapshot, applied: Seq, concerns: impl Fn(&Change) -> bool)
     Ok(tail.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id as u64).collect())
 }
 
-fn live_ids(records: &Snapshot) -> Result<RoaringTreemap> {
+/// Every record there is, expired ones too: that is what the indexes hold.
+fn record_ids(records: &Snapshot) -> Result<RoaringTreemap> {
     let (mut all, mut after) = (RoaringTreemap::new(), 0);
     loop {
-        let ids = records.live_ids_after(after, STEP, now())?;
+        let ids = records.live_ids_after(after, STEP, Millis::MIN)?;
         let Some(last) = ids.last() else { return Ok(all) };
         after = *last;
         all.extend(ids.iter().map(|id| *id as u64));

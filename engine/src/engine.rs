@@ -22,6 +22,9 @@ use crate::types::{
 /// Up to so many records, a search that finds an index out of use rebuilds it first instead of doing without.
 const REBUILD_BEFORE_SEARCH: u64 = 5_000;
 
+/// A search rebuilds what it finds damaged so often: once for each side.
+const MENDED_AT_MOST: usize = 2;
+
 /// An open store. Share it between threads in an `Arc`; every method blocks.
 ///
 /// ```no_run
@@ -272,9 +275,14 @@ impl Engine {
     }
 
     fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        // Damage shows where it is read: then the index is taken out of use, and the search goes on without it.
+        // Damage shows where it is read: then the index is taken out of use, and the search goes on without it. Each side
+        // may be mended once: one that is found damaged again is done without.
+        let mut mended = 0;
         loop {
-            self.mend_if_quick()?;
+            if mended < MENDED_AT_MOST {
+                self.mend_if_quick()?;
+                mended += 1;
+            }
             match self.search_once(query, vector.clone()) {
                 Err(damaged @ Error::IndexUnusable { .. }) => self.sync.take_out_damaged(damaged)?,
                 outcome => return outcome,
@@ -310,9 +318,13 @@ impl Engine {
         let records = self.sync.records.snapshot()?.live_count(now())?;
         if self.config.index_writer
             && records <= REBUILD_BEFORE_SEARCH
-            && let Some(guard) = self.sync.lock.acquire_unless(|| Ok(!self.sync.is_out()?))?
+            && let Some(guard) = self.sync.lock.try_acquire()?
         {
-            self.sync.mend(&guard, &crate::progress::NoProgress)?;
+            let mended = self.sync.as_writer(guard, |guard| self.sync.mend(guard, &crate::progress::NoProgress));
+            if let Err(error) = mended {
+                // The search goes on without that index, and says so.
+                tracing::warn!("an index could not be rebuilt: {error}");
+            }
         }
         Ok(())
     }
@@ -359,8 +371,7 @@ impl Engine {
         }
         let done_by_others = || Ok(progress.cancelled() || self.sync.pending_count()? == 0);
         let Some(guard) = self.sync.lock.acquire_unless(done_by_others)? else { return Ok(0) };
-        let embedded = self.sync.embed_backlog(&guard, progress)?;
-        Ok(embedded)
+        self.sync.as_writer(guard, |guard| self.sync.embed_backlog(guard, progress))
     }
 
     /// Applies what was written before this call to both indexes, rebuilds one that is out of use, and merges what is
@@ -371,11 +382,14 @@ impl Engine {
             Ok(progress.cancelled() || (!self.sync.is_out()? && self.sync.unapplied()? == 0))
         };
         let Some(guard) = self.sync.lock.acquire_unless(done_by_others)? else { return Ok(()) };
-        self.sync.mend(&guard, progress)?;
-        progress.start("indexing", Some(self.sync.unapplied()?));
-        let applied = self.sync.catch_up(&guard, progress).and_then(|()| self.sync.maintain(&guard, progress));
-        progress.finish();
-        applied
+        self.sync.as_writer(guard, |guard| {
+            self.sync.mend(guard, progress)?;
+            progress.start("indexing", Some(self.sync.unapplied()?));
+            let applied = self.sync.catch_up(guard, progress);
+            progress.finish();
+            applied?;
+            self.sync.maintain(guard, progress)
+        })
     }
 
     /// Builds both indexes anew from the records, beside the old ones, and swaps them in. Nothing is embedded again.
@@ -383,8 +397,9 @@ impl Engine {
         let started = Instant::now();
         let cancelled = || if progress.cancelled() { Err(Error::Cancelled) } else { Ok(false) };
         let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
-        let documents = self.sync.rebuild_keywords(&guard, progress)?;
-        let vectors = self.sync.rebuild_vectors(&guard, progress)?;
+        let (documents, vectors) = self.sync.as_writer(guard, |guard| {
+            Ok((self.sync.rebuild_keywords(guard, progress)?, self.sync.rebuild_vectors(guard, progress)?))
+        })?;
         Ok(RebuildReport { vectors, documents, millis: started.elapsed().as_millis() as u64 })
     }
 

@@ -31,6 +31,8 @@
 //! | everything is checked | `verify.rs` |
 
 mod best;
+#[doc(hidden)]
+pub mod crash;
 mod error;
 mod filter;
 mod format;

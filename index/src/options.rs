@@ -28,6 +28,9 @@ pub struct IndexOptions {
     /// A segment is merged when the smaller ones together have this share of its size, in percent. Less makes fewer
     /// segments, which are searched faster, and writes the large ones more often. 1 to 100.
     pub merge_percent: usize,
+    /// The number of an index's first segment. An index that takes the place of another must begin where that one has not
+    /// been: readers know a segment by its number and header.
+    pub first_segment: u64,
     /// A segment is written anew when this share of its vectors is deleted, in percent. 1 to 100.
     pub deleted_percent: usize,
 }
@@ -43,6 +46,7 @@ impl IndexOptions {
             flat_limit: 2000,
             merge_percent: 25,
             deleted_percent: 25,
+            first_segment: 0,
         }
     }
 

@@ -50,7 +50,7 @@ impl Writer {
         let snapshot = Snapshot {
             dims: options.dims,
             generation: 1,
-            next_segment: 0,
+            next_segment: options.first_segment,
             payload: payload.to_vec(),
             segments: Vec::new(),
         };

@@ -8,10 +8,13 @@
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
 //! | `recovery.rs` | indexes that are gone, damaged, or another's |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
+//! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `docs.rs` | the documents name files that exist |
 
 mod bad_input;
+#[cfg(unix)]
+mod crash;
 mod docs;
 mod filters;
 mod meaning;

@@ -11,10 +11,10 @@ use memorist_engine::{Engine, Error};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{DIMS, Setup, with_embedder};
+use crate::support::{DIMS, Setup, number_from, with_embedder};
 
 /// Sequences tried where MEMORIST_MODEL_CASES does not say otherwise.
-const CASES: u32 = 24;
+const CASES: u64 = 24;
 const WORDS: [&str; 5] = ["heron", "budget", "login", "river", "deploy"];
 
 /// A step. Records are named by their position among all that were ever saved.
@@ -259,7 +259,7 @@ fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
 
 #[test]
 fn every_search_finds_what_a_plain_model_says() {
-    let cases = std::env::var("MEMORIST_MODEL_CASES").map_or(CASES, |cases| cases.parse().expect("a number"));
+    let cases = number_from("MEMORIST_MODEL_CASES", CASES) as u32;
     // The failing sequence is printed, as small as it can be made.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&prop::collection::vec(step(), 1..50), |steps| {

@@ -10,7 +10,7 @@ use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, RecordId, Rec
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Store, hashed};
+use crate::support::{Store, hashed, number_from};
 
 /// How long the race lasts where MEMORIST_RACE_SECONDS does not say otherwise.
 const SECONDS: u64 = 3;
@@ -98,9 +98,8 @@ fn search(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> usize 
 
 #[test]
 fn a_filter_holds_while_writers_and_the_worker_race_the_search() {
-    let seconds = std::env::var("MEMORIST_RACE_SECONDS").map_or(SECONDS, |seconds| seconds.parse().expect("seconds"));
-    let seed =
-        std::env::var("MEMORIST_SEED").map_or(memorist_engine::now() as u64, |seed| seed.parse().expect("a number"));
+    let seconds = number_from("MEMORIST_RACE_SECONDS", SECONDS);
+    let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");
     let store = Store::new(hashed());
     let first = store.add("every one is here before the other opens");

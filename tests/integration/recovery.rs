@@ -223,6 +223,38 @@ fn an_old_copy_of_an_index_does_not_pass_for_the_index() {
 }
 
 #[test]
+fn something_else_in_the_place_of_an_index_is_replaced() {
+    for index in ["vectors", "keywords"] {
+        let store = Store::new(hashed());
+        fill(&store);
+        let before = answers(&store.engine);
+        let Store { engine, folder } = store;
+        engine.close();
+        fs::remove_dir_all(folder.path().join(index)).unwrap();
+        fs::write(folder.path().join(index), "a file").unwrap();
+        let engine = hashed().open(folder.path()).unwrap();
+        assert_eq!(answers(&engine), before, "{index}");
+        assert_sound(&engine);
+    }
+}
+
+#[test]
+fn an_index_built_while_a_memory_was_expired_still_has_it() {
+    let store = Store::new(hashed());
+    let soon = memorist_engine::now() + 700;
+    let record = NewRecord { expires_at: Some(soon), ..NewRecord::new("the ticket is valid for a moment") };
+    let id = store.engine.add(&record).unwrap().id;
+    store.add("the ferry leaves at six");
+    store.settle();
+    while memorist_engine::now() <= soon {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    store.engine.rebuild(&NoProgress).unwrap();
+    assert_sound(&store.engine);
+    assert!(!store.find(&Query::new("ticket")).contains(&id));
+}
+
+#[test]
 fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
     let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
     let setup = with_embedder(embedder.clone());

@@ -1,14 +1,17 @@
 //! What is written is found, by every mode, before and after the indexes know of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_engine::Error;
 use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
 use memorist_engine::records::{AccessKind, Records};
+use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordUpdate, Side, Tier, Weights};
 
-use crate::support::{DIMS, Store, hashed, words_only};
+use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
 
 fn query(text: &str, mode: Mode) -> Query {
     Query { mode, ..Query::new(text) }
@@ -286,11 +289,7 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
     assert_eq!(store.engine.get(id).unwrap().access_count, 1);
     assert_eq!(rows(), 1);
     store.find(&query("ferry", Mode::Keyword));
-    let since = std::time::Instant::now();
-    while rows() < 2 && since.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(rows(), 2);
+    assert!(within(Duration::from_secs(20), || rows() == 2));
     assert_eq!(store.engine.peek(id).unwrap().unwrap().access_count, 1, "a search does not count");
     store.engine.log_access(id, AccessKind::Search, Some(0.5), Some("ferry")).unwrap();
     assert_eq!((rows(), store.engine.peek(id).unwrap().unwrap().access_count), (3, 2));
@@ -330,4 +329,85 @@ fn a_search_says_why_there_is_no_model() {
     assert!(missing(ModelSource::None).contains("`model = \"none\"`"), "{}", missing(ModelSource::None));
     let nowhere = missing(ModelSource::Folder("/nowhere/at/all".into()));
     assert!(nowhere.contains("/nowhere/at/all"), "{nowhere}");
+}
+
+/// An embedder that is asked and fails.
+struct Failing(HashEmbedder);
+
+impl Embedder for Failing {
+    fn identity(&self) -> &ModelIdentity {
+        self.0.identity()
+    }
+
+    fn embed_query(&self, _: &str) -> memorist_engine::Result<Vec<f32>> {
+        Err(Error::Embedding("it always fails".into()))
+    }
+
+    fn embed_batch(&self, _: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+        Err(Error::Embedding("it always fails".into()))
+    }
+}
+
+#[test]
+fn a_process_whose_model_fails_keeps_nobody_out_of_the_indexes() {
+    let store = Store::new(with_embedder(Arc::new(Failing(HashEmbedder::new(DIMS)))));
+    store.engine.add_batch(&[NewRecord::new("saved by the one whose model fails")]).unwrap();
+    let applied = || store.engine.index_stats().unwrap().documents == 1;
+    assert!(within(Duration::from_secs(20), applied), "its words are applied all the same");
+    let other = hashed().open(store.folder.path()).unwrap();
+    for at in 0..5 {
+        other.add(&NewRecord::new(format!("saved by the other {at}"))).unwrap();
+        other.embed_pending(&memorist_engine::progress::NoProgress).unwrap();
+        other.flush(&memorist_engine::progress::NoProgress).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(other.index_stats().unwrap().unapplied, 0);
+}
+
+#[test]
+fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
+    let store = Store::new(hashed());
+    store.add("something to be found");
+    store.settle();
+    let waiting: Vec<_> = (0..20).map(|at| NewRecord::new(format!("found by meaning later {at}"))).collect();
+    store.engine.add_batch(&waiting).unwrap();
+    let embedded = || {
+        store.find(&query("something", Mode::Keyword));
+        store.engine.stats().unwrap().pending_embeddings == 0
+    };
+    assert!(within(Duration::from_secs(20), embedded));
+}
+
+#[test]
+fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
+    let store = Store::new(words_only());
+    store.add("found without an index");
+    let Store { engine, folder } = store;
+    engine.close();
+    let _ = std::fs::remove_dir_all(folder.path().join("keywords"));
+    let lock = WriterLock::new(StorePaths::new(folder.path()).writer_lock());
+    let held = lock.try_acquire().unwrap().expect("free");
+    let engine = words_only().open(folder.path()).unwrap();
+    let started = std::time::Instant::now();
+    let reply = engine.search(&query("found without", Mode::Keyword)).unwrap();
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!((reply.hits.len(), reply.tier), (1, Tier::Substring), "{:?}", reply.warnings);
+    assert!(
+        reply.warnings.iter().any(|warning| warning.contains("keyword index is out of use")),
+        "{:?}",
+        reply.warnings
+    );
+    drop(held);
+}
+
+/// Whether `condition` becomes true in time.
+fn within(patience: Duration, condition: impl Fn() -> bool) -> bool {
+    let started = std::time::Instant::now();
+    while started.elapsed() < patience {
+        if condition() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    false
 }

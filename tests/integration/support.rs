@@ -13,6 +13,11 @@ use tempfile::TempDir;
 /// Numbers per vector of the stores that have no real model.
 pub const DIMS: usize = 64;
 
+/// A number from the environment, or `otherwise`.
+pub fn number_from(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
+}
+
 /// A store in a folder that goes with it.
 pub struct Store {
     pub engine: Engine,

@@ -1,15 +1,17 @@
 //! The tantivy index of a folder: opening, applying, merging, checking.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use memorist_index::crash;
 use parking_lot::Mutex;
 use tantivy::directory::MmapDirectory;
+use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::IndexWriterOptions;
-use tantivy::merge_policy::LogMergePolicy;
+use tantivy::merge_policy::{LogMergePolicy, MergePolicy, NoMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
 use super::damage::{contained, unusable};
@@ -61,14 +63,12 @@ impl TantivyIndex {
             if !folder.join(META).is_file() {
                 return Err(unusable(format!("there is none in {}", folder.display())));
             }
-            let mut index = Index::open(MmapDirectory::open(folder).map_err(TantivyError::from)?)?;
+            let index = open(folder)?;
             let (schema, fields) = schema::schema();
             Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
             if index.schema() != schema {
                 return Err(unusable("its fields are not those of this format"));
             }
-            index.set_tokenizers(schema::analysers());
-            index.set_fast_field_tokenizers(schema::analysers());
             let options = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1);
             let reader = options.try_into()?;
             let published = Mutex::new(load(folder, &index, &reader, &fields)?);
@@ -98,7 +98,8 @@ impl TantivyIndex {
         let mut slot = self.writer.lock();
         let mut open = match slot.take() {
             Some(open) => open,
-            None => contained(|| writer(&self.folder, &self.index))?,
+            // Opened anew: tantivy keeps its list of files in memory, and an older one would forget what others wrote.
+            None => contained(|| writer(&self.folder, &open(&self.folder)?))?,
         };
         let done = contained(|| work(&mut open))?;
         *slot = Some(open);
@@ -110,8 +111,7 @@ impl TantivyIndex {
     }
 
     fn faults(&self) -> Result<Vec<String>> {
-        let mut faults: Vec<String> = self
-            .index
+        let mut faults: Vec<String> = open(&self.folder)?
             .validate_checksum()?
             .into_iter()
             .map(|file| format!("{} does not match its checksum", self.folder.join(file).display()))
@@ -121,7 +121,7 @@ impl TantivyIndex {
             return Ok(faults);
         }
         self.reader.reload()?;
-        let mut seen = HashSet::new();
+        let mut seen = HashMap::new();
         for reader in self.reader.searcher().segment_readers() {
             let segment = Segment::open(reader, &self.fields)?;
             let (listed, held) = (reader.max_doc(), segment.content.norms.num_docs());
@@ -139,8 +139,8 @@ impl TantivyIndex {
             }
             for doc in reader.doc_ids_alive() {
                 let id = segment.id(doc);
-                if !seen.insert(id) {
-                    faults.push(format!("record {id} is indexed twice"));
+                if let Some(other) = seen.insert(id, reader.segment_id()) {
+                    faults.push(format!("record {id} is indexed twice, in {other} and {}", reader.segment_id()));
                 }
                 if segment.doc(id)? != Some(doc) {
                     faults.push(format!("record {id} is indexed, but is not found by its id"));
@@ -177,17 +177,20 @@ impl KeywordIndex for TantivyIndex {
         done
     }
 
-    fn maintain(&self) -> Result<bool> {
-        self.release_writer()?;
-        let mut segments = self.index.searchable_segment_metas()?;
-        if segments.len() > MOST_SEGMENTS {
-            segments.sort_by_key(|segment| segment.num_docs());
-            let smallest: Vec<_> =
-                segments.iter().take(segments.len() + 1 - MOST_SEGMENTS).map(|segment| segment.id()).collect();
-            self.write(|writer| Ok(writer.merge(&smallest).wait()?))?;
-            self.release_writer()?;
+    fn maintain(&self) -> Result<()> {
+        loop {
+            let groups = contained(|| Ok(merges(&open(&self.folder)?.searchable_segment_metas()?)))?;
+            if groups.is_empty() {
+                return self.release_writer();
+            }
+            self.write(|writer| {
+                for group in groups {
+                    writer.merge(&group).wait()?;
+                }
+                Ok(())
+            })?;
+            self.outdate();
         }
-        Ok(false)
     }
 
     fn release_writer(&self) -> Result<()> {
@@ -209,6 +212,13 @@ impl KeywordIndex for TantivyIndex {
 
 /// The file that says what is live. tantivy replaces it atomically.
 const META: &str = "meta.json";
+
+fn open(folder: &Path) -> Result<Index> {
+    let mut index = Index::open(MmapDirectory::open(folder).map_err(TantivyError::from)?)?;
+    index.set_tokenizers(schema::analysers());
+    index.set_fast_field_tokenizers(schema::analysers());
+    Ok(index)
+}
 
 /// Opens what is published now.
 fn load(folder: &Path, index: &Index, reader: &IndexReader, fields: &Fields) -> Result<Published> {
@@ -236,18 +246,33 @@ fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
         },
         other => other.into(),
     })?;
+    // Merges are asked for by `maintain`, when nothing else is written: beside deletes, tantivy's own background merges
+    // left a record indexed twice now and then (seen by killing writers).
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    Ok(writer)
+}
+
+/// The segments that should be merged, by groups.
+fn merges(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
     let mut policy = LogMergePolicy::default();
     policy.set_min_num_segments(MERGE_WIDTH);
     policy.set_min_layer_size(SMALL_SEGMENT);
     policy.set_level_log_size(SAME_SIZE_LOG2);
     policy.set_del_docs_ratio_before_merge(DELETED_SHARE);
-    writer.set_merge_policy(Box::new(policy));
-    Ok(writer)
+    let groups: Vec<_> = policy.compute_merge_candidates(segments).into_iter().map(|group| group.0).collect();
+    if groups.is_empty() && segments.len() > MOST_SEGMENTS {
+        let mut by_size: Vec<&SegmentMeta> = segments.iter().collect();
+        by_size.sort_by_key(|segment| segment.num_docs());
+        let most = segments.len() + 1 - MOST_SEGMENTS;
+        return vec![by_size.iter().take(most).map(|segment| segment.id()).collect()];
+    }
+    groups
 }
 
 fn publish(writer: &mut IndexWriter, applied: Seq) -> Result<()> {
     let mut commit = writer.prepare_commit()?;
     commit.set_payload(&Payload::new(applied).to_text());
+    crash::point("words prepared");
     commit.commit()?;
     Ok(())
 }

@@ -118,11 +118,11 @@ pub trait KeywordIndex: Send + Sync {
     /// After an error the writer is dropped, and with it what was not published; the batch is to be applied again.
     fn apply(&self, upserts: &[Record], deletes: &[RecordId], applied: Seq) -> Result<()>;
 
-    /// Waits for the merges that run in the background, and merges more where there are too many segments. Returns
-    /// whether more remains. Only the holder of the store's writer lock may call this.
-    fn maintain(&self) -> Result<bool>;
+    /// Merges segments where there are many of about one size, or much is deleted, and lets go of the writer. Only the
+    /// holder of the store's writer lock may call this.
+    fn maintain(&self) -> Result<()>;
 
-    /// Waits for the merges that run in the background and lets go of the writer, its threads and its memory. The next
+    /// Lets go of the writer, its threads and its memory. The next
     /// [`KeywordIndex::apply`] makes a new one.
     fn release_writer(&self) -> Result<()>;
 

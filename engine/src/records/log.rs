@@ -142,6 +142,9 @@ impl Records {
     /// Forgets the entries up to `up_to`, which every index has made durable. An index that is further behind must be
     /// rebuilt from the records.
     pub fn trim_log(&self, up_to: Seq) -> Result<()> {
+        if trimmed_to(&*self.reader()?)? >= up_to {
+            return Ok(());
+        }
         self.write(|tx| {
             let up_to = as_stored(up_to.min(head(tx)?));
             tx.prepare_cached("DELETE FROM sync_log WHERE seq <= ?")?.execute([up_to])?;

@@ -19,6 +19,8 @@ use crate::types::{Millis, Record, RecordId, Seq};
 
 /// A write gives up after waiting this long for the writes of other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A write-ahead log of more bytes is emptied.
+const LONG_WAL: u64 = 32 << 20;
 /// An access count is given up after this.
 const UNSYNCED_PATIENCE: Duration = Duration::from_millis(500);
 /// Reading connections kept open when nobody reads.
@@ -31,7 +33,7 @@ const STATEMENTS: usize = 64;
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
 pub struct Records {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     store_id: String,
     writer: Mutex<Connection>,
     /// Writes what a power cut may take back: access counts. Used only while `writer` is held.
@@ -108,6 +110,18 @@ impl Records {
     /// Runs `work` in a transaction that is on the disk when this returns, or was never there.
     pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         transact(&mut self.writer.lock(), work).map_err(|error| self.in_words(error))
+    }
+
+    /// Empties the write-ahead log when it is long: readers that overlap keep SQLite from doing so by itself. Waits a
+    /// moment for them, and else tries again another time.
+    pub fn shorten_wal(&self) -> Result<()> {
+        let mut wal = self.path.clone().into_os_string();
+        wal.push("-wal");
+        if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > LONG_WAL) {
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            self.unsynced.lock().query_row(checkpoint, [], |_| Ok(())).map_err(|error| self.in_words(error.into()))?;
+        }
+        Ok(())
     }
 
     /// What stands in the way of a write, and the way out.

@@ -1,12 +1,13 @@
 //! The log into both indexes, then the trimming of what both have made durable.
 
+use memorist_index::crash;
 use roaring::RoaringTreemap;
 
-use super::{Sync, WriterGuard, now};
+use super::{Sync, WriterGuard};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};
-use crate::types::{RecordId, Seq};
+use crate::types::{Millis, RecordId, Seq};
 use crate::vectors::VectorBatch;
 
 /// Log entries per commit: enough to make commits rare under load, few enough to hold their texts in memory.
@@ -29,10 +30,12 @@ impl Sync {
         while applied < head {
             let snapshot = self.records.snapshot()?;
             let Some(step) = Step::read(&snapshot, "keyword", applied, Change::concerns_words)? else { break };
-            let live = snapshot.records(&step.ids, now())?;
+            // Expired ones too: searches leave them out, and a clock that was ahead must not lose them.
+            let live = snapshot.records(&step.ids, Millis::MIN)?;
             let deletes = without(&step.ids, live.iter().map(|record| record.id));
             drop(snapshot);
             index.apply(&live, &deletes, step.up_to)?;
+            crash::point("words applied");
             applied = step.up_to;
             report(progress, step.entries)?;
         }
@@ -49,6 +52,7 @@ impl Sync {
             let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
             drop(snapshot);
             index.apply(VectorBatch { upserts, deletes }, step.up_to)?;
+            crash::point("vectors applied");
             applied = step.up_to;
             report(progress, step.entries)?;
         }
@@ -59,24 +63,38 @@ impl Sync {
     /// memory, is made from the records, not from the log.
     fn trim(&self) -> Result<()> {
         let (vectors, keywords) = self.applied()?;
-        match [vectors, keywords].into_iter().flatten().min() {
-            Some(up_to) => self.records.trim_log(up_to),
-            None => Ok(()),
+        if let Some(up_to) = [vectors, keywords].into_iter().flatten().min() {
+            self.records.trim_log(up_to)?;
         }
+        crash::point("log trimmed");
+        Ok(())
     }
 
-    /// Merges what is worth merging, and lets go of the memory that writing needs.
+    /// Merges what is worth merging.
     pub fn maintain(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
         if let Ok(index) = self.keywords.get() {
             index.maintain()?;
-            index.release_writer()?;
         }
         if let Ok(index) = self.vectors.get() {
-            while index.maintain()? {
+            while index.maintain(progress)? {
                 report(progress, 0)?;
             }
         }
         Ok(())
+    }
+
+    /// Does `work` as the one index writer, then lets go of what writing holds, and of the lock last: a keyword writer
+    /// that outlived the lock would keep other processes out, or publish its old state over their new one.
+    pub fn as_writer<T>(&self, guard: WriterGuard<'_>, work: impl FnOnce(&WriterGuard<'_>) -> Result<T>) -> Result<T> {
+        let done = work(&guard);
+        let released = self.release_keyword_writer(&guard);
+        drop(guard);
+        let done = done?;
+        released.map(|()| done)
+    }
+
+    pub(super) fn release_keyword_writer(&self, _proof: &WriterGuard<'_>) -> Result<()> {
+        self.keywords.get().map_or(Ok(()), |index| index.release_writer())
     }
 }
 

@@ -80,10 +80,10 @@ impl Sync {
     /// Opens the sides that are out of use: another process may have rebuilt them.
     pub fn reopen(&self) -> Result<()> {
         if self.keywords.may_open(&self.paths.keywords()) {
-            self.keywords.settle(self.open_keywords())?;
+            self.keywords.open(&self.paths.keywords(), || self.open_keywords())?;
         }
         if self.vectors.may_open(&self.paths.vectors()) {
-            self.vectors.settle(self.open_vectors())?;
+            self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
         }
         Ok(())
     }
@@ -156,8 +156,8 @@ impl Sync {
     pub fn take_out_damaged(&self, error: Error) -> Result<()> {
         let Error::IndexUnusable { index, why } = error else { return Err(error) };
         let was_in_use = match index {
-            "keyword" => self.keywords.take_out(&why, &self.paths.keywords()),
-            _ => self.vectors.take_out(&why, &self.paths.vectors()),
+            "keyword" => self.keywords.take_out(&why),
+            _ => self.vectors.take_out(&why),
         };
         if was_in_use {
             tracing::warn!("the {index} index is out of use until it is rebuilt: {why}");

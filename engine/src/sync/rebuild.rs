@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use memorist_index::crash;
+
 use super::{Sync, WriterGuard, identity, now};
 use crate::config::Backend;
 use crate::error::{Error, Result};
@@ -12,7 +14,7 @@ use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
 use crate::records::{ModelId, Snapshot};
-use crate::types::RecordId;
+use crate::types::{Millis, RecordId};
 use crate::vectors::hnsw::HnswIndex;
 use crate::vectors::{VectorBatch, VectorIndex};
 
@@ -22,6 +24,11 @@ const STEP: usize = 10_000;
 impl Sync {
     /// Rebuilds the sides that are out of use.
     pub fn mend(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
+        // What a rebuild that was killed has left.
+        for folder in [self.paths.keywords(), self.paths.vectors()] {
+            remove(&StorePaths::in_making(&folder))?;
+            remove(&StorePaths::retired(&folder))?;
+        }
         // Another process may have rebuilt them while we waited for the lock.
         self.reopen()?;
         if self.keywords.is_out() {
@@ -34,16 +41,17 @@ impl Sync {
     }
 
     /// Builds the keyword index anew. Returns how many documents it has.
-    pub fn rebuild_keywords(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
+    pub fn rebuild_keywords(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let folder = self.paths.keywords();
         let beside = StorePaths::in_making(&folder);
         remove(&beside)?;
+        self.release_keyword_writer(proof)?;
         let index = TantivyIndex::create(&beside)?;
         let records = self.records.snapshot()?;
         let head = records.head();
         progress.start("indexing words", Some(records.live_count(now())?));
         let built = each_step(&records, progress, |ids| {
-            let live = records.records(ids, now())?;
+            let live = records.records(ids, Millis::MIN)?;
             index.apply(&live, &[], 0)?;
             Ok(live.len() as u64)
         });
@@ -51,9 +59,10 @@ impl Sync {
         let documents = built?;
         index.apply(&[], &[], head)?;
         index.maintain()?;
+        index.release_writer()?;
         drop(index);
         swap_in(&beside, &folder)?;
-        self.keywords.put(Arc::new(TantivyIndex::open(&folder)?));
+        self.keywords.open(&folder, || Ok(Arc::new(TantivyIndex::open(&folder)?)))?;
         Ok(documents)
     }
 
@@ -61,7 +70,7 @@ impl Sync {
     pub fn rebuild_vectors(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let Some((id, model)) = self.model()? else { return Ok(0) };
         if self.config.backend != Backend::Hnsw {
-            self.vectors.settle(self.open_vectors())?;
+            self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
             return self.vectors.get().map_err(Error::Vectors)?.snapshot().map(|snapshot| snapshot.len());
         }
         let folder = self.paths.vectors();
@@ -71,7 +80,8 @@ impl Sync {
         let vectors = self.fill(&index, id, progress)?;
         drop(index);
         swap_in(&beside, &folder)?;
-        self.vectors.put(Arc::new(HnswIndex::open(&folder, &identity(&model), model.dims, self.config.ef)?));
+        let open = || HnswIndex::open(&folder, &identity(&model), model.dims, self.config.ef);
+        self.vectors.open(&folder, || Ok(Arc::new(open()?)))?;
         Ok(vectors)
     }
 
@@ -99,15 +109,14 @@ impl Sync {
             index.apply(VectorBatch { upserts, deletes: Vec::new() }, 0)?;
             Ok(count)
         });
-        let built = built.and_then(|count| {
+        progress.finish();
+        built.and_then(|count| {
             index.apply(VectorBatch::default(), head)?;
-            while index.maintain()? {
+            while index.maintain(progress)? {
                 cancel_point(progress)?;
             }
             Ok(count)
-        });
-        progress.finish();
-        built
+        })
     }
 }
 
@@ -119,7 +128,8 @@ fn each_step(
 ) -> Result<u64> {
     let (mut after, mut sum) = (0, 0);
     loop {
-        let ids = records.live_ids_after(after, STEP, now())?;
+        // Expired ones too, as everywhere in the indexes.
+        let ids = records.live_ids_after(after, STEP, Millis::MIN)?;
         let Some(last) = ids.last() else { return Ok(sum) };
         after = *last;
         sum += apply(&ids)?;
@@ -140,7 +150,9 @@ fn swap_in(new: &Path, folder: &Path) -> Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(folder, error)),
         _ => {}
     }
+    crash::point("old index retired");
     fs::rename(new, folder).map_err(|error| Error::io(folder, error))?;
+    crash::point("new index in place");
     if let Some(parent) = folder.parent() {
         sync_folder(parent)?;
     }

@@ -13,7 +13,11 @@ pub struct Side<I: ?Sized> {
 }
 
 enum State<I: ?Sized> {
-    Ready(Arc<I>),
+    Ready {
+        index: Arc<I>,
+        /// The folder that it was opened from.
+        stamp: Option<Stamp>,
+    },
     Out {
         why: String,
         /// The folder that was found damaged: it is not opened again, but another in its place is.
@@ -27,11 +31,13 @@ impl<I: ?Sized> Side<I> {
         Side { state: RwLock::new(State::Out { why: why.to_owned(), damaged: None }) }
     }
 
-    /// Takes the outcome of opening: [`Error::IndexUnusable`] is a state, other errors are the caller's.
-    pub fn settle(&self, opened: Result<Arc<I>>) -> Result<()> {
-        match opened {
-            Ok(index) => self.put(index),
-            Err(Error::IndexUnusable { why, .. }) => self.set_out(why, None),
+    /// Opens the index in `folder`: [`Error::IndexUnusable`] is a state, other errors are the caller's.
+    pub fn open(&self, folder: &Path, open: impl FnOnce() -> Result<Arc<I>>) -> Result<()> {
+        // Before it is opened: another folder may take its place meanwhile.
+        let stamp = Stamp::of(folder);
+        match open() {
+            Ok(index) => *self.state.write() = State::Ready { index, stamp },
+            Err(Error::IndexUnusable { why, .. }) => *self.state.write() = State::Out { why, damaged: None },
             Err(other) => return Err(other),
         }
         Ok(())
@@ -40,7 +46,7 @@ impl<I: ?Sized> Side<I> {
     /// The index, or why there is none.
     pub fn get(&self) -> std::result::Result<Arc<I>, String> {
         match &*self.state.read() {
-            State::Ready(index) => Ok(index.clone()),
+            State::Ready { index, .. } => Ok(index.clone()),
             State::Out { why, .. } => Err(why.clone()),
         }
     }
@@ -50,29 +56,21 @@ impl<I: ?Sized> Side<I> {
         matches!(&*self.state.read(), State::Out { .. })
     }
 
-    /// Puts an index in use.
-    pub fn put(&self, index: Arc<I>) {
-        *self.state.write() = State::Ready(index);
-    }
-
-    /// Takes the index in `folder` out of use: it was found to be damaged. Returns whether it was in use until now.
-    pub fn take_out(&self, why: &str, folder: &Path) -> bool {
-        let was_ready = !self.is_out();
-        self.set_out(why.to_owned(), Stamp::of(folder));
-        was_ready
+    /// Takes the index out of use: it was found to be damaged. Returns whether it was in use until now.
+    pub fn take_out(&self, why: &str) -> bool {
+        let mut state = self.state.write();
+        let State::Ready { stamp, .. } = &*state else { return false };
+        *state = State::Out { why: why.to_owned(), damaged: *stamp };
+        true
     }
 
     /// Whether the index in `folder` is worth opening: it is out of use, and not known to be damaged.
     pub fn may_open(&self, folder: &Path) -> bool {
         match &*self.state.read() {
-            State::Ready(_) => false,
+            State::Ready { .. } => false,
             State::Out { damaged: None, .. } => true,
             State::Out { damaged, .. } => *damaged != Stamp::of(folder),
         }
-    }
-
-    fn set_out(&self, why: String, damaged: Option<Stamp>) {
-        *self.state.write() = State::Out { why, damaged };
     }
 }
 

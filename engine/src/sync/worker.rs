@@ -19,6 +19,8 @@ const TICK: Duration = Duration::from_millis(500);
 const GATHER: Duration = Duration::from_millis(200);
 /// But no write waits longer than this, nor do more than [`GATHER_AT_MOST`].
 const GATHER_LONGEST: Duration = Duration::from_secs(2);
+/// Searches logged in one round; what comes faster than that is not logged.
+const SEARCHES_AT_MOST: usize = 2_000;
 /// See [`GATHER_LONGEST`].
 const GATHER_AT_MOST: u64 = 2_000;
 /// A model that could not be fetched is asked for again after this long.
@@ -102,21 +104,22 @@ fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
 
 /// Waits for a reason to look: the tick, or writes, gathered. Returns whether to end.
 fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
-    let mut first = true;
-    let deadline = Instant::now() + GATHER_LONGEST;
+    let started = Instant::now();
+    let mut until = started + TICK;
     let mut written = 0;
     let mut searches: Vec<(String, Vec<(RecordId, f64)>)> = Vec::new();
     let stop = loop {
-        let patience = if first { TICK } else { GATHER.min(deadline.saturating_duration_since(Instant::now())) };
-        match inbox.recv_timeout(patience) {
+        // Only a write moves the end of the wait: searches that never cease must not keep the worker from its work.
+        match inbox.recv_deadline(until) {
             Ok(Wake::Written) => {
-                first = false;
                 written += 1;
-                if written >= GATHER_AT_MOST || Instant::now() >= deadline {
+                until = (Instant::now() + GATHER).min(started + GATHER_LONGEST);
+                if written >= GATHER_AT_MOST {
                     break false;
                 }
             }
-            Ok(Wake::Searched { query, hits }) => searches.push((query, hits)),
+            Ok(Wake::Searched { query, hits }) if searches.len() < SEARCHES_AT_MOST => searches.push((query, hits)),
+            Ok(Wake::Searched { .. }) => {}
             Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => break true,
             Err(RecvTimeoutError::Timeout) => break false,
         }
@@ -144,14 +147,17 @@ fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
         return Ok(());
     }
     let Some(guard) = sync.lock.try_acquire()? else { return Ok(()) };
-    sync.mend(&guard, stopping)?;
-    // Words first: they are searched while the embeddings are made.
-    sync.catch_up(&guard, stopping)?;
-    if can_embed {
-        sync.embed_backlog(&guard, stopping)?;
-        sync.catch_up(&guard, stopping)?;
-    }
-    sync.maintain(&guard, stopping)
+    sync.as_writer(guard, |guard| {
+        sync.mend(guard, stopping)?;
+        // Words first: they are searched while the embeddings are made.
+        sync.catch_up(guard, stopping)?;
+        if can_embed {
+            sync.embed_backlog(guard, stopping)?;
+            sync.catch_up(guard, stopping)?;
+        }
+        sync.maintain(guard, stopping)
+    })?;
+    sync.records.shorten_wal()
 }
 
 /// Tells long work that the engine is closing. What is left undone is in the log, for the next process.

@@ -6,6 +6,7 @@ use roaring::RoaringTreemap;
 
 use super::exact::{best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex};
+use crate::progress::NoProgress;
 use crate::types::RecordId;
 
 const DIMS: usize = 24;
@@ -104,7 +105,7 @@ fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
     let all = vectors(4_000, 3);
     for (batch, chunk) in all.chunks(1_000).enumerate() {
         index.apply(upsert(chunk), batch as u64 + 1).unwrap();
-        while index.maintain().unwrap() {}
+        while index.maintain(&NoProgress).unwrap() {}
     }
     assert_eq!(index.verify().unwrap(), Vec::<String>::new());
     let only = |step: usize| IdFilter::Only((1..=4_000u64).step_by(step).collect());
@@ -122,7 +123,7 @@ fn replaces_and_deletes(index: &dyn VectorIndex) {
     index.apply(upsert(&before), 1).unwrap();
     let moved = (7, unit(&[1.0; DIMS]));
     index.apply(VectorBatch { upserts: vec![moved.clone()], deletes: vec![8, 9, 12_345] }, 2).unwrap();
-    while index.maintain().unwrap() {}
+    while index.maintain(&NoProgress).unwrap() {}
     let snapshot = index.snapshot().unwrap();
     assert_eq!(snapshot.len(), 598);
     assert_eq!(snapshot.ids(), (1..=600u64).filter(|id| *id != 8 && *id != 9).collect());
@@ -158,7 +159,7 @@ fn a_snapshot_never_changes(index: &dyn VectorIndex) {
     let before = index.snapshot().unwrap();
     let answer = before.search(&all[0].1, 40, &IdFilter::All).unwrap();
     index.apply(VectorBatch { upserts: all[20..].to_vec(), deletes: vec![1, 2, 3] }, 2).unwrap();
-    while index.maintain().unwrap() {}
+    while index.maintain(&NoProgress).unwrap() {}
     assert_eq!(before.search(&all[0].1, 40, &IdFilter::All).unwrap(), answer);
     assert_eq!((before.len(), before.applied()), (20, 1));
     assert_eq!(index.snapshot().unwrap().len(), 37);
@@ -183,7 +184,7 @@ fn survives_duplicates(index: &dyn VectorIndex) {
     let one = vectors(1, 9)[0].1.clone();
     let same: Vec<_> = (1..=3_000).map(|id| (id as RecordId, one.clone())).collect();
     index.apply(upsert(&same), 1).unwrap();
-    while index.maintain().unwrap() {}
+    while index.maintain(&NoProgress).unwrap() {}
     let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All).unwrap();
     assert_eq!(found.len(), 20);
     assert!(found.iter().all(|(_, score)| (score - 1.0).abs() < 1e-4));

@@ -9,6 +9,7 @@ use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
 
 /// Every vector, by id. Cloned on write, so that a snapshot never changes.
@@ -40,7 +41,7 @@ impl VectorIndex for ExactIndex {
         Ok(())
     }
 
-    fn maintain(&self) -> Result<bool> {
+    fn maintain(&self, _progress: &dyn Progress) -> Result<bool> {
         Ok(false)
     }
 

@@ -5,13 +5,16 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, WriteError, Writer};
 use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
 
 /// A memory-mapped HNSW index in a folder.
@@ -38,7 +41,11 @@ impl HnswIndex {
     /// # Errors
     /// When the folder has an index already or cannot be written.
     pub fn create(folder: &Path, model: &str, dims: usize, ef: Option<usize>) -> Result<Self> {
-        Writer::create(folder, IndexOptions::new(dims), &payload(0, model)).map_err(write_error)?;
+        let mut options = IndexOptions::new(dims);
+        // It may take the place of another: microseconds have not been used before.
+        options.first_segment =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        Writer::create(folder, options, &payload(0, model)).map_err(write_error)?;
         Self::open(folder, model, dims, ef)
     }
 
@@ -76,8 +83,20 @@ impl VectorIndex for HnswIndex {
         self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.model)).map_err(write_error)
     }
 
-    fn maintain(&self) -> Result<bool> {
-        self.writer()?.maintain(&|_| ControlFlow::Continue(())).map_err(write_error)
+    fn maintain(&self, progress: &dyn Progress) -> Result<bool> {
+        let mut writer = self.writer()?;
+        let Some(merge) = writer.begin_merge() else { return Ok(false) };
+        progress.start("merging vectors", Some(merge.vectors() as u64));
+        let reported = AtomicUsize::new(0);
+        let report = |now: memorist_index::Progress| {
+            let before = reported.fetch_max(now.done, Ordering::Relaxed);
+            progress.advance(now.done.saturating_sub(before) as u64);
+            if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let merged = merge_pool().install(|| merge.run(&report));
+        progress.finish();
+        writer.finish_merge(merged.map_err(write_error)?).map_err(write_error)?;
+        Ok(true)
     }
 
     fn verify(&self) -> Result<Vec<String>> {
@@ -116,6 +135,15 @@ impl VectorSnapshot for HnswSnapshot {
     }
 }
 
+/// Threads of their own for merges: those of a search must not wait for one.
+fn merge_pool() -> &'static rayon::ThreadPool {
+    static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+        let name = |at| format!("memorist-merge-{at}");
+        rayon::ThreadPoolBuilder::new().thread_name(name).build().expect("the system gives threads")
+    });
+    &POOL
+}
+
 fn payload(applied: Seq, model: &str) -> Vec<u8> {
     [&applied.to_le_bytes(), model.as_bytes()].concat()
 }
@@ -137,9 +165,15 @@ fn unusable(why: impl Into<String>) -> Error {
 fn open_error(error: OpenError) -> Error {
     match error {
         OpenError::Missing { .. } => unusable("it is missing"),
-        OpenError::Io { path, source } => Error::io(path, source),
+        // Out of files or memory, the index is not to blame; all else is mended by a new one.
+        OpenError::Io { path, source } if is_exhausted(&source) => Error::io(path, source),
         other => unusable(other.to_string()),
     }
+}
+
+fn is_exhausted(error: &std::io::Error) -> bool {
+    // EMFILE, ENFILE
+    error.kind() == std::io::ErrorKind::OutOfMemory || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 fn write_error(error: WriteError) -> Error {

@@ -11,6 +11,7 @@ use roaring::RoaringTreemap;
 use super::exact::{ExactSnapshot, best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
 
 const LINKS: usize = 16;
@@ -90,7 +91,7 @@ impl VectorIndex for HnswRsIndex {
         Ok(())
     }
 
-    fn maintain(&self) -> Result<bool> {
+    fn maintain(&self, _progress: &dyn Progress) -> Result<bool> {
         Ok(false)
     }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
 
 /// Which ids a search may return.
@@ -96,7 +97,10 @@ pub trait VectorIndex: Send + Sync {
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()>;
 
     /// Does what makes later searches faster (merging segments), up to a sensible amount. Returns whether more remains.
-    fn maintain(&self) -> Result<bool>;
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when `progress` says so; nothing is changed then.
+    fn maintain(&self, progress: &dyn Progress) -> Result<bool>;
 
     /// Checks everything that can be checked: checksums, links, reachability, keys. Returns what is wrong, in words.
     fn verify(&self) -> Result<Vec<String>>;

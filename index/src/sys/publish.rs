@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
+use crate::crash;
+
 /// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first.
 /// The file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
 pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
@@ -12,7 +14,9 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
     let mut writer = BufWriter::with_capacity(1 << 20, file);
     let filled = fill(&mut writer).and_then(|value| {
         writer.flush()?;
+        crash::point("file written");
         writer.get_ref().sync_all()?;
+        crash::point("file synced");
         Ok(value)
     });
     if filled.is_err() {
@@ -28,8 +32,12 @@ pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result
     let directory = path.parent().unwrap_or(Path::new("."));
     // The files that the new content refers to have to be found after a crash, so their names go to the disk first.
     sync_directory(directory)?;
+    crash::point("names synced");
     fs::rename(temporary, path)?;
-    sync_directory(directory)
+    crash::point("manifest renamed");
+    sync_directory(directory)?;
+    crash::point("manifest synced");
+    Ok(())
 }
 
 /// Makes the names in a directory durable.

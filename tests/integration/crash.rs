@@ -1,0 +1,231 @@
+//! A process that writes is killed, at any moment and at every named step of publishing. What it acknowledged is there
+//! afterwards, nothing else is, and the store is sound.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use memorist_engine::engine::ListQuery;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Mode, NewRecord, Query, RecordId, RecordUpdate};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::{hashed, number_from};
+
+/// Kills at random moments, where MEMORIST_CRASH_ROUNDS does not say otherwise.
+const ROUNDS: u64 = 230;
+/// Kills at each named step.
+const ROUNDS_PER_STEP: u64 = 7;
+/// A fresh store after so many kills.
+const KILLS_PER_STORE: u64 = 10;
+/// A child keeps at most so many records: all of them fit into one answer.
+const MOST: usize = 150;
+/// A child that has not come to its step by then never will.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Every step of `memorist_index::crash::point`, in the order of publishing.
+const STEPS: [&str; 11] = [
+    "file written",
+    "file synced",
+    "names synced",
+    "manifest renamed",
+    "manifest synced",
+    "words prepared",
+    "words applied",
+    "vectors applied",
+    "log trimmed",
+    "old index retired",
+    "new index in place",
+];
+
+/// The process that is killed: it says what it is about to do, does it, and says that it is done.
+#[test]
+#[ignore = "the others run it in a process of its own"]
+fn a_child() {
+    let Some(folder) = std::env::var_os("MEMORIST_CRASH_STORE") else { return };
+    let mut random = ChaCha8Rng::seed_from_u64(number_from("MEMORIST_SEED", 0));
+    let engine = hashed().open(Path::new(&folder)).expect("the store opens after any crash");
+    let there = ListQuery { limit: 1_000, ..ListQuery::default() };
+    let mut mine: Vec<RecordId> = engine.list(&there).expect("lists").iter().map(|record| record.id).collect();
+    let say = |line: String| {
+        let mut out = std::io::stdout().lock();
+        out.write_all(format!("\n@{line}\n").as_bytes()).and_then(|()| out.flush()).expect("the supervisor listens");
+    };
+    let delete = |at: usize, mine: &mut Vec<RecordId>| {
+        let id = mine.swap_remove(at);
+        say(format!("delete {id}"));
+        assert!(engine.delete(id).expect("deletes"));
+        say("done".into());
+    };
+    for turn in 1.. {
+        let text = format!("common {} text {}", turn % 7, random.random::<u32>());
+        let at = if mine.is_empty() { 0 } else { random.random_range(0..mine.len()) };
+        match random.random_range(0..20) {
+            0 | 1 if !mine.is_empty() => delete(at, &mut mine),
+            _ if mine.len() >= MOST => delete(at, &mut mine),
+            2..5 if !mine.is_empty() => {
+                say(format!("update {} {text}", mine[at]));
+                let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
+                engine.update(mine[at], &update).expect("updates");
+                say("done".into());
+            }
+            5 if turn % 3 == 0 => engine.flush(&NoProgress).expect("applies"),
+            6 if turn % 5 == 0 => drop(engine.rebuild(&NoProgress).expect("rebuilds")),
+            _ => {
+                say(format!("add {text}"));
+                let id = engine.add(&NewRecord::new(text)).expect("adds").id;
+                mine.push(id);
+                say(format!("done {id}"));
+            }
+        }
+    }
+}
+
+/// What the child was about to do when it was killed.
+#[derive(Debug)]
+enum Doubt {
+    Add(String),
+    Update(RecordId, String),
+    Delete(RecordId),
+}
+
+#[derive(Debug, Default)]
+struct Acknowledged {
+    live: BTreeMap<RecordId, String>,
+    doubt: Option<Doubt>,
+}
+
+impl Acknowledged {
+    fn hear(&mut self, line: &str) {
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let id = |text: &str| text.parse::<RecordId>().expect("an id");
+        match verb {
+            "add" => self.doubt = Some(Doubt::Add(rest.into())),
+            "update" => {
+                let (number, text) = rest.split_once(' ').expect("an id and a text");
+                self.doubt = Some(Doubt::Update(id(number), text.into()));
+            }
+            "delete" => self.doubt = Some(Doubt::Delete(id(rest))),
+            "done" => match self.doubt.take().expect("something was to be done") {
+                Doubt::Add(text) => drop(self.live.insert(id(rest), text)),
+                Doubt::Update(id, text) => drop(self.live.insert(id, text)),
+                Doubt::Delete(id) => drop(self.live.remove(&id)),
+            },
+            other => panic!("the child says {other}"),
+        }
+    }
+
+    /// What was about to be done is done, or it is not; the store says which.
+    fn settle(&mut self, found: &BTreeMap<RecordId, String>) {
+        match self.doubt.take() {
+            Some(Doubt::Add(text)) => {
+                let new = found.iter().find(|(id, found)| **found == text && !self.live.contains_key(id));
+                self.live.extend(new.map(|(id, text)| (*id, text.clone())));
+            }
+            Some(Doubt::Update(id, text)) if found.get(&id) == Some(&text) => drop(self.live.insert(id, text)),
+            Some(Doubt::Delete(id)) if !found.contains_key(&id) => drop(self.live.remove(&id)),
+            _ => {}
+        }
+    }
+}
+
+fn spawn(store: &Path, seed: u64, crash_at: Option<String>) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", "crash::a_child", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env("MEMORIST_CRASH_STORE", store).env("MEMORIST_SEED", seed.to_string()).env_remove("MEMORIST_CRASH_AT");
+    command.envs(crash_at.map(|step| ("MEMORIST_CRASH_AT", step)));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("a child")
+}
+
+/// Lets a child write until it ends or is killed, and hears what it says.
+fn run(mut child: Child, kill_after: Option<Duration>, acknowledged: &mut Acknowledged, what: &str) {
+    let out = child.stdout.take().expect("its stdout");
+    let (heard, lines) = std::sync::mpsc::channel();
+    let listener = std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if let Some(line) = line.strip_prefix('@') {
+                heard.send(line.to_owned()).expect("somebody waits");
+            }
+        }
+    });
+    let deadline = Instant::now() + kill_after.unwrap_or(PATIENCE);
+    while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        acknowledged.hear(&line);
+    }
+    let ended = child.try_wait().expect("its state");
+    child.kill().expect("kills");
+    let status = child.wait().expect("ends");
+    listener.join().expect("listens");
+    lines.try_iter().for_each(|line| acknowledged.hear(&line));
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().expect("its stderr"), &mut stderr).expect("reads");
+    assert!(!stderr.contains("panicked"), "{what}: {stderr}");
+    if kill_after.is_none() {
+        use std::os::unix::process::ExitStatusExt;
+        let aborted = status.signal() == Some(6);
+        assert!(aborted || ended.is_some(), "{what}: the step was never reached: {stderr}");
+        assert!(aborted, "{what}: {status} {stderr}");
+    }
+}
+
+fn assert_same(found: &BTreeMap<RecordId, String>, live: &BTreeMap<RecordId, String>, what: &str) {
+    let lost: Vec<_> = live.iter().filter(|(id, text)| found.get(id) != Some(text)).collect();
+    let invented: Vec<_> = found.iter().filter(|(id, text)| live.get(id) != Some(text)).collect();
+    assert!(lost.is_empty() && invented.is_empty(), "{what}: lost {lost:?}, invented {invented:?}");
+}
+
+/// Opens the store as the next process would, and compares everything with what was acknowledged.
+fn verify(store: &Path, acknowledged: &mut Acknowledged, what: &str) {
+    let engine = hashed().open(store).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let find = |mode| {
+        let reply = engine.search(&Query { mode, limit: 1_000, ..Query::new("common") });
+        reply.unwrap_or_else(|error| panic!("{what}: {error}")).hits
+    };
+    let by_words = find(Mode::Keyword).into_iter().map(|hit| (hit.record.id, hit.record.content)).collect();
+    acknowledged.settle(&by_words);
+    assert_same(&by_words, &acknowledged.live, what);
+    let rest = engine.embed_pending(&NoProgress);
+    rest.unwrap_or_else(|error| panic!("{what}: {error}"));
+    for mode in [Mode::Vector, Mode::Hybrid] {
+        let found: BTreeMap<_, _> = find(mode).into_iter().map(|hit| (hit.record.id, hit.record.content)).collect();
+        assert_same(&found, &acknowledged.live, &format!("{what}, {mode:?}"));
+    }
+    let diagnosis = engine.doctor(false, &NoProgress).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(diagnosis.is_sound(), "{what}: {diagnosis:#?}");
+}
+
+/// Kills `rounds` children one after another; `moment` says when each of them ends.
+fn kill(rounds: u64, mut moment: impl FnMut(u64, &mut ChaCha8Rng) -> (Option<Duration>, Option<String>)) {
+    let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
+    eprintln!("MEMORIST_SEED={seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut folder, mut acknowledged) = (tempfile::tempdir().expect("a folder"), Acknowledged::default());
+    for round in 0..rounds {
+        if round % KILLS_PER_STORE == 0 {
+            (folder, acknowledged) = (tempfile::tempdir().expect("a folder"), Acknowledged::default());
+        }
+        let (kill_after, crash_at) = moment(round, &mut random);
+        let what = format!("seed {seed}, round {round}, {kill_after:?} {crash_at:?}");
+        let child = spawn(folder.path(), seed ^ round, crash_at);
+        run(child, kill_after, &mut acknowledged, &what);
+        verify(folder.path(), &mut acknowledged, &what);
+    }
+}
+
+#[test]
+fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
+    let rounds = number_from("MEMORIST_CRASH_ROUNDS", ROUNDS);
+    kill(rounds, |_, random| (Some(Duration::from_millis(random.random_range(10..400))), None));
+}
+
+#[test]
+fn crashed_at_every_step_of_publishing_a_store_keeps_what_it_acknowledged() {
+    kill(ROUNDS_PER_STEP * STEPS.len() as u64, |round, random| {
+        let step = STEPS[round as usize % STEPS.len()];
+        (None, Some(format!("{step}:{}", random.random_range(1..4))))
+    });
+}
