@@ -156,12 +156,11 @@ impl Engine {
     /// # Errors
     /// As [`Engine::add`], and when `vector` has other dimensions than the model or a number that is not finite.
     pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
-        let (model, dims) = match self.sync.model()? {
-            Some((id, model)) => (id, model.dims),
-            None => {
-                self.sync.embedder().and_then(|_| self.sync.model())?.map_or((0, 0), |(id, model)| (id, model.dims))
-            }
-        };
+        if self.sync.model()?.is_none() {
+            // A store that has no model yet takes the one at hand.
+            self.sync.embedder()?;
+        }
+        let (model, dims) = self.sync.model()?.map_or((0, 0), |(id, model)| (id, model.dims));
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if vector.len() != dims || !length.is_finite() || length == 0.0 {
             let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
@@ -315,9 +314,8 @@ impl Engine {
         if !self.sync.is_out()? {
             return Ok(());
         }
-        let records = self.sync.records.snapshot()?.live_count(now())?;
         if self.config.index_writer
-            && records <= REBUILD_BEFORE_SEARCH
+            && self.sync.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
             && let Some(guard) = self.sync.lock.try_acquire()?
         {
             let mended = self.sync.as_writer(guard, |guard| self.sync.mend(guard, &crate::progress::NoProgress));

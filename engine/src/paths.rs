@@ -2,6 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+/// The files that SQLite keeps beside a database: the write-ahead log, its index, and the rollback journal.
+pub fn companions(database: &Path) -> [PathBuf; 3] {
+    ["-wal", "-shm", "-journal"].map(|ending| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    })
+}
+
 /// The files and folders of one store.
 #[derive(Debug, Clone)]
 pub struct StorePaths {

@@ -11,7 +11,7 @@ use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Mode, NewRecord, Query, RecordId};
 
-use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
+use crate::support::{DIMS, Setup, Store, hashed, with_embedder, words_only};
 
 /// Counts how many texts it embeds.
 struct Counting {
@@ -32,6 +32,11 @@ impl Embedder for Counting {
         self.texts.fetch_add(texts.len(), Ordering::Relaxed);
         self.inner.embed_batch(texts)
     }
+}
+
+fn counting() -> (Arc<Counting>, Setup) {
+    let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
+    (embedder.clone(), with_embedder(embedder))
 }
 
 type Answers = Vec<(Vec<RecordId>, Vec<f64>)>;
@@ -60,8 +65,7 @@ fn assert_sound(engine: &Engine) {
 
 #[test]
 fn deleted_indexes_come_back_with_the_same_answers_and_nothing_is_embedded_twice() {
-    let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
-    let setup = with_embedder(embedder.clone());
+    let (embedder, setup) = counting();
     let store = Store::new(setup.clone());
     fill(&store);
     let before = answers(&store.engine);
@@ -256,8 +260,7 @@ fn an_index_built_while_a_memory_was_expired_still_has_it() {
 
 #[test]
 fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
-    let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
-    let setup = with_embedder(embedder.clone());
+    let (embedder, setup) = counting();
     let store = Store::new(setup.clone());
     fill(&store);
     let before = answers(&store.engine);

@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::embed::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
+use crate::files::{remove_if_present, sync_folder};
 use crate::progress::Progress;
 use crate::text::to_hex;
 
@@ -154,22 +155,18 @@ impl Cache {
     /// Says that `set` is complete, after every file of it was placed. The caller holds the lock.
     pub(super) fn complete(&self, set: &FileSet) -> Result<()> {
         let folder = self.root.join(set.folder);
-        sync_folder(&folder)?;
+        sync_folder(&folder).map_err(|error| Error::io(&folder, error))?;
         let path = self.manifest(set);
         let json = serde_json::to_vec_pretty(&Manifest::of(set))
             .map_err(|error| Error::Provision(format!("{} cannot be written: {error}", path.display())))?;
         let mut temporary = tempfile::NamedTempFile::new_in(&folder).map_err(|error| Error::io(&folder, error))?;
         temporary.write_all(&json).map_err(|error| Error::io(&path, error))?;
         persist(temporary, &path)?;
-        sync_folder(&folder)
+        sync_folder(&folder).map_err(|error| Error::io(&folder, error))
     }
 
     fn forget(&self, set: &FileSet) -> Result<()> {
-        let path = self.manifest(set);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
-            _ => Ok(()),
-        }
+        remove_if_present(&self.manifest(set))
     }
 
     fn manifest(&self, set: &FileSet) -> PathBuf {
@@ -222,17 +219,6 @@ fn copy_and_hash(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<(u64, St
 fn persist(temporary: tempfile::NamedTempFile, path: &Path) -> Result<()> {
     temporary.as_file().sync_all().map_err(|error| Error::io(path, error))?;
     temporary.persist(path).map_err(|error| Error::io(path, error.error))?;
-    Ok(())
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> Result<()> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(folder, error))
-}
-
-/// Other systems offer no way to sync a folder; a rename that is lost is found as a set that is not whole.
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> Result<()> {
     Ok(())
 }
 

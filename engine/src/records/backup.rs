@@ -8,7 +8,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Records, folder, schema};
 use crate::error::{Error, Result};
-use crate::paths::StorePaths;
+use crate::files::{remove_if_present, sync_folder};
+use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 
 /// Pages copied between two looks at whether to stop.
@@ -57,32 +58,15 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     folder::prepare_root(paths)?;
     // What is there belongs to no database, and must not pass for an index of this one.
     for derived in [paths.vectors(), paths.keywords()] {
-        remove(&derived, |path| fs::remove_dir_all(path))?;
+        remove_if_present(&derived)?;
     }
     let beside = Beside::new(&database)?;
     copy(&source, &beside.path, progress).map_err(|error| in_words(&database, error))?;
     // A write-ahead log that another database left here would be played into this one.
     for companion in companions(&database) {
-        remove(&companion, |path| fs::remove_file(path))?;
+        remove_if_present(&companion)?;
     }
     beside.put_in_place(&database).map(drop)
-}
-
-/// The files that SQLite keeps beside a database.
-fn companions(database: &Path) -> [PathBuf; 3] {
-    ["-wal", "-shm", "-journal"].map(|ending| {
-        let mut name = database.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    })
-}
-
-/// Removes what may be absent.
-fn remove(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
-    match how(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
-        _ => Ok(()),
-    }
 }
 
 /// Copies page by page, and leaves a single file behind.
@@ -133,7 +117,7 @@ impl Beside {
         let mut name = of.as_os_str().to_owned();
         name.push(".part");
         let path = PathBuf::from(name);
-        remove(&path, |path| fs::remove_file(path))?;
+        remove_if_present(&path)?;
         folder::create_file(&path).map_err(|error| Error::io(&path, error))?;
         Ok(Beside { path })
     }
@@ -144,7 +128,7 @@ impl Beside {
             file.sync_all()?;
             let length = file.metadata()?.len();
             fs::rename(&self.path, of)?;
-            folder::sync_folder(of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+            sync_folder(of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
             Ok(length)
         };
         placed().map_err(|error: std::io::Error| Error::io(of, error))

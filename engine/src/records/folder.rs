@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files::sync_folder;
 use crate::paths::StorePaths;
 
 /// Makes sure that the folder exists. What is there already is left as it is, but for an empty folder, which becomes
@@ -84,16 +85,6 @@ fn make_private_if_empty(folder: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn make_private_if_empty(_folder: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    fs::File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 

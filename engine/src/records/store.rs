@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 use super::row::{self, select_records};
 use super::{Snapshot, folder, log, schema};
 use crate::error::{Error, Result};
-use crate::paths::StorePaths;
+use crate::paths::{StorePaths, companions};
 use crate::types::{Millis, Record, RecordId, Seq};
 
 /// A write gives up after waiting this long for the writes of other processes.
@@ -115,8 +115,7 @@ impl Records {
     /// Empties the write-ahead log when it is long: readers that overlap keep SQLite from doing so by itself. Waits a
     /// moment for them, and else tries again another time.
     pub fn shorten_wal(&self) -> Result<()> {
-        let mut wal = self.path.clone().into_os_string();
-        wal.push("-wal");
+        let [wal, ..] = companions(&self.path);
         if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > LONG_WAL) {
             let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
             self.unsynced.lock().query_row(checkpoint, [], |_| Ok(())).map_err(|error| self.in_words(error.into()))?;
@@ -256,6 +255,24 @@ mod tests {
         let many: Vec<_> = (0..IDLE_READERS + 3).map(|_| store.snapshot().unwrap()).collect();
         drop(many);
         assert_eq!(store.readers.idle.lock().len(), IDLE_READERS);
+    }
+
+    #[test]
+    fn a_long_write_ahead_log_is_emptied_once_nobody_reads_from_it() {
+        let store = Store::new();
+        let [wal, ..] = companions(&store.path);
+        let length = || std::fs::metadata(&wal).unwrap().len();
+        let reader = store.snapshot().unwrap(); // keeps SQLite from beginning the log anew
+        let text = |at: u64| new(&format!("{at} {}", "long ".repeat(200_000)));
+        let mut at = 0;
+        while length() <= LONG_WAL {
+            at += 1;
+            store.add(&text(at), NOW).unwrap();
+        }
+        drop(reader);
+        store.shorten_wal().unwrap();
+        assert_eq!(length(), 0);
+        assert_eq!(store.snapshot().unwrap().live_count(NOW).unwrap(), at);
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub fn search(
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
-    if hits.is_empty() && found_nothing && by_words {
+    if found_nothing && by_words {
         hits =
             view.records.substring(&query.text, &query.filter, now, query.limit)?.into_iter().map(unscored).collect();
         if !hits.is_empty() {

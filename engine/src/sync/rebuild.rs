@@ -10,6 +10,7 @@ use memorist_index::crash;
 use super::{Sync, WriterGuard, identity, now};
 use crate::config::Backend;
 use crate::error::{Error, Result};
+use crate::files::{remove_if_present, sync_folder};
 use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
@@ -26,8 +27,8 @@ impl Sync {
     pub fn mend(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
         // What a rebuild that was killed has left.
         for folder in [self.paths.keywords(), self.paths.vectors()] {
-            remove(&StorePaths::in_making(&folder))?;
-            remove(&StorePaths::retired(&folder))?;
+            remove_if_present(&StorePaths::in_making(&folder))?;
+            remove_if_present(&StorePaths::retired(&folder))?;
         }
         // Another process may have rebuilt them while we waited for the lock.
         self.reopen()?;
@@ -44,7 +45,7 @@ impl Sync {
     pub fn rebuild_keywords(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let folder = self.paths.keywords();
         let beside = StorePaths::in_making(&folder);
-        remove(&beside)?;
+        remove_if_present(&beside)?;
         self.release_keyword_writer(proof)?;
         let index = TantivyIndex::create(&beside)?;
         let records = self.records.snapshot()?;
@@ -75,7 +76,7 @@ impl Sync {
         }
         let folder = self.paths.vectors();
         let beside = StorePaths::in_making(&folder);
-        remove(&beside)?;
+        remove_if_present(&beside)?;
         let index = HnswIndex::create(&beside, &identity(&model), model.dims, self.config.ef)?;
         let vectors = self.fill(&index, id, progress)?;
         drop(index);
@@ -88,9 +89,9 @@ impl Sync {
     /// Removes an index, at once for whoever looks.
     pub(super) fn discard(&self, _proof: &WriterGuard<'_>, folder: &Path) -> Result<()> {
         let old = StorePaths::retired(folder);
-        remove(&old)?;
+        remove_if_present(&old)?;
         fs::rename(folder, &old).map_err(|error| Error::io(folder, error))?;
-        remove(&old)
+        remove_if_present(&old)
     }
 
     /// An in-memory index with every embedding of the store.
@@ -145,7 +146,7 @@ fn cancel_point(progress: &dyn Progress) -> Result<()> {
 /// Puts the folder `new` in the place of `folder`. Whoever has files of the old one open or mapped keeps them.
 fn swap_in(new: &Path, folder: &Path) -> Result<()> {
     let old = StorePaths::retired(folder);
-    remove(&old)?;
+    remove_if_present(&old)?;
     match fs::rename(folder, &old) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(folder, error)),
         _ => {}
@@ -154,24 +155,7 @@ fn swap_in(new: &Path, folder: &Path) -> Result<()> {
     fs::rename(new, folder).map_err(|error| Error::io(folder, error))?;
     crash::point("new index in place");
     if let Some(parent) = folder.parent() {
-        sync_folder(parent)?;
+        sync_folder(parent).map_err(|error| Error::io(parent, error))?;
     }
-    remove(&old)
-}
-
-/// Makes renames in a folder durable. Windows does so by itself, and cannot open folders.
-fn sync_folder(folder: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let opened = fs::File::open(folder).and_then(|folder| folder.sync_all());
-        opened.map_err(|error| Error::io(folder, error))?;
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
-        _ => Ok(()),
-    }
+    remove_if_present(&old)
 }
