@@ -6,7 +6,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`config`], [`paths`], [`progress`], [`text`], `files` | the vocabulary every other module speaks |
+//! | 0 | [`error`], [`types`], [`config`], [`paths`], [`progress`], [`text`], `files`, `inspection` | the vocabulary every other module speaks |
 //! | 1 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
 //! | 1 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 1 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
@@ -24,6 +24,7 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 mod files;
+mod inspection;
 pub mod keywords;
 pub mod paths;
 pub mod progress;

@@ -100,6 +100,8 @@ impl Merge {
     /// When it is stopped, a source is damaged, or the file cannot be written.
     pub fn run(self, progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync)) -> Result<Merged, WriteError> {
         let Self { directory, number, options, mut sources } = self;
+        // Damage that was merged would get a sound checksum.
+        sources.iter().try_for_each(|segment| segment.file.check())?;
         // The one whose graph is worth most comes first, so that its slots are the first of the new segment.
         let worth = |segment: &Segment| if segment.file.header.shape.has_graph() { segment.live() } else { 0 };
         sources.sort_by_key(|segment| (std::cmp::Reverse(worth(segment)), segment.file.number));

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use roaring::RoaringBitmap;
 
 use crate::error::OpenError;
-use crate::format::layout::{Header, HeaderError, Layout};
+use crate::format::layout::{Header, HeaderError, Layout, Section};
 use crate::format::manifest::SegmentEntry;
 use crate::format::view::SegmentView;
 use crate::format::{FORMAT_VERSION, names};
@@ -24,6 +25,8 @@ pub(crate) struct SegmentFile {
     pub(crate) layout: Layout,
     kernel: Kernel,
     bytes: Mapped,
+    /// Whether it was read whole and found to be what was written.
+    is_checked: AtomicBool,
 }
 
 impl SegmentFile {
@@ -49,7 +52,16 @@ impl SegmentFile {
         if layout.file_len != entry.file_len || SegmentView::parse(bytes.as_ref(), &header, &layout, kernel).is_none() {
             return Err(OpenError::damaged(&path, "its sections do not fit its length"));
         }
-        Ok(Self { number: entry.number, path, header, header_checksum, layout, kernel, bytes })
+        Ok(Self {
+            number: entry.number,
+            path,
+            header,
+            header_checksum,
+            layout,
+            kernel,
+            bytes,
+            is_checked: AtomicBool::new(false),
+        })
     }
 
     /// Its sections.
@@ -58,8 +70,35 @@ impl SegmentFile {
             .expect("`open` has parsed the same bytes, and neither they nor the header change")
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.as_ref()
+    /// Whether [`check`](Self::check) has found it sound.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.is_checked.load(Ordering::Acquire)
+    }
+
+    /// Reads the file whole and compares it with its checksums, once.
+    ///
+    /// # Errors
+    /// When a section is damaged.
+    pub(crate) fn check(&self) -> Result<(), OpenError> {
+        if self.is_checked() {
+            return Ok(());
+        }
+        match Section::ALL.into_iter().find(|&section| !self.matches_checksum(section)) {
+            Some(damaged) => {
+                let why = format!("the section \"{}\" does not match its checksum", damaged.name());
+                Err(OpenError::damaged(&self.path, why))
+            }
+            None => {
+                self.is_checked.store(true, Ordering::Release);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the bytes of a section are those that were written.
+    pub(crate) fn matches_checksum(&self, section: Section) -> bool {
+        let bytes = self.layout.padded_range(section).and_then(|range| self.bytes.as_ref().get(range));
+        bytes.map(crc32fast::hash) == Some(self.header.section_checksums[section as usize])
     }
 
     pub(crate) fn kernel(&self) -> Kernel {

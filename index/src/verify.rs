@@ -41,9 +41,7 @@ pub(crate) fn verify(snapshot: &Snapshot) -> Vec<Problem> {
 fn check_sections(segment: &Segment, report: &mut impl FnMut(String)) {
     let file = &segment.file;
     for section in Section::ALL {
-        let bytes = file.layout.padded_range(section).and_then(|range| file.bytes().get(range));
-        let checksum = bytes.map(crc32fast::hash);
-        if checksum != Some(file.header.section_checksums[section as usize]) {
+        if !file.matches_checksum(section) {
             report(format!("the section \"{}\" does not match its checksum", section.name()));
         }
     }

@@ -12,6 +12,7 @@ pub fn start(filter: &str) {
         .with_ansi(false)
         .log_internal_errors(false)
         .try_init();
+    memorist_engine::keywords::log_contained_panics();
     // The only failure is that a subscriber is set already, which then serves.
     drop(started);
 }

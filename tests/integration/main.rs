@@ -6,7 +6,8 @@
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
 //! | `model.rs` | random sequences of everything, against a plain model |
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
-//! | `recovery.rs` | indexes that are gone, damaged, or another's |
+//! | `recovery.rs` | indexes that are gone, old, or another's |
+//! | `damage.rs` | damaged index files, by the thousands |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `meaning.rs` | the examples of the specification, on the real model |
@@ -15,6 +16,7 @@
 mod bad_input;
 #[cfg(unix)]
 mod crash;
+mod damage;
 mod docs;
 mod filters;
 mod meaning;

@@ -1,17 +1,38 @@
 //! Turns what tantivy does on damaged files, errors and panics alike, into errors that say so.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 
 use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
 
 use crate::error::{Error, Result};
+
+thread_local! {
+    /// Whether this thread is within [`contained`].
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on, panics that become errors are logged at the debug level instead of printed on stderr. For a program to
+/// call once; others are left to the hook that is set.
+pub fn log_contained_panics() {
+    let others = panic::take_hook();
+    panic::set_hook(Box::new(
+        move |info| {
+            if CONTAINED.get() { tracing::debug!("contained: {info}") } else { others(info) }
+        },
+    ));
+}
 
 /// Does `work`; a panic in it, or an error that speaks of bad bytes or missing files, becomes
 /// [`Error::IndexUnusable`]. The index is only read or thrown away afterwards, so no half-changed state is seen.
 pub(super) fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    let outer = CONTAINED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    CONTAINED.set(outer);
+    match outcome {
         Ok(done) => done.map_err(named),
         Err(panic) => Err(unusable(format!("reading it failed: {}", message(panic.as_ref())))),
     }
@@ -24,8 +45,18 @@ pub(super) fn unusable(why: impl Into<String>) -> Error {
 
 fn named(error: Error) -> Error {
     match error {
-        Error::Keywords(why) if is_damage(&why) => unusable(why.to_string()),
+        Error::Keywords(why) if is_damage(&why) => unusable(in_words(&why)),
         other => other,
+    }
+}
+
+/// tantivy shows the inside of this error, of which two things matter.
+fn in_words(error: &TantivyError) -> String {
+    match error {
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath }) => {
+            format!("{}: {io_error}", filepath.display())
+        }
+        other => other.to_string(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tantivy index of a folder: opening, applying, merging, checking.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,18 +8,20 @@ use std::time::{Duration, SystemTime};
 
 use memorist_index::crash;
 use parking_lot::Mutex;
-use tantivy::directory::MmapDirectory;
 use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::merge_policy::{LogMergePolicy, MergePolicy, NoMergePolicy};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyError};
 
 use super::damage::{contained, unusable};
 use super::schema::{self, Fields, Payload, document, id_term};
+use super::seal::{self, Files, META, SealedDirectory};
 use super::segment::Segment;
 use super::snapshot::Snapshot;
 use super::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
+use crate::files::remove_if_present;
+use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};
 
 /// Bytes of terms that the writer gathers before it writes a segment.
@@ -34,18 +36,28 @@ const SAME_SIZE_LOG2: f64 = 2.0;
 const DELETED_SHARE: f32 = 0.3;
 /// [`KeywordIndex::maintain`] leaves at most this many.
 const MOST_SEGMENTS: usize = 16;
+/// What tantivy begins the name of a file with that is to take the place of another.
+const TEMPORARY: &str = ".tmp";
 /// A file changed longer ago than this has its time to itself: no later change can bear the same one.
 const CLOCK_STEP: Duration = Duration::from_millis(100);
 
 /// The tantivy index of one folder. Any number of them may read the same folder, in any process; one at a time may
 /// write.
 pub struct TantivyIndex {
+    source: Source,
+    published: Mutex<Published>,
+    writer: Mutex<Option<IndexWriter>>,
+}
+
+/// What is needed to read what is published.
+struct Source {
     folder: PathBuf,
+    directory: SealedDirectory,
     index: Index,
     reader: IndexReader,
     fields: Fields,
-    published: Mutex<Published>,
-    writer: Mutex<Option<IndexWriter>>,
+    /// Files that were read whole and found to be what was written.
+    checked: Arc<Mutex<BTreeSet<String>>>,
 }
 
 struct Published {
@@ -59,21 +71,11 @@ impl TantivyIndex {
     ///
     /// Fails with [`Error::IndexUnusable`] when there is none, when it is of another format, or damaged.
     pub fn open(folder: &Path) -> Result<TantivyIndex> {
-        contained(|| {
-            if !folder.join(META).is_file() {
-                return Err(unusable(format!("there is none in {}", folder.display())));
-            }
-            let index = open(folder)?;
-            let (schema, fields) = schema::schema();
-            Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
-            if index.schema() != schema {
-                return Err(unusable("its fields are not those of this format"));
-            }
-            let options = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1);
-            let reader = options.try_into()?;
-            let published = Mutex::new(load(folder, &index, &reader, &fields)?);
-            Ok(TantivyIndex { folder: folder.to_owned(), index, reader, fields, published, writer: Mutex::new(None) })
-        })
+        if !folder.join(META).is_file() {
+            return Err(unusable(format!("there is none in {}", folder.display())));
+        }
+        let source = contained(|| Source::open(folder)).map_err(|error| blame(folder, error))?;
+        Ok(TantivyIndex { published: Mutex::new(source.load()?), source, writer: Mutex::new(None) })
     }
 
     /// Makes an empty index in `folder`, which is made too if need be and must not have one yet. It has applied
@@ -85,8 +87,7 @@ impl TantivyIndex {
                 return Err(Error::Store { path: folder.to_owned(), why });
             }
             fs::create_dir_all(folder).map_err(|why| Error::io(folder, why))?;
-            let directory = MmapDirectory::open(folder).map_err(TantivyError::from)?;
-            let index = schema::builder().open_or_create(directory)?;
+            let index = schema::builder().open_or_create(SealedDirectory::open(folder)?)?;
             publish(&mut writer(folder, &index)?, 0)
         })?;
         Self::open(folder)
@@ -98,8 +99,7 @@ impl TantivyIndex {
         let mut slot = self.writer.lock();
         let mut open = match slot.take() {
             Some(open) => open,
-            // Opened anew: tantivy keeps its list of files in memory, and an older one would forget what others wrote.
-            None => contained(|| writer(&self.folder, &open(&self.folder)?))?,
+            None => contained(|| self.source.writer())?,
         };
         let done = contained(|| work(&mut open))?;
         *slot = Some(open);
@@ -111,19 +111,17 @@ impl TantivyIndex {
     }
 
     fn faults(&self) -> Result<Vec<String>> {
-        let mut faults: Vec<String> = open(&self.folder)?
-            .validate_checksum()?
-            .into_iter()
-            .map(|file| format!("{} does not match its checksum", self.folder.join(file).display()))
-            .collect();
-        faults.sort();
+        let Source { folder, directory, index, reader, fields, .. } = &self.source;
+        let files = seal::files(&Stamp::take(folder)?.bytes).map_err(unusable)?;
+        let mut faults: Vec<String> =
+            files.names().filter_map(|name| directory.fault(name, &files, index.directory())).collect();
         if !faults.is_empty() {
             return Ok(faults);
         }
-        self.reader.reload()?;
+        reader.reload()?;
         let mut seen = HashMap::new();
-        for reader in self.reader.searcher().segment_readers() {
-            let segment = Segment::open(reader, &self.fields)?;
+        for reader in reader.searcher().segment_readers() {
+            let segment = Segment::open(reader, fields)?;
             let (listed, held) = (reader.max_doc(), segment.content.norms.num_docs());
             if listed != held {
                 faults.push(format!("segment {} has {held} documents, not {listed}", reader.segment_id()));
@@ -154,9 +152,9 @@ impl TantivyIndex {
 impl KeywordIndex for TantivyIndex {
     fn snapshot(&self) -> Result<Arc<dyn KeywordSnapshot>> {
         let mut published = self.published.lock();
-        let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.folder));
+        let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.source.folder));
         if !current {
-            *published = contained(|| load(&self.folder, &self.index, &self.reader, &self.fields))?;
+            *published = contained(|| self.source.load())?;
         }
         Ok(published.snapshot.clone())
     }
@@ -164,11 +162,11 @@ impl KeywordIndex for TantivyIndex {
     fn apply(&self, upserts: &[Record], deletes: &[RecordId], applied: Seq) -> Result<()> {
         let done = self.write(|writer| {
             for record in upserts {
-                let document = document(&self.fields, record)?;
-                id_term(&self.fields, record.id).map(|term| writer.delete_term(term));
+                let document = document(&self.source.fields, record)?;
+                id_term(&self.source.fields, record.id).map(|term| writer.delete_term(term));
                 writer.add_document(document)?;
             }
-            for term in deletes.iter().filter_map(|&id| id_term(&self.fields, id)) {
+            for term in deletes.iter().filter_map(|&id| id_term(&self.source.fields, id)) {
                 writer.delete_term(term);
             }
             publish(writer, applied)
@@ -179,7 +177,7 @@ impl KeywordIndex for TantivyIndex {
 
     fn maintain(&self) -> Result<()> {
         loop {
-            let groups = contained(|| Ok(merges(&open(&self.folder)?.searchable_segment_metas()?)))?;
+            let groups = contained(|| Ok(merges(&self.source.again()?.searchable_segment_metas()?)))?;
             if groups.is_empty() {
                 return self.release_writer();
             }
@@ -210,25 +208,92 @@ impl KeywordIndex for TantivyIndex {
     }
 }
 
-/// The file that says what is live. tantivy replaces it atomically.
-const META: &str = "meta.json";
+impl Source {
+    fn open(folder: &Path) -> Result<Source> {
+        let directory = SealedDirectory::open(folder)?;
+        let index = open(directory.clone())?;
+        let (schema, fields) = schema::schema();
+        Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
+        if index.schema() != schema {
+            return Err(unusable("its fields are not those of this format"));
+        }
+        let options = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1);
+        let reader = options.try_into()?;
+        Ok(Source { folder: folder.to_owned(), directory, index, reader, fields, checked: Arc::default() })
+    }
 
-fn open(folder: &Path) -> Result<Index> {
-    let mut index = Index::open(MmapDirectory::open(folder).map_err(TantivyError::from)?)?;
+    /// Opens what is published now, and begins to read those of its files that were not read yet.
+    fn load(&self) -> Result<Published> {
+        loop {
+            let stamp = Stamp::take(&self.folder)?;
+            let files = seal::files(&stamp.bytes).map_err(unusable)?;
+            let snapshot = contained(|| self.view(files));
+            // All of it is of one commit only if none came in between.
+            if Stamp::take(&self.folder)?.bytes == stamp.bytes {
+                let snapshot = Arc::new(snapshot.map_err(|error| blame(&self.folder, error))?);
+                return Ok(Published { snapshot, stamp: Some(stamp) });
+            }
+        }
+    }
+
+    fn view(&self, files: Files) -> Result<Snapshot> {
+        let payload = Payload::parse(self.index.load_metas()?.payload.as_deref()).map_err(unusable)?;
+        self.reader.reload()?;
+        let searcher = self.reader.searcher();
+        let inspection = self.inspect(files, searcher.clone());
+        Snapshot::new(searcher, self.fields, payload.applied, inspection)
+    }
+
+    /// `searcher` keeps the files mapped, which another process may remove meanwhile.
+    fn inspect(&self, files: Files, searcher: Searcher) -> Arc<Inspection> {
+        let unchecked = files.without(&self.checked.lock());
+        let (directory, index, checked) = (self.directory.clone(), self.index.clone(), Arc::clone(&self.checked));
+        Inspection::begin(unchecked.bytes(), move || {
+            let fault = first_fault(&unchecked, &directory, &index);
+            drop(searcher);
+            if let Some(fault) = fault {
+                return Err(fault);
+            }
+            *checked.lock() = files.names().map(str::to_owned).collect();
+            Ok(())
+        })
+    }
+
+    /// The index opened anew: tantivy keeps its list of files in memory, and an older one would forget what others wrote.
+    fn again(&self) -> Result<Index> {
+        open(SealedDirectory::open(&self.folder)?)
+    }
+
+    fn writer(&self) -> Result<IndexWriter> {
+        writer(&self.folder, &self.again()?)
+    }
+}
+
+/// Reads files until one is found that is not what was written, and says so in words.
+fn first_fault(files: &Files, directory: &SealedDirectory, index: &Index) -> Option<String> {
+    let fault = contained(|| Ok(files.names().find_map(|name| directory.fault(name, files, index.directory()))));
+    fault.unwrap_or_else(|error| Some(error.to_string()))
+}
+
+/// Not every error that damage leads to speaks of damage: the checksums know.
+fn blame(folder: &Path, error: Error) -> Error {
+    let fault = contained(|| {
+        let directory = SealedDirectory::open(folder)?;
+        let files = seal::files(&Stamp::take(folder)?.bytes).map_err(unusable)?;
+        Ok(first_fault(&files, &directory, &open(directory.clone())?))
+    });
+    match fault {
+        Ok(Some(fault)) => unusable(fault),
+        Ok(None) => error,
+        Err(other) => other,
+    }
+}
+
+fn open(directory: SealedDirectory) -> Result<Index> {
+    let mut index = Index::open(directory)?;
     index.set_tokenizers(schema::analysers());
     index.set_fast_field_tokenizers(schema::analysers());
     Ok(index)
-}
-
-/// Opens what is published now.
-fn load(folder: &Path, index: &Index, reader: &IndexReader, fields: &Fields) -> Result<Published> {
-    // In this order, so that a commit in between can only make the content newer than the two say: applying the log
-    // again from an earlier place is harmless, and the next call looks again.
-    let stamp = Stamp::take(folder)?;
-    let payload = Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
-    reader.reload()?;
-    let snapshot = Snapshot::new(reader.searcher(), *fields, payload.applied)?;
-    Ok(Published { snapshot: Arc::new(snapshot), stamp: Some(stamp) })
 }
 
 fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
@@ -249,7 +314,19 @@ fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
     // Merges are asked for by `maintain`, when nothing else is written: beside deletes, tantivy's own background merges
     // left a record indexed twice now and then (seen by killing writers).
     writer.set_merge_policy(Box::new(NoMergePolicy));
+    remove_leftovers(folder)?;
     Ok(writer)
+}
+
+/// Removes what a writer that was killed had begun to put in the place of another file. Nobody else writes now.
+fn remove_leftovers(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(|error| Error::io(folder, error))? {
+        let entry = entry.map_err(|error| Error::io(folder, error))?;
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
+            remove_if_present(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// The segments that should be merged, by groups.

@@ -5,6 +5,7 @@
 //! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
 //! | `query.rs` | [`KeywordQuery`]: the terms of a query and which stand side by side |
 //! | `schema.rs` | the fields, a record as a document, the commit payload |
+//! | `seal.rs` | the list of segments under a checksum, and the files it was written with |
 //! | `segment.rs` | one segment opened for searching |
 //! | `filter.rs` | a filter as a set of documents, from the fast fields |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
@@ -20,9 +21,12 @@
 //! every segment file ends with a checksum). It is derived: it may be deleted at any time and is rebuilt from
 //! `memory.db`. Nothing is stored in it but terms and columns.
 //!
-//! The payload of each commit is the JSON text `{"format":1,"applied":N,"check":"..."}`: the number of this page, the
-//! sequence number up to which the sync log is applied, and the first 8 hex digits of the SHA-256 of the two (decimal,
-//! a space between them). An index without it, or with another format or schema, is unusable.
+//! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or to which file is which, is noticed when it is
+//! opened; the files themselves are compared with their checksums by each process before it relies on them.
+//!
+//! The payload of each commit is the JSON text `{"format":2,"applied":N}`: the number of this page, and the sequence
+//! number up to which the sync log is applied. An index without it, or with another format or schema, is unusable.
+//! Format 1 had no seal.
 //!
 //! | field | type | holds |
 //! |---|---|---|
@@ -51,6 +55,7 @@ mod index;
 mod query;
 mod schema;
 mod scoring;
+mod seal;
 mod segment;
 mod snapshot;
 mod tail;
@@ -60,9 +65,11 @@ mod top;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
+pub use self::damage::log_contained_panics;
 pub use self::index::TantivyIndex;
 pub use self::query::KeywordQuery;
 pub use self::tail::TailIndex;
@@ -76,6 +83,13 @@ use crate::types::{Filter, Record, RecordId, Seq};
 pub trait KeywordSnapshot: Send + Sync {
     /// The sync log is applied up to here.
     fn applied(&self) -> Seq;
+
+    /// Whether all that a search may read was compared with its checksums since this process opened it. That begins with
+    /// the snapshot; this waits for it, at most `patience`.
+    ///
+    /// # Errors
+    /// [`Error::IndexUnusable`](crate::Error::IndexUnusable) when it is damaged.
+    fn is_checked(&self, patience: Duration) -> Result<bool>;
 
     /// How many records it has.
     fn len(&self) -> u64;

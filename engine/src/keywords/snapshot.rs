@@ -1,6 +1,7 @@
 //! One unchanging view of the tantivy index, and how it is searched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use roaring::{RoaringBitmap, RoaringTreemap};
@@ -17,6 +18,7 @@ use super::segment::Segment;
 use super::tail::TailIndex;
 use super::top::Top;
 use crate::error::Result;
+use crate::inspection::Inspection;
 use crate::types::{Filter, RecordId, Seq};
 
 /// Below this many postings in a segment every match is scored: cheaper than setting up the pruning.
@@ -36,6 +38,7 @@ pub(super) struct Snapshot {
     /// Largest first, so that the bar is high early.
     segments: Vec<Segment>,
     filters: Mutex<Vec<(Filter, Arc<Allowed>)>>,
+    inspection: Arc<Inspection>,
 }
 
 /// The answer to a filter.
@@ -46,11 +49,19 @@ struct Allowed {
 }
 
 impl Snapshot {
-    pub(super) fn new(searcher: Searcher, fields: Fields, applied: Seq) -> Result<Self> {
+    pub(super) fn new(searcher: Searcher, fields: Fields, applied: Seq, inspection: Arc<Inspection>) -> Result<Self> {
         let mut segments: Vec<Segment> =
             searcher.segment_readers().iter().map(|reader| Segment::open(reader, &fields)).collect::<Result<_>>()?;
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.reader.max_doc()));
-        Ok(Snapshot { applied, searcher, fields, segments, filters: Mutex::default() })
+        Ok(Snapshot { applied, searcher, fields, segments, filters: Mutex::default(), inspection })
+    }
+
+    /// Not every error that damage leads to speaks of damage: the checksums know.
+    fn blame<T>(&self, outcome: Result<T>) -> Result<T> {
+        if outcome.is_err() {
+            self.inspection.wait("keyword", Duration::MAX)?;
+        }
+        outcome
     }
 
     /// Every segment, the tail last.
@@ -201,6 +212,10 @@ impl KeywordSnapshot for Snapshot {
         self.applied
     }
 
+    fn is_checked(&self, patience: Duration) -> Result<bool> {
+        self.inspection.wait("keyword", patience)
+    }
+
     fn len(&self) -> u64 {
         self.searcher.num_docs()
     }
@@ -213,14 +228,14 @@ impl KeywordSnapshot for Snapshot {
         except: &RoaringTreemap,
         tail: Option<&TailIndex>,
     ) -> Result<Vec<(RecordId, f32)>> {
-        contained(|| self.best(query, k, filter, except, tail))
+        self.blame(contained(|| self.best(query, k, filter, except, tail)))
     }
 
     fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
-        contained(|| self.scores_of(query, ids, tail))
+        self.blame(contained(|| self.scores_of(query, ids, tail)))
     }
 
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {
-        contained(|| Ok(self.allowed(filter)?.ids.clone()))
+        self.blame(contained(|| Ok(self.allowed(filter)?.ids.clone())))
     }
 }

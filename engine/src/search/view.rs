@@ -2,6 +2,7 @@
 //! between them. In this order, so that everything an index knows, the records know too.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
@@ -13,6 +14,8 @@ use crate::sync::Side;
 use crate::types::{Millis, Seq};
 use crate::vectors::{VectorIndex, VectorSnapshot};
 
+/// The first search after opening waits so long for the checksums of an index; a gigabyte takes less.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look again when the log was trimmed between two of our looks.
 const RETRIES: usize = 50;
 
@@ -58,6 +61,19 @@ impl StoreView<'_> {
             };
             let keywords = at_hand("keyword", self.keywords.get(), &mut warnings);
             let keywords = keywords.map(|index| index.snapshot()).transpose()?;
+            // Before the records are looked at: whoever waits shall not see the past.
+            let are_checked = [
+                ("vector", vectors.as_ref().map(|snapshot| snapshot.is_checked(PATIENCE))),
+                ("keyword", keywords.as_ref().map(|snapshot| snapshot.is_checked(PATIENCE))),
+            ];
+            for (side, is_checked) in are_checked {
+                if is_checked.transpose()? == Some(false) {
+                    warnings.push(format!(
+                        "the {side} index is still being compared with its checksums: what this answer takes from it is not \
+                         certain yet"
+                    ));
+                }
+            }
             let records = self.records.snapshot()?;
             let key = TailKey {
                 head: records.head(),

@@ -18,6 +18,7 @@ impl Sync {
     /// writers that never rest must not keep this from ending. An index that turns out to be damaged is taken out of
     /// use.
     pub fn catch_up(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
+        self.take_out_unless_sound()?;
         let head = self.records.head()?;
         self.catch_up_keywords(head, progress).or_else(|error| self.take_out_damaged(error))?;
         self.catch_up_vectors(head, progress).or_else(|error| self.take_out_damaged(error))?;

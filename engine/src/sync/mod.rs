@@ -23,6 +23,7 @@ mod worker;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 
@@ -150,6 +151,15 @@ impl Sync {
             Some(Ok(value)) => Ok(Some(value)),
             None => Ok(None),
         }
+    }
+
+    /// Takes an index out of use whose files turn out to be damaged: what is applied to such an index, or merged from it,
+    /// would pass for sound.
+    pub fn take_out_unless_sound(&self) -> Result<()> {
+        let vectors = self.vectors.get().ok().map(|index| index.snapshot()?.is_checked(Duration::MAX));
+        self.in_use(vectors)?;
+        let keywords = self.keywords.get().ok().map(|index| index.snapshot()?.is_checked(Duration::MAX));
+        self.in_use(keywords).map(drop)
     }
 
     /// Takes a damaged index out of use, until it is rebuilt. Other errors are given back.

@@ -142,6 +142,7 @@ fn search_access(id: RecordId, score: f64, query: &str) -> Access<'_> {
 /// One round: whatever is there to do, if this process gets the writer lock.
 fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
     sync.reopen()?;
+    sync.take_out_unless_sound()?;
     let can_embed = sync.pending_count()? > 0 && sync.host.is_available();
     if !can_embed && !sync.is_out()? && sync.unapplied()? == 0 {
         return Ok(());

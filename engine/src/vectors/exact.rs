@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use roaring::RoaringTreemap;
@@ -53,6 +54,11 @@ impl VectorIndex for ExactIndex {
 impl VectorSnapshot for ExactSnapshot {
     fn applied(&self) -> Seq {
         self.applied
+    }
+
+    /// Memory is not checked.
+    fn is_checked(&self, _patience: Duration) -> Result<bool> {
+        Ok(true)
     }
 
     fn len(&self) -> u64 {

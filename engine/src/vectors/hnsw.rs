@@ -7,13 +7,15 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, WriteError, Writer};
+use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, Result};
+use crate::inspection::Inspection;
 use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
 
@@ -25,6 +27,8 @@ pub struct HnswIndex {
     options: IndexOptions,
     ef: Option<usize>,
     reader: Reader,
+    /// Of the newest state, by its generation.
+    inspection: Mutex<Option<(u64, Arc<Inspection>)>>,
 }
 
 /// One published state of it.
@@ -32,6 +36,7 @@ struct HnswSnapshot {
     index: Arc<Snapshot>,
     applied: Seq,
     ef: Option<usize>,
+    inspection: Arc<Inspection>,
 }
 
 impl HnswIndex {
@@ -60,7 +65,23 @@ impl HnswIndex {
             return Err(unusable(format!("it holds vectors of {} numbers, not of {dims}", snapshot.dims())));
         }
         parse(snapshot.payload(), model)?;
-        Ok(HnswIndex { folder: folder.into(), model: model.into(), options: IndexOptions::new(dims), ef, reader })
+        let (folder, model, options) = (folder.into(), model.into(), IndexOptions::new(dims));
+        Ok(HnswIndex { folder, model, options, ef, reader, inspection: Mutex::default() })
+    }
+
+    /// Begins to compare what is new in `index` with its checksums.
+    fn inspect(&self, index: &Arc<Snapshot>) -> Arc<Inspection> {
+        let mut last = self.inspection.lock();
+        if let Some((generation, inspection)) = &*last
+            && *generation == index.generation()
+        {
+            return inspection.clone();
+        }
+        let read = index.clone();
+        let inspection =
+            Inspection::begin(index.unchecked_bytes(), move || read.check().map_err(|damaged| damaged.to_string()));
+        *last = Some((index.generation(), inspection.clone()));
+        inspection
     }
 
     fn writer(&self) -> Result<Writer> {
@@ -73,7 +94,8 @@ impl VectorIndex for HnswIndex {
         self.reader.refresh().map_err(open_error)?;
         let index = self.reader.snapshot();
         let applied = parse(index.payload(), &self.model)?;
-        Ok(Arc::new(HnswSnapshot { index, applied, ef: self.ef }))
+        let inspection = self.inspect(&index);
+        Ok(Arc::new(HnswSnapshot { index, applied, ef: self.ef, inspection }))
     }
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
@@ -108,6 +130,10 @@ impl VectorIndex for HnswIndex {
 impl VectorSnapshot for HnswSnapshot {
     fn applied(&self) -> Seq {
         self.applied
+    }
+
+    fn is_checked(&self, patience: Duration) -> Result<bool> {
+        self.inspection.wait("vector", patience)
     }
 
     fn len(&self) -> u64 {

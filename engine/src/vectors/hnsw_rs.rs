@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hnsw_rs::prelude::{Distance, Hnsw};
 use parking_lot::RwLock;
@@ -103,6 +104,11 @@ impl VectorIndex for HnswRsIndex {
 impl VectorSnapshot for HnswRsSnapshot {
     fn applied(&self) -> Seq {
         self.live.applied
+    }
+
+    /// Memory is not checked.
+    fn is_checked(&self, _patience: Duration) -> Result<bool> {
+        Ok(true)
     }
 
     fn len(&self) -> u64 {

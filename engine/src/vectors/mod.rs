@@ -16,6 +16,7 @@ pub mod hnsw_rs;
 mod contract;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
@@ -67,6 +68,13 @@ pub struct VectorBatch {
 pub trait VectorSnapshot: Send + Sync {
     /// The sync log is applied up to here.
     fn applied(&self) -> Seq;
+
+    /// Whether all that a search may read was compared with its checksums since this process opened it. That begins with
+    /// the snapshot; this waits for it, at most `patience`.
+    ///
+    /// # Errors
+    /// [`Error::IndexUnusable`](crate::Error::IndexUnusable) when it is damaged.
+    fn is_checked(&self, patience: Duration) -> Result<bool>;
 
     /// How many vectors can be found.
     fn len(&self) -> u64;

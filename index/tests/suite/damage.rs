@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use memorist_index::{Filter, OpenError, Reader, SearchParams, Writer};
+use memorist_index::{Filter, OpenError, Reader, SearchParams, WriteError, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
@@ -81,6 +81,8 @@ fn every_flipped_bit_is_found_and_harmless() {
                     refused += 1;
                 }
                 Ok(reader) => {
+                    let damaged = reader.snapshot().check();
+                    assert!(matches!(damaged, Err(OpenError::Damaged { .. })), "{name}, byte {position}, seed {SEED}");
                     assert_ne!(reader.snapshot().verify(), [], "{name}, byte {position}, seed {SEED}");
                     use_everything(copy.path());
                     reported += 1;
@@ -111,6 +113,35 @@ fn large_damage_is_found_and_harmless() {
                 use_everything(copy.path());
             }
         }
+    }
+}
+
+#[test]
+fn a_sound_segment_is_compared_with_its_checksums_once() {
+    let mut world = world();
+    let reader = Reader::open(world.directory.path()).unwrap();
+    let size = |name: &String| fs::metadata(world.directory.path().join(name)).unwrap().len();
+    let segments: u64 = names(world.directory.path()).iter().filter(|name| *name != "manifest").map(size).sum();
+    assert_eq!(reader.snapshot().unchecked_bytes(), segments);
+    reader.snapshot().check().unwrap();
+    assert_eq!(reader.snapshot().unchecked_bytes(), 0);
+    world.apply(vec![(1_000, vec![1.0; DIMS])], &[]);
+    assert!(reader.refresh().unwrap());
+    let unchecked = reader.snapshot().unchecked_bytes();
+    assert!(unchecked > 0 && unchecked < segments, "only what is new: {unchecked}");
+}
+
+#[test]
+fn damage_is_not_merged_into_a_sound_segment() {
+    let world = world();
+    for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
+        let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        let copy = damaged(world.directory.path(), &name, &bytes);
+        // Everything there is would be merged.
+        let mut writer = Writer::open(copy.path(), small(DIMS, 20)).unwrap();
+        let merged = writer.maintain(&|_| std::ops::ControlFlow::Continue(()));
+        assert!(matches!(merged, Err(WriteError::Open(OpenError::Damaged { .. }))), "{name}: {merged:?}");
     }
 }
 

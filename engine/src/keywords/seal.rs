@@ -1,0 +1,245 @@
+//! `meta.json` under a seal. tantivy gives it no checksum, and takes a sound file of one segment for that of another.
+//!
+//! On the disk tantivy's text is followed by one line, the seal:
+//!
+//! ```json
+//! {"files":{"NAME":{"length":N,"end":"HEX"},...},"check":"HEX"}
+//! ```
+//!
+//! `files` are those of the segments that the text names. `end` is of the last 128 bytes of the file, in which tantivy keeps
+//! the checksum of all the others; `check` is of the text and of `files` as written. Both are the first 8 hex digits of a
+//! SHA-256.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, ManagedDirectory, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+};
+use tantivy::index::SegmentId;
+use tantivy::{HasLen, TantivyError};
+
+use crate::files::sync_folder;
+
+/// The file that says what is live. It is replaced atomically.
+pub(super) const META: &str = "meta.json";
+/// tantivy's footer, which holds the checksum of the rest, is shorter than this many bytes.
+const END: usize = 128;
+
+/// What a file was when it was sealed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Sealed {
+    length: u64,
+    end: String,
+}
+
+/// The files of one commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Files(BTreeMap<String, Sealed>);
+
+#[derive(Serialize, Deserialize)]
+struct Seal {
+    files: Files,
+    check: String,
+}
+
+impl Files {
+    /// Their names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Those that are not among `known`.
+    pub(super) fn without(&self, known: &BTreeSet<String>) -> Files {
+        let unknown = self.0.iter().filter(|(name, _)| !known.contains(*name));
+        Files(unknown.map(|(name, file)| (name.clone(), file.clone())).collect())
+    }
+
+    /// How long they are together, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.values().map(|file| file.length).sum()
+    }
+}
+
+/// The files that `meta.json`, as it is on the disk, was sealed with.
+pub(super) fn files(meta: &[u8]) -> Result<Files, String> {
+    split(meta).map(|(_, files)| files)
+}
+
+/// tantivy's text, and the files; in words what is wrong with the seal.
+fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
+    let line_start = meta.trim_ascii_end().iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let (text, line) = meta.split_at(line_start);
+    let seal: Seal = serde_json::from_slice(line).map_err(|why| format!("its seal is damaged: {why}"))?;
+    if seal.check != check(text, &seal.files)? {
+        return Err("its seal is broken: it is not what was written".to_owned());
+    }
+    Ok((text, seal.files))
+}
+
+fn check(text: &[u8], files: &Files) -> Result<String, String> {
+    let files = serde_json::to_vec(files).map_err(|why| why.to_string())?;
+    Ok(digest(&[text, &files].concat()))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    crate::text::to_hex(&Sha256::digest(bytes)[..4])
+}
+
+/// A folder of tantivy's in which `meta.json` is sealed when it is written and refused when its seal is broken. What is
+/// renamed in it is durable when that returns.
+#[derive(Debug, Clone)]
+pub(super) struct SealedDirectory {
+    folder: PathBuf,
+    inner: MmapDirectory,
+    /// Files never change, so each is read once.
+    known: Arc<Mutex<BTreeMap<String, Sealed>>>,
+}
+
+impl SealedDirectory {
+    /// Opens a folder, which must be there.
+    pub(super) fn open(folder: &Path) -> Result<Self, TantivyError> {
+        Ok(SealedDirectory { folder: folder.to_owned(), inner: MmapDirectory::open(folder)?, known: Arc::default() })
+    }
+
+    /// Reads a file of `files` whole, and says in words what is wrong with it.
+    pub(super) fn fault(&self, name: &str, files: &Files, checksums: &ManagedDirectory) -> Option<String> {
+        let path = self.folder.join(name);
+        let unreadable = |error: &dyn std::fmt::Display| Some(format!("{} cannot be read: {error}", path.display()));
+        match self.as_sealed(name) {
+            Err(error) => return unreadable(&error),
+            Ok(found) if Some(&found) != files.0.get(name) => {
+                return Some(format!("{} is not the file that was written", path.display()));
+            }
+            Ok(_) => {}
+        }
+        match checksums.validate_checksum(Path::new(name)) {
+            Ok(true) => None,
+            Ok(false) => Some(format!("{} does not match its checksum", path.display())),
+            Err(error) => unreadable(&error),
+        }
+    }
+
+    /// What a file is now. One that is mapped can be read although it was removed meanwhile.
+    fn as_sealed(&self, name: &str) -> io::Result<Sealed> {
+        let file = self.inner.open_read(Path::new(name)).map_err(io::Error::other)?;
+        let end = file.slice_from_end(file.len().min(END)).read_bytes()?;
+        Ok(Sealed { length: file.len() as u64, end: digest(&end) })
+    }
+
+    fn seal(&self, text: &[u8]) -> io::Result<Vec<u8>> {
+        let files = Files(self.files_of(&serde_json::from_slice(text)?)?);
+        let check = check(text, &files).map_err(io::Error::other)?;
+        let mut sealed = text.to_vec();
+        serde_json::to_writer(&mut sealed, &Seal { files, check })?;
+        sealed.push(b'\n');
+        Ok(sealed)
+    }
+
+    fn files_of(&self, listed: &Listed) -> io::Result<BTreeMap<String, Sealed>> {
+        let mut known = self.known.lock();
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str().filter(|name| listed.names(name)) else { continue };
+            let file = match known.get(name) {
+                Some(file) => file.clone(),
+                None => self.as_sealed(name)?,
+            };
+            files.insert(name.to_owned(), file);
+        }
+        known.clone_from(&files);
+        Ok(files)
+    }
+}
+
+/// The part of tantivy's `meta.json` that tells which files are live.
+#[derive(Deserialize)]
+struct Listed {
+    segments: Vec<ListedSegment>,
+}
+
+#[derive(Deserialize)]
+struct ListedSegment {
+    segment_id: SegmentId,
+    deletes: Option<Deletes>,
+}
+
+#[derive(Deserialize)]
+struct Deletes {
+    opstamp: u64,
+}
+
+impl Listed {
+    /// Whether a file belongs to one of the segments, as it is now: an older list of its deletes does not.
+    fn names(&self, file: &str) -> bool {
+        let Some((stem, ending)) = file.split_once('.') else { return false };
+        let segment = self.segments.iter().find(|segment| segment.segment_id.uuid_string() == stem);
+        segment.is_some_and(|segment| match ending.strip_suffix(".del") {
+            Some(opstamp) => segment.deletes.as_ref().is_some_and(|deletes| deletes.opstamp.to_string() == opstamp),
+            None => true,
+        })
+    }
+}
+
+impl Directory for SealedDirectory {
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        if path == Path::new(META) {
+            self.inner.atomic_write(path, &self.seal(data)?)?;
+            // Whoever trims the sync log relies on this commit.
+            sync_folder(&self.folder)
+        } else {
+            self.inner.atomic_write(path, data)
+        }
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        let bytes = self.inner.atomic_read(path)?;
+        if path != Path::new(META) {
+            return Ok(bytes);
+        }
+        match split(&bytes) {
+            Ok((text, _)) => Ok(text.to_vec()),
+            Err(why) => {
+                let error = io::Error::new(io::ErrorKind::InvalidData, why);
+                Err(OpenReadError::wrap_io_error(error, path.to_owned()))
+            }
+        }
+    }
+
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.inner.get_file_handle(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        self.inner.open_write(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.inner.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.inner.exists(path)
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        self.inner.acquire_lock(lock)
+    }
+
+    fn watch(&self, watch_callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.inner.watch(watch_callback)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.inner.sync_directory()
+    }
+}
