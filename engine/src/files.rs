@@ -1,7 +1,7 @@
 //! What several modules ask of the file system.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -15,7 +15,35 @@ pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
     }
 }
 
+/// To make folders that only the user can look into, with those above them that are missing.
+pub(crate) fn private_folders() -> fs::DirBuilder {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// To open files for writing that only the user can read, where they are made by it.
+pub(crate) fn private_file() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Puts `bytes` in the place of a file: after a crash the old or the new content is there, once this has returned the new.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let beside = path.with_added_extension("tmp");
+    let mut file = private_file().create(true).truncate(true).open(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    sync_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
 /// Makes the names in a folder durable. Windows does so by itself, and cannot open folders.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

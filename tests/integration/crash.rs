@@ -92,14 +92,16 @@ enum Doubt {
     Delete(RecordId),
 }
 
+/// What a child has said that it did.
 #[derive(Debug, Default)]
-struct Acknowledged {
+pub struct Acknowledged {
     live: BTreeMap<RecordId, String>,
     doubt: Option<Doubt>,
 }
 
 impl Acknowledged {
-    fn hear(&mut self, line: &str) {
+    /// Takes in one line of a child.
+    pub fn hear(&mut self, line: &str) {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         let id = |text: &str| text.parse::<RecordId>().expect("an id");
         match verb {
@@ -132,17 +134,17 @@ impl Acknowledged {
     }
 }
 
-fn spawn(store: &Path, seed: u64, crash_at: Option<String>) -> Child {
+/// A process that writes to a store until it is killed.
+pub fn child(store: &Path, seed: u64) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     command.args(["--exact", "crash::a_child", "--ignored", "--nocapture", "--test-threads=1"]);
     command.env("MEMORIST_CRASH_STORE", store).env("MEMORIST_SEED", seed.to_string()).env_remove("MEMORIST_CRASH_AT");
-    command.envs(crash_at.map(|step| ("MEMORIST_CRASH_AT", step)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("a child")
+    command
 }
 
 /// Lets a child write until it ends or is killed, and hears what it says.
-fn run(mut child: Child, kill_after: Option<Duration>, acknowledged: &mut Acknowledged, what: &str) {
+pub fn run(mut child: Child, kill_after: Option<Duration>, acknowledged: &mut Acknowledged, what: &str) {
     let out = child.stdout.take().expect("its stdout");
     let (heard, lines) = std::sync::mpsc::channel();
     let listener = std::thread::spawn(move || {
@@ -179,7 +181,7 @@ fn assert_same(found: &BTreeMap<RecordId, String>, live: &BTreeMap<RecordId, Str
 }
 
 /// Opens the store as the next process would, and compares everything with what was acknowledged.
-fn verify(store: &Path, acknowledged: &mut Acknowledged, what: &str) {
+pub fn verify(store: &Path, acknowledged: &mut Acknowledged, what: &str) {
     let engine = hashed().open(store).unwrap_or_else(|error| panic!("{what}: {error}"));
     let find = |mode| {
         let reply = engine.search(&Query { mode, limit: 1_000, ..Query::new("common") });
@@ -210,8 +212,9 @@ fn kill(rounds: u64, mut moment: impl FnMut(u64, &mut ChaCha8Rng) -> (Option<Dur
         }
         let (kill_after, crash_at) = moment(round, &mut random);
         let what = format!("seed {seed}, round {round}, {kill_after:?} {crash_at:?}");
-        let child = spawn(folder.path(), seed ^ round, crash_at);
-        run(child, kill_after, &mut acknowledged, &what);
+        let mut child = child(folder.path(), seed ^ round);
+        child.envs(crash_at.map(|step| ("MEMORIST_CRASH_AT", step)));
+        run(child.spawn().expect("a child"), kill_after, &mut acknowledged, &what);
         verify(folder.path(), &mut acknowledged, &what);
     }
 }

@@ -10,6 +10,7 @@
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
+//! | `disk/` | a disk that loses what was not synced, or refuses a write |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `docs.rs` | the documents name files that exist |
 
@@ -17,6 +18,8 @@ mod bad_input;
 #[cfg(unix)]
 mod crash;
 mod damage;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod disk;
 mod docs;
 mod filters;
 mod meaning;

@@ -20,7 +20,7 @@ use super::segment::Segment;
 use super::snapshot::Snapshot;
 use super::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
-use crate::files::remove_if_present;
+use crate::files::private_folders;
 use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};
 
@@ -36,8 +36,6 @@ const SAME_SIZE_LOG2: f64 = 2.0;
 const DELETED_SHARE: f32 = 0.3;
 /// [`KeywordIndex::maintain`] leaves at most this many.
 const MOST_SEGMENTS: usize = 16;
-/// What tantivy begins the name of a file with that is to take the place of another.
-const TEMPORARY: &str = ".tmp";
 /// A file changed longer ago than this has its time to itself: no later change can bear the same one.
 const CLOCK_STEP: Duration = Duration::from_millis(100);
 
@@ -86,7 +84,7 @@ impl TantivyIndex {
                 let why = "it has a keyword index already; open it, or delete it first".to_owned();
                 return Err(Error::Store { path: folder.to_owned(), why });
             }
-            fs::create_dir_all(folder).map_err(|why| Error::io(folder, why))?;
+            private_folders().create(folder).map_err(|why| Error::io(folder, why))?;
             let index = schema::builder().open_or_create(SealedDirectory::open(folder)?)?;
             publish(&mut writer(folder, &index)?, 0)
         })?;
@@ -314,19 +312,7 @@ fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
     // Merges are asked for by `maintain`, when nothing else is written: beside deletes, tantivy's own background merges
     // left a record indexed twice now and then (seen by killing writers).
     writer.set_merge_policy(Box::new(NoMergePolicy));
-    remove_leftovers(folder)?;
     Ok(writer)
-}
-
-/// Removes what a writer that was killed had begun to put in the place of another file. Nobody else writes now.
-fn remove_leftovers(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(|error| Error::io(folder, error))? {
-        let entry = entry.map_err(|error| Error::io(folder, error))?;
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
-            remove_if_present(&entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 /// The segments that should be merged, by groups.

@@ -26,7 +26,7 @@ use tantivy::directory::{
 use tantivy::index::SegmentId;
 use tantivy::{HasLen, TantivyError};
 
-use crate::files::sync_folder;
+use crate::files::replace_file;
 
 /// The file that says what is live. It is replaced atomically.
 pub(super) const META: &str = "meta.json";
@@ -94,8 +94,8 @@ fn digest(bytes: &[u8]) -> String {
     crate::text::to_hex(&Sha256::digest(bytes)[..4])
 }
 
-/// A folder of tantivy's in which `meta.json` is sealed when it is written and refused when its seal is broken. What is
-/// renamed in it is durable when that returns.
+/// A folder of tantivy's in which `meta.json` is sealed when it is written and refused when its seal is broken. Unlike
+/// tantivy's own, it makes what was replaced durable before it says so: the sync log is trimmed by it.
 #[derive(Debug, Clone)]
 pub(super) struct SealedDirectory {
     folder: PathBuf,
@@ -133,6 +133,13 @@ impl SealedDirectory {
         let file = self.inner.open_read(Path::new(name)).map_err(io::Error::other)?;
         let end = file.slice_from_end(file.len().min(END)).read_bytes()?;
         Ok(Sealed { length: file.len() as u64, end: digest(&end) })
+    }
+
+    /// Whether a file belongs to what is published. What cannot be read may.
+    fn is_live(&self, path: &Path) -> bool {
+        let published = fs::read(self.folder.join(META)).map_err(|error| error.to_string());
+        let files = published.and_then(|meta| files(&meta));
+        files.map_or(true, |files| files.names().any(|name| path == Path::new(name)))
     }
 
     fn seal(&self, text: &[u8]) -> io::Result<Vec<u8>> {
@@ -193,11 +200,9 @@ impl Listed {
 impl Directory for SealedDirectory {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         if path == Path::new(META) {
-            self.inner.atomic_write(path, &self.seal(data)?)?;
-            // Whoever trims the sync log relies on this commit.
-            sync_folder(&self.folder)
+            replace_file(&self.folder.join(path), &self.seal(data)?)
         } else {
-            self.inner.atomic_write(path, data)
+            replace_file(&self.folder.join(path), data)
         }
     }
 
@@ -220,7 +225,15 @@ impl Directory for SealedDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.inner.open_write(path)
+        match self.inner.open_write(path) {
+            // tantivy numbers lists of deletes anew from the last commit, and would meet those of a commit that failed.
+            Err(OpenWriteError::FileAlreadyExists(_)) if !self.is_live(path) => {
+                let removed = fs::remove_file(self.folder.join(path));
+                removed.map_err(|error| OpenWriteError::wrap_io_error(error, path.to_owned()))?;
+                self.inner.open_write(path)
+            }
+            opened => opened,
+        }
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::files::sync_folder;
+use crate::files::{private_file, private_folders, sync_folder};
 use crate::paths::StorePaths;
 
 /// Makes sure that the folder exists. What is there already is left as it is, but for an empty folder, which becomes
@@ -50,24 +50,14 @@ fn create_folder(root: &Path) -> io::Result<()> {
     if let Some(missing) = parent.filter(|parent| !parent.exists()) {
         create_folder(missing)?;
     }
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(root) {
-        Ok(()) => sync_folder(parent.unwrap_or(Path::new("."))),
-        Err(_) if root.is_dir() => Ok(()), // another process was first
-        Err(error) => Err(error),
-    }
+    private_folders().create(root)?;
+    sync_folder(parent.unwrap_or(Path::new(".")))
 }
 
 /// Creates an empty file, which SQLite takes for an empty database; its companion files get the same permissions.
 pub(super) fn create_file(path: &Path) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
     // Only ever created, never opened: closing a second handle would drop the locks that SQLite holds in this process.
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    match private_file().create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
+use crate::files::private_file;
 
 /// How long to sleep between two tries for a lock that another process holds.
 const RETRY: Duration = Duration::from_millis(20);
@@ -60,12 +61,8 @@ impl WriterLock {
     }
 
     fn lock_file<'lock>(&'lock self, thread: MutexGuard<'lock, ()>) -> Result<Option<WriterGuard<'lock>>> {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&self.path)
-            .map_err(|source| Error::io(&self.path, source))?;
+        let opened = private_file().create(true).truncate(false).open(&self.path);
+        let file = opened.map_err(|source| Error::io(&self.path, source))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(WriterGuard { _thread: thread, _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -15,6 +15,7 @@ use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, Result};
+use crate::files::private_folders;
 use crate::inspection::Inspection;
 use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
@@ -50,6 +51,7 @@ impl HnswIndex {
         // It may take the place of another: microseconds have not been used before.
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        private_folders().create(folder).map_err(|error| Error::io(folder, error))?;
         Writer::create(folder, options, &payload(0, model)).map_err(write_error)?;
         Self::open(folder, model, dims, ef)
     }

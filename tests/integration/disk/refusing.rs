@@ -1,0 +1,237 @@
+//! A disk that refuses: one operation fails, or the disk is full from some moment on. Whoever asked is told, nothing that
+//! was acknowledged is lost, nothing is half there, and with the trouble over the same process goes on.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Mode, NewRecord, Query, RecordId, RecordUpdate};
+use memorist_engine::{Engine, Error};
+use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::on_disk;
+use super::trace::{self, Event};
+use crate::support::{hashed, number_from};
+
+/// So many operations of each kind are made to fail, where MEMORIST_REFUSALS does not say otherwise.
+const REFUSALS: u64 = 70;
+const ENOSPC: i32 = 28;
+const EIO: i32 = 5;
+
+/// What became of the texts.
+#[derive(Debug, Default)]
+struct Known {
+    /// Acknowledged and live.
+    there: BTreeMap<RecordId, String>,
+    /// Asked for and refused: there or not, but whole.
+    in_doubt: Vec<String>,
+    refused: usize,
+}
+
+impl Known {
+    fn note<T>(&mut self, outcome: Result<T, Error>, in_doubt: &[&str]) -> Option<T> {
+        match outcome {
+            Ok(done) => Some(done),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(!text.is_empty() && !text.contains("panicked"), "{text}");
+                self.refused += 1;
+                self.in_doubt.extend(in_doubt.iter().map(|text| (*text).to_owned()));
+                None
+            }
+        }
+    }
+
+    /// Adds, changes, deletes and publishes; what is refused is noted.
+    fn write(&mut self, engine: &Engine, round: u32) {
+        for n in 0..6 {
+            let text = format!("common round {round} text {n}");
+            if let Some(added) = self.note(engine.add(&NewRecord::new(&*text)), &[&text]) {
+                self.there.insert(added.id, text);
+            }
+        }
+        let _ = self.note(engine.embed_pending(&NoProgress), &[]);
+        let _ = self.note(engine.flush(&NoProgress), &[]);
+        let some: Vec<RecordId> = self.there.keys().copied().take(2).collect();
+        for (at, id) in some.into_iter().enumerate() {
+            let before = self.there[&id].clone();
+            if at == 0 {
+                let text = format!("common round {round} changed");
+                let update = RecordUpdate { content: Some(text.clone()), ..RecordUpdate::default() };
+                match self.note(engine.update(id, &update), &[&text, &before]) {
+                    Some(_) => drop(self.there.insert(id, text)),
+                    None => drop(self.there.remove(&id)),
+                }
+            } else {
+                let _ = self.note(engine.delete(id), &[&before]);
+                self.there.remove(&id);
+            }
+        }
+        let _ = self.note(engine.flush(&NoProgress), &[]);
+    }
+
+    /// Every search, in this process or the next, finds what is there and nothing else but what is in doubt.
+    fn compare(&self, engine: &Engine, what: &str) {
+        for mode in [Mode::Keyword, Mode::Hybrid, Mode::Vector] {
+            let reply = engine.search(&Query { mode, limit: 1_000, ..Query::new("common") });
+            let reply = reply.unwrap_or_else(|error| panic!("{what}, {mode:?}: {error}"));
+            let found: BTreeMap<RecordId, String> =
+                reply.hits.into_iter().map(|hit| (hit.record.id, hit.record.content)).collect();
+            for (id, text) in &self.there {
+                assert_eq!(found.get(id), Some(text), "{what}, {mode:?}: lost {:?}", reply.warnings);
+            }
+            let others = found.iter().filter(|(id, _)| !self.there.contains_key(id));
+            others.for_each(|(_, text)| assert!(self.in_doubt.contains(text), "{what}, {mode:?}: invented {text}"));
+        }
+    }
+}
+
+/// Writes to a disk that refuses once, or until there is room.
+#[test]
+#[ignore = "the others run it in a process of its own"]
+fn a_child() {
+    let Some(root) = std::env::var_os("MEMORIST_DISK_ROOT").map(PathBuf::from) else { return };
+    let store = root.join("store");
+    let mut known = Known::default();
+    // Opening may be what fails; trying again is what a user does.
+    let open = |known: &mut Known| known.note(hashed().open(&store), &[]);
+    if let Some(engine) = open(&mut known) {
+        (0..3).for_each(|round| known.write(&engine, round));
+        make_room();
+        known.write(&engine, 3);
+        settle(&engine);
+        known.compare(&engine, "the same process, with the trouble over");
+    }
+    make_room();
+    let engine = hashed().open(&store).expect("with the trouble over the store opens");
+    settle(&engine);
+    known.compare(&engine, "opened again");
+    let diagnosis = engine.doctor(false, &NoProgress).expect("looks");
+    assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+    println!("\n@refused {}", known.refused);
+}
+
+fn make_room() {
+    if let Some(room) = std::env::var_os("MEMORIST_DISK_ROOM") {
+        std::fs::write(room, "").expect("a file elsewhere");
+    }
+}
+
+fn settle(engine: &Engine) {
+    engine.embed_pending(&NoProgress).expect("with the trouble over the rest is embedded");
+    engine.flush(&NoProgress).expect("with the trouble over the rest is applied");
+}
+
+/// Runs the child on a disk in `folder`; what it says.
+fn run(folder: &Path, variables: &[(&str, &OsStr)]) -> String {
+    let root = folder.join("disk");
+    std::fs::create_dir(&root).expect("a folder");
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", "disk::refusing::a_child", "--ignored", "--nocapture", "--test-threads=1"]);
+    on_disk(&mut command, &root).envs(variables.iter().copied()).stdin(Stdio::null());
+    let child = command.output().expect("runs");
+    let (said, complaints) = (String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    assert!(child.status.success(), "{variables:?}: {}\n{said}\n{complaints}", child.status);
+    said.into_owned()
+}
+
+/// Runs the child on a disk of its own, on which `fail` happens. Returns how many calls were refused.
+fn refuse(fail: &str) -> u64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let room = folder.path().join("room");
+    let said = run(folder.path(), &[("MEMORIST_DISK_FAIL", fail.as_ref()), ("MEMORIST_DISK_ROOM", room.as_ref())]);
+    let refused = said.lines().find_map(|line| line.strip_prefix("@refused ")).expect("what was refused");
+    refused.parse().expect("a number")
+}
+
+/// Makes one operation of a kind fail after another, drawn from all of them.
+fn refuse_some(kind: &str, errno: i32) {
+    let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
+    eprintln!("{kind}: MEMORIST_SEED={seed}");
+    let last = operations(kind);
+    assert!(last > 50, "only {last} operations of this kind");
+    let all: Vec<u64> = (1..=last).collect();
+    let count = number_from("MEMORIST_REFUSALS", REFUSALS) as usize;
+    let chosen = all.sample(&mut ChaCha8Rng::seed_from_u64(seed), count);
+    let told = chosen.filter(|at| refuse(&format!("{kind}:{at}:{errno}")) > 0).count();
+    eprintln!("{kind}: {last} operations, {count} of them made to fail, {told} times somebody was told");
+    assert!(told * 10 > count, "{told} of {count}");
+}
+
+/// How many operations of a kind there are when none fails.
+fn operations(kind: &str) -> u64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    run(folder.path(), &[("MEMORIST_DISK_TRACE", trace.as_ref())]);
+    let is_of_kind = |event: &&Event| match kind {
+        "sync" => event.is_sync(),
+        "full" => event.takes_space(),
+        _ => event.changes(),
+    };
+    trace::read(&trace).iter().filter(is_of_kind).count() as u64
+}
+
+#[test]
+fn a_write_that_fails_is_told_and_loses_nothing() {
+    refuse_some("change", EIO);
+}
+
+#[test]
+fn a_sync_that_fails_is_told_and_loses_nothing() {
+    refuse_some("sync", EIO);
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing() {
+    refuse_some("full", ENOSPC);
+}
+
+/// A file system of a few megabytes, where the machine allows one to be made: then the kernel is it that refuses.
+#[test]
+fn a_small_file_system_that_is_full_is_told_and_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mount = format!("mount -t tmpfs -o size=2m tmpfs {0} && cd {0}", folder.path().display());
+    let allowed = Command::new("unshare").args(["-rm", "sh", "-c", &mount]).output();
+    if !allowed.is_ok_and(|tried| tried.status.success()) {
+        eprintln!("no small file system can be made here: only the shim refuses");
+        return;
+    }
+    let fill = Path::new("ballast");
+    let script = format!("{mount} && exec \"$0\" --exact disk::refusing::a_child_in_little_room --ignored --nocapture");
+    let child = Command::new("unshare")
+        .args(["-rm", "sh", "-c", &script])
+        .arg(std::env::current_exe().expect("this binary"))
+        .env("MEMORIST_LITTLE_ROOM", fill)
+        .output()
+        .expect("runs");
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{said}\n{}", String::from_utf8_lossy(&child.stderr));
+    assert!(said.contains("@refused"), "{said}");
+}
+
+/// Fills the working folder's file system, writes, makes room, and goes on.
+#[test]
+#[ignore = "another runs it in a process of its own"]
+fn a_child_in_little_room() {
+    let Some(ballast) = std::env::var_os("MEMORIST_LITTLE_ROOM").map(PathBuf::from) else { return };
+    let mut known = Known::default();
+    let engine = hashed().open(Path::new("store")).expect("there is room yet");
+    known.write(&engine, 0);
+    assert_eq!(known.refused, 0);
+    let mut file = std::fs::File::create(&ballast).expect("a file");
+    while std::io::Write::write_all(&mut file, &[0; 4_096]).is_ok() {}
+    (1..4).for_each(|round| known.write(&engine, round));
+    assert!(known.refused > 10, "the disk is full: {known:?}");
+    drop(file);
+    std::fs::remove_file(&ballast).expect("removes");
+    known.write(&engine, 4);
+    settle(&engine);
+    known.compare(&engine, "the same process, with room again");
+    let diagnosis = engine.doctor(false, &NoProgress).expect("looks");
+    assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+    println!("\n@refused {}", known.refused);
+}
