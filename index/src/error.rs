@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Key;
+use crate::sys::publish;
 
 /// Why an index directory cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -160,6 +161,21 @@ pub enum WriteError {
     #[error(transparent)]
     Open(#[from] OpenError),
 
+    /// The disk did not confirm that it keeps what was written, and need not say so a second time.
+    #[error("cannot make {} durable: {source}", path.display())]
+    Unsynced {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// [`Unsynced`](Self::Unsynced) happened to this writer before.
+    #[error(
+        "a sync failed, so it is not known what the disk holds: open the index anew, and apply again what was not confirmed"
+    )]
+    Poisoned,
+
     /// The operating system refused.
     #[error("cannot write {}: {source}", path.display())]
     Io {
@@ -173,6 +189,14 @@ pub enum WriteError {
 impl WriteError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn publishing(path: &Path) -> impl FnOnce(publish::Error) -> Self {
+        let path = path.to_owned();
+        move |error| match error {
+            publish::Error::Write(source) => Self::Io { path, source },
+            publish::Error::Sync(source) => Self::Unsynced { path, source },
+        }
     }
 }
 

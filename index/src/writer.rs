@@ -24,12 +24,15 @@ use crate::{Key, Progress};
 
 /// Changes an index. The caller sees to it that there is one writer of a directory at a time, in all processes.
 ///
-/// After an error the index is as before, on the disk and for this writer.
+/// After an error the index is as before, on the disk and for this writer; but after a sync that failed the writer refuses
+/// everything, and is to be opened anew.
 #[derive(Debug)]
 pub struct Writer {
     directory: PathBuf,
     options: IndexOptions,
     current: Arc<Snapshot>,
+    /// Whether a sync has failed.
+    is_poisoned: bool,
 }
 
 impl Writer {
@@ -55,7 +58,7 @@ impl Writer {
             segments: Vec::new(),
         };
         publish_manifest(&directory, &snapshot)?;
-        Ok(Self { directory, options, current: Arc::new(snapshot) })
+        Ok(Self { directory, options, current: Arc::new(snapshot), is_poisoned: false })
     }
 
     /// Opens an index to change it. What a crash has left in the directory is removed.
@@ -71,7 +74,7 @@ impl Writer {
             return Err(OpenError::Dimensions { path: names::manifest(&directory), expected, found });
         }
         remove_leftovers(&directory, &snapshot.segments).map_err(OpenError::io(&directory))?;
-        Ok(Self { directory, options, current: Arc::new(snapshot) })
+        Ok(Self { directory, options, current: Arc::new(snapshot), is_poisoned: false })
     }
 
     /// The view of what was published last.
@@ -89,6 +92,10 @@ impl Writer {
     /// # Errors
     /// When a vector is refused, the payload is too long, or a file cannot be written.
     pub fn apply(&mut self, upserts: &[(Key, &[f32])], deletes: &[Key], payload: &[u8]) -> Result<(), WriteError> {
+        self.unless_poisoned(|writer| writer.apply_batch(upserts, deletes, payload))
+    }
+
+    fn apply_batch(&mut self, upserts: &[(Key, &[f32])], deletes: &[Key], payload: &[u8]) -> Result<(), WriteError> {
         check_payload(payload)?;
         let (keys, vectors) = self.wanted_upserts(upserts)?;
         let dims = self.options.dims;
@@ -130,14 +137,23 @@ impl Writer {
     /// # Errors
     /// When it is stopped, a segment is damaged, or a file cannot be written.
     pub fn maintain(&mut self, progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync)) -> Result<bool, WriteError> {
-        match self.begin_merge() {
+        self.unless_poisoned(|writer| match writer.begin_merge() {
             None => Ok(false),
             Some(merge) => {
                 let merged = merge.run(progress)?;
-                self.finish_merge(merged)?;
-                Ok(merge::plan(&self.current.segments, &self.options).is_some())
+                writer.finish_merge(merged)?;
+                Ok(merge::plan(&writer.current.segments, &writer.options).is_some())
             }
+        })
+    }
+
+    fn unless_poisoned<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, WriteError>) -> Result<T, WriteError> {
+        if self.is_poisoned {
+            return Err(WriteError::Poisoned);
         }
+        let done = work(self);
+        self.is_poisoned = matches!(done, Err(WriteError::Unsynced { .. }));
+        done
     }
 
     /// The merge that should be done next, if any. It can be [run](Merge::run) by another thread, while this writer applies
@@ -174,7 +190,7 @@ impl Writer {
         if let Some(merged) = merged {
             segments.insert(position.min(segments.len()), merged);
         }
-        self.publish(segments, self.current.payload.clone())
+        self.unless_poisoned(|writer| writer.publish(segments, writer.current.payload.clone()))
     }
 
     /// The rows to be put in: their keys, each once, and their vectors, of length 1, one after the other.
@@ -227,7 +243,7 @@ impl Writer {
 /// Writes a segment and maps it.
 pub(crate) fn write_segment(directory: &Path, number: u64, draft: &Draft<'_>) -> Result<Segment, WriteError> {
     let path = names::segment(directory, number);
-    let written = segment_writer::write(&path, draft).map_err(WriteError::io(&path))?;
+    let written = segment_writer::write(&path, draft).map_err(WriteError::publishing(&path))?;
     let entry = crate::format::manifest::SegmentEntry {
         number,
         file_len: written.file_len,
@@ -259,8 +275,9 @@ fn publish_manifest(directory: &Path, snapshot: &Snapshot) -> Result<(), WriteEr
         segments: snapshot.segments.iter().map(Segment::entry).collect(),
     };
     let path = names::manifest(directory);
-    let replace = |bytes: Vec<u8>| publish::replace(&path, &names::temporary_manifest(directory), &bytes);
-    manifest.encode().and_then(replace).map_err(WriteError::io(&path))
+    let bytes = manifest.encode().map_err(WriteError::io(&path))?;
+    let published = publish::replace(&path, &names::temporary_manifest(directory), &bytes);
+    published.map_err(WriteError::publishing(&path))
 }
 
 fn check_payload(payload: &[u8]) -> Result<(), WriteError> {

@@ -11,6 +11,7 @@
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
+//! | `space.rs` | what is deleted gives its space back |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `docs.rs` | the documents name files that exist |
 
@@ -26,5 +27,6 @@ mod meaning;
 mod model;
 mod racing;
 mod recovery;
+mod space;
 mod store;
 mod support;

@@ -15,7 +15,7 @@ use super::query::KeywordQuery;
 use super::schema::Fields;
 use super::scoring::{Plan, Scorer};
 use super::segment::Segment;
-use super::tail::TailIndex;
+use super::tail::{Part, TailIndex};
 use super::top::Top;
 use crate::error::Result;
 use crate::inspection::Inspection;
@@ -66,7 +66,7 @@ impl Snapshot {
 
     /// Every segment, the tail last.
     fn with_tail<'a>(&'a self, tail: Option<&'a TailIndex>) -> Vec<&'a Segment> {
-        self.segments.iter().chain(tail.and_then(TailIndex::segment)).collect()
+        self.segments.iter().chain(parts_of(tail).iter().map(Part::segment)).collect()
     }
 
     fn allowed(&self, filter: &Filter) -> Result<Arc<Allowed>> {
@@ -101,15 +101,16 @@ impl Snapshot {
             return Ok(Vec::new());
         }
         let allowed = if filter.is_empty() { None } else { Some(self.allowed(filter)?) };
-        let in_tail = if filter.is_empty() { None } else { tail.map(|tail| tail.allowed(filter)).transpose()? };
+        let in_tail = match filter.is_empty() {
+            true => Vec::new(),
+            false => parts_of(tail).iter().map(|part| part.allowed(filter)).collect::<Result<Vec<_>>>()?,
+        };
         let mut top = Top::new(k);
         for (ordinal, segment) in segments.iter().enumerate() {
-            let is_tail = ordinal == self.segments.len();
-            let docs = match is_tail {
-                true => in_tail.as_ref(),
-                false => allowed.as_ref().map(|allowed| &allowed.docs[ordinal]),
+            let (docs, replaced) = match ordinal.checked_sub(self.segments.len()) {
+                Some(part) => (in_tail.get(part), Some(&parts_of(tail)[part].stale)),
+                None => (allowed.as_ref().map(|allowed| &allowed.docs[ordinal]), tail.map(TailIndex::ids)),
             };
-            let replaced = if is_tail { None } else { tail.map(TailIndex::ids) };
             let admit = |doc: DocId| {
                 if segment.reader.is_deleted(doc) || docs.is_some_and(|docs| !docs.contains(doc)) {
                     return None;
@@ -136,7 +137,7 @@ impl Snapshot {
         // (segment, document, index into `ids`)
         let mut places = Vec::with_capacity(ids.len());
         for (index, &id) in ids.iter().enumerate() {
-            // the tail first: it has the newer version
+            // the newest part of the tail first: it has the newest version
             for (ordinal, segment) in segments.iter().enumerate().rev() {
                 if let Some(doc) = segment.doc(id)? {
                     places.push((ordinal, doc, index));
@@ -154,6 +155,10 @@ impl Snapshot {
         }
         Ok(scores)
     }
+}
+
+fn parts_of(tail: Option<&TailIndex>) -> &[Part] {
+    tail.map_or(&[], TailIndex::parts)
 }
 
 /// The documents of one segment on their way into the best k.

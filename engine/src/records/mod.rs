@@ -18,6 +18,7 @@
 //! | `substring.rs` | the last resort of a search: texts that contain a text |
 //! | `stats.rs` | totals and counts |
 //! | `backup.rs` | a whole database into one file, and back |
+//! | `space.rs` | gives the room of what was deleted back |
 //! | `integrity.rs` | proves that the database keeps its own rules |
 
 mod access;
@@ -30,6 +31,7 @@ mod log;
 mod row;
 mod schema;
 mod snapshot;
+mod space;
 mod stats;
 mod store;
 mod substring;

@@ -53,7 +53,10 @@ impl Records {
         let refuse = |error| schema::open_error(&path, error);
         let mut writer = connect(&path, PATIENCE).map_err(refuse)?;
         // Before anything is changed: is the file ours at all?
-        schema::check_owner(&writer, &path)?;
+        if schema::check_owner(&writer, &path)? == 0 {
+            // Only a database that has no page yet can learn to give pages back.
+            writer.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(refuse)?;
+        }
         use_write_ahead_log(&writer).map_err(refuse)?;
         let store_id = schema::prepare(&mut writer, &path)?;
         writer.pragma_update(None, "synchronous", "FULL").map_err(refuse)?;

@@ -1,6 +1,6 @@
 //! Each side's candidates, under the same filter, and the scores that a side is missing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use roaring::RoaringTreemap;
@@ -78,7 +78,7 @@ fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
     let mut allowed = keywords.matching(&query.filter)?;
     allowed -= &view.tail.keyword_ids;
     allowed -= &view.expired;
-    let fresh = view.tail.records.iter().filter(|record| query.filter.allows(record));
+    let fresh = view.tail.records.values().filter(|record| query.filter.allows(record));
     allowed.extend(fresh.map(|record| record.id as u64));
     Ok(allowed)
 }
@@ -103,7 +103,7 @@ impl Meaning<'_> {
         };
         let mut found = self.index.search(self.vector, pool, &filter)?;
         let passes = |id: u64| allowed.map_or(!self.expired.contains(id), |allowed| allowed.contains(id));
-        let fresh = tail.vectors.iter().filter(|(id, _)| passes(*id as u64));
+        let fresh = tail.vectors.iter().filter(|(id, _)| passes(**id as u64));
         found.extend(fresh.map(|(id, vector)| (*id, cosine(self.vector, vector))));
         best_first(&mut found, pool);
         Ok((found, micros(started)))
@@ -111,13 +111,9 @@ impl Meaning<'_> {
 
     fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
         let mut scores = self.index.scores(self.vector, ids)?;
-        let tail = self.tail;
-        if !tail.vector_ids.is_empty() {
-            let fresh: HashMap<RecordId, &Vec<f32>> = tail.vectors.iter().map(|(id, vector)| (*id, vector)).collect();
-            for (id, score) in ids.iter().zip(&mut scores) {
-                if tail.vector_ids.contains(*id as u64) {
-                    *score = fresh.get(id).map(|vector| cosine(self.vector, vector));
-                }
+        for (id, score) in ids.iter().zip(&mut scores) {
+            if self.tail.vector_ids.contains(*id as u64) {
+                *score = self.tail.vectors.get(id).map(|vector| cosine(self.vector, vector));
             }
         }
         Ok(scores)
@@ -137,15 +133,13 @@ impl Words<'_> {
         let started = Instant::now();
         let tail = self.tail;
         // What the tail has is searched there; what it has deleted is nowhere.
-        let gone =
-            tail.words.as_ref().map_or_else(|| tail.keyword_ids.clone(), |words| &tail.keyword_ids - words.ids());
-        let except = gone | self.expired;
-        let found = self.index.search(&self.query, pool, &query.filter, &except, tail.words.as_ref())?;
+        let except = (&tail.keyword_ids - tail.words.ids()) | self.expired;
+        let found = self.index.search(&self.query, pool, &query.filter, &except, Some(&tail.words))?;
         Ok((found, micros(started)))
     }
 
     fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        self.index.scores(&self.query, ids, self.tail.words.as_ref())
+        self.index.scores(&self.query, ids, Some(&self.tail.words))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The unapplied tail: what the log has and an index has not. It is searched exactly, so that a write is found by the
 //! next search, in any process, before any index knows of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -24,50 +25,55 @@ pub struct TailKey {
     pub model: Option<ModelId>,
 }
 
+impl TailKey {
+    /// Every index at hand has applied the log up to here; the head, where there is none.
+    fn applied(&self) -> Seq {
+        [self.vectors_applied, self.keywords_applied].into_iter().flatten().min().unwrap_or(self.head)
+    }
+}
+
 /// The records that one index or the other has not seen in their present state.
+#[derive(Clone, Default)]
 pub struct Tail {
     /// Number of log entries.
     pub entries: usize,
     /// Ids whose state in the vector index is stale.
     pub vector_ids: RoaringTreemap,
     /// The present vectors of those that have one.
-    pub vectors: Vec<(RecordId, Vec<f32>)>,
+    pub vectors: BTreeMap<RecordId, Arc<[f32]>>,
     /// Ids whose state in the keyword index is stale.
     pub keyword_ids: RoaringTreemap,
     /// Those of them that are live.
-    pub records: Vec<Record>,
-    /// Their words, where there are any.
-    pub words: Option<TailIndex>,
+    pub records: BTreeMap<RecordId, Arc<Record>>,
+    /// Their words.
+    pub words: TailIndex,
 }
 
 impl Tail {
-    fn read(key: TailKey, snapshot: &Snapshot, now: Millis) -> Result<Self> {
-        let mut tail = Tail {
-            entries: 0,
-            vector_ids: RoaringTreemap::new(),
-            vectors: Vec::new(),
-            keyword_ids: RoaringTreemap::new(),
-            records: Vec::new(),
-            words: None,
-        };
-        let oldest = [key.vectors_applied, key.keywords_applied].into_iter().flatten().min();
-        let Some(oldest) = oldest.filter(|oldest| *oldest < key.head) else { return Ok(tail) };
-        for entry in snapshot.tail(oldest, usize::MAX)? {
+    /// This tail, which reached up to `after`, and what the log has had since.
+    fn extended(&self, after: Seq, key: TailKey, snapshot: &Snapshot, now: Millis) -> Result<Self> {
+        let mut tail = self.clone();
+        let (mut vector_ids, mut keyword_ids) = (RoaringTreemap::new(), RoaringTreemap::new());
+        for entry in snapshot.tail(after, usize::MAX)? {
             tail.entries += 1;
             if entry.change.concerns_vectors() && key.vectors_applied.is_some_and(|applied| entry.seq > applied) {
-                tail.vector_ids.insert(entry.record_id as u64);
+                vector_ids.insert(entry.record_id as u64);
             }
             if entry.change.concerns_words() && key.keywords_applied.is_some_and(|applied| entry.seq > applied) {
-                tail.keyword_ids.insert(entry.record_id as u64);
+                keyword_ids.insert(entry.record_id as u64);
             }
         }
-        tail.records = snapshot.records(&ids(&tail.keyword_ids), now)?;
-        if !tail.records.is_empty() {
-            tail.words = Some(TailIndex::build(&tail.records)?);
-        }
+        let records: Vec<Arc<Record>> = snapshot.records(&ids(&keyword_ids), now)?.into_iter().map(Arc::new).collect();
+        tail.records.retain(|id, _| !keyword_ids.contains(*id as u64));
+        tail.records.extend(records.iter().map(|record| (record.id, record.clone())));
+        tail.words = tail.words.extended(&keyword_ids, records)?;
         if let Some(model) = key.model {
-            tail.vectors = snapshot.embeddings(model, &ids(&tail.vector_ids))?;
+            tail.vectors.retain(|id, _| !vector_ids.contains(*id as u64));
+            let vectors = snapshot.embeddings(model, &ids(&vector_ids))?;
+            tail.vectors.extend(vectors.into_iter().map(|(id, vector)| (id, vector.into())));
         }
+        tail.vector_ids |= vector_ids;
+        tail.keyword_ids |= keyword_ids;
         Ok(tail)
     }
 }
@@ -77,7 +83,7 @@ pub(super) fn ids(set: &RoaringTreemap) -> Vec<RecordId> {
     set.iter().map(|id| id as RecordId).collect()
 }
 
-/// Keeps the tail of the last search: as long as nothing was written or applied, it is the same.
+/// Keeps the tail of the last search: as long as nothing is applied, the next one has only what was written since to add.
 #[derive(Default)]
 pub struct TailCache {
     last: Mutex<Option<(TailKey, Arc<Tail>)>>,
@@ -86,13 +92,23 @@ pub struct TailCache {
 impl TailCache {
     /// The tail of `key` as `snapshot` has it.
     pub fn get(&self, key: TailKey, snapshot: &Snapshot, now: Millis) -> Result<Arc<Tail>> {
-        if let Some((last, tail)) = &*self.last.lock()
-            && *last == key
-        {
-            return Ok(tail.clone());
+        let last = self.last.lock().clone();
+        let (before, after) = match last {
+            Some((last, tail)) if last == key => return Ok(tail),
+            Some((last, tail)) if last.head < key.head && last == (TailKey { head: last.head, ..key }) => {
+                (tail, last.head)
+            }
+            _ => (Arc::default(), key.applied()),
+        };
+        let tail = match after < key.head {
+            true => Arc::new(before.extended(after, key, snapshot, now)?),
+            false => before,
+        };
+        let mut last = self.last.lock();
+        // A search that began earlier must not take back what a later one has found.
+        if last.as_ref().is_none_or(|(last, _)| last.head <= key.head) {
+            *last = Some((key, tail.clone()));
         }
-        let tail = Arc::new(Tail::read(key, snapshot, now)?);
-        *self.last.lock() = Some((key, tail.clone()));
         Ok(tail)
     }
 }

@@ -17,12 +17,13 @@ use crate::types::RecordId;
 const TICK: Duration = Duration::from_millis(500);
 /// Writes are gathered for this long before they are applied, so that a burst costs one commit.
 const GATHER: Duration = Duration::from_millis(200);
-/// But no write waits longer than this, nor do more than [`GATHER_AT_MOST`].
-const GATHER_LONGEST: Duration = Duration::from_secs(2);
+/// But no write waits longer than this, nor do more than [`GATHER_AT_MOST`]: the first search of another process has to
+/// index all that waits.
+const GATHER_LONGEST: Duration = Duration::from_millis(300);
 /// Searches logged in one round; what comes faster than that is not logged.
 const SEARCHES_AT_MOST: usize = 2_000;
 /// See [`GATHER_LONGEST`].
-const GATHER_AT_MOST: u64 = 2_000;
+const GATHER_AT_MOST: u64 = 500;
 /// A model that could not be fetched is asked for again after this long.
 const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
 
@@ -144,7 +145,8 @@ fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
     sync.reopen()?;
     sync.take_out_unless_sound()?;
     let can_embed = sync.pending_count()? > 0 && sync.host.is_available();
-    if !can_embed && !sync.is_out()? && sync.unapplied()? == 0 {
+    let has_room = sync.records.has_room_to_give()?;
+    if !can_embed && !has_room && !sync.is_out()? && sync.unapplied()? == 0 {
         return Ok(());
     }
     let Some(guard) = sync.lock.try_acquire()? else { return Ok(()) };
@@ -155,6 +157,9 @@ fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
         if can_embed {
             sync.embed_backlog(guard, stopping)?;
             sync.catch_up(guard, stopping)?;
+        }
+        if has_room {
+            sync.records.give_room()?;
         }
         sync.maintain(guard, stopping)
     })?;

@@ -207,7 +207,7 @@ fn is_exhausted(error: &std::io::Error) -> bool {
 fn write_error(error: WriteError) -> Error {
     match error {
         WriteError::Open(error) => open_error(error),
-        WriteError::Io { path, source } => Error::io(path, source),
+        WriteError::Io { path, source } | WriteError::Unsynced { path, source } => Error::io(path, source),
         WriteError::Cancelled => Error::Cancelled,
         other => Error::Vectors(other.to_string()),
     }

@@ -30,7 +30,7 @@ pub(crate) struct Written {
 }
 
 /// Writes the file and syncs it.
-pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> io::Result<Written> {
+pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> Result<Written, publish::Error> {
     let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
     let mut shape = Shape {
         dims: number(draft.dims)?,

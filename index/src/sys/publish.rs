@@ -6,16 +6,31 @@ use std::path::Path;
 
 use crate::crash;
 
+/// Why something was not published.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The old content stands.
+    Write(io::Error),
+    /// After this the same sync may succeed and yet have lost what it was asked to keep.
+    Sync(io::Error),
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::Write(error)
+    }
+}
+
 /// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first.
 /// The file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
-pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
+pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> Result<T, Error> {
     remove_if_present(path)?;
     let file = File::options().write(true).create_new(true).open(path)?;
     let mut writer = BufWriter::with_capacity(1 << 20, file);
-    let filled = fill(&mut writer).and_then(|value| {
-        writer.flush()?;
+    let filled = fill(&mut writer).and_then(|value| writer.flush().map(|()| value)).map_err(Error::Write);
+    let filled = filled.and_then(|value| {
         crash::point("file written");
-        writer.get_ref().sync_all()?;
+        writer.get_ref().sync_all().map_err(Error::Sync)?;
         crash::point("file synced");
         Ok(value)
     });
@@ -27,7 +42,7 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
 }
 
 /// Puts `bytes` in the place of `path`, atomically: after a crash the old or the new content is there.
-pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_new(temporary, |writer| writer.write_all(bytes))?;
     let directory = path.parent().unwrap_or(Path::new("."));
     // The files that the new content refers to have to be found after a crash, so their names go to the disk first.
@@ -41,8 +56,8 @@ pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result
 }
 
 /// Makes the names in a directory durable.
-pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+pub(crate) fn sync_directory(directory: &Path) -> Result<(), Error> {
+    if cfg!(unix) { File::open(directory)?.sync_all().map_err(Error::Sync) } else { Ok(()) }
 }
 
 /// Removes a file that may be absent.

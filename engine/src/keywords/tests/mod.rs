@@ -60,13 +60,25 @@ fn search(snapshot: &dyn KeywordSnapshot, query: &str, k: usize, tail: Option<&T
     snapshot.search(&KeywordQuery::new(query), k, &Filter::default(), &none, tail).unwrap()
 }
 
+/// A tail of these records.
+fn tail_of(records: &[Record]) -> TailIndex {
+    grown(&TailIndex::default(), records, &[])
+}
+
+/// A tail to which these changes came.
+fn grown(tail: &TailIndex, upserts: &[Record], deletes: &[RecordId]) -> TailIndex {
+    let changed = upserts.iter().map(|record| record.id).chain(deletes.iter().copied());
+    let touched = changed.map(|id| id as u64).collect();
+    tail.extended(&touched, upserts.iter().cloned().map(Arc::new).collect()).unwrap()
+}
+
 /// The ids that `query` finds among `contents`, numbered from 1. They are indexed in memory, beside an empty index.
 fn found_among(contents: &[&str], query: &str) -> Vec<RecordId> {
     static EMPTY: LazyLock<Arc<dyn KeywordSnapshot>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         index_of(folder.path(), &[]).snapshot().unwrap()
     });
-    let tail = TailIndex::build(&records(contents)).unwrap();
+    let tail = tail_of(&records(contents));
     search(EMPTY.as_ref(), query, 100, Some(&tail)).into_iter().map(|(id, _)| id).collect()
 }
 

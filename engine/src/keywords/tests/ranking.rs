@@ -1,5 +1,7 @@
 //! Scores, filters and the best k, against plain computations of the same.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use proptest::prelude::*;
 
 use super::super::scoring::PHRASE_BONUS;
@@ -131,8 +133,8 @@ fn a_record_in_the_tail_scores_as_if_it_were_applied() {
     let all: Vec<Record> = (0..600).map(|_| varied(&mut random, &mut next)).collect();
     let applied = index_of(whole.path(), &all).snapshot().unwrap();
     let behind = index_of(part.path(), &all[..500]).snapshot().unwrap();
-    let tail = TailIndex::build(&all[500..]).unwrap();
-    assert_eq!(tail.len(), 100);
+    let tail = tail_of(&all[500..]);
+    assert_eq!(tail.ids().len(), 100);
     let ids: Vec<RecordId> = all.iter().map(|record| record.id).collect();
     for _ in 0..20 {
         let text = random.text(5, 300);
@@ -153,8 +155,8 @@ fn a_record_in_the_tail_scores_as_if_it_were_applied() {
 fn the_tail_hides_older_versions() {
     let folder = tempfile::tempdir().unwrap();
     let snapshot = index_of(folder.path(), &records(&["old wording", "another"])).snapshot().unwrap();
-    let newest = [record(1, "first try"), record(3, "brand new wording"), record(1, "second try")];
-    let tail = TailIndex::build(&newest).unwrap();
+    let first = tail_of(&[record(1, "first try"), record(3, "brand new wording")]);
+    let tail = grown(&first, &[record(1, "second try")], &[]);
     let find =
         |query| search(snapshot.as_ref(), query, 10, Some(&tail)).into_iter().map(|hit| hit.0).collect::<Vec<_>>();
     assert_eq!(find("wording"), [3]);
@@ -163,9 +165,39 @@ fn the_tail_hides_older_versions() {
     assert_eq!(find("try another"), [2, 1], "both words are equally rare, the second record is shorter");
     let scores = snapshot.scores(&KeywordQuery::new("old"), &[1, 3], Some(&tail)).unwrap();
     assert_eq!(scores, [Some(0.0), Some(0.0)]);
-    let empty = TailIndex::build(&[]).unwrap();
-    assert!(empty.is_empty());
+    let empty = tail_of(&[]);
+    assert!(empty.ids().is_empty());
     assert_eq!(search(snapshot.as_ref(), "wording", 10, Some(&empty)).len(), 1);
+}
+
+#[test]
+fn a_tail_that_grew_finds_what_a_new_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let snapshot = index_of(folder.path(), &[]).snapshot().unwrap();
+    let (mut random, mut next) = (Random(29), 1);
+    let mut live = BTreeMap::new();
+    let mut tail = TailIndex::default();
+    for step in 0..60 {
+        let mut upserts: Vec<Record> = (0..random.below(9)).map(|_| varied(&mut random, &mut next)).collect();
+        let old: Vec<RecordId> = live.keys().copied().filter(|_| random.below(12) == 0).collect();
+        let (changed, deleted) = old.split_at(old.len() / 2);
+        upserts.extend(changed.iter().map(|id| Record { id: *id, ..varied(&mut random, &mut next) }));
+        tail = grown(&tail, &upserts, deleted);
+        deleted.iter().for_each(|id| drop(live.remove(id)));
+        live.extend(upserts.into_iter().map(|record| (record.id, record)));
+        let whole = tail_of(&live.values().cloned().collect::<Vec<_>>());
+        assert_eq!(tail.ids(), whole.ids(), "step {step}");
+        let query = KeywordQuery::new(&random.text(4, 100));
+        let none = RoaringTreemap::new();
+        for filter in [Filter::default(), Filter { project: Some("alpha".to_owned()), ..Filter::default() }] {
+            let found = |tail| {
+                let hits = snapshot.search(&query, 1_000, &filter, &none, Some(tail)).unwrap();
+                hits.into_iter().map(|(id, _)| id).collect::<BTreeSet<_>>()
+            };
+            assert_eq!(found(&tail), found(&whole), "step {step}");
+        }
+    }
+    assert!(live.len() > 50, "{}", live.len());
 }
 
 fn some_filter() -> impl Strategy<Value = Filter> {
@@ -228,7 +260,7 @@ fn a_filter_passes_what_it_allows_among_few_records() {
         let (mut random, mut next) = (Random(seed), 1);
         let records: Vec<Record> =
             (0..count).map(|_| Record { content: "common".into(), ..varied(&mut random, &mut next) }).collect();
-        let tail = TailIndex::build(&records).unwrap();
+        let tail = tail_of(&records);
         let found = snapshot.search(&query, 10, &filter, &none, Some(&tail)).unwrap();
         let found: RoaringTreemap = found.into_iter().map(|(id, _)| id as u64).collect();
         let allowed = records.iter().filter(|record| filter.allows(record)).map(|record| record.id as u64).collect();

@@ -1,0 +1,76 @@
+//! What is deleted and replaced gives its space back.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use memorist_engine::types::{NewRecord, Query, RecordId, RecordUpdate};
+
+use crate::support::{Store, hashed};
+
+const RECORDS: usize = 4_000;
+/// The worker gives back in its own time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The bytes of all files below a folder.
+fn bytes(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let length = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() => bytes(&entry.path()),
+        Ok(found) => found.len(),
+        // It was removed just now.
+        Err(_) => 0,
+    };
+    entries.map_while(Result::ok).map(length).sum()
+}
+
+fn text(n: usize, round: usize) -> String {
+    format!("number {n} round {round} {}", format!("words{} ", n % 97).repeat(120))
+}
+
+/// Waits until the parts of a store are no larger than this.
+fn shrinks(store: &Store, most: [(&str, u64); 3]) {
+    let started = Instant::now();
+    let parts = |root: &Path| {
+        let database = bytes(root) - bytes(&root.join("vectors")) - bytes(&root.join("keywords"));
+        [("database", database), ("vectors", bytes(&root.join("vectors"))), ("keywords", bytes(&root.join("keywords")))]
+    };
+    loop {
+        let now = parts(store.folder.path());
+        if now.iter().zip(&most).all(|((_, now), (_, most))| now <= most) {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "{now:?} is more than {most:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn deletes_and_updates_give_their_space_back() {
+    let store = Store::new(hashed());
+    let all: Vec<NewRecord> = (0..RECORDS).map(|n| NewRecord::new(text(n, 0))).collect();
+    let added = store.engine.add_batch(&all).expect("adds");
+    let ids: Vec<RecordId> = added.into_iter().map(|outcome| outcome.expect("a sound record").id).collect();
+    store.settle();
+    let [vectors, keywords] = ["vectors", "keywords"].map(|folder| bytes(&store.folder.path().join(folder)));
+    let whole = bytes(store.folder.path());
+    assert!(whole > 8 << 20, "{whole}");
+
+    for round in 1..4 {
+        for (n, id) in ids.iter().enumerate().take(400) {
+            let update = RecordUpdate { content: Some(text(n, round)), ..RecordUpdate::default() };
+            store.engine.update(*id, &update).expect("updates");
+        }
+        store.settle();
+    }
+    // The database keeps every version; the indexes only the newest.
+    shrinks(&store, [("database", u64::MAX), ("vectors", vectors * 3 / 2), ("keywords", keywords * 3 / 2)]);
+
+    for id in &ids[RECORDS / 20..] {
+        assert!(store.engine.delete(*id).expect("deletes"));
+    }
+    store.settle();
+    // Four megabytes of free pages may stay, and a write-ahead log for the next writes.
+    shrinks(&store, [("database", 16 << 20), ("vectors", vectors / 8), ("keywords", keywords / 8)]);
+    assert_eq!(store.find(&Query { limit: 1_000, ..Query::new("number") }).len(), RECORDS / 20);
+}
