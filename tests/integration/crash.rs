@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use memorist_engine::engine::ListQuery;
@@ -13,7 +13,7 @@ use memorist_engine::types::{Mode, NewRecord, Query, RecordId, RecordUpdate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{hashed, number_from};
+use crate::support::{another_process, assert_same, hashed, number_from};
 
 /// Kills at random moments, where MEMORIST_CRASH_ROUNDS does not say otherwise.
 const ROUNDS: u64 = 230;
@@ -136,8 +136,7 @@ impl Acknowledged {
 
 /// A process that writes to a store until it is killed.
 pub fn child(store: &Path, seed: u64) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("this binary"));
-    command.args(["--exact", "crash::a_child", "--ignored", "--nocapture", "--test-threads=1"]);
+    let mut command = another_process("crash::a_child");
     command.env("MEMORIST_CRASH_STORE", store).env("MEMORIST_SEED", seed.to_string()).env_remove("MEMORIST_CRASH_AT");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -172,12 +171,6 @@ pub fn run(mut child: Child, kill_after: Option<Duration>, acknowledged: &mut Ac
         assert!(aborted || ended.is_some(), "{what}: the step was never reached: {stderr}");
         assert!(aborted, "{what}: {status} {stderr}");
     }
-}
-
-fn assert_same(found: &BTreeMap<RecordId, String>, live: &BTreeMap<RecordId, String>, what: &str) {
-    let lost: Vec<_> = live.iter().filter(|(id, text)| found.get(id) != Some(text)).collect();
-    let invented: Vec<_> = found.iter().filter(|(id, text)| live.get(id) != Some(text)).collect();
-    assert!(lost.is_empty() && invented.is_empty(), "{what}: lost {lost:?}, invented {invented:?}");
 }
 
 /// Opens the store as the next process would, and compares everything with what was acknowledged.

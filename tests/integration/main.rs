@@ -12,6 +12,8 @@
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
 //! | `space.rs` | what is deleted gives its space back |
+//! | `processes.rs` | eight processes that write at once find at once what all of them wrote |
+//! | `lock_holder.rs` | eight processes, of which the one that holds the writer lock is killed every second |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `docs.rs` | the documents name files that exist |
 
@@ -23,8 +25,14 @@ mod damage;
 mod disk;
 mod docs;
 mod filters;
+#[cfg(target_os = "linux")]
+mod lock_holder;
 mod meaning;
 mod model;
+#[cfg(unix)]
+mod process;
+#[cfg(unix)]
+mod processes;
 mod racing;
 mod recovery;
 mod space;

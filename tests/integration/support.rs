@@ -1,6 +1,8 @@
 //! What several tests share: stores in temporary folders, with a model made of hashes or with none.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use memorist_engine::config::{Config, ModelSource};
@@ -16,6 +18,20 @@ pub const DIMS: usize = 64;
 /// A number from the environment, or `otherwise`.
 pub fn number_from(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
+}
+
+/// This binary as another process, which runs the ignored test `name` and nothing else.
+pub fn another_process(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"]);
+    command
+}
+
+/// What was found is what is live: ids and texts, nothing missing and nothing else.
+pub fn assert_same(found: &BTreeMap<RecordId, String>, live: &BTreeMap<RecordId, String>, what: &str) {
+    let lost: Vec<_> = live.iter().filter(|(id, text)| found.get(id) != Some(text)).collect();
+    let invented: Vec<_> = found.iter().filter(|(id, text)| live.get(id) != Some(text)).collect();
+    assert!(lost.is_empty() && invented.is_empty(), "{what}: lost {lost:?}, invented {invented:?}");
 }
 
 /// A store in a folder that goes with it.

@@ -1,0 +1,145 @@
+//! A process that has a store open for itself and does what it is asked, a line of JSON at a time over pipes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Lines, Read, Seek, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use memorist_engine::Engine;
+use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordId, RecordUpdate};
+use serde::{Deserialize, Serialize};
+
+use crate::support::{another_process, hashed};
+
+/// Where there are eight: a word for each, that its memories have.
+pub const WORDS: [&str; 8] = ["heron", "budget", "login", "river", "deploy", "theme", "garden", "harbour"];
+
+const SIGKILL: i32 = 9;
+
+/// What a process can be asked to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Ask {
+    /// Save all of these, one after another, as fast as it can.
+    Fill(Vec<String>),
+    Add(String),
+    Update(RecordId, String),
+    Delete(RecordId),
+    Get(RecordId),
+    Search(Mode, usize, String),
+    /// How many records there are.
+    Count,
+}
+
+/// What it says when it is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    Filled(Vec<RecordId>),
+    Added(RecordId, EmbeddingState),
+    Updated(EmbeddingState),
+    Deleted(bool),
+    Got(Option<String>),
+    /// Ids and texts, best first.
+    Found(Vec<(RecordId, String)>),
+    Counted(u64),
+}
+
+/// The process itself. It ends when nobody is left who could ask.
+#[test]
+#[ignore = "the others run it in processes of their own"]
+fn that_is_asked() {
+    let Some(folder) = std::env::var_os("MEMORIST_PROCESS_STORE") else { return };
+    tracing_subscriber::fmt().with_env_filter("warn").with_writer(std::io::stderr).init();
+    let engine = hashed().open(Path::new(&folder)).expect("the store opens, whoever else has it open");
+    for ask in std::io::stdin().lock().lines() {
+        let ask = serde_json::from_str(&ask.expect("a line")).expect("something that can be asked");
+        let answer = serde_json::to_string(&answer(&engine, ask)).expect("JSON");
+        let mut out = std::io::stdout().lock();
+        out.write_all(format!("\n@{answer}\n").as_bytes()).and_then(|()| out.flush()).expect("somebody listens");
+    }
+    engine.close();
+}
+
+fn answer(engine: &Engine, ask: Ask) -> Answer {
+    let add = |text: String| engine.add(&NewRecord::new(text)).expect("adds");
+    match ask {
+        Ask::Fill(texts) => Answer::Filled(texts.into_iter().map(|text| add(text).id).collect()),
+        Ask::Add(text) => {
+            let saved = add(text);
+            assert!(saved.created, "the text is a new one");
+            Answer::Added(saved.id, saved.embedding)
+        }
+        Ask::Update(id, text) => {
+            let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
+            Answer::Updated(engine.update(id, &update).expect("updates").embedding)
+        }
+        Ask::Delete(id) => Answer::Deleted(engine.delete(id).expect("deletes")),
+        Ask::Get(id) => Answer::Got(engine.peek(id).expect("looks").map(|record| record.content)),
+        Ask::Search(mode, limit, text) => {
+            let reply = engine.search(&Query { mode, limit, ..Query::new(text) }).expect("searches");
+            Answer::Found(reply.hits.into_iter().map(|hit| (hit.record.id, hit.record.content)).collect())
+        }
+        Ask::Count => Answer::Counted(engine.stats().expect("counts").total),
+    }
+}
+
+/// The handle of such a process.
+pub struct Process {
+    child: Child,
+    asks: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+    stderr: File,
+}
+
+impl Process {
+    /// Starts one on the store in this folder. It opens the store before it answers, not before this returns.
+    pub fn start(store: &Path) -> Self {
+        let stderr = tempfile::tempfile().expect("a file");
+        let mut child = another_process("process::that_is_asked")
+            .env("MEMORIST_PROCESS_STORE", store)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr.try_clone().expect("a second handle"))
+            .spawn()
+            .expect("a process");
+        let asks = child.stdin.take().expect("its stdin");
+        let answers = BufReader::new(child.stdout.take().expect("its stdout")).lines();
+        Process { child, asks, answers, stderr }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the answer. `None` when the process has ended instead.
+    pub fn ask(&mut self, ask: &Ask) -> Option<Answer> {
+        let line = serde_json::to_string(ask).expect("JSON") + "\n";
+        self.asks.write_all(line.as_bytes()).ok()?;
+        loop {
+            if let Some(answer) = self.answers.next()?.ok()?.strip_prefix('@') {
+                return Some(serde_json::from_str(answer).expect("an answer"));
+            }
+        }
+    }
+
+    /// What a search finds, ids and texts, best first. `None` when the process has ended instead.
+    pub fn find(&mut self, mode: Mode, limit: usize, text: &str) -> Option<Vec<(RecordId, String)>> {
+        match self.ask(&Ask::Search(mode, limit, text.into()))? {
+            Answer::Found(hits) => Some(hits),
+            other => panic!("{other:?} is no answer to a search"),
+        }
+    }
+
+    /// Lets it end, and asserts that it had nothing to complain about. Returns whether it had been killed.
+    pub fn end(self) -> bool {
+        let Process { mut child, asks, answers, mut stderr } = self;
+        drop(asks);
+        answers.for_each(drop);
+        let status = child.wait().expect("it ends");
+        let mut complaints = String::new();
+        stderr.rewind().and_then(|()| stderr.read_to_string(&mut complaints)).expect("reads");
+        let killed = status.signal() == Some(SIGKILL);
+        assert!((killed || status.success()) && complaints.is_empty(), "{status}: {complaints}");
+        killed
+    }
+}

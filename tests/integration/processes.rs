@@ -1,0 +1,85 @@
+//! Eight processes write to one new store at once, and each finds at once what all of them wrote.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Barrier, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Mode, RecordId};
+
+use crate::process::{Answer, Ask, Process, WORDS};
+use crate::support::hashed;
+
+/// Memories that each process adds: as many as fit into one answer.
+const EACH: usize = 1_000;
+/// The longest from the last acknowledgement to the end of a search that starts then.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+fn texts(word: &str) -> Vec<String> {
+    let end = |number| if number == EACH { ", the closing one" } else { "" };
+    (1..=EACH).map(|number| format!("{word} writes line {number}{}", end(number))).collect()
+}
+
+/// What the processes have written, all together.
+struct Written {
+    /// Where they wait for one another.
+    all: Barrier,
+    records: Mutex<BTreeMap<RecordId, String>>,
+    /// When the newest acknowledgement was heard.
+    last: Mutex<Instant>,
+}
+
+/// One process writes while the others do, then looks at once. Returns how long it wrote, and how long after the last
+/// acknowledgement it had found everything's end.
+fn write_and_look(store: &Path, word: &str, written: &Written) -> (Duration, Duration) {
+    let mut process = Process::start(store);
+    assert_eq!(process.ask(&Ask::Count), Some(Answer::Counted(0)), "it is open before anybody writes");
+    written.all.wait();
+
+    let started = Instant::now();
+    let Some(Answer::Filled(ids)) = process.ask(&Ask::Fill(texts(word))) else { panic!("{word} did not write") };
+    let wrote = started.elapsed();
+    let mut last = written.last.lock().unwrap();
+    *last = Instant::now().max(*last);
+    drop(last);
+    written.records.lock().unwrap().extend(ids.into_iter().zip(texts(word)));
+    written.all.wait();
+
+    // The log is one: who sees the last line of each process sees all that came before.
+    let closing = process.find(Mode::Keyword, EACH, "closing").expect("it lives");
+    let looked = written.last.lock().unwrap().elapsed();
+    let records = written.records.lock().unwrap().clone();
+    assert_eq!(closing.len(), WORDS.len(), "{word} finds {closing:?}");
+    assert!(closing.iter().all(|(id, text)| text.contains("closing") && records[id] == *text), "{closing:?}");
+
+    assert_eq!(process.ask(&Ask::Count), Some(Answer::Counted(records.len() as u64)), "{word} counts");
+    let named: Vec<_> = WORDS.iter().flat_map(|of| process.find(Mode::Keyword, EACH, of).expect("it lives")).collect();
+    assert_eq!(named.len(), records.len(), "{word} finds some twice, or not at all");
+    assert!(named.into_iter().collect::<BTreeMap<_, _>>() == records, "{word} finds what was written");
+    assert!(!process.end(), "nobody killed it");
+    (wrote, looked)
+}
+
+#[test]
+fn eight_processes_that_write_at_once_find_all_of_it_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let written =
+        Written { all: Barrier::new(WORDS.len()), records: Mutex::default(), last: Mutex::new(Instant::now()) };
+    let times: Vec<_> = thread::scope(|scope| {
+        let processes = WORDS.map(|word| scope.spawn(|| write_and_look(folder.path(), word, &written)));
+        processes.map(|process| process.join().expect("a process that writes and looks")).into()
+    });
+    for (word, (wrote, looked)) in WORDS.iter().zip(&times) {
+        eprintln!("{word}: wrote {EACH} in {wrote:.1?}, found all {looked:.1?} after the last acknowledgement");
+    }
+
+    let records = written.records.into_inner().unwrap();
+    assert_eq!(records.len(), WORDS.len() * EACH, "every id is new");
+    let engine = hashed().open(folder.path()).expect("the store opens");
+    let diagnosis = engine.doctor(false, &NoProgress).expect("examines");
+    assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+    let slowest = times.iter().map(|(_, looked)| *looked).max().expect("eight times");
+    assert!(slowest <= AT_ONCE, "{slowest:?} from the last acknowledgement to the last of the first answers");
+}
