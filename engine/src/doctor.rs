@@ -1,6 +1,8 @@
 //! Proves that a store is sound: that the database keeps its rules, that both indexes are whole, and that all three
 //! speak of the same records.
 
+use std::sync::Arc;
+
 use roaring::RoaringTreemap;
 
 use crate::config::ModelSource;
@@ -16,6 +18,9 @@ use crate::vectors::VectorSnapshot;
 const NAMED: usize = 5;
 /// Records per step of a walk over all of them.
 const STEP: usize = 5_000;
+/// How often to look again when the log was trimmed between two of our looks.
+const RETRIES: usize = 50;
+const BEHIND: &str = "it is older than the sync log reaches back";
 /// A stored vector and its copy in the index are the same when their cosine is within this of 1 (f32 rounding).
 const SAME: f32 = 1e-3;
 
@@ -78,8 +83,9 @@ fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
         Err(why) => return Ok(out_of_use("keywords", why)),
     };
     let mut problems = index.verify()?;
-    let snapshot = index.snapshot()?;
-    let records = sync.records.snapshot()?;
+    let Some((snapshot, records)) = side_by_side(sync, || index.snapshot(), |snapshot| snapshot.applied())? else {
+        return Ok(out_of_use("keywords", BEHIND.into()));
+    };
     let tail = touched(&records, snapshot.applied(), Change::concerns_words)?;
     let indexed = snapshot.matching(&Filter::default())?;
     problems.extend(disagreement(&(record_ids(&records)? - &tail), &(&indexed - &tail), "document"));
@@ -95,8 +101,9 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
         Err(why) => return Ok(out_of_use("vectors", why)),
     };
     let mut problems = index.verify()?;
-    let snapshot = index.snapshot()?;
-    let records = sync.records.snapshot()?;
+    let Some((snapshot, records)) = side_by_side(sync, || index.snapshot(), |snapshot| snapshot.applied())? else {
+        return Ok(out_of_use("vectors", BEHIND.into()));
+    };
     let tail = touched(&records, snapshot.applied(), Change::concerns_vectors)?;
     let mut embedded = RoaringTreemap::new();
     let mut changed = Vec::new();
@@ -154,6 +161,24 @@ fn verdict(name: &str, mut problems: Vec<String>, found: String, way_out: &str) 
 
 fn out_of_use(name: &str, why: String) -> Check {
     verdict(name, vec![format!("out of use: {why}")], String::new(), WAY_OUT)
+}
+
+/// A snapshot of an index, and one of the records whose log has all that the index has not applied. `None` when the index
+/// stays behind the log.
+fn side_by_side<S: ?Sized>(
+    sync: &Sync,
+    snapshot: impl Fn() -> Result<Arc<S>>,
+    applied: impl Fn(&S) -> Seq,
+) -> Result<Option<(Arc<S>, Snapshot)>> {
+    for _ in 0..RETRIES {
+        let (index, records) = (snapshot()?, sync.records.snapshot()?);
+        if applied(&index) >= records.trimmed_to() {
+            return Ok(Some((index, records)));
+        }
+        // Another process published and trimmed between our snapshots.
+        std::thread::yield_now();
+    }
+    Ok(None)
 }
 
 /// The records whose state in an index that has applied the log up to `applied` is stale.

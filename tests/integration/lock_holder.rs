@@ -245,6 +245,9 @@ impl Writer<'_> {
                 (0..3, Some(id)) => self.update(id),
                 (3..5, Some(id)) => self.delete(id),
                 (5, _) => self.assert_all_found(),
+                (6, _) if self.random.random_bool(0.1) => {
+                    assert_eq!(self.ask_another(&Ask::Examine), Answer::Examined(Vec::new()), "{}", self.at);
+                }
                 _ if self.live.len() < MOST => self.add(),
                 _ => {}
             }

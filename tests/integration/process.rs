@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use memorist_engine::Engine;
+use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordId, RecordUpdate};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,8 @@ pub enum Ask {
     Search(Mode, usize, String),
     /// How many records there are.
     Count,
+    /// Whether records and indexes agree.
+    Examine,
 }
 
 /// What it says when it is done.
@@ -42,6 +45,8 @@ pub enum Answer {
     /// Ids and texts, best first.
     Found(Vec<(RecordId, String)>),
     Counted(u64),
+    /// What is not sound.
+    Examined(Vec<String>),
 }
 
 /// The process itself. It ends when nobody is left who could ask.
@@ -80,6 +85,12 @@ fn answer(engine: &Engine, ask: Ask) -> Answer {
             Answer::Found(reply.hits.into_iter().map(|hit| (hit.record.id, hit.record.content)).collect())
         }
         Ask::Count => Answer::Counted(engine.stats().expect("counts").total),
+        Ask::Examine => {
+            let checks = engine.doctor(false, &NoProgress).expect("examines").checks.into_iter();
+            let problems = checks.filter(|check| !check.ok).flat_map(|check| check.details);
+            // The indexes of a new store are made in the background.
+            Answer::Examined(problems.take_while(|problem| !problem.contains("there is none in")).collect())
+        }
     }
 }
 
