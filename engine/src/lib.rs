@@ -24,6 +24,8 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod inspection;
 pub mod keywords;
 pub mod paths;

@@ -36,6 +36,8 @@ pub mod crash;
 mod error;
 mod filter;
 mod format;
+#[doc(hidden)]
+pub mod fuzzing;
 mod graph;
 mod merge;
 mod options;

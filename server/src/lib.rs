@@ -15,6 +15,8 @@
 mod args;
 mod cli;
 mod exit;
+#[doc(hidden)]
+pub mod fuzzing;
 mod logging;
 mod mcp;
 mod ops;

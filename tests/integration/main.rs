@@ -15,6 +15,7 @@
 //! | `processes.rs` | eight processes that write at once find at once what all of them wrote |
 //! | `lock_holder.rs` | eight processes, of which the one that holds the writer lock is killed every second |
 //! | `meaning.rs` | the examples of the specification, on the real model |
+//! | `fuzz_corpus.rs` | the bytes that fuzzing starts from and has found, read as it reads them |
 //! | `docs.rs` | the documents name files that exist |
 
 mod bad_input;
@@ -25,6 +26,7 @@ mod damage;
 mod disk;
 mod docs;
 mod filters;
+mod fuzz_corpus;
 #[cfg(target_os = "linux")]
 mod lock_holder;
 mod meaning;

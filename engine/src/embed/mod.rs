@@ -17,6 +17,7 @@
 pub mod allocator;
 mod cache;
 mod fetch;
+pub(crate) mod fuzzing;
 pub mod hashed;
 pub mod host;
 pub mod identity;

@@ -72,6 +72,7 @@ use roaring::RoaringTreemap;
 pub use self::damage::log_contained_panics;
 pub use self::index::TantivyIndex;
 pub use self::query::KeywordQuery;
+pub(crate) use self::schema::Payload;
 pub use self::tail::TailIndex;
 use crate::error::Result;
 use crate::types::{Filter, Record, RecordId, Seq};

@@ -144,26 +144,26 @@ pub(super) fn scope_label(name: Option<&str>) -> String {
 
 /// What a commit says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Payload {
+pub(crate) struct Payload {
     /// See [`FORMAT`].
-    pub(super) format: u32,
+    pub(crate) format: u32,
     /// The sync log is applied up to here.
-    pub(super) applied: Seq,
+    pub(crate) applied: Seq,
 }
 
 impl Payload {
     /// The payload of a commit of this version.
-    pub(super) fn new(applied: Seq) -> Self {
+    pub(crate) fn new(applied: Seq) -> Self {
         Payload { format: FORMAT, applied }
     }
 
     /// The text that is committed.
-    pub(super) fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         format!("{{\"format\":{},\"applied\":{}}}", self.format, self.applied)
     }
 
     /// Reads a commit's payload; in words what is wrong with it.
-    pub(super) fn parse(text: Option<&str>) -> Result<Payload, String> {
+    pub(crate) fn parse(text: Option<&str>) -> Result<Payload, String> {
         let text = text.ok_or("its first commit is missing")?;
         let payload: Payload = serde_json::from_str(text).map_err(|why| format!("its payload is damaged: {why}"))?;
         match payload.format {

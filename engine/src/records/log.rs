@@ -73,7 +73,7 @@ impl Change {
         !matches!(self, Change::Put { new_text: false, .. })
     }
 
-    fn encode(&self) -> Result<(i64, Vec<u8>)> {
+    pub(crate) fn encode(&self) -> Result<(i64, Vec<u8>)> {
         let (op, payload) = match *self {
             Change::Put { version, new_text } => (PUT, bytes((version, new_text))),
             Change::Delete { ulid } => (DELETE, bytes(ulid)),
@@ -83,7 +83,7 @@ impl Change {
         Ok((op, payload.map_err(invalid)?))
     }
 
-    fn decode(op: i64, payload: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(op: i64, payload: &[u8]) -> Option<Self> {
         match op {
             PUT => parse(payload).map(|(version, new_text)| Change::Put { version, new_text }),
             DELETE => parse(payload).map(|ulid| Change::Delete { ulid }),

@@ -172,11 +172,11 @@ fn merge_pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
-fn payload(applied: Seq, model: &str) -> Vec<u8> {
+pub(crate) fn payload(applied: Seq, model: &str) -> Vec<u8> {
     [&applied.to_le_bytes(), model.as_bytes()].concat()
 }
 
-fn parse(payload: &[u8], model: &str) -> Result<Seq> {
+pub(crate) fn parse(payload: &[u8], model: &str) -> Result<Seq> {
     let Some((applied, made_by)) = payload.split_first_chunk::<8>() else {
         return Err(unusable("its manifest does not say how far it is applied"));
     };

@@ -100,14 +100,22 @@ impl Manifest {
             bytes.put_zeros(size_of::<u32>());
             segment.tombstones.serialize_into(&mut bytes)?;
         }
-        let len = bytes.len() as u64;
-        bytes[CHECKED_FROM..CHECKED_FROM + size_of::<u64>()].copy_from_slice(&len.to_le_bytes());
-        let checksum = crc32fast::hash(&bytes[CHECKED_FROM..]);
-        bytes[CHECKSUM_OFFSET..CHECKED_FROM].copy_from_slice(&checksum.to_le_bytes());
-        Ok(bytes)
+        Ok(Self::with_checksum(bytes))
     }
 
-    fn decode(bytes: &[u8], path: &Path) -> Result<Self, OpenError> {
+    /// The same bytes with their length and checksum in their places, if they reach that far.
+    pub(crate) fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+        let len = bytes.len() as u64;
+        if let Some((start, checked)) = bytes.split_at_mut_checked(CHECKED_FROM)
+            && let Some(length) = checked.first_chunk_mut()
+        {
+            *length = len.to_le_bytes();
+            start[CHECKSUM_OFFSET..].copy_from_slice(&crc32fast::hash(checked).to_le_bytes());
+        }
+        bytes
+    }
+
+    pub(crate) fn decode(bytes: &[u8], path: &Path) -> Result<Self, OpenError> {
         let damaged = |why: &str| OpenError::damaged(path, why);
         let mut cursor = Cursor(bytes);
         if cursor.take(MAGIC.len()) != Some(MAGIC) {

@@ -139,7 +139,7 @@ impl Batches<'_> {
 }
 
 /// The record of a line, or why it is refused.
-fn record(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
+pub(crate) fn record(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
     let object = match serde_json::from_str(line) {
         Ok(Value::Object(object)) => object,
         Ok(_) => return Err("is not a JSON object".into()),

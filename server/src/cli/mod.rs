@@ -27,3 +27,4 @@ mod progress;
 mod table;
 
 pub use app::App;
+pub(crate) use lines::Lines;

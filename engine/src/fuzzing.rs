@@ -1,0 +1,42 @@
+//! What fuzzing asks of the readers of stored bytes: any bytes are refused, or mean what is written as the same bytes.
+
+pub use crate::embed::fuzzing::wheel;
+use crate::keywords::Payload;
+use crate::records::Change;
+use crate::vectors::hnsw;
+
+/// Bytes as an entry of the sync log: the operation, then its payload.
+///
+/// # Panics
+/// When what is read is written otherwise.
+pub fn sync_log(bytes: &[u8]) {
+    let Some((op, payload)) = bytes.split_first() else { return };
+    let op = i64::from(*op);
+    if let Some(change) = Change::decode(op, payload) {
+        assert_eq!(change.encode().expect("what was read can be written"), (op, payload.to_vec()));
+    }
+}
+
+/// Bytes as the payload of a commit of the keyword index.
+///
+/// # Panics
+/// When what is read is written and then read otherwise.
+pub fn keyword_payload(bytes: &[u8]) {
+    let text = str::from_utf8(bytes).ok();
+    if let Ok(payload) = Payload::parse(text) {
+        assert_eq!(Payload::parse(Some(&payload.to_text())), Ok(payload));
+    }
+}
+
+/// Bytes as the payload of the vector index's manifest.
+///
+/// # Panics
+/// When what is read is written otherwise.
+pub fn vector_payload(bytes: &[u8]) {
+    let made_by = bytes.get(8..).and_then(|model| str::from_utf8(model).ok());
+    for model in ["another", made_by.unwrap_or("none")] {
+        if let Ok(applied) = hnsw::parse(bytes, model) {
+            assert_eq!(hnsw::payload(applied, model), bytes);
+        }
+    }
+}
