@@ -1,7 +1,7 @@
 //! What fuzzing asks of the readers of stored bytes: any bytes are refused, or mean what is written as the same bytes.
 
 pub use crate::embed::fuzzing::wheel;
-use crate::keywords::Payload;
+use crate::keywords::{Payload, seal};
 use crate::records::Change;
 use crate::vectors::hnsw;
 
@@ -26,6 +26,21 @@ pub fn keyword_payload(bytes: &[u8]) {
     if let Ok(payload) = Payload::parse(text) {
         assert_eq!(Payload::parse(Some(&payload.to_text())), Ok(payload));
     }
+}
+
+/// Bytes as the sealed list of segments of the keyword index.
+///
+/// # Panics
+/// When what is read is written and then read otherwise.
+pub fn keyword_seal(bytes: &[u8]) {
+    if let Ok((text, files)) = seal::split(bytes) {
+        let again = seal::join(text, files.clone()).expect("what was read can be written");
+        assert_eq!(seal::split(&again), Ok((text, files)));
+    }
+    // A checksum is not guessed: any text is read from behind a right one too.
+    let text = [bytes, b"\n"].concat();
+    let sealed = seal::join(&text, seal::Files::default()).expect("an empty list can be written");
+    assert_eq!(seal::split(&sealed), Ok((&text[..], seal::Files::default())));
 }
 
 /// Bytes as the payload of the vector index's manifest.

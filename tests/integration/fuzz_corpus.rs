@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use memorist_engine::fuzzing::{keyword_payload, sync_log, vector_payload, wheel};
+use memorist_engine::fuzzing::{keyword_payload, keyword_seal, sync_log, vector_payload, wheel};
 use memorist_index::fuzzing::{manifest, segment};
 use memorist_server::fuzzing::{arguments, import_file, time};
 
@@ -14,6 +14,7 @@ fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
         "arguments" => arguments(bytes),
         "import_file" => import_file(bytes),
         "keyword_payload" => keyword_payload(bytes),
+        "keyword_seal" => keyword_seal(bytes),
         "sync_log" => sync_log(bytes),
         "time" => time(bytes),
         "vector_manifest" => manifest(bytes),

@@ -55,7 +55,7 @@ mod index;
 mod query;
 mod schema;
 mod scoring;
-mod seal;
+pub(crate) mod seal;
 mod segment;
 mod snapshot;
 mod tail;

@@ -43,7 +43,7 @@ struct Sealed {
 /// The files of one commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Files(BTreeMap<String, Sealed>);
+pub(crate) struct Files(BTreeMap<String, Sealed>);
 
 #[derive(Serialize, Deserialize)]
 struct Seal {
@@ -74,8 +74,17 @@ pub(super) fn files(meta: &[u8]) -> Result<Files, String> {
     split(meta).map(|(_, files)| files)
 }
 
+/// What is written for tantivy's text.
+pub(crate) fn join(text: &[u8], files: Files) -> io::Result<Vec<u8>> {
+    let check = check(text, &files).map_err(io::Error::other)?;
+    let mut meta = text.to_vec();
+    serde_json::to_writer(&mut meta, &Seal { files, check })?;
+    meta.push(b'\n');
+    Ok(meta)
+}
+
 /// tantivy's text, and the files; in words what is wrong with the seal.
-fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
+pub(crate) fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
     let line_start = meta.trim_ascii_end().iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let (text, line) = meta.split_at(line_start);
     let seal: Seal = serde_json::from_slice(line).map_err(|why| format!("its seal is damaged: {why}"))?;
@@ -143,12 +152,7 @@ impl SealedDirectory {
     }
 
     fn seal(&self, text: &[u8]) -> io::Result<Vec<u8>> {
-        let files = Files(self.files_of(&serde_json::from_slice(text)?)?);
-        let check = check(text, &files).map_err(io::Error::other)?;
-        let mut sealed = text.to_vec();
-        serde_json::to_writer(&mut sealed, &Seal { files, check })?;
-        sealed.push(b'\n');
-        Ok(sealed)
+        join(text, Files(self.files_of(&serde_json::from_slice(text)?)?))
     }
 
     fn files_of(&self, listed: &Listed) -> io::Result<BTreeMap<String, Sealed>> {
