@@ -1,6 +1,7 @@
 //! A whole database into one file, and back.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
@@ -8,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Records, folder, schema};
 use crate::error::{Error, Result};
-use crate::files::{remove_if_present, sync_folder};
+use crate::files::{folder_of, remove_if_present, sync_folder};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 
@@ -41,9 +42,12 @@ impl Records {
 /// [`Error::Database`] when the file is no backup, or damaged; [`Error::Store`] when the folder has a store.
 pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result<()> {
     let database = paths.database();
-    if database.exists() {
+    let has_one_already = || {
         let why = "it has a store already; choose another folder with --store, or move this one away".into();
-        return Err(Error::Store { path: paths.root().to_owned(), why });
+        Error::Store { path: paths.root().to_owned(), why }
+    };
+    if database.exists() {
+        return Err(has_one_already());
     }
     let refuse = |error| schema::open_error(from, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -57,43 +61,57 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     }
     folder::prepare_root(paths)?;
     // What is there belongs to no database, and must not pass for an index of this one.
-    for derived in [paths.vectors(), paths.keywords()] {
-        remove_if_present(&derived)?;
-    }
+    remove_indexes(paths)?;
     let beside = Beside::new(&database)?;
     copy(&source, &beside.path, progress).map_err(|error| in_words(&database, error))?;
+    if database.exists() {
+        return Err(has_one_already()); // another process has made a store meanwhile
+    }
     // A write-ahead log that another database left here would be played into this one.
     for companion in companions(&database) {
         remove_if_present(&companion)?;
     }
-    beside.put_in_place(&database).map(drop)
+    match beside.put_where_nothing_is(&database) {
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => Err(has_one_already()),
+        placed => placed.map(drop),
+    }
+}
+
+/// Removes both indexes.
+pub(super) fn remove_indexes(paths: &StorePaths) -> Result<()> {
+    remove_if_present(&paths.vectors())?;
+    remove_if_present(&paths.keywords())
+}
+
+/// Copies page by page, whatever is on the pages.
+pub(super) fn copy_pages(source: &Connection, target: &mut Connection, progress: &dyn Progress) -> Result<()> {
+    let backup = Backup::new(source, target)?;
+    let mut started = false;
+    let mut left = 0;
+    loop {
+        let step = backup.step(PAGES_PER_STEP)?;
+        let now = backup.progress();
+        if !started {
+            progress.start("copying", Some(now.pagecount.unsigned_abs().into()));
+            (started, left) = (true, now.pagecount);
+        }
+        progress.advance((left - now.remaining).unsigned_abs().into());
+        left = now.remaining;
+        if progress.cancelled() {
+            return Err(Error::Cancelled);
+        }
+        if step == StepResult::Done {
+            break;
+        }
+    }
+    progress.finish();
+    Ok(())
 }
 
 /// Copies page by page, and leaves a single file behind.
 fn copy(source: &Connection, to: &Path, progress: &dyn Progress) -> Result<()> {
     let mut target = Connection::open(to)?;
-    {
-        let backup = Backup::new(source, &mut target)?;
-        let mut started = false;
-        let mut left = 0;
-        loop {
-            let step = backup.step(PAGES_PER_STEP)?;
-            let now = backup.progress();
-            if !started {
-                progress.start("copying", Some(now.pagecount.unsigned_abs().into()));
-                (started, left) = (true, now.pagecount);
-            }
-            progress.advance((left - now.remaining).unsigned_abs().into());
-            left = now.remaining;
-            if progress.cancelled() {
-                return Err(Error::Cancelled);
-            }
-            if step == StepResult::Done {
-                break;
-            }
-        }
-        progress.finish();
-    }
+    copy_pages(source, &mut target, progress)?;
     // The copy says of itself that it has a write-ahead log beside it; it shall be one file.
     target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
     target.close().map_err(|(_, error)| error.into())
@@ -107,13 +125,13 @@ fn in_words(path: &Path, error: Error) -> Error {
 }
 
 /// A file in the making, removed where it is not finished.
-struct Beside {
+pub(super) struct Beside {
     path: PathBuf,
 }
 
 impl Beside {
     /// Beside `of`, on the same file system, for the user alone.
-    fn new(of: &Path) -> Result<Self> {
+    pub(super) fn new(of: &Path) -> Result<Self> {
         let mut name = of.as_os_str().to_owned();
         name.push(".part");
         let path = PathBuf::from(name);
@@ -122,22 +140,40 @@ impl Beside {
         Ok(Beside { path })
     }
 
-    fn put_in_place(self, of: &Path) -> Result<u64> {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it durable under its name, in the place of the file of that name. Returns its length.
+    pub(super) fn put_in_place(self, of: &Path) -> Result<u64> {
+        self.place(of, |from, to| fs::rename(from, to))
+    }
+
+    /// The same where there is no file of that name; else an error, and that file stays.
+    fn put_where_nothing_is(self, at: &Path) -> Result<u64> {
+        self.place(at, |from, to| match fs::hard_link(from, to) {
+            // A file system that has no hard links.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && !to.exists() => fs::rename(from, to),
+            linked => linked,
+        })
+    }
+
+    fn place(self, of: &Path, name: impl Fn(&Path, &Path) -> io::Result<()>) -> Result<u64> {
         let placed = || {
             let file = File::options().write(true).open(&self.path)?;
             file.sync_all()?;
             let length = file.metadata()?.len();
-            fs::rename(&self.path, of)?;
-            sync_folder(of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+            name(&self.path, of)?;
+            sync_folder(folder_of(of))?;
             Ok(length)
         };
-        placed().map_err(|error: std::io::Error| Error::io(of, error))
+        placed().map_err(|error: io::Error| Error::io(of, error))
     }
 }
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // Gone already when it was put in its place.
+        // Gone already when it took the place of another.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -220,6 +256,46 @@ mod tests {
         let again = Records::open(&paths).unwrap();
         assert_eq!(again.integrity().unwrap(), Vec::<String>::new());
         assert_eq!(again.store_id(), store.store_id());
+    }
+
+    /// Makes a store of its own as soon as the copy is made.
+    struct Another<'a> {
+        paths: &'a StorePaths,
+        records: std::sync::Mutex<Option<Records>>,
+    }
+
+    impl Progress for Another<'_> {
+        fn start(&self, _what: &str, _total: Option<u64>) {}
+        fn advance(&self, _units: u64) {}
+        fn finish(&self) {
+            let records = Records::open(self.paths).unwrap();
+            records.add(&new("of another process"), NOW).unwrap();
+            *self.records.lock().unwrap() = Some(records);
+        }
+    }
+
+    #[test]
+    fn a_store_that_another_process_makes_meanwhile_is_left_alone() {
+        let store = filled();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("backup");
+        store.back_up(&file, &NoProgress).unwrap();
+        let paths = StorePaths::new(folder.path().join("again"));
+        let another = Another { paths: &paths, records: Default::default() };
+        let error = restore(&file, &paths, &another).unwrap_err();
+        assert!(error.to_string().contains("has a store already"), "{error}");
+        let records = another.records.into_inner().unwrap().unwrap();
+        records.add(&new("and written after"), NOW).unwrap();
+        drop(records);
+        let again = Records::open(&paths).unwrap();
+        assert_eq!(again.snapshot().unwrap().live_count(NOW).unwrap(), 2);
+        assert_eq!(again.integrity().unwrap(), Vec::<String>::new());
+
+        // Even when it comes at the last moment.
+        let beside = Beside::new(&file).unwrap();
+        let error = beside.put_where_nothing_is(&file).unwrap_err();
+        assert!(matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists));
+        assert!(fs::metadata(&file).unwrap().len() > 0, "as it was");
     }
 
     #[test]

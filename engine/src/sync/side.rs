@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use crate::error::{Error, Result};
+use crate::files::Stamp;
 
 /// A derived index that may be out of use (missing, of another version, damaged) until it is rebuilt.
 pub struct Side<I: ?Sized> {
@@ -71,20 +72,5 @@ impl<I: ?Sized> Side<I> {
             State::Out { damaged: None, .. } => true,
             State::Out { damaged, .. } => *damaged != Stamp::of(folder),
         }
-    }
-}
-
-/// Tells a folder from another that is put in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp(u64);
-
-impl Stamp {
-    fn of(folder: &Path) -> Option<Self> {
-        let metadata = folder.metadata().ok()?;
-        #[cfg(unix)]
-        let stamp = std::os::unix::fs::MetadataExt::ino(&metadata);
-        #[cfg(not(unix))]
-        let stamp = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos() as u64;
-        Some(Stamp(stamp))
     }
 }
