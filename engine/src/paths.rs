@@ -33,6 +33,16 @@ impl StorePaths {
         self.root.join("memory.db")
     }
 
+    /// Where the database is kept that was damaged, from the repair at `when`.
+    pub fn damaged(&self, when: &str) -> PathBuf {
+        self.root.join(format!("memory.db.damaged-{when}"))
+    }
+
+    /// The memories of a damaged database that are not to be trusted, from the repair at `when`.
+    pub fn doubtful(&self, when: &str) -> PathBuf {
+        self.root.join(format!("memory.db.doubtful-{when}.jsonl"))
+    }
+
     /// The vector index: derived.
     pub fn vectors(&self) -> PathBuf {
         self.root.join("vectors")

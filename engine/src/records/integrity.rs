@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{Records, Snapshot, embeddings, row};
+use super::{Records, embeddings, row};
 use crate::error::{Error, Result};
-use crate::text::{self, Hash};
+use crate::text;
 
 /// Findings of one kind are told up to this many; the rest is counted.
 const MOST_TOLD: usize = 20;
@@ -42,7 +42,8 @@ const RULES: [(&str, &str); 8] = [
     ),
     (
         "record {} lacks an earlier version",
-        "SELECT r.id FROM records r WHERE r.version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
+        "SELECT r.id FROM records r WHERE r.version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)
+             AND r.id NOT IN (SELECT j.value FROM meta m, json_each(m.value) j WHERE m.key = 'versions_lost')",
     ),
     (
         "the sync log says that entries are trimmed which are there or were never written: {}",
@@ -53,84 +54,117 @@ const RULES: [(&str, &str); 8] = [
 ];
 
 /// Adds what it finds wrong.
-type Check = fn(&Snapshot, &mut Vec<String>) -> Result<()>;
+type Check = fn(&Connection, &mut Vec<String>) -> Result<()>;
 
 impl Records {
     /// Checks everything that can be checked, and returns what is wrong, in words; nothing means that all is well. Reads
     /// the whole database.
     pub fn integrity(&self) -> Result<Vec<String>> {
-        let snapshot = self.snapshot()?;
-        let mut findings = Vec::new();
-        for check in [check_pages as Check, check_references, check_texts, check_vectors, check_rules] {
-            match check(&snapshot, &mut findings) {
-                // What cannot be read is a finding, not a failure of the check.
-                Err(Error::Sqlite(error)) => findings.push(format!("the database cannot be read: {error}")),
-                result => result?,
-            }
-        }
-        Ok(findings)
+        findings(self.snapshot()?.conn())
     }
 }
 
-fn check_pages(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
-    let mut statement = snapshot.conn().prepare("PRAGMA integrity_check")?;
+/// What is wrong with a database, in words.
+pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for check in [check_pages as Check, check_references, check_texts, check_vectors, check_rules] {
+        match check(conn, &mut findings) {
+            // What cannot be read is a finding, not a failure of the check.
+            Err(Error::Sqlite(error)) => {
+                let finding = format!("the database cannot be read: {error}");
+                if !findings.contains(&finding) {
+                    findings.push(finding);
+                }
+            }
+            result => result?,
+        }
+    }
+    Ok(findings)
+}
+
+fn check_pages(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
+    let mut statement = conn.prepare("PRAGMA integrity_check")?;
     let said = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
     findings.extend(said.into_iter().filter(|line| line != "ok"));
     Ok(())
 }
 
-fn check_references(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+fn check_references(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     let describe = |row: &Row<'_>| {
         let (table, rowid, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(format!("row {} of {table} refers to a row of {parent} that is not there", rowid.unwrap_or(0)))
     };
-    report(snapshot.conn(), "PRAGMA foreign_key_check", findings, |row| describe(row).map(Some))
+    report(conn, "PRAGMA foreign_key_check", findings, |row| describe(row).map(Some))
 }
 
 /// Contents have the hashes they are known by; kinds and tags can be read.
-fn check_texts(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     for (table, what) in [
         ("records", "id, 'record ' || id"),
         ("versions", "record_id, 'version ' || version || ' of record ' || record_id"),
     ] {
         let sql = format!("SELECT {what}, content_hash, embedding_hash, context, content, kind, tags FROM {table}");
-        report(snapshot.conn(), &sql, findings, |row| {
-            let content = row.get_ref(5)?.as_str()?;
-            let context = row.get_ref(4)?.as_str_or_null()?;
-            let problem = if row.get::<_, Hash>(2)? != row::hash_of_content(content) {
-                "its content does not have the hash it is known by"
-            } else if row.get::<_, Hash>(3)? != text::embedding_hash(context, content) {
-                "its context and content do not have the hash they are embedded under"
-            } else if row::to_kind(row, 6).is_err() {
-                "its kind is unknown"
-            } else if row::to_tags(row, 7).is_err() {
-                "its tags cannot be read"
-            } else {
-                return Ok(None);
-            };
-            Ok(Some(format!("{}: {problem}", row.get::<_, String>(1)?)))
+        report(conn, &sql, findings, |row| {
+            let problem = text_problem(&Text {
+                content_hash: row.get_ref(2)?.as_blob()?,
+                embedding_hash: row.get_ref(3)?.as_blob()?,
+                context: row.get_ref(4)?.as_str_or_null()?,
+                content: row.get_ref(5)?.as_str()?,
+                kind: row.get(6)?,
+                tags: row.get_ref(7)?.as_str_or_null()?,
+            });
+            let what: String = row.get(1)?;
+            Ok(problem.map(|problem| format!("{what}: {problem}")))
         })?;
     }
     Ok(())
 }
 
+/// The text of a record or a version, and what it says about it.
+pub(super) struct Text<'a> {
+    pub(super) content: &'a str,
+    pub(super) context: Option<&'a str>,
+    pub(super) content_hash: &'a [u8],
+    pub(super) embedding_hash: &'a [u8],
+    pub(super) kind: i64,
+    pub(super) tags: Option<&'a str>,
+}
+
+/// What is wrong with a text.
+pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
+    let tags_can_be_read = || text.tags.is_none_or(|tags| row::tags_of(tags).is_ok());
+    if text.content_hash != row::hash_of_content(text.content) {
+        Some("its content does not have the hash it is known by")
+    } else if text.embedding_hash != text::embedding_hash(text.context, text.content) {
+        Some("its context and content do not have the hash they are embedded under")
+    } else if row::kind_of(text.kind).is_none() {
+        Some("its kind is unknown")
+    } else if !tags_can_be_read() {
+        Some("its tags cannot be read")
+    } else {
+        None
+    }
+}
+
+/// Whether these bytes are a vector of so many finite numbers.
+pub(super) fn is_vector(bytes: &[u8], dims: i64) -> bool {
+    bytes.len() as i64 == dims * 4 && embeddings::from_bytes(bytes).iter().all(|number| number.is_finite())
+}
+
 /// Vectors have their model's dimensions, and their numbers are finite.
-fn check_vectors(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+fn check_vectors(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     let sql = "SELECT e.id, e.vector, m.dims FROM embeddings e JOIN models m ON m.id = e.model_id";
-    report(snapshot.conn(), sql, findings, |row| {
+    report(conn, sql, findings, |row| {
         let bytes = row.get_ref(1)?.as_blob()?;
         let dims: i64 = row.get(2)?;
-        let sound = bytes.len() as i64 == dims * 4 && embeddings::from_bytes(bytes).iter().all(|n| n.is_finite());
         let id: i64 = row.get(0)?;
-        Ok((!sound).then(|| format!("embedding {id} is not a vector of {dims} finite numbers")))
+        Ok((!is_vector(bytes, dims)).then(|| format!("embedding {id} is not a vector of {dims} finite numbers")))
     })
 }
 
-fn check_rules(snapshot: &Snapshot, findings: &mut Vec<String>) -> Result<()> {
+fn check_rules(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     for (finding, sql) in RULES {
-        report(snapshot.conn(), sql, findings, |row| {
-            Ok(Some(finding.replace("{}", &row.get::<_, i64>(0)?.to_string())))
-        })?;
+        report(conn, sql, findings, |row| Ok(Some(finding.replace("{}", &row.get::<_, i64>(0)?.to_string()))))?;
     }
     Ok(())
 }

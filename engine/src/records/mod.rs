@@ -20,6 +20,7 @@
 //! | `backup.rs` | a whole database into one file, and back |
 //! | `space.rs` | gives the room of what was deleted back |
 //! | `integrity.rs` | proves that the database keeps its own rules |
+//! | `salvage/` | what can be read of a damaged database, saved into a new one |
 
 mod access;
 mod backup;
@@ -29,6 +30,7 @@ mod folder;
 mod integrity;
 mod log;
 mod row;
+mod salvage;
 mod schema;
 mod snapshot;
 mod space;
@@ -43,6 +45,7 @@ pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
 pub use backup::restore;
 pub use embeddings::{Model, ModelId, Pending};
 pub use log::{Change, LogEntry};
+pub use salvage::{Kept, Salvage, salvage, survey};
 pub use snapshot::Snapshot;
 pub use stats::Counts;
 pub use store::Records;

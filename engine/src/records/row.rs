@@ -49,17 +49,26 @@ pub(super) fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
 /// The kind whose code is in this column.
 pub(super) fn to_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<Kind> {
     let code: i64 = row.get(column)?;
-    usize::try_from(code).ok().and_then(|code| Kind::ALL.get(code)).copied().ok_or_else(|| {
+    kind_of(code).ok_or_else(|| {
         let why = format!("{code} is no kind that this version knows");
         rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, why.into())
     })
 }
 
+/// The kind with this code.
+pub(super) fn kind_of(code: i64) -> Option<Kind> {
+    usize::try_from(code).ok().and_then(|code| Kind::ALL.get(code)).copied()
+}
+
 /// The tags in this column.
 pub(super) fn to_tags(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
     let Some(json) = row.get_ref(column)?.as_str_or_null()? else { return Ok(Vec::new()) };
+    tags_of(json).map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+/// The tags that a column value stands for.
+pub(super) fn tags_of(json: &str) -> serde_json::Result<Vec<String>> {
     serde_json::from_str(json)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
 /// The number that stands for a kind: its place in [`Kind::ALL`].

@@ -16,7 +16,9 @@
 //! | `embeddings` | the vector of one text under one model, `f32` little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `log.rs` |
-//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` (row of `models`) |
+//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` (row of `models`), `versions_lost` |
+//!
+//! `versions_lost` is there only after damage: a JSON array of the ids of records that lost an earlier version to it.
 //!
 //! Columns of `records` whose name does not say it all:
 //!
@@ -245,7 +247,10 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
 
 /// The database contradicts itself.
 pub(super) fn damaged(path: &Path, what: &str) -> Error {
-    database_error(path, format!("it is damaged ({what}); put a backup in its place"))
+    database_error(
+        path,
+        format!("it is damaged ({what}); `memorist doctor` says what of it can be saved; or put a backup in its place"),
+    )
 }
 
 fn database_error(path: &Path, why: impl Into<String>) -> Error {

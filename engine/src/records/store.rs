@@ -14,6 +14,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 use super::row::{self, select_records};
 use super::{Snapshot, folder, log, schema};
 use crate::error::{Error, Result};
+use crate::files::Stamp;
 use crate::paths::{StorePaths, companions};
 use crate::types::{Millis, Record, RecordId, Seq};
 
@@ -48,8 +49,19 @@ impl Records {
     /// [`Store`](crate::Error::Store) when the folder cannot be used, [`Database`](crate::Error::Database) when
     /// `memory.db` is not SQLite, not ours, damaged or of a newer version.
     pub fn open(paths: &StorePaths) -> Result<Self> {
-        folder::prepare(paths)?;
         let path = paths.database();
+        loop {
+            folder::prepare(paths)?;
+            let found = Stamp::of(&path);
+            let opened = Self::open_file(path.clone());
+            // A repair may have put another file in its place while we waited for its lock.
+            if Stamp::of(&path) == found {
+                return opened;
+            }
+        }
+    }
+
+    fn open_file(path: PathBuf) -> Result<Self> {
         let refuse = |error| schema::open_error(&path, error);
         let mut writer = connect(&path, PATIENCE).map_err(refuse)?;
         // Before anything is changed: is the file ours at all?
@@ -151,7 +163,7 @@ fn transact<T>(conn: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Res
     Ok(result)
 }
 
-fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
+pub(super) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     let mut since = Instant::now();

@@ -1,0 +1,173 @@
+//! The new database in the place of the damaged one, which is kept. Killed at any point, one of the two is there, whole.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use memorist_index::crash;
+use rusqlite::{Connection, ffi};
+
+use super::doubts::Doubts;
+use super::transfer::transfer;
+use super::{Kept, Salvage};
+use crate::error::{Error, Result};
+use crate::files::{folder_of, sync_folder};
+use crate::paths::{StorePaths, companions};
+use crate::progress::Progress;
+use crate::records::backup::{Beside, copy_pages, remove_indexes};
+use crate::records::{integrity, schema, store};
+
+/// Others have so long to finish what they are doing.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a salvage would save. Changes nothing; others may use the store meanwhile.
+///
+/// # Errors
+/// [`Error::Database`] when the file is no database of ours, or not even its header can be read.
+pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
+    let damaged = open(&paths.database())?;
+    Saved::from(&damaged, paths, progress).map(|saved| saved.salvage)
+}
+
+/// Saves what can be read into a new database and puts it in the place of the damaged one, which is kept beside it. The
+/// indexes go: they are built anew when the store is opened.
+///
+/// # Errors
+/// Those of [`survey`], and [`Error::Store`] while anybody else has the store open: whoever kept the old file would
+/// write into the void. Nothing is changed then.
+pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
+    let database = paths.database();
+    let damaged = open(&database)?;
+    let refuse = |error| schema::open_error(&database, error);
+    lock_out_others(&damaged).map_err(|error| match error.sqlite_error().map(|error| error.extended_code & 0xFF) {
+        Some(ffi::SQLITE_BUSY) => {
+            let why = "other processes use this store; end them first".into();
+            Error::Store { path: paths.root().to_owned(), why }
+        }
+        _ => refuse(error),
+    })?;
+    let saved = Saved::from(&damaged, paths, progress)?;
+    let now: String = damaged.query_row("SELECT strftime('%Y%m%dT%H%M%fZ', 'now')", [], |row| row.get(0))?;
+    let mut kept = Kept { damaged: paths.damaged(&now), doubtful: None };
+    keep(&damaged, &database, &kept.damaged)?;
+    if saved.doubts > 0 {
+        let place = paths.doubtful(&now);
+        saved.doubtful.put_in_place(&place)?;
+        kept.doubtful = Some(place);
+    }
+    // They are of the old database, and must not pass for those of the new one.
+    remove_indexes(paths)?;
+    crash::point("damaged database kept");
+    // The lock must hold until nobody can find the old file by its name; where an open file has to stay, almost.
+    let mut lock = Some(damaged);
+    if cfg!(not(unix)) {
+        lock = None;
+    }
+    saved.database.put_in_place(&database)?;
+    crash::point("salvaged database in place");
+    drop(lock);
+    Ok(Salvage { kept: Some(kept), ..saved.salvage })
+}
+
+/// Opens a database that need not make sense beyond its header.
+pub(super) fn open(path: &Path) -> Result<Connection> {
+    let refuse = |error| schema::open_error(path, error);
+    let conn = store::connect(path, PATIENCE).map_err(refuse)?;
+    // This is how SQLite is told to live with a file that is too short or has a schema that makes no sense.
+    conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
+    if schema::check_owner(&conn, path)? == 0 {
+        return Err(schema::damaged(path, "it is empty"));
+    }
+    Ok(conn)
+}
+
+/// Takes SQLite's lock on the whole file, which is free only when nobody else has it open, and keeps it.
+fn lock_out_others(conn: &Connection) -> rusqlite::Result<()> {
+    // A write-ahead log that is shared already would stay shared.
+    conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+    conn.execute_batch("BEGIN EXCLUSIVE; COMMIT")
+}
+
+/// Gives the database a second name, under which it stays, and frees its first name of its write-ahead log, which would
+/// be played into another database in its place.
+fn keep(conn: &Connection, database: &Path, kept: &Path) -> Result<()> {
+    let [wal, ..] = companions(database);
+    let [kept_wal, ..] = companions(kept);
+    let failed = |path: &Path, error| Error::io(path, error);
+    fs::hard_link(database, kept).map_err(|error| {
+        let why = format!(
+            "the damaged database cannot be kept as {} ({error}); copy the folder to another disk, and repair it there",
+            kept.display()
+        );
+        Error::Store { path: database.to_owned(), why }
+    })?;
+    // What SQLite cannot read any more at the end of the log goes when the log goes.
+    if wal.metadata().is_ok_and(|wal| wal.len() > 0) {
+        let copied = fs::copy(&wal, &kept_wal).and_then(|_| File::options().write(true).open(&kept_wal)?.sync_all());
+        copied.map_err(|error| failed(&kept_wal, error))?;
+    }
+    sync_folder(folder_of(database)).map_err(|error| failed(database, error))?;
+    // Each leaves no file behind that a later process could lose to this one.
+    for mode in ["DELETE", "MEMORY"] {
+        conn.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
+            .map_err(|error| schema::open_error(database, error))?;
+    }
+    Ok(())
+}
+
+/// What was saved, in files that go when they are not put in their place.
+pub(super) struct Saved {
+    pub(super) database: Beside,
+    pub(super) doubtful: Beside,
+    doubts: u64,
+    pub(super) salvage: Salvage,
+}
+
+impl Saved {
+    pub(super) fn from(damaged: &Connection, paths: &StorePaths, progress: &dyn Progress) -> Result<Self> {
+        let database = paths.database();
+        // A copy, because the pages of a database in use are partly in its write-ahead log.
+        let source = Beside::new(&paths.damaged("pages"))?;
+        let refuse = |error| match error {
+            Error::Sqlite(error) => schema::open_error(&database, error),
+            other => other,
+        };
+        {
+            let mut copy = Connection::open(source.path())?;
+            copy.pragma_update(None, "synchronous", "OFF")?;
+            damaged.execute_batch("BEGIN; PRAGMA schema_version")?;
+            let copied = copy_pages(damaged, &mut copy, progress);
+            damaged.execute_batch("COMMIT")?;
+            copied.map_err(refuse)?;
+        }
+        let (new, doubtful) = (Beside::new(&database)?, Beside::new(&paths.doubtful("now"))?);
+        let mut doubts = Doubts::into_file(doubtful.path())?;
+        let salvage = fill(source.path(), new.path(), &mut doubts, progress)?;
+        let lines = doubts.lines;
+        doubts.finish().map_err(|error| Error::io(doubtful.path(), error))?;
+        Ok(Saved { database: new, doubtful, doubts: lines, salvage })
+    }
+}
+
+/// Makes the empty file `new` a database with everything that can be saved of the pages in `source`.
+fn fill(source: &Path, new: &Path, doubts: &mut Doubts, progress: &dyn Progress) -> Result<Salvage> {
+    let mut conn = store::connect(new, PATIENCE)?;
+    // It is thrown away if anything fails, and synced when it is done.
+    conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))?;
+    conn.pragma_update(None, "synchronous", "OFF")?;
+    schema::prepare(&mut conn, new)?;
+    let tx = conn.transaction()?;
+    let salvage = transfer(source, &tx, doubts, progress)?;
+    tx.commit()?;
+    progress.start("checking what is saved", None);
+    let findings = integrity::findings(&conn);
+    progress.finish();
+    if let Some(finding) = findings?.first() {
+        let why = format!(
+            "what can be saved of it is not sound either ({finding}); nothing was changed; put a backup in its place"
+        );
+        return Err(Error::Database { path: new.to_owned(), why });
+    }
+    conn.close().map_err(|(_, error)| error)?;
+    Ok(salvage)
+}
