@@ -9,7 +9,7 @@ use crate::config::ModelSource;
 use crate::embed::Provision;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{Change, Snapshot};
+use crate::records::{Change, Salvage, Snapshot};
 use crate::sync::{Sync, now};
 use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
@@ -38,8 +38,10 @@ pub struct Check {
 /// What [`crate::Engine::doctor`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Every check, in the order made.
+    /// Every check, in the order made. A damaged database is the only one: it says nothing sure about the indexes.
     pub checks: Vec<Check>,
+    /// Of a damaged database: what can be saved of it, or what has been.
+    pub salvage: Option<Salvage>,
 }
 
 impl Diagnosis {
@@ -47,40 +49,55 @@ impl Diagnosis {
     pub fn is_sound(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
     }
+
+    /// Whether this check was made and failed.
+    pub(crate) fn has_failed(&self, name: &str) -> bool {
+        self.checks.iter().any(|check| check.name == name && !check.ok)
+    }
+
+    /// Of a database that cannot even be opened.
+    pub(crate) fn of_unusable_database(why: &Error) -> Self {
+        Diagnosis { checks: vec![verdict(DATABASE, vec![why.to_string()], String::new(), SALVAGE)], salvage: None }
+    }
 }
 
 /// Looks at everything. Reads the whole store once; changes nothing.
 pub fn examine(sync: &Sync, progress: &dyn Progress) -> Result<Diagnosis> {
     let checks = [
-        ("database", database as fn(&Sync, &dyn Progress) -> Result<Check>),
-        ("keywords", keywords),
-        ("vectors", vectors),
+        (DATABASE, database as fn(&Sync, &dyn Progress) -> Result<Check>),
+        (KEYWORDS, keywords),
+        (VECTORS, vectors),
         ("model", model),
     ];
-    let checks = checks.into_iter().map(|(name, check)| {
+    let mut diagnosis = Diagnosis { checks: Vec::new(), salvage: None };
+    for (name, check) in checks {
         progress.start(&format!("checking {name}"), None);
         let result = check(sync, progress);
         progress.finish();
-        if progress.cancelled() { Err(Error::Cancelled) } else { result }
-    });
-    Ok(Diagnosis { checks: checks.collect::<Result<_>>()? })
+        if progress.cancelled() {
+            return Err(Error::Cancelled);
+        }
+        diagnosis.checks.push(result?);
+        if diagnosis.has_failed(DATABASE) {
+            break;
+        }
+    }
+    Ok(diagnosis)
 }
 
 fn database(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
-    let problems = sync.records.integrity()?;
-    let count = sync.records.snapshot()?.live_count(now())?;
-    Ok(verdict(
-        "database",
-        problems,
-        format!("{count} records"),
-        "restore a backup of memory.db, or export what can be read",
-    ))
+    let problems = match sync.records.integrity() {
+        Err(error @ (Error::Sqlite(_) | Error::Database { .. })) => vec![error.to_string()],
+        problems => problems?,
+    };
+    let count = if problems.is_empty() { sync.records.snapshot()?.live_count(now())? } else { 0 };
+    Ok(verdict(DATABASE, problems, format!("{count} records"), SALVAGE))
 }
 
 fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     let index = match sync.keywords.get() {
         Ok(index) => index,
-        Err(why) => return Ok(out_of_use("keywords", why)),
+        Err(why) => return Ok(out_of_use(KEYWORDS, why)),
     };
     let mut problems = index.verify()?;
     let Some((snapshot, records)) = side_by_side(sync, || index.snapshot(), |snapshot| snapshot.applied())? else {
@@ -89,16 +106,16 @@ fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     let tail = touched(&records, snapshot.applied(), Change::concerns_words)?;
     let indexed = snapshot.matching(&Filter::default())?;
     problems.extend(disagreement(&(record_ids(&records)? - &tail), &(&indexed - &tail), "document"));
-    Ok(verdict("keywords", problems, format!("{} documents", indexed.len()), WAY_OUT))
+    Ok(verdict(KEYWORDS, problems, format!("{} documents", indexed.len()), WAY_OUT))
 }
 
 fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
     let Some((model, _)) = sync.model()? else {
-        return Ok(verdict("vectors", Vec::new(), "no embedding model has been used yet".into(), WAY_OUT));
+        return Ok(verdict(VECTORS, Vec::new(), "no embedding model has been used yet".into(), WAY_OUT));
     };
     let index = match sync.vectors.get() {
         Ok(index) => index,
-        Err(why) => return Ok(out_of_use("vectors", why)),
+        Err(why) => return Ok(out_of_use(VECTORS, why)),
     };
     let mut problems = index.verify()?;
     let Some((snapshot, records)) = side_by_side(sync, || index.snapshot(), |snapshot| snapshot.applied())? else {
@@ -120,7 +137,7 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
     let indexed = snapshot.ids();
     problems.extend(disagreement(&(embedded - &tail), &(&indexed - &tail), "vector"));
     problems.extend(named(&changed, "vector differs from the stored embedding: record"));
-    Ok(verdict("vectors", problems, format!("{} vectors", indexed.len()), WAY_OUT))
+    Ok(verdict(VECTORS, problems, format!("{} vectors", indexed.len()), WAY_OUT))
 }
 
 fn model(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
@@ -147,7 +164,12 @@ fn verified_model(sync: &Sync) -> Result<Option<String>> {
     Ok(Some(files.identity.map_or_else(|| files.model.display().to_string(), |identity| identity.name)))
 }
 
+pub(crate) const DATABASE: &str = "database";
+pub(crate) const KEYWORDS: &str = "keywords";
+pub(crate) const VECTORS: &str = "vectors";
+
 const WAY_OUT: &str = "`memorist doctor --repair` rebuilds it from the records";
+const SALVAGE: &str = "`memorist doctor --repair` saves what can be read into a new memory.db and keeps the old one; or put a backup in its place";
 
 fn verdict(name: &str, mut problems: Vec<String>, found: String, way_out: &str) -> Check {
     let ok = problems.is_empty();

@@ -10,7 +10,7 @@ use crate::embed::{Embedder, ModelHost, Plan, Provision};
 use crate::error::{Error, Result};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
-use crate::records::{Access, AccessKind};
+use crate::records::{self, Access, AccessKind};
 use crate::search::{self, QueryVector, StoreView, TailCache};
 use crate::sync::{Sync, Wake, Worker, now};
 use crate::text;
@@ -393,21 +393,29 @@ impl Engine {
     /// Builds both indexes anew from the records, beside the old ones, and swaps them in. Nothing is embedded again.
     pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
         let started = Instant::now();
-        let cancelled = || if progress.cancelled() { Err(Error::Cancelled) } else { Ok(false) };
-        let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
-        let (documents, vectors) = self.sync.as_writer(guard, |guard| {
-            Ok((self.sync.rebuild_keywords(guard, progress)?, self.sync.rebuild_vectors(guard, progress)?))
-        })?;
+        let (documents, vectors) = self.rebuild_sides(true, true, progress)?;
         Ok(RebuildReport { vectors, documents, millis: started.elapsed().as_millis() as u64 })
     }
 
-    /// Proves that records, vectors and keywords agree; with `repair`, mends what does not.
+    fn rebuild_sides(&self, keywords: bool, vectors: bool, progress: &dyn Progress) -> Result<(u64, u64)> {
+        let cancelled = || if progress.cancelled() { Err(Error::Cancelled) } else { Ok(false) };
+        let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
+        self.sync.as_writer(guard, |guard| {
+            let documents = if keywords { self.sync.rebuild_keywords(guard, progress)? } else { 0 };
+            let vectors = if vectors { self.sync.rebuild_vectors(guard, progress)? } else { 0 };
+            Ok((documents, vectors))
+        })
+    }
+
+    /// Proves that records, vectors and keywords agree; with `repair`, rebuilds the index that does not. A database that
+    /// is damaged itself cannot be mended while it is open: see [`examine`].
     pub fn doctor(&self, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
         let diagnosis = doctor::examine(&self.sync, progress)?;
-        if diagnosis.is_sound() || !repair {
+        let [keywords, vectors] = [doctor::KEYWORDS, doctor::VECTORS].map(|name| repair && diagnosis.has_failed(name));
+        if !keywords && !vectors {
             return Ok(diagnosis);
         }
-        self.rebuild(progress)?;
+        self.rebuild_sides(keywords, vectors, progress)?;
         doctor::examine(&self.sync, progress)
     }
 
@@ -437,13 +445,40 @@ impl Engine {
     }
 }
 
+/// What [`Engine::doctor`] does, also for a store whose database is damaged, even so that [`Engine::open`] refuses it:
+/// says what can be saved of it, and with `repair` saves it into a new database, which takes the place of the damaged
+/// one. That one is kept beside it.
+///
+/// # Errors
+/// Those of [`Engine::open`] when the database is none of ours, or not even its header can be read; [`Error::Store`] when
+/// a repair finds the store open elsewhere.
+pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
+    let paths = StorePaths::new(root);
+    let mut damage = match Engine::open(paths.root(), config.clone()) {
+        Ok(engine) => engine.doctor(repair, progress)?,
+        Err(error @ (Error::Database { .. } | Error::Sqlite(_))) => Diagnosis::of_unusable_database(&error),
+        Err(error) => return Err(error),
+    };
+    if !damage.has_failed(doctor::DATABASE) {
+        return Ok(damage);
+    }
+    if !repair {
+        damage.salvage = Some(records::survey(&paths, progress)?);
+        return Ok(damage);
+    }
+    let salvage = records::salvage(&paths, progress)?;
+    let engine = Engine::open(paths.root(), config)?;
+    engine.flush(progress)?;
+    Ok(Diagnosis { salvage: Some(salvage), ..engine.doctor(false, progress)? })
+}
+
 /// Makes the store in the folder `root`, which must have none yet, from a file that [`Engine::back_up`] has written. The
 /// indexes are built when it is opened.
 ///
 /// # Errors
 /// [`Error::Database`] when the file is no backup or damaged, [`Error::Store`] when there is a store already.
 pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -> Result<()> {
-    crate::records::restore(from, &StorePaths::new(root), progress)
+    records::restore(from, &StorePaths::new(root), progress)
 }
 
 /// Finds or fetches the embedding model and its library, and checks them. Needs no store.

@@ -37,6 +37,6 @@ pub mod text;
 pub mod types;
 pub mod vectors;
 
-pub use engine::{Engine, restore, setup};
+pub use engine::{Engine, examine, restore, setup};
 pub use error::{Error, ErrorKind, Result};
 pub use sync::now;

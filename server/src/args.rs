@@ -114,7 +114,7 @@ pub enum Command {
     Restore(Restore),
     /// Build both indexes anew from the records; nothing is embedded again
     Rebuild,
-    /// Check that records, vectors and keywords agree
+    /// Check that records, vectors and keywords agree; save what can be read of a damaged store
     Doctor(Doctor),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
@@ -307,7 +307,8 @@ pub struct Restore {
 /// `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Mend what does not agree
+    /// Rebuild an index that does not agree; save what can be read of a damaged memory.db into a new one, and keep the
+    /// old one
     #[arg(long)]
     pub repair: bool,
 }

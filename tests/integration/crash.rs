@@ -26,7 +26,7 @@ const MOST: usize = 150;
 /// A child that has not come to its step by then never will.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Every step of `memorist_index::crash::point`, in the order of publishing.
+/// Every step of `memorist_index::crash::point` on the way of publishing, in its order.
 const STEPS: [&str; 11] = [
     "file written",
     "file synced",

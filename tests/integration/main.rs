@@ -8,6 +8,7 @@
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
 //! | `recovery.rs` | indexes that are gone, old, or another's |
 //! | `damage.rs` | damaged index files, by the thousands |
+//! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
@@ -22,6 +23,7 @@ mod bad_input;
 #[cfg(unix)]
 mod crash;
 mod damage;
+mod damage_to_records;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod disk;
 mod docs;

@@ -53,8 +53,12 @@ impl App {
 
     /// The store.
     pub fn engine(&self, upkeep: Upkeep) -> Result<Engine, Failure> {
-        let config = Config { index_writer: upkeep == Upkeep::On, ..self.settings.engine.clone() };
-        Ok(Engine::open(&self.settings.store, config)?)
+        Ok(Engine::open(&self.settings.store, self.config(upkeep))?)
+    }
+
+    /// How the store is opened.
+    pub fn config(&self, upkeep: Upkeep) -> Config {
+        Config { index_writer: upkeep == Upkeep::On, ..self.settings.engine.clone() }
     }
 
     /// Tells people what is about to be fetched, how much it is and where it goes.

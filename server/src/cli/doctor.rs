@@ -1,39 +1,103 @@
-//! `memorist doctor`: do records, vectors and keywords agree?
+//! `memorist doctor`: do records, vectors and keywords agree, and what can be saved if not?
+
+use std::collections::BTreeSet;
 
 use memorist_engine::doctor::Diagnosis;
-use serde_json::json;
+use memorist_engine::records::Salvage;
+use memorist_engine::types::RecordId;
+use serde_json::{Value, json};
 
-use super::App;
 use super::app::Upkeep;
+use super::{App, format};
 use crate::args::Doctor;
 use crate::exit::{Kind, Outcome};
+
+/// Ids that are named in a line of text; `--json` names all.
+const NAMED: usize = 20;
 
 /// Runs the command. Its exit code says whether all is sound.
 pub fn run(app: &App, args: &Doctor) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
-    let diagnosis = engine.doctor(args.repair, &bars)?;
-    engine.close();
+    let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Upkeep::Off), args.repair, &bars)?;
     drop(bars);
     let sound = diagnosis.is_sound();
+    app.output().result(&document(&diagnosis), |_| text(&diagnosis))?;
+    Ok(if sound { 0 } else { Kind::Store.code() })
+}
+
+fn document(diagnosis: &Diagnosis) -> Value {
     let checks: Vec<_> = diagnosis
         .checks
         .iter()
         .map(|check| json!({ "name": check.name, "ok": check.ok, "details": check.details }))
         .collect();
-    app.output().result(&json!({ "ok": sound, "checks": checks }), |_| text(&diagnosis))?;
-    Ok(if sound { 0 } else { Kind::Store.code() })
+    let mut document = json!({ "ok": diagnosis.is_sound(), "checks": checks });
+    if let Some(salvage) = &diagnosis.salvage {
+        document["salvage"] = json!({
+            "repaired": salvage.kept.is_some(),
+            "memories": salvage.total(),
+            "saved": salvage.records,
+            "doubtful": salvage.doubtful,
+            "unreadable": salvage.unreadable,
+            "versionsLost": salvage.versions_lost,
+            "toEmbed": salvage.to_embed,
+            "damagedFile": salvage.kept.as_ref().map(|kept| &kept.damaged),
+            "doubtfulFile": salvage.kept.as_ref().and_then(|kept| kept.doubtful.as_ref()),
+        });
+    }
+    document
 }
 
 fn text(diagnosis: &Diagnosis) -> String {
-    let lines: Vec<_> = diagnosis
+    let mut lines: Vec<_> = diagnosis
         .checks
         .iter()
         .flat_map(|check| {
             let verdict = if check.ok { "sound" } else { "NOT SOUND" };
-            let head = format!("{:<12} {verdict}", check.name);
-            std::iter::once(head).chain(check.details.iter().map(|detail| format!("{:<12} {detail}", "")))
+            lines_of(&check.name, verdict.to_owned(), check.details.clone())
         })
         .collect();
+    if let Some(salvage) = &diagnosis.salvage {
+        let (head, details) = told(salvage);
+        lines.extend(lines_of(if salvage.kept.is_some() { "saved" } else { "can be saved" }, head, details));
+    }
     lines.join("\n")
+}
+
+fn lines_of(name: &str, head: String, details: Vec<String>) -> impl Iterator<Item = String> {
+    let head = format!("{name:<12} {head}");
+    std::iter::once(head).chain(details.into_iter().map(|detail| format!("{:<12} {detail}", "")))
+}
+
+/// What was saved, or can be.
+fn told(salvage: &Salvage) -> (String, Vec<String>) {
+    let head = format!("{} of {}", format::thousands(salvage.records), format::memories(salvage.total()));
+    let mut details = Vec::new();
+    if !salvage.doubtful.is_empty() {
+        details.push(format!("not saved because they contradict themselves: {}", ids(&salvage.doubtful)));
+    }
+    if !salvage.unreadable.is_empty() {
+        details.push(format!("not saved because they cannot be read: {}", ids(&salvage.unreadable)));
+    }
+    if !salvage.versions_lost.is_empty() {
+        details.push(format!("without an earlier version: {}", ids(&salvage.versions_lost)));
+    }
+    if salvage.to_embed > 0 {
+        details.push(format!("to be embedded anew: {}", format::memories(salvage.to_embed)));
+    }
+    if let Some(kept) = &salvage.kept {
+        details.push(format!("the damaged database is kept: {}", kept.damaged.display()));
+        if let Some(file) = &kept.doubtful {
+            details.push(format!("what contradicts itself, a line each with what is wrong: {}", file.display()));
+        }
+    }
+    (head, details)
+}
+
+/// `3 (17, 20, 31)`.
+fn ids<'a>(all: impl IntoIterator<Item = &'a RecordId>) -> String {
+    let all: BTreeSet<_> = all.into_iter().collect();
+    let named: Vec<_> = all.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = if all.len() > NAMED { ", ..." } else { "" };
+    format!("{} ({}{more})", format::thousands(all.len() as u64), named.join(", "))
 }
