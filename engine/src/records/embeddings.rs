@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Rows, ToSql, Transaction};
 
 use super::log::{self, Change};
 use super::{Records, Snapshot};
@@ -27,11 +27,11 @@ pub struct Model {
 }
 
 impl Model {
-    fn is_comparable_to(&self, other: &Model) -> bool {
+    pub(super) fn is_comparable_to(&self, other: &Model) -> bool {
         (&self.weights_sha256, &self.pooling, self.dims) == (&other.weights_sha256, &other.pooling, other.dims)
     }
 
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let weights = self.weights_sha256.get(..12).unwrap_or(&self.weights_sha256);
         format!("{} ({} dimensions, {}, weights {weights})", self.name, self.dims, self.pooling)
     }
@@ -54,27 +54,25 @@ impl Records {
     /// # Errors
     /// [`Error::ModelMismatch`] when the store's vectors are another model's.
     pub fn model(&self, model: &Model) -> Result<ModelId> {
-        let id_of = |stored: Option<(ModelId, Model)>| match stored {
-            Some((id, stored)) if stored.is_comparable_to(model) => Ok(Some(id)),
-            Some((_, stored)) => Err(mismatch(stored.describe(), model.describe())),
-            None => Ok(None),
-        };
-        if let Some(id) = id_of(current(&*self.reader()?)?)? {
+        if let Some((id, _)) = self.known_model(model)? {
             return Ok(id);
         }
         self.write(|tx| {
-            if let Some(id) = id_of(current(tx)?)? {
+            if let Some((id, _)) = known(tx, model)? {
                 return Ok(id); // another process was first
             }
-            let dims = i64::try_from(model.dims).unwrap_or(i64::MAX);
-            tx.execute(
-                "INSERT INTO models (name, weights_sha256, pooling, dims) VALUES (?, ?, ?, ?)",
-                (&model.name, &model.weights_sha256, &model.pooling, dims),
-            )?;
-            let id = tx.last_insert_rowid();
+            let id = row_of(tx, model)?;
             tx.execute("INSERT INTO meta VALUES ('model', ?)", [id])?;
             Ok(id)
         })
+    }
+
+    /// The store's model, which must be this one; `None` while it has none.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] when the store's vectors are another model's.
+    pub fn known_model(&self, model: &Model) -> Result<Option<(ModelId, Model)>> {
+        known(&*self.reader()?, model)
     }
 
     /// The model that made the store's vectors; `None` while it has had none.
@@ -90,25 +88,16 @@ impl Records {
         Ok(if is_ready == Some(true) { EmbeddingState::Ready } else { EmbeddingState::Pending })
     }
 
-    /// Live records that wait for their embedding, out of the `limit` oldest of them. Of several with one text only the
-    /// first is named: its vector serves them all. Empty when none waits.
+    /// The first live records that wait for their embedding, at most `limit`. Of several with one text only the first is
+    /// named: its vector serves them all. Empty when none waits.
     pub fn pending(&self, model: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
         let reader = self.reader()?;
         require_current(&reader, model)?;
         let mut statement = reader.prepare_cached(
             "SELECT id, embedding_hash, context, content FROM records
-             WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?",
+             WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY id",
         )?;
-        let pending = statement.query_map((now, i64::try_from(limit).unwrap_or(i64::MAX)), |row| {
-            let context = row.get_ref(2)?.as_str_or_null()?;
-            let text = text::embedding_text(context, row.get_ref(3)?.as_str()?);
-            Ok(Pending { record_id: row.get(0)?, hash: row.get(1)?, text })
-        })?;
-        let mut seen = HashSet::new();
-        pending
-            .filter(|found| found.as_ref().map_or(true, |found| seen.insert(found.hash)))
-            .map(|found| Ok(found?))
-            .collect()
+        each_text_once(statement.query([now])?, limit)
     }
 
     /// Stores the vectors of texts, each under the hash that [`Records::pending`] gave for it, and logs
@@ -132,10 +121,19 @@ impl Records {
 }
 
 impl Snapshot {
-    /// The vectors of these records, in the order asked, without those that have none yet.
+    /// The store's model, which must be this one.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] when it is another, or none.
+    pub fn require_model(&self, model: ModelId) -> Result<Model> {
+        require_current(self.conn(), model)
+    }
+
+    /// The vectors that this model has made of the texts of these records, in the order asked, without those that have
+    /// none yet.
     pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(RecordId, Vec<f32>)>> {
         let mut statement = self.conn().prepare_cached(
-            "SELECT e.vector FROM records r JOIN embeddings e ON e.id = r.embedding_id
+            "SELECT e.vector FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
              WHERE r.id = ?1 AND e.model_id = ?2",
         )?;
         let mut found = Vec::with_capacity(ids.len());
@@ -148,7 +146,22 @@ impl Snapshot {
     }
 }
 
-fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
+/// The waiting texts that a query gives (record, hash, context, content), at most `limit`, each once.
+pub(super) fn each_text_once(rows: Rows<'_>, limit: usize) -> Result<Vec<Pending>> {
+    let mut seen = HashSet::new();
+    let texts = rows.mapped(|row| {
+        let context = row.get_ref(2)?.as_str_or_null()?;
+        let text = text::embedding_text(context, row.get_ref(3)?.as_str()?);
+        Ok(Pending { record_id: row.get(0)?, hash: row.get(1)?, text })
+    });
+    texts
+        .filter(|found| found.as_ref().map_or(true, |found| seen.insert(found.hash)))
+        .take(limit)
+        .map(|found| Ok(found?))
+        .collect()
+}
+
+pub(super) fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
     if vector.len() != dims {
         return Err(Error::Embedding(format!("it gave {} numbers where {dims} belong", vector.len())));
     }
@@ -197,13 +210,40 @@ pub(super) fn remove_unused(tx: &Transaction<'_>, hash: &Hash) -> Result<()> {
     Ok(())
 }
 
+/// The store's model, which must be `model`; `None` while it has none.
+fn known(conn: &Connection, model: &Model) -> Result<Option<(ModelId, Model)>> {
+    match current(conn)? {
+        Some((_, stored)) if !stored.is_comparable_to(model) => {
+            Err(mismatch(stored.describe(), model.describe(), WAYS_OUT))
+        }
+        stored => Ok(stored),
+    }
+}
+
+/// The row of `model`, made where it has none.
+pub(super) fn row_of(tx: &Transaction<'_>, model: &Model) -> Result<ModelId> {
+    let dims = i64::try_from(model.dims).unwrap_or(i64::MAX);
+    tx.execute(
+        "INSERT INTO models (name, weights_sha256, pooling, dims) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (&model.name, &model.weights_sha256, &model.pooling, dims),
+    )?;
+    let same = "SELECT id FROM models WHERE weights_sha256 = ? AND pooling = ? AND dims = ?";
+    Ok(tx.query_row(same, (&model.weights_sha256, &model.pooling, dims), |row| row.get(0))?)
+}
+
 /// The store's model.
 pub(super) fn current(conn: &Connection) -> Result<Option<(ModelId, Model)>> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id, name, weights_sha256, pooling, dims FROM models
-         WHERE id = (SELECT value FROM meta WHERE key = 'model')",
-    )?;
-    let model = statement.query_row([], |row| {
+    named_by(conn, "model")
+}
+
+/// The model that an entry of `meta` names.
+pub(super) fn named_by(conn: &Connection, key: &str) -> Result<Option<(ModelId, Model)>> {
+    model_where(conn, "id = (SELECT value FROM meta WHERE key = ?)", key)
+}
+
+fn model_where(conn: &Connection, condition: &str, value: impl ToSql) -> Result<Option<(ModelId, Model)>> {
+    let sql = format!("SELECT id, name, weights_sha256, pooling, dims FROM models WHERE {condition}");
+    let model = conn.prepare_cached(&sql)?.query_row([value], |row| {
         let dims = usize::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
         let model = Model { name: row.get(1)?, weights_sha256: row.get(2)?, pooling: row.get(3)?, dims };
         Ok((row.get(0)?, model))
@@ -211,20 +251,34 @@ pub(super) fn current(conn: &Connection) -> Result<Option<(ModelId, Model)>> {
     Ok(model.optional()?)
 }
 
+const WAYS_OUT: &str = "Name the store's model in the setting `model`, or change the store to the one at hand \
+                                   with `memorist reembed`.";
+
 fn require_current(conn: &Connection, model: ModelId) -> Result<Model> {
     match current(conn)? {
         Some((id, stored)) if id == model => Ok(stored),
-        Some((_, stored)) => Err(mismatch(stored.describe(), format!("model {model}"))),
-        None => Err(mismatch("no model yet".into(), format!("model {model}"))),
+        stored => Err(not_of_the_store(conn, stored, model, WAYS_OUT)?),
     }
 }
 
-fn mismatch(stored: String, offered: String) -> Error {
-    let way_out = "Use the store's model, or export the memories and import them into a new store.".into();
-    Error::ModelMismatch { stored, offered, way_out }
+/// The refusal of `model`, where the store's is `stored`.
+pub(super) fn not_of_the_store(
+    conn: &Connection,
+    stored: Option<(ModelId, Model)>,
+    model: ModelId,
+    way_out: &str,
+) -> Result<Error> {
+    let describe =
+        |found: Option<(ModelId, Model)>, or: &str| found.map_or(or.to_owned(), |(_, model)| model.describe());
+    let offered = model_where(conn, "id = ?", model)?;
+    Ok(mismatch(describe(stored, "no model yet"), describe(offered, "an unknown one"), way_out))
 }
 
-fn to_bytes(vector: &[f32]) -> Vec<u8> {
+fn mismatch(stored: String, offered: String, way_out: &str) -> Error {
+    Error::ModelMismatch { stored, offered, way_out: way_out.to_owned() }
+}
+
+pub(super) fn to_bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
@@ -262,7 +316,7 @@ mod tests {
         ] {
             let error = store.model(&other).unwrap_err();
             assert!(matches!(error, Error::ModelMismatch { .. }));
-            assert!(error.to_string().contains("export the memories"), "{error}");
+            assert!(error.to_string().contains("`memorist reembed`"), "{error}");
         }
         assert!(matches!(store.store_embeddings(id + 1, &[]), Err(Error::ModelMismatch { .. })));
     }

@@ -10,11 +10,12 @@ use crate::text;
 const MOST_TOLD: usize = 20;
 
 /// A finding, and the query that looks for it: each row it gives is a number to put in the place of `{}`.
-const RULES: [(&str, &str); 8] = [
+const RULES: [(&str, &str); 9] = [
     (
-        "record {} names an embedding that is missing or of another text",
+        "record {} names an embedding that is missing, of another text or of another model",
         "SELECT r.id FROM records r LEFT JOIN embeddings e ON e.id = r.embedding_id
-         WHERE r.embedding_id IS NOT NULL AND (e.hash IS NULL OR e.hash <> r.embedding_hash)",
+         WHERE r.embedding_id IS NOT NULL AND (e.hash IS NULL OR e.hash <> r.embedding_hash
+             OR e.model_id IS NOT (SELECT value FROM meta WHERE key = 'model'))",
     ),
     (
         "record {} waits for an embedding that is there",
@@ -25,6 +26,10 @@ const RULES: [(&str, &str); 8] = [
         "embedding {} belongs to no record and no version",
         "SELECT id FROM embeddings e WHERE NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = e.hash)
              AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = e.hash)",
+    ),
+    (
+        "embedding {} is of a model that is neither the store's nor its next",
+        "SELECT id FROM embeddings WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'))",
     ),
     (
         "record {} has a tag that is not indexed",
@@ -227,6 +232,15 @@ mod tests {
             ("UPDATE embeddings SET vector = x'0000C07F00000000'", "embedding 1 is not a vector of 2 finite"),
             ("UPDATE embeddings SET vector = x'00'", "embedding 1 is not a vector of 2 finite"),
             ("UPDATE records SET embedding_id = 7 WHERE id = 1", "record 1 names an embedding that is missing"),
+            (
+                "INSERT INTO models VALUES (9, 'other', 'x', 'mean', 2); UPDATE embeddings SET model_id = 9",
+                "record 1 names an embedding that is missing, of another text or of another model",
+            ),
+            (
+                "INSERT INTO models VALUES (9, 'other', 'x', 'mean', 2);
+                 INSERT INTO embeddings SELECT 9, 9, hash, vector FROM embeddings",
+                "embedding 9 is of a model that is neither the store's nor its next",
+            ),
             ("UPDATE records SET embedding_id = NULL", "record 1 waits for an embedding that is there"),
             ("DELETE FROM records WHERE id = 1", "embedding 1 belongs to no record"),
             ("DELETE FROM record_tags", "record 2 has a tag that is not indexed"),

@@ -11,6 +11,7 @@
 //! | `write.rs` | add, update, delete |
 //! | `access.rs` | who fetched what: the bounded access log |
 //! | `embeddings.rs` | the model, the texts that wait for a vector, the vectors |
+//! | `next_model.rs` | the embeddings of the model that the store is changing to, and the change |
 //! | `log.rs` | the sync log and its bytes |
 //! | `row.rs` | rows to [`Record`](crate::types::Record)s and back |
 //! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
@@ -29,6 +30,7 @@ mod filter;
 mod folder;
 mod integrity;
 mod log;
+mod next_model;
 mod row;
 mod salvage;
 mod schema;
@@ -45,6 +47,7 @@ pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
 pub use backup::restore;
 pub use embeddings::{Model, ModelId, Pending};
 pub use log::{Change, LogEntry};
+pub use next_model::{FEW, NextModel};
 pub use salvage::{Kept, Salvage, salvage, survey};
 pub use snapshot::Snapshot;
 pub use stats::Counts;

@@ -16,7 +16,7 @@
 //! | `embeddings` | the vector of one text under one model, `f32` little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `log.rs` |
-//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` (row of `models`), `versions_lost` |
+//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost` |
 //!
 //! `versions_lost` is there only after damage: a JSON array of the ids of records that lost an earlier version to it.
 //!
@@ -27,13 +27,16 @@
 //!   unique within a scope. An expired record does not count: a text whose only twin has expired takes its place under
 //!   a new id, because "duplicate of 7" would name a record that nobody can see.
 //! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
-//!   embedding stays as long as a record or a version has its text.
+//!   embedding stays as long as a record or a version has its text and the store has its model.
 //! - `tags` is a JSON array of texts, null when empty.
 //! - `valid_from`, `valid_to`, `provenance` (JSON: path and lines, or session and turn) and `body` (JSON, its shape is
 //!   the kind's) are carried for kinds that define them.
 //!
 //! A record is **live** until `expires_at`, exclusive. Ids are never used twice, and neither are sequence numbers of
 //! the log (`AUTOINCREMENT`).
+//!
+//! `meta.model` is missing until a text is embedded. `meta.next_model` is there while the store changes to another
+//! model (`next_model.rs`): its embeddings are gathered beside those in use. No third model has any.
 //!
 //! `records_by_kind` covers both the totals and every filter but tags, so that neither reads a text.
 
