@@ -10,7 +10,7 @@ use crate::embed::Provision;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Salvage, Snapshot};
-use crate::sync::{Sync, now};
+use crate::sync::{Sync, is_of, now};
 use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
@@ -110,11 +110,14 @@ fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
 }
 
 fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
-    let Some((model, _)) = sync.model()? else {
+    // Another process may have changed the model, and the index with it.
+    sync.reopen()?;
+    let Some((id, model)) = sync.model()? else {
         return Ok(verdict(VECTORS, Vec::new(), "no embedding model has been used yet".into(), WAY_OUT));
     };
     let index = match sync.vectors.get() {
-        Ok(index) => index,
+        Ok(index) if is_of(&*index, &model) => index,
+        Ok(_) => return Ok(out_of_use(VECTORS, Error::of_another_model().to_string())),
         Err(why) => return Ok(out_of_use(VECTORS, why)),
     };
     let mut problems = index.verify()?;
@@ -126,7 +129,7 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
     let mut changed = Vec::new();
     for ids in record_ids(&records)?.iter().collect::<Vec<_>>().chunks(STEP) {
         let ids: Vec<RecordId> = ids.iter().map(|id| *id as RecordId).collect();
-        for (id, vector) in records.embeddings(model, &ids)? {
+        for (id, vector) in records.embeddings(id, &ids)? {
             embedded.insert(id as u64);
             if !tail.contains(id as u64) && !is_copied(&*snapshot, id, &vector)? {
                 changed.push(id);

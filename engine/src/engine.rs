@@ -10,7 +10,7 @@ use crate::embed::{Embedder, ModelHost, Plan, Provision};
 use crate::error::{Error, Result};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
-use crate::records::{self, Access, AccessKind};
+use crate::records::{self, Access, AccessKind, ModelId};
 use crate::search::{self, QueryVector, StoreView, TailCache};
 use crate::sync::{Sync, Wake, Worker, now};
 use crate::text;
@@ -154,13 +154,14 @@ impl Engine {
     /// Saves a record with an embedding of the caller's own: `vector` is what the store's model makes of its text.
     ///
     /// # Errors
-    /// As [`Engine::add`], and when `vector` has other dimensions than the model or a number that is not finite.
+    /// As [`Engine::add`], and when `vector` has other dimensions than the model or a number that is not finite;
+    /// [`Error::ModelMismatch`] when the model at hand is not the store's.
     pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
         if self.sync.model()?.is_none() {
             // A store that has no model yet takes the one at hand.
             self.sync.embedder()?;
         }
-        let (model, dims) = self.sync.model()?.map_or((0, 0), |(id, model)| (id, model.dims));
+        let (model, dims) = self.model_of_own_vectors()?.unwrap_or_default();
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if vector.len() != dims || !length.is_finite() || length == 0.0 {
             let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
@@ -170,8 +171,12 @@ impl Engine {
         if outcome.embedding == EmbeddingState::Pending {
             let hash = text::embedding_hash(new.context.as_deref(), &new.content);
             let vector = vector.iter().map(|number| number / length).collect();
-            self.sync.records.store_embeddings(model, &[(hash, vector)])?;
-            outcome.embedding = EmbeddingState::Ready;
+            match self.sync.records.store_embeddings(model, &[(hash, vector)]) {
+                Ok(_) => outcome.embedding = EmbeddingState::Ready,
+                // The model was changed at this moment: the record is saved, and waits for the new one.
+                Err(Error::ModelMismatch { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         self.worker.send(Wake::Written);
         Ok(outcome)
@@ -243,10 +248,30 @@ impl Engine {
     }
 
     /// Searches with an embedding that is at hand: what [`Engine::search`] does after the model. `None` searches words
-    /// alone.
+    /// alone, and so does a vector while the model at hand is not the store's.
+    ///
+    /// # Errors
+    /// As [`Engine::search`], and when `vector` has other dimensions than the model.
     pub fn search_with(&self, query: &Query, vector: Option<Vec<f32>>) -> Result<SearchReply> {
         query.validate()?;
-        self.search_by(query, vector.map(Ok))
+        let Some(vector) = vector else { return self.search_by(query, None) };
+        let vector = match self.model_of_own_vectors() {
+            Ok(Some((_, dims))) if vector.len() != dims => {
+                return Err(Error::invalid("embedding", format!("must be {dims} numbers; it has {}", vector.len())));
+            }
+            Ok(Some((model, _))) => Ok((model, vector)),
+            Ok(None) => Err("no embedding model has been used yet".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.search_by(query, Some(vector))
+    }
+
+    /// The model that vectors of the caller's own are of, and its dimensions: the one at hand, which must be the store's;
+    /// without one it is the store's, on the caller's word.
+    fn model_of_own_vectors(&self) -> Result<Option<(ModelId, usize)>> {
+        let sync = &self.sync;
+        let model = if sync.host.is_available() { sync.model_at_hand()? } else { sync.model()? };
+        Ok(model.map(|(id, model)| (id, model.dims)))
     }
 
     /// The vector that [`Engine::search`] would use for this text.
@@ -254,7 +279,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NoEmbedder`] and its kin when there is no model.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        self.sync.embedder()?.embed_query(text)
+        self.embed_for_search(text).map(|(_, vector)| vector)
     }
 
     /// Whether the embedding model is in memory.
@@ -290,18 +315,17 @@ impl Engine {
     }
 
     fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        let store = StoreView {
-            records: &self.sync.records,
-            vectors: &self.sync.vectors,
-            keywords: &self.sync.keywords,
-            model: self.sync.model()?.map(|(id, _)| id),
-            tails: &self.tails,
-        };
+        let store = StoreView { sync: &self.sync, tails: &self.tails };
         search::search(&store, query, vector, self.config.weights, now())
     }
 
     fn query_vector(&self, text: &str) -> QueryVector {
-        self.embed_query(text).map_err(|error| error.to_string())
+        self.embed_for_search(text).map_err(|error| error.to_string())
+    }
+
+    fn embed_for_search(&self, text: &str) -> Result<(ModelId, Vec<f32>)> {
+        let (embedder, model) = self.sync.embedder()?;
+        Ok((model, embedder.embed_query(text)?))
     }
 
     /// A small store's index is rebuilt faster than anybody could read the warning that it is missing.
@@ -343,16 +367,13 @@ impl Engine {
 
     /// How the indexes stand beside the records.
     pub fn index_stats(&self) -> Result<IndexStats> {
-        let vectors = match self.sync.vectors.get() {
-            Ok(index) => index.snapshot()?.len(),
-            Err(_) => 0,
-        };
-        let documents = match self.sync.keywords.get() {
-            Ok(index) => index.snapshot()?.len(),
-            Err(_) => 0,
-        };
-        let model = self.sync.model()?.map(|(_, model)| model.name);
-        Ok(IndexStats { vectors, documents, unapplied: self.sync.unapplied()?, model })
+        self.sync.reopen()?;
+        Ok(IndexStats {
+            vectors: self.sync.vector_snapshot()?.map_or(0, |index| index.len()),
+            documents: self.sync.keyword_snapshot()?.map_or(0, |index| index.len()),
+            unapplied: self.sync.unapplied()?,
+            model: self.sync.model()?.map(|(_, model)| model.name),
+        })
     }
 
     /// Finds the model, or fetches it where that is allowed, and loads it. `announce` is told before anything is

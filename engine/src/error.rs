@@ -152,6 +152,11 @@ impl Error {
         }
     }
 
+    /// The vector index is not of the store's model.
+    pub(crate) fn of_another_model() -> Self {
+        Error::IndexUnusable { index: "vector", why: "its vectors were made by another model".into() }
+    }
+
     /// The index of this name, `vector` or `keyword`, lacks entries that the log has no more: it cannot catch up.
     pub(crate) fn behind_the_log(index: &'static str) -> Self {
         Error::IndexUnusable { index, why: "it is older than the sync log reaches back".into() }

@@ -73,6 +73,9 @@ impl ModelHost {
 
     /// Which model it is. Loads nothing, except an own model that was never loaded before.
     pub fn identity(&self) -> Result<ModelIdentity> {
+        if let Some(loaded) = &self.state.lock().loaded {
+            return Ok(loaded.embedder.identity().clone());
+        }
         let known = match &self.source {
             Source::Files(provision) => provision.identity(),
             _ => None,

@@ -16,17 +16,19 @@ use std::time::Instant;
 
 use merge::Ranked;
 pub use tail::TailCache;
+use view::by_words_alone;
 pub use view::{StoreView, View};
 
 use crate::error::Result;
+use crate::records::ModelId;
 use crate::types::{Explain, Hit, Millis, Mode, Query, SearchReply, Tier, Weights};
 
 /// A search counts the records that wait for their embedding up to here: to count all of a large import takes longer
 /// than the search.
 const COUNT_WAITING: u64 = 1_000;
 
-/// The vector of a query, or why there is none.
-pub type QueryVector = std::result::Result<Vec<f32>, String>;
+/// The vector of a query and the model that made it, or why there is none.
+pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), String>;
 
 /// Answers `query` from `store`. `vector` is the query's embedding, or `None` when words alone were asked for.
 ///
@@ -50,17 +52,17 @@ pub fn search(
     let vector = match vector {
         Some(Ok(vector)) => Some(vector),
         Some(Err(why)) => {
-            warnings.push(format!("searched by words alone: {why}"));
+            warnings.push(by_words_alone(&why));
             None
         }
         None => None,
     };
-    let view = store.open(vector.is_some(), now)?;
+    let view = store.open(vector.as_ref().map(|(model, _)| *model), now)?;
     warnings.extend(view.warnings().iter().cloned());
     explain.tail = view.tail.entries;
 
     let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
-    let vector = vector.filter(|_| view.vectors.is_some());
+    let vector = vector.map(|(_, vector)| vector).filter(|_| view.vectors.is_some());
     if vector.is_some() {
         warnings.extend(still_waiting(&view, by_words, now)?);
     }

@@ -8,11 +8,11 @@ use roaring::RoaringTreemap;
 
 use super::tail::{Tail, TailCache, TailKey};
 use crate::error::{Error, Result};
-use crate::keywords::{KeywordIndex, KeywordSnapshot};
-use crate::records::{ModelId, Records, Snapshot};
-use crate::sync::Side;
+use crate::keywords::KeywordSnapshot;
+use crate::records::{ModelId, Snapshot};
+use crate::sync::{Sync, is_of};
 use crate::types::{Millis, Seq};
-use crate::vectors::{VectorIndex, VectorSnapshot};
+use crate::vectors::VectorSnapshot;
 
 /// The first search after opening waits so long for the checksums of an index; a gigabyte takes less.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -21,14 +21,8 @@ const RETRIES: usize = 50;
 
 /// Everything a search reads, not yet looked at.
 pub struct StoreView<'store> {
-    /// The records.
-    pub records: &'store Records,
-    /// The vector side.
-    pub vectors: &'store Side<dyn VectorIndex>,
-    /// The keyword side.
-    pub keywords: &'store Side<dyn KeywordIndex>,
-    /// The model of the store, where one has been used.
-    pub model: Option<ModelId>,
+    /// The records and their two indexes.
+    pub sync: &'store Sync,
     /// The tail of the search before.
     pub tails: &'store TailCache,
 }
@@ -49,17 +43,15 @@ pub struct View {
 }
 
 impl StoreView<'_> {
-    /// Opens a view; `with_vectors` is false when words alone are searched.
-    pub fn open(&self, with_vectors: bool, now: Millis) -> Result<View> {
+    /// Opens a view for a query whose vector was made by `model`, or by words alone. The vector index is in the view only
+    /// when it, the store and the query are of the same model.
+    pub fn open(&self, model: Option<ModelId>, now: Millis) -> Result<View> {
         let mut behind = "keyword";
         for _ in 0..RETRIES {
             let mut warnings = Vec::new();
-            let vectors = if with_vectors {
-                at_hand("vector", self.vectors.get(), &mut warnings).map(|index| index.snapshot()).transpose()?
-            } else {
-                None
-            };
-            let keywords = at_hand("keyword", self.keywords.get(), &mut warnings);
+            let index = model.and_then(|_| at_hand("vector", self.sync.vectors.get(), &mut warnings));
+            let mut vectors = index.as_ref().map(|index| index.snapshot()).transpose()?;
+            let keywords = at_hand("keyword", self.sync.keywords.get(), &mut warnings);
             let keywords = keywords.map(|index| index.snapshot()).transpose()?;
             // Before the records are looked at: whoever waits shall not see the past.
             let are_checked = [
@@ -74,12 +66,25 @@ impl StoreView<'_> {
                     ));
                 }
             }
-            let records = self.records.snapshot()?;
+            let records = self.sync.records.snapshot()?;
+            match model.map(|model| records.require_model(model)).transpose() {
+                Ok(Some(model)) if index.as_deref().is_some_and(|index| !is_of(index, &model)) => {
+                    behind = "vector";
+                    self.sync.reopen()?;
+                    continue;
+                }
+                // The store's model was changed after the query was embedded.
+                Err(changed @ Error::ModelMismatch { .. }) => {
+                    warnings.push(by_words_alone(&changed.to_string()));
+                    vectors = None;
+                }
+                outcome => drop(outcome?),
+            }
             let key = TailKey {
                 head: records.head(),
                 vectors_applied: vectors.as_ref().map(|snapshot| snapshot.applied()),
                 keywords_applied: keywords.as_ref().map(|snapshot| snapshot.applied()),
-                model: self.model,
+                model,
             };
             if let Some(index) = behind_the_log(&key, records.trimmed_to()) {
                 behind = index;
@@ -101,6 +106,11 @@ impl View {
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
+}
+
+/// What a search says that was asked for meaning and finds by words alone.
+pub(super) fn by_words_alone(why: &str) -> String {
+    format!("searched by words alone: {why}")
 }
 
 fn at_hand<T>(side: &str, index: std::result::Result<T, String>, warnings: &mut Vec<String>) -> Option<T> {

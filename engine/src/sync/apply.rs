@@ -3,7 +3,7 @@
 use memorist_index::crash;
 use roaring::RoaringTreemap;
 
-use super::{Sync, WriterGuard};
+use super::{Sync, WriterGuard, is_of};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};
@@ -44,12 +44,16 @@ impl Sync {
     }
 
     fn catch_up_vectors(&self, head: Seq, progress: &dyn Progress) -> Result<()> {
-        let (Ok(index), Some((model, _))) = (self.vectors.get(), self.model()?) else { return Ok(()) };
+        let (Ok(index), Some((id, model))) = (self.vectors.get(), self.model()?) else { return Ok(()) };
+        // The lock is held: nobody changes the model from here on.
+        if !is_of(&*index, &model) {
+            return Err(Error::of_another_model());
+        }
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.snapshot()?;
             let Some(step) = Step::read(&snapshot, "vector", applied, Change::concerns_vectors)? else { break };
-            let upserts = snapshot.embeddings(model, &step.ids)?;
+            let upserts = snapshot.embeddings(id, &step.ids)?;
             let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
             drop(snapshot);
             index.apply(VectorBatch { upserts, deletes }, step.up_to)?;

@@ -6,34 +6,50 @@ use super::{Sync, WriterGuard, now};
 use crate::embed::{Embedder, ModelIdentity};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{Model, ModelId};
+use crate::records::{Model, ModelId, Pending};
+use crate::text::Hash;
 
 /// Texts per round: enough to sort by length before batching, few enough that little is lost when the process is killed.
-const ROUND: usize = 1_024;
+pub(super) const ROUND: usize = 1_024;
 /// The log is applied after so many embeddings, so that the exactly searched tail stays short.
 const APPLY_AFTER: usize = 4_096;
 
 impl Sync {
-    /// The model, loaded, and the store bound to it.
+    /// The model, loaded, and the store bound to it: its row.
     ///
     /// # Errors
     /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] when the store's vectors are another model's.
-    pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
+    pub fn embedder(&self) -> Result<(Arc<dyn Embedder>, ModelId)> {
         if !self.host.is_available() {
             return Err(self.host.why_unavailable());
         }
+        // Before it is loaded: another model than the store's is of no use.
+        self.model_at_hand()?;
         let embedder = self.host.embedder()?;
-        self.bind(&*embedder)?;
-        Ok(embedder)
+        let model = self.bind(&*embedder)?;
+        Ok((embedder, model))
+    }
+
+    /// The store's model, which must be the one at hand; `None` while it has none. Loads nothing, except an own model that
+    /// was never loaded before.
+    ///
+    /// # Errors
+    /// As [`Sync::embedder`].
+    pub fn model_at_hand(&self) -> Result<Option<(ModelId, Model)>> {
+        self.records.known_model(&as_stored(&self.host.identity()?))
     }
 
     /// Makes the model the store's own, if the store has none; refuses another.
     fn bind(&self, embedder: &dyn Embedder) -> Result<ModelId> {
-        let offered = as_stored(embedder.identity());
-        match self.model()? {
-            Some((id, stored)) if stored == offered => Ok(id),
-            _ => self.records.model(&offered),
-        }
+        self.records.model(&as_stored(embedder.identity()))
+    }
+
+    /// Whether something waits for an embedding that this process can make.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] when something waits, and the model at hand is not the store's.
+    pub fn can_embed(&self) -> Result<bool> {
+        Ok(self.pending_count()? > 0 && self.host.is_available() && self.model_at_hand().map(|_| true)?)
     }
 
     /// How many live records wait for an embedding. Without a model yet, all of them do.
@@ -48,8 +64,7 @@ impl Sync {
         if waiting == 0 {
             return Ok(0);
         }
-        let embedder = self.embedder()?;
-        let model = self.bind(&*embedder)?;
+        let (embedder, model) = self.embedder()?;
         if self.vectors.is_out() {
             self.mend(proof, progress)?;
         }
@@ -72,10 +87,7 @@ impl Sync {
             if pending.is_empty() {
                 return Ok(embedded);
             }
-            let texts: Vec<&str> = pending.iter().map(|pending| pending.text.as_str()).collect();
-            let vectors = embedder.embed_batch(&texts)?;
-            let stored: Vec<_> = pending.iter().map(|pending| pending.hash).zip(vectors).collect();
-            self.records.store_embeddings(model, &stored)?;
+            self.records.store_embeddings(model, &embed(embedder, &pending)?)?;
             embedded += pending.len() as u64;
             unapplied += pending.len();
             progress.advance(pending.len() as u64);
@@ -91,7 +103,7 @@ impl Sync {
 
     /// Embeds one text at once and stores it, when that costs no more than the embedding itself: the model is in
     /// memory and the store is bound to it. Returns whether it did.
-    pub fn embed_now(&self, hash: crate::text::Hash, text: &str) -> Result<bool> {
+    pub fn embed_now(&self, hash: Hash, text: &str) -> Result<bool> {
         if self.vectors.is_out() {
             return Ok(false);
         }
@@ -103,8 +115,15 @@ impl Sync {
     }
 }
 
+/// The vectors of the texts, each under its hash.
+pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending]) -> Result<Vec<(Hash, Vec<f32>)>> {
+    let texts: Vec<&str> = pending.iter().map(|pending| pending.text.as_str()).collect();
+    let vectors = embedder.embed_batch(&texts)?;
+    Ok(pending.iter().map(|pending| pending.hash).zip(vectors).collect())
+}
+
 /// The identity of a model as the records keep it.
-fn as_stored(identity: &ModelIdentity) -> Model {
+pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
     Model {
         name: identity.name.clone(),
         weights_sha256: identity.weights_sha256.clone(),

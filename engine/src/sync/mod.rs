@@ -25,8 +25,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::RwLock;
-
 pub use lock::{WriterGuard, WriterLock};
 pub use side::Side;
 pub use worker::{Wake, Worker};
@@ -34,13 +32,13 @@ pub use worker::{Wake, Worker};
 use crate::config::{Backend, Config};
 use crate::embed::ModelHost;
 use crate::error::{Error, Result};
-use crate::keywords::{KeywordIndex, TantivyIndex};
+use crate::keywords::{KeywordIndex, KeywordSnapshot, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::records::{Model, ModelId, Records};
 use crate::types::{Millis, Seq};
-use crate::vectors::VectorIndex;
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::hnsw::HnswIndex;
+use crate::vectors::{VectorIndex, VectorSnapshot};
 
 /// The records, their two indexes and the model: what has to be kept in step.
 pub struct Sync {
@@ -56,20 +54,17 @@ pub struct Sync {
     pub lock: WriterLock,
     paths: StorePaths,
     config: Config,
-    model: RwLock<Option<(ModelId, Model)>>,
 }
 
 impl Sync {
     /// Opens the store: the records, and whatever of the indexes can be opened. Neither is read whole.
     pub fn open(paths: StorePaths, config: Config, host: ModelHost) -> Result<Self> {
         let records = Records::open(&paths)?;
-        let model = records.current_model()?;
         let sync = Sync {
             lock: WriterLock::new(paths.writer_lock()),
             vectors: Side::out("not opened yet"),
             keywords: Side::out("not opened yet"),
             host,
-            model: RwLock::new(model),
             records,
             paths,
             config,
@@ -78,15 +73,22 @@ impl Sync {
         Ok(sync)
     }
 
-    /// Opens the sides that are out of use: another process may have rebuilt them.
+    /// Opens the sides that are out of use, for another process may have rebuilt them, and the vectors when they are not
+    /// those of the store's model any more.
     pub fn reopen(&self) -> Result<()> {
         if self.keywords.may_open(&self.paths.keywords()) {
             self.keywords.open(&self.paths.keywords(), || self.open_keywords())?;
         }
-        if self.vectors.may_open(&self.paths.vectors()) {
+        if self.vectors.may_open(&self.paths.vectors()) || self.has_other_vectors()? {
             self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
         }
         Ok(())
+    }
+
+    /// Whether the vector index at hand is of another model than the store's.
+    fn has_other_vectors(&self) -> Result<bool> {
+        let Ok(index) = self.vectors.get() else { return Ok(false) };
+        Ok(!self.model()?.is_some_and(|(_, model)| is_of(&*index, &model)))
     }
 
     fn open_keywords(&self) -> Result<Arc<dyn KeywordIndex>> {
@@ -120,28 +122,31 @@ impl Sync {
                 self.refuse_if_ahead("vector", &folder, index.snapshot()?.applied())?;
                 Ok(Arc::new(index))
             }
-            Backend::Exact => self.filled(Arc::new(ExactIndex::default()), id),
+            Backend::Exact => self.filled(Arc::new(ExactIndex::new(&identity(&model))), id),
             #[cfg(feature = "hnsw-rs")]
-            Backend::HnswRs => self.filled(Arc::new(crate::vectors::hnsw_rs::HnswRsIndex::default()), id),
+            Backend::HnswRs => self.filled(Arc::new(crate::vectors::hnsw_rs::HnswRsIndex::new(&identity(&model))), id),
         }
     }
 
-    /// The model that the store's vectors were made by.
+    /// The model that the store's vectors were made by, as it is now: any process may change it.
     pub fn model(&self) -> Result<Option<(ModelId, Model)>> {
-        if let Some(model) = &*self.model.read() {
-            return Ok(Some(model.clone()));
-        }
-        // None yet, as far as we know; another process may have brought one since.
-        let model = self.records.current_model()?;
-        self.model.write().clone_from(&model);
-        Ok(model)
+        self.records.current_model()
+    }
+
+    /// The newest view of the vector index; `None` while it is out of use.
+    pub fn vector_snapshot(&self) -> Result<Option<Arc<dyn VectorSnapshot>>> {
+        self.in_use(self.vectors.get().ok().map(|index| index.snapshot()))
+    }
+
+    /// The newest view of the keyword index; `None` while it is out of use.
+    pub fn keyword_snapshot(&self) -> Result<Option<Arc<dyn KeywordSnapshot>>> {
+        self.in_use(self.keywords.get().ok().map(|index| index.snapshot()))
     }
 
     /// How far the two indexes have applied the log: vectors, keywords. `None` for one that is out of use.
     pub fn applied(&self) -> Result<(Option<Seq>, Option<Seq>)> {
-        let vectors = self.vectors.get().ok().map(|index| index.snapshot().map(|snapshot| snapshot.applied()));
-        let keywords = self.keywords.get().ok().map(|index| index.snapshot().map(|snapshot| snapshot.applied()));
-        Ok((self.in_use(vectors)?, self.in_use(keywords)?))
+        let (vectors, keywords) = (self.vector_snapshot()?, self.keyword_snapshot()?);
+        Ok((vectors.map(|snapshot| snapshot.applied()), keywords.map(|snapshot| snapshot.applied())))
     }
 
     /// What an index said, or nothing when it turns out to be damaged.
@@ -191,6 +196,11 @@ impl Sync {
         let head = self.records.head()?;
         Ok([vectors, keywords].into_iter().flatten().map(|applied| head.saturating_sub(applied)).max().unwrap_or(0))
     }
+}
+
+/// Whether the vectors of `index` are of this model.
+pub fn is_of(index: &dyn VectorIndex, model: &Model) -> bool {
+    index.model() == identity(model)
 }
 
 /// What a vector index keeps of its model: enough to refuse another's vectors.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memorist_index::crash;
+use roaring::RoaringTreemap;
 
 use super::{Sync, WriterGuard, identity, now};
 use crate::config::Backend;
@@ -14,7 +15,7 @@ use crate::files::{remove_if_present, sync_folder};
 use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
-use crate::records::{ModelId, Snapshot};
+use crate::records::{Model, ModelId, Snapshot};
 use crate::types::{Millis, RecordId};
 use crate::vectors::hnsw::HnswIndex;
 use crate::vectors::{VectorBatch, VectorIndex};
@@ -51,13 +52,14 @@ impl Sync {
         let records = self.records.snapshot()?;
         let head = records.head();
         progress.start("indexing words", Some(records.live_count(now())?));
+        let mut documents = 0;
         let built = each_step(&records, progress, |ids| {
             let live = records.records(ids, Millis::MIN)?;
-            index.apply(&live, &[], 0)?;
-            Ok(live.len() as u64)
+            documents += live.len() as u64;
+            index.apply(&live, &[], 0)
         });
         progress.finish();
-        let documents = built?;
+        built?;
         index.apply(&[], &[], head)?;
         index.maintain()?;
         index.release_writer()?;
@@ -68,22 +70,37 @@ impl Sync {
     }
 
     /// Builds the vector index anew. Returns how many vectors it has; without a model there are none.
-    pub fn rebuild_vectors(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
+    pub fn rebuild_vectors(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let Some((id, model)) = self.model()? else { return Ok(0) };
         if self.config.backend != Backend::Hnsw {
             self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
             return self.vectors.get().map_err(Error::Vectors)?.snapshot().map(|snapshot| snapshot.len());
         }
-        let folder = self.paths.vectors();
-        let beside = StorePaths::in_making(&folder);
+        let ids = self.vectors_beside(proof, id, &model, progress)?;
+        self.use_vectors_beside(proof)?;
+        Ok(ids.len())
+    }
+
+    /// Builds the vector index of a model beside the one in use. Returns the ids that it has.
+    pub(super) fn vectors_beside(
+        &self,
+        _proof: &WriterGuard<'_>,
+        id: ModelId,
+        model: &Model,
+        progress: &dyn Progress,
+    ) -> Result<RoaringTreemap> {
+        let beside = StorePaths::in_making(&self.paths.vectors());
         remove_if_present(&beside)?;
-        let index = HnswIndex::create(&beside, &identity(&model), model.dims, self.config.ef)?;
-        let vectors = self.fill(&index, id, progress)?;
-        drop(index);
-        swap_in(&beside, &folder)?;
-        let open = || HnswIndex::open(&folder, &identity(&model), model.dims, self.config.ef);
-        self.vectors.open(&folder, || Ok(Arc::new(open()?)))?;
-        Ok(vectors)
+        let index = HnswIndex::create(&beside, &identity(model), model.dims, self.config.ef)?;
+        self.fill(&index, id, progress)?;
+        Ok(index.snapshot()?.ids())
+    }
+
+    /// Puts the vector index that was built beside the one in use into its place.
+    pub(super) fn use_vectors_beside(&self, _proof: &WriterGuard<'_>) -> Result<()> {
+        let folder = self.paths.vectors();
+        swap_in(&StorePaths::in_making(&folder), &folder)?;
+        self.vectors.open(&folder, || self.open_vectors())
     }
 
     /// Removes an index, at once for whoever looks.
@@ -100,46 +117,43 @@ impl Sync {
         Ok(index)
     }
 
-    fn fill(&self, index: &dyn VectorIndex, model: ModelId, progress: &dyn Progress) -> Result<u64> {
+    fn fill(&self, index: &dyn VectorIndex, model: ModelId, progress: &dyn Progress) -> Result<()> {
         let records = self.records.snapshot()?;
         let head = records.head();
         progress.start("indexing vectors", Some(records.live_count(now())?));
         let built = each_step(&records, progress, |ids| {
             let upserts = records.embeddings(model, ids)?;
-            let count = upserts.len() as u64;
-            index.apply(VectorBatch { upserts, deletes: Vec::new() }, 0)?;
-            Ok(count)
+            index.apply(VectorBatch { upserts, deletes: Vec::new() }, 0)
         });
         progress.finish();
-        built.and_then(|count| {
-            index.apply(VectorBatch::default(), head)?;
-            while index.maintain(progress)? {
-                cancel_point(progress)?;
-            }
-            Ok(count)
-        })
+        built?;
+        index.apply(VectorBatch::default(), head)?;
+        while index.maintain(progress)? {
+            cancel_point(progress)?;
+        }
+        Ok(())
     }
 }
 
-/// Calls `apply` for all live records, a step of ids at a time; the sum of what it returns.
+/// Calls `apply` for all live records, a step of ids at a time.
 fn each_step(
     records: &Snapshot,
     progress: &dyn Progress,
-    mut apply: impl FnMut(&[RecordId]) -> Result<u64>,
-) -> Result<u64> {
-    let (mut after, mut sum) = (0, 0);
+    mut apply: impl FnMut(&[RecordId]) -> Result<()>,
+) -> Result<()> {
+    let mut after = 0;
     loop {
         // Expired ones too, as everywhere in the indexes.
         let ids = records.live_ids_after(after, STEP, Millis::MIN)?;
-        let Some(last) = ids.last() else { return Ok(sum) };
+        let Some(last) = ids.last() else { return Ok(()) };
         after = *last;
-        sum += apply(&ids)?;
+        apply(&ids)?;
         progress.advance(ids.len() as u64);
         cancel_point(progress)?;
     }
 }
 
-fn cancel_point(progress: &dyn Progress) -> Result<()> {
+pub(super) fn cancel_point(progress: &dyn Progress) -> Result<()> {
     if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 

@@ -144,12 +144,14 @@ fn search_access(id: RecordId, score: f64, query: &str) -> Access<'_> {
 fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
     sync.reopen()?;
     sync.take_out_unless_sound()?;
-    let can_embed = sync.pending_count()? > 0 && sync.host.is_available();
     let has_room = sync.records.has_room_to_give()?;
+    // A model that is not the store's, or that fails, keeps nobody from the rest of the work.
+    let (can_embed, refusal) =
+        sync.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
     if !can_embed && !has_room && !sync.is_out()? && sync.unapplied()? == 0 {
-        return Ok(());
+        return refusal;
     }
-    let Some(guard) = sync.lock.try_acquire()? else { return Ok(()) };
+    let Some(guard) = sync.lock.try_acquire()? else { return refusal };
     sync.as_writer(guard, |guard| {
         sync.mend(guard, stopping)?;
         // Words first: they are searched while the embeddings are made.
@@ -163,7 +165,8 @@ fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
         }
         sync.maintain(guard, stopping)
     })?;
-    sync.records.shorten_wal()
+    sync.records.shorten_wal()?;
+    refusal
 }
 
 /// Tells long work that the engine is closing. What is left undone is in the log, for the next process.

@@ -192,13 +192,13 @@ fn survives_duplicates(index: &dyn VectorIndex) {
 
 #[test]
 fn exact_keeps_the_contract() {
-    suite(&|| Arc::new(super::exact::ExactIndex::default()));
+    suite(&|| Arc::new(super::exact::ExactIndex::new("test model")));
 }
 
 #[cfg(feature = "hnsw-rs")]
 #[test]
 fn hnsw_rs_keeps_the_contract() {
-    suite(&|| Arc::new(super::hnsw_rs::HnswRsIndex::default()));
+    suite(&|| Arc::new(super::hnsw_rs::HnswRsIndex::new("test model")));
 }
 
 #[test]

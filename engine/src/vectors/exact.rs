@@ -14,8 +14,9 @@ use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
 
 /// Every vector, by id. Cloned on write, so that a snapshot never changes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ExactIndex {
+    model: String,
     current: RwLock<Arc<ExactSnapshot>>,
 }
 
@@ -26,7 +27,18 @@ pub(super) struct ExactSnapshot {
     pub(super) vectors: BTreeMap<RecordId, Arc<[f32]>>,
 }
 
+impl ExactIndex {
+    /// An empty index for the vectors of `model`.
+    pub fn new(model: &str) -> Self {
+        ExactIndex { model: model.into(), current: RwLock::default() }
+    }
+}
+
 impl VectorIndex for ExactIndex {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
         Ok(self.current.read().clone())
     }

@@ -92,6 +92,10 @@ impl HnswIndex {
 }
 
 impl VectorIndex for HnswIndex {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
         self.reader.refresh().map_err(open_error)?;
         let index = self.reader.snapshot();
@@ -181,7 +185,7 @@ pub(crate) fn parse(payload: &[u8], model: &str) -> Result<Seq> {
         return Err(unusable("its manifest does not say how far it is applied"));
     };
     if made_by != model.as_bytes() {
-        return Err(unusable("its vectors were made by another model"));
+        return Err(Error::of_another_model());
     }
     Ok(Seq::from_le_bytes(*applied))
 }

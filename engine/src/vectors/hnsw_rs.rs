@@ -35,6 +35,7 @@ impl Distance<f32> for CosineDistance {
 
 /// An in-memory graph of the crate hnsw_rs.
 pub struct HnswRsIndex {
+    model: String,
     current: RwLock<Arc<HnswRsSnapshot>>,
 }
 
@@ -50,8 +51,9 @@ struct HnswRsSnapshot {
     next_slot: usize,
 }
 
-impl Default for HnswRsIndex {
-    fn default() -> Self {
+impl HnswRsIndex {
+    /// An empty index for the vectors of `model`.
+    pub fn new(model: &str) -> Self {
         let graph = Hnsw::new(LINKS, EXPECTED, MAX_LAYERS, EF_CONSTRUCTION, CosineDistance);
         let empty = HnswRsSnapshot {
             live: ExactSnapshot::default(),
@@ -60,11 +62,15 @@ impl Default for HnswRsIndex {
             ids: HashMap::new(),
             next_slot: 0,
         };
-        HnswRsIndex { current: RwLock::new(Arc::new(empty)) }
+        HnswRsIndex { model: model.into(), current: RwLock::new(Arc::new(empty)) }
     }
 }
 
 impl VectorIndex for HnswRsIndex {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
         Ok(self.current.read().clone())
     }

@@ -97,6 +97,9 @@ pub trait VectorSnapshot: Send + Sync {
 
 /// A vector index of one store and one embedding model. Applying is idempotent.
 pub trait VectorIndex: Send + Sync {
+    /// The identity of the model that made its vectors, as it was given when the index was made.
+    fn model(&self) -> &str;
+
     /// The newest published view. Picks up what other processes have published.
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>>;
 
