@@ -9,7 +9,7 @@ use crate::config::ModelSource;
 use crate::embed::Provision;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{Change, Salvage, Snapshot};
+use crate::records::{Change, NextModel, Salvage, Snapshot};
 use crate::sync::{Sync, is_of, now};
 use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
@@ -153,7 +153,15 @@ fn model(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
         ModelSource::Folder(_) => "name a folder that has model.onnx and tokenizer.json, whole",
         _ => "`memorist setup` fetches it again",
     };
-    Ok(verdict("model", problems, found, way_out))
+    let mut check = verdict("model", problems, found, way_out);
+    if let Some(NextModel { model, texts, missing }) = sync.records.snapshot()?.next_model(now())? {
+        check.details.push(format!(
+            "a change to {} is unfinished: {} of {texts} texts; `memorist reembed` with that model goes on",
+            model.name,
+            texts - missing,
+        ));
+    }
+    Ok(check)
 }
 
 /// The name of the model, its files read and compared with their hashes; `None` where none is set up.

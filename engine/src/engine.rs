@@ -93,6 +93,21 @@ pub struct SetupReport {
     pub fetched: bool,
 }
 
+/// What [`Engine::reembed`] did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReembedReport {
+    /// Name of the store's model before; `None` when it had none, and nothing was to be done.
+    pub before: Option<String>,
+    /// Name of its model now.
+    pub model: Option<String>,
+    /// Whether its model was another one than the one at hand.
+    pub changed: bool,
+    /// Texts that this call embedded.
+    pub embedded: u64,
+    /// Milliseconds it took.
+    pub millis: u64,
+}
+
 /// What [`Engine::rebuild`] did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RebuildReport {
@@ -425,6 +440,25 @@ impl Engine {
             let documents = if keywords { self.sync.rebuild_keywords(guard, progress)? } else { 0 };
             let vectors = if vectors { self.sync.rebuild_vectors(guard, progress)? } else { 0 };
             Ok((documents, vectors))
+        })
+    }
+
+    /// Makes the model at hand the store's: embeds every text anew beside the embeddings in use, which serve until the last
+    /// is done, here and in other processes; then the new ones take their place at once. Interrupted, the next call goes
+    /// on from where it was. Processes that are open with another model search words alone from then on.
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] when another process has
+    /// begun the change to a third model meanwhile.
+    pub fn reembed(&self, progress: &dyn Progress) -> Result<ReembedReport> {
+        let started = Instant::now();
+        let done = self.sync.reembed(progress)?;
+        Ok(ReembedReport {
+            before: done.before.map(|model| model.name),
+            model: self.sync.model()?.map(|(_, model)| model.name),
+            changed: done.changed,
+            embedded: done.texts,
+            millis: started.elapsed().as_millis() as u64,
         })
     }
 

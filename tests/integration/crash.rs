@@ -26,7 +26,8 @@ const MOST: usize = 150;
 /// A child that has not come to its step by then never will.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Every step of `memorist_index::crash::point` on the way of publishing, in its order.
+/// Every step of `memorist_index::crash::point` on the way of publishing, in its order. Those of changing the model are in
+/// `reembed.rs`, those of a repair in `damage_to_records.rs`.
 const STEPS: [&str; 11] = [
     "file written",
     "file synced",

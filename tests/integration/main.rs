@@ -9,6 +9,7 @@
 //! | `recovery.rs` | indexes that are gone, old, or another's |
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
+//! | `reembed.rs` | another embedding model: never mixed with the one before |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
@@ -39,6 +40,7 @@ mod process;
 mod processes;
 mod racing;
 mod recovery;
+mod reembed;
 mod space;
 mod store;
 mod support;

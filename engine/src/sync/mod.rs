@@ -12,12 +12,14 @@
 //! | `apply.rs` | the log into both indexes, then the trimming |
 //! | `rebuild.rs` | an index anew from the records, beside the old one, and swapped in |
 //! | `backlog.rs` | embedding what waits for it |
+//! | `reembed.rs` | another embedding model for the store |
 //! | `worker.rs` | the thread that does all of this in the background |
 
 mod apply;
 mod backlog;
 mod lock;
 mod rebuild;
+mod reembed;
 mod side;
 mod worker;
 
@@ -26,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use lock::{WriterGuard, WriterLock};
+pub use reembed::Reembedded;
 pub use side::Side;
 pub use worker::{Wake, Worker};
 

@@ -1,0 +1,131 @@
+//! Another embedding model for the store. Its embeddings are made beside those in use, which serve until nothing is
+//! missing; interrupted, it goes on from where it was.
+//!
+//! 1. Every text is embedded and stored under the next model. Nobody is kept from the indexes meanwhile.
+//! 2. Behind the writer lock, a vector index is built beside the one in use.
+//! 3. One transaction makes the next model the store's.
+//! 4. The new index takes its place. After a crash before this, the old one is there, which is another model's: it is
+//!    rebuilt from the records.
+
+use memorist_index::crash;
+
+use super::backlog::{ROUND, as_stored, embed};
+use super::rebuild::cancel_point;
+use super::{Sync, WriterGuard, now};
+use crate::config::Backend;
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::records::{Model, ModelId, Pending};
+
+/// What [`Sync::reembed`] did.
+#[derive(Debug)]
+pub struct Reembedded {
+    /// The store's model before; `None` when it had none: then there was nothing to do.
+    pub before: Option<Model>,
+    /// Whether its model was another one than the one at hand.
+    pub changed: bool,
+    /// Texts embedded by this call.
+    pub texts: u64,
+}
+
+impl Sync {
+    /// Makes the model at hand the store's. When it is already, an unfinished change to another is given up.
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] when another process has
+    /// begun the change to a third model.
+    pub fn reembed(&self, progress: &dyn Progress) -> Result<Reembedded> {
+        if !self.host.is_available() {
+            return Err(self.host.why_unavailable());
+        }
+        let embedder = self.host.embedder()?;
+        let model = as_stored(embedder.identity());
+        let before = self.model()?.map(|(_, model)| model);
+        let (mut texts, mut changed) = (0, false);
+        while let Some(id) = self.records.begin_next_model(&model)? {
+            changed = true;
+            let next = Next { id, model: &model, embedder: &*embedder };
+            texts += self.embed_missing(&next, progress)?;
+            let cancelled = || cancel_point(progress).map(|()| false);
+            let Some(guard) = self.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
+            texts += self.as_writer(guard, |guard| self.change_model(guard, &next, progress))?;
+        }
+        self.records.shorten_wal()?;
+        Ok(Reembedded { before, changed, texts })
+    }
+
+    /// Embeds what the next model has not yet, but for a round or less that may be written meanwhile.
+    fn embed_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
+        let unfinished = self.records.snapshot()?.next_model(now())?;
+        progress.start("embedding anew", unfinished.map(|unfinished| unfinished.missing));
+        let embedded = self.walk_missing(next, progress);
+        progress.finish();
+        embedded
+    }
+
+    fn walk_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
+        let (mut embedded, mut after) = (0, 0);
+        loop {
+            let texts = self.records.missing(next.id, after, ROUND, now())?;
+            embedded += self.embed_next(next, &texts)?;
+            progress.advance(texts.len() as u64);
+            cancel_point(progress)?;
+            match texts.last() {
+                Some(last) if texts.len() == ROUND => after = last.record_id,
+                _ if after == 0 => return Ok(embedded),
+                // Once more from the beginning, for what was changed behind this walk.
+                _ => after = 0,
+            }
+        }
+    }
+
+    fn embed_next(&self, next: &Next<'_>, texts: &[Pending]) -> Result<u64> {
+        if !texts.is_empty() {
+            self.records.store_next(next.id, &embed(next.embedder, texts)?)?;
+        }
+        Ok(texts.len() as u64)
+    }
+
+    /// Builds the next model's vector index and makes the change, unless so much was written meanwhile that it must be
+    /// embedded first, without the lock. Returns how many texts were embedded.
+    fn change_model(&self, proof: &WriterGuard<'_>, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
+        let rest = || self.records.missing(next.id, 0, ROUND, now());
+        let is_done_by_another = self.model()?.is_some_and(|(id, _)| id == next.id);
+        if is_done_by_another || rest()?.len() == ROUND {
+            return Ok(0);
+        }
+        let indexed = match self.config.backend {
+            Backend::Hnsw => Some(self.vectors_beside(proof, next.id, next.model, progress)?),
+            // The others are in the memory of each process, which fills its own.
+            _ => None,
+        };
+        crash::point("next model embedded");
+        let mut embedded = 0;
+        while !self.records.change_model(next.id, indexed.as_ref(), now())? {
+            let texts = rest()?;
+            if texts.len() == ROUND {
+                return Ok(embedded);
+            }
+            embedded += self.embed_next(next, &texts)?;
+            cancel_point(progress)?;
+        }
+        crash::point("model changed");
+        match indexed {
+            Some(_) => self.use_vectors_beside(proof)?,
+            None => drop(self.rebuild_vectors(proof, progress)?),
+        }
+        // The few that were written in the last moment.
+        let texts = self.records.pending(next.id, ROUND, now())?;
+        self.records.store_embeddings(next.id, &embed(next.embedder, &texts)?)?;
+        self.catch_up(proof, progress)?;
+        Ok(embedded + texts.len() as u64)
+    }
+}
+
+/// The model that the store is changing to.
+struct Next<'a> {
+    id: ModelId,
+    model: &'a Model,
+    embedder: &'a dyn Embedder,
+}
