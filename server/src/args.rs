@@ -21,6 +21,20 @@ Examples:
 What is typed beats the environment, which beats memorist.toml, which beats the defaults.
 RUST_LOG sets what is logged on stderr.";
 
+const REEMBED: &str = "\
+Change the store to another embedding model: every memory is embedded anew by the model that --model names (a folder \
+with model.onnx and tokenizer.json), or by the default model without it.
+
+Searches go on with the old embeddings until the last new one is done; then they change places. Ctrl-C loses nothing: \
+the same command goes on where it was, and `memorist doctor` tells how far it is. Until the change the store holds both, \
+so memory.db grows (about 1.5 KB a memory for 384 dimensions).
+
+Afterwards make the model the setting of every process that uses this store, and restart servers that are running:
+
+    model = \"DIR\"        in memorist.toml, or MEMORIST_MODEL=DIR
+
+A process with another model finds memories by their words alone, and says so.";
+
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
 #[command(name = "memorist", version, after_help = exit::HELP, max_term_width = 100, propagate_version = true)]
@@ -114,6 +128,9 @@ pub enum Command {
     Restore(Restore),
     /// Build both indexes anew from the records; nothing is embedded again
     Rebuild,
+    /// Change the store to another embedding model: `memorist reembed --model DIR`
+    #[command(long_about = REEMBED)]
+    Reembed,
     /// Check that records, vectors and keywords agree; save what can be read of a damaged store
     Doctor(Doctor),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP

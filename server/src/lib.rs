@@ -67,6 +67,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Backup(args) => cli::backup::run(&app, &args),
         Command::Restore(args) => cli::restore::run(&app, &args),
         Command::Rebuild => cli::rebuild::run(&app),
+        Command::Reembed => cli::reembed::run(&app),
         Command::Doctor(args) => cli::doctor::run(&app, &args),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
         Command::Demo(args) => cli::demo::run(&app, &args),

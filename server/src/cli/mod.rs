@@ -11,6 +11,7 @@ pub mod get;
 pub mod import;
 pub mod list;
 pub mod rebuild;
+pub mod reembed;
 pub mod restore;
 pub mod search;
 pub mod setup;
