@@ -1,4 +1,4 @@
-//! Every file in `fuzz/corpus` is read by the target that it belongs to, as fuzzing would.
+//! Every file in `fuzz/corpus`, and what is a change or two away from it, is read by the target that it belongs to.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,6 +7,13 @@ use std::path::Path;
 use memorist_engine::fuzzing::{keyword_payload, keyword_seal, sync_log, vector_payload, wheel};
 use memorist_index::fuzzing::{manifest, segment};
 use memorist_server::fuzzing::{arguments, import_file, time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::number_from;
+
+/// Changed copies of each file, where MEMORIST_FUZZ_ROUNDS does not say otherwise.
+const ROUNDS: u64 = 50;
 
 /// Gives the bytes to the target of this name. False when there is none.
 fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
@@ -26,6 +33,26 @@ fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
     true
 }
 
+/// A copy with a few changes: another bit or byte, a piece missing, or a piece of it once more.
+fn changed(bytes: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..random.random_range(1..4) {
+        let from = random.random_range(0..=bytes.len());
+        let piece = from..random.random_range(from..=bytes.len().min(from + 16));
+        match random.random_range(0..4) {
+            0 if from < bytes.len() => bytes[from] ^= 1 << random.random_range(0..8),
+            1 if from < bytes.len() => bytes[from] = random.random(),
+            2 => drop(bytes.drain(piece)),
+            _ => {
+                let again = bytes[piece].to_vec();
+                let to = random.random_range(0..=bytes.len());
+                bytes.splice(to..to, again);
+            }
+        }
+    }
+    bytes
+}
+
 #[test]
 fn every_target_reads_its_corpus() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
@@ -36,11 +63,19 @@ fn every_target_reads_its_corpus() {
     let targets = names(&fuzz.join("fuzz_targets"));
     assert_eq!(names(&fuzz.join("corpus")), targets, "each target has a corpus");
     let folder = tempfile::tempdir().unwrap();
+    let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
+    eprintln!("MEMORIST_SEED={seed}");
+    let rounds = number_from("MEMORIST_FUZZ_ROUNDS", ROUNDS);
     for target in targets {
         let files = fs::read_dir(fuzz.join("corpus").join(&target)).unwrap();
         for file in files.map(|file| file.unwrap().path()) {
+            let bytes = fs::read(&file).unwrap();
             eprintln!("{}", file.display());
-            assert!(read(&target, &fs::read(&file).unwrap(), folder.path()), "{target} is not known here");
+            assert!(read(&target, &bytes, folder.path()), "{target} is not known here");
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            for _ in 0..rounds {
+                read(&target, &changed(&bytes, &mut random), folder.path());
+            }
         }
     }
 }

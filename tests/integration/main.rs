@@ -16,6 +16,7 @@
 //! | `space.rs` | what is deleted gives its space back |
 //! | `processes.rs` | eight processes that write at once find at once what all of them wrote |
 //! | `lock_holder.rs` | eight processes, of which the one that holds the writer lock is killed every second |
+//! | `large.rs` | 100,000 memories, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the bytes that fuzzing starts from and has found, read as it reads them |
 //! | `docs.rs` | the documents name files that exist |
@@ -30,6 +31,8 @@ mod disk;
 mod docs;
 mod filters;
 mod fuzz_corpus;
+#[cfg(unix)]
+mod large;
 #[cfg(target_os = "linux")]
 mod lock_holder;
 mod meaning;
