@@ -109,7 +109,7 @@ fn sound() -> &'static Sound {
                     at,
                     format!(
                         "memory {at}: {}",
-                        "what was said ".repeat(if at.is_multiple_of(40) { 500 } else { at % 30 })
+                        "what was said ".repeat(if at.is_multiple_of(40) { 1_500 } else { at % 30 })
                     ),
                 )
             })
