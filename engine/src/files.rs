@@ -43,6 +43,15 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder_of(path))
 }
 
+/// Keeps a file that another library has made from the eyes of others.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
 /// The folder that a file is in.
 pub(crate) fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

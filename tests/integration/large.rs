@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use memorist_engine::config::Config;
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{Mode, NewRecord, Query};
 
-use crate::support::{another_process, hashed};
+use crate::support::{Setup, another_process, hashed};
 
 const RECORDS: usize = 100_000;
 /// Of them, so many are merged into the others when the writer is killed.
@@ -48,7 +49,9 @@ fn say(line: &str) {
 #[ignore = "another runs it in a process of its own"]
 fn a_child() {
     let Some(store) = std::env::var_os("MEMORIST_LARGE_STORE").map(PathBuf::from) else { return };
-    let engine = hashed().open(&store).expect("a new store opens");
+    // Without the background worker, which would merge as it likes.
+    let alone = Setup { config: Config { index_writer: false, ..hashed().config }, ..hashed() };
+    let engine = alone.open(&store).expect("a new store opens");
     let all: Vec<NewRecord> = (0..RECORDS).map(|n| NewRecord::new(text(n))).collect();
     for (part, progress) in [(&all[..RECORDS - LAST], &NoProgress as &dyn Progress), (&all[RECORDS - LAST..], &Merging)]
     {

@@ -414,3 +414,35 @@ fn within(patience: Duration, condition: impl Fn() -> bool) -> bool {
     }
     false
 }
+
+#[cfg(unix)]
+#[test]
+fn everything_in_a_store_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    fn check(folder: &std::path::Path) -> usize {
+        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+        let check_one = |entry: std::fs::DirEntry| {
+            let metadata = entry.metadata().expect("its metadata");
+            let wanted = if metadata.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(metadata.permissions().mode() & 0o777, wanted, "{}", entry.path().display());
+            if metadata.is_dir() { check(&entry.path()) } else { 1 }
+        };
+        entries.map(check_one).sum()
+    }
+
+    // A folder that others may look into stays so; what is put there is private.
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("notes"), "").expect("writes");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("opens up");
+    let store = Store { engine: hashed().open(folder.path()).expect("opens"), folder };
+    for n in 0..30 {
+        store.add(&format!("memory {n}"));
+    }
+    store.settle();
+    assert!(store.engine.delete(3).expect("deletes"));
+    store.settle();
+    std::fs::remove_file(store.folder.path().join("notes")).expect("removes");
+    let files = check(store.folder.path());
+    assert!(files > 15, "{files}");
+}

@@ -26,7 +26,7 @@ use tantivy::directory::{
 use tantivy::index::SegmentId;
 use tantivy::{HasLen, TantivyError};
 
-use crate::files::replace_file;
+use crate::files::{make_private, replace_file};
 
 /// The file that says what is live. It is replaced atomically.
 pub(super) const META: &str = "meta.json";
@@ -229,15 +229,18 @@ impl Directory for SealedDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        match self.inner.open_write(path) {
+        let failed = |error| OpenWriteError::wrap_io_error(error, path.to_owned());
+        let opened = match self.inner.open_write(path) {
             // tantivy numbers lists of deletes anew from the last commit, and would meet those of a commit that failed.
             Err(OpenWriteError::FileAlreadyExists(_)) if !self.is_live(path) => {
                 let removed = fs::remove_file(self.folder.join(path));
-                removed.map_err(|error| OpenWriteError::wrap_io_error(error, path.to_owned()))?;
+                removed.map_err(failed)?;
                 self.inner.open_write(path)
             }
             opened => opened,
-        }
+        }?;
+        make_private(&self.folder.join(path)).map_err(failed)?;
+        Ok(opened)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -249,7 +252,9 @@ impl Directory for SealedDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        self.inner.acquire_lock(lock)
+        let acquired = self.inner.acquire_lock(lock)?;
+        make_private(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
+        Ok(acquired)
     }
 
     fn watch(&self, watch_callback: WatchCallback) -> tantivy::Result<WatchHandle> {

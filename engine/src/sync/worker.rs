@@ -198,9 +198,11 @@ impl Failures {
             Err(error) => error,
         };
         let text = error.to_string();
-        if self.last.as_ref() != Some(&text) {
+        // Some count the seconds until they are tried again.
+        let without_numbers = text.replace(|character: char| character.is_ascii_digit(), "");
+        if self.last.as_ref() != Some(&without_numbers) {
             tracing::warn!("background work failed: {text}");
-            self.last = Some(text);
+            self.last = Some(without_numbers);
         }
     }
 }

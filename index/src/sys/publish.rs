@@ -25,7 +25,12 @@ impl From<io::Error> for Error {
 /// The file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
 pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> Result<T, Error> {
     remove_if_present(path)?;
-    let file = File::options().write(true).create_new(true).open(path)?;
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    // What is in an index is its user's business.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
     let mut writer = BufWriter::with_capacity(1 << 20, file);
     let filled = fill(&mut writer).and_then(|value| writer.flush().map(|()| value)).map_err(Error::Write);
     let filled = filled.and_then(|value| {

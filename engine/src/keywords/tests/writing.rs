@@ -131,3 +131,19 @@ fn a_record_is_indexed_once_however_often_it_is_replaced() {
         }
     }
 }
+
+/// A commit that fails leaves a list of deletes behind, under a number that the next one uses again.
+#[test]
+fn lists_of_deletes_that_nobody_lists_are_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &records(&["first words", "second words"]));
+    index.release_writer().unwrap();
+    let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let segment = files.filter_map(|name| Some(name.strip_suffix(".term")?.to_owned())).next().unwrap();
+    for opstamp in 0..100 {
+        std::fs::write(folder.path().join(format!("{segment}.{opstamp}.del")), "half a list").unwrap();
+    }
+    index.apply(&[], &[1], 2).unwrap();
+    assert_eq!(ids(index.snapshot().unwrap().as_ref(), "words"), [2]);
+    assert_eq!(index.verify().unwrap(), [] as [String; 0]);
+}
