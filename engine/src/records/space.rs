@@ -1,5 +1,7 @@
 //! Gives the room of what was deleted back to the file system.
 
+use rusqlite::Connection;
+
 use super::Records;
 use crate::error::Result;
 
@@ -8,15 +10,24 @@ const SPARE_PAGES: i64 = 1_000;
 /// Pages given back in one transaction: short enough that nobody notices waiting for it.
 const PAGES_PER_STEP: i64 = 1_000;
 
+/// As SQLite numbers its modes.
+const INCREMENTAL: i64 = 2;
+
+/// Lets a database that has no page yet give pages back; later it could not learn it any more.
+pub(super) fn prepare(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "auto_vacuum", INCREMENTAL)
+}
+
 impl Records {
-    /// Whether the database has more free pages than it may keep.
+    /// Whether the database has more free pages than it may keep, and can give them back: one that was not made with
+    /// [`prepare`] cannot.
     pub fn has_room_to_give(&self) -> Result<bool> {
-        let free: i64 = self.reader()?.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
-        Ok(free > SPARE_PAGES)
+        let reader = self.reader()?;
+        let number = |pragma: &str| reader.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+        Ok(number("freelist_count")? > SPARE_PAGES && number("auto_vacuum")? == INCREMENTAL)
     }
 
-    /// Gives some of the free pages back. The file is shorter after the next checkpoint. A database of another program
-    /// version may not be able to: then nothing happens.
+    /// Gives some of the free pages back. The file is shorter after the next checkpoint.
     pub fn give_room(&self) -> Result<()> {
         self.write(|tx| {
             let mut vacuum = tx.prepare(&format!("PRAGMA incremental_vacuum({PAGES_PER_STEP})"))?;

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 
 use super::row::{self, select_records};
-use super::{Snapshot, folder, log, schema};
+use super::{Snapshot, folder, log, schema, space};
 use crate::error::{Error, Result};
 use crate::files::Stamp;
 use crate::paths::{StorePaths, companions};
@@ -66,8 +66,7 @@ impl Records {
         let mut writer = connect(&path, PATIENCE).map_err(refuse)?;
         // Before anything is changed: is the file ours at all?
         if schema::check_owner(&writer, &path)? == 0 {
-            // Only a database that has no page yet can learn to give pages back.
-            writer.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(refuse)?;
+            space::prepare(&writer).map_err(refuse)?;
         }
         use_write_ahead_log(&writer).map_err(refuse)?;
         let store_id = schema::prepare(&mut writer, &path)?;

@@ -15,7 +15,7 @@ use crate::files::{folder_of, sync_folder};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 use crate::records::backup::{Beside, copy_pages, remove_indexes};
-use crate::records::{integrity, schema, store};
+use crate::records::{integrity, schema, space, store};
 
 /// Others have so long to finish what they are doing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -152,6 +152,7 @@ impl Saved {
 /// Makes the empty file `new` a database with everything that can be saved of the pages in `source`.
 fn fill(source: &Path, new: &Path, doubts: &mut Doubts, progress: &dyn Progress) -> Result<Salvage> {
     let mut conn = store::connect(new, PATIENCE)?;
+    space::prepare(&conn)?;
     // It is thrown away if anything fails, and synced when it is done.
     conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))?;
     conn.pragma_update(None, "synchronous", "OFF")?;
