@@ -110,9 +110,16 @@ impl TantivyIndex {
 
     fn faults(&self) -> Result<Vec<String>> {
         let Source { folder, directory, index, reader, fields, .. } = &self.source;
-        let files = seal::files(&Stamp::take(folder)?.bytes).map_err(unusable)?;
-        let mut faults: Vec<String> =
-            files.names().filter_map(|name| directory.fault(name, &files, index.directory())).collect();
+        let mut faults: Vec<String> = loop {
+            let stamp = Stamp::take(folder)?;
+            let files = seal::files(&stamp.bytes).map_err(unusable)?;
+            let faults: Vec<_> =
+                files.names().filter_map(|name| directory.fault(name, &files, index.directory())).collect();
+            // Another process may have published meanwhile, and removed what it replaced.
+            if faults.is_empty() || Stamp::take(folder)?.bytes == stamp.bytes {
+                break faults;
+            }
+        };
         if !faults.is_empty() {
             return Ok(faults);
         }

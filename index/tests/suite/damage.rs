@@ -139,7 +139,9 @@ fn damage_is_not_merged_into_a_sound_segment() {
         *bytes.last_mut().unwrap() ^= 1;
         let copy = damaged(world.directory.path(), &name, &bytes);
         // Everything there is would be merged.
-        let mut writer = Writer::open(copy.path(), small(DIMS, 20)).unwrap();
+        let mut options = small(DIMS, 20);
+        options.merge_percent = 1;
+        let mut writer = Writer::open(copy.path(), options).unwrap();
         let merged = writer.maintain(&|_| std::ops::ControlFlow::Continue(()));
         assert!(matches!(merged, Err(WriteError::Open(OpenError::Damaged { .. }))), "{name}: {merged:?}");
     }
