@@ -126,6 +126,8 @@ class Door(threading.Thread):
             self.add()
         while self.with_model and self.tool("memory_stats")["pendingEmbeddings"]:
             time.sleep(0.1)
+        # The first search of a new store may come before its vector index.
+        self.tiers.clear()
 
     def tool(self, tool, **arguments):
         """The structured result of a tool that must not fail."""
