@@ -20,7 +20,7 @@ pub(super) fn prepare(conn: &Connection) -> rusqlite::Result<()> {
 
 impl Records {
     /// Whether the database has more free pages than it may keep, and can give them back: one that was not made with
-    /// [`prepare`] cannot.
+    /// `prepare` cannot.
     pub fn has_room_to_give(&self) -> Result<bool> {
         let reader = self.reader()?;
         let number = |pragma: &str| reader.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
