@@ -11,7 +11,8 @@
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
 //! | `top.rs` | the best k |
 //! | `snapshot.rs` | one unchanging view, and how it is searched |
-//! | `tail.rs` | [`TailIndex`]: records not applied yet, as one more segment |
+//! | `postings.rs` | a few records indexed in memory |
+//! | `tail.rs` | [`TailIndex`]: records not applied yet |
 //! | `index.rs` | [`TantivyIndex`]: open, apply, merge, verify |
 //! | `damage.rs` | errors and panics on damaged files, as errors that say so |
 //!
@@ -52,6 +53,7 @@ mod analysis;
 mod damage;
 mod filter;
 mod index;
+mod postings;
 mod query;
 mod schema;
 mod scoring;

@@ -97,26 +97,40 @@ pub(super) fn id_term(fields: &Fields, id: RecordId) -> Option<Term> {
     Some(Term::from_field_u64(fields.id, u64::try_from(id).ok()?))
 }
 
+/// What of a record goes into the text fields, each of which gets one text at most.
+pub(super) struct Texts<'a> {
+    pub(super) content: &'a str,
+    pub(super) context: Option<&'a str>,
+    /// All tags as one text, so that each term is there once.
+    pub(super) tags: Option<String>,
+    /// The other three as one text, in which the identifiers are looked for, each once.
+    pub(super) named: String,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn of(record: &'a Record) -> Self {
+        let context = record.context.as_deref();
+        let tags = (!record.tags.is_empty()).then(|| record.tags.join("\n"));
+        let parts = [Some(record.content.as_str()), context, tags.as_deref()];
+        let named = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        Texts { content: &record.content, context, tags, named }
+    }
+}
+
 /// A record as a document. Nothing of it is stored: the texts are in SQLite.
 pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocument> {
     let id = u64::try_from(record.id).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
     let mut document = TantivyDocument::default();
+    let texts = Texts::of(record);
     document.add_u64(fields.id, id);
-    document.add_text(fields.content, &record.content);
-    // One text for the identifiers of all three, and one for all tags, so that each term is there once.
-    let mut named = record.content.clone();
-    if let Some(context) = &record.context {
+    document.add_text(fields.content, texts.content);
+    if let Some(context) = texts.context {
         document.add_text(fields.context, context);
-        named.push('\n');
-        named.push_str(context);
     }
-    if !record.tags.is_empty() {
-        let tags = record.tags.join("\n");
-        named.push('\n');
-        named.push_str(&tags);
+    if let Some(tags) = texts.tags {
         document.add_text(fields.tags, tags);
     }
-    document.add_text(fields.exact, named);
+    document.add_text(fields.exact, texts.named);
     document.add_u64(fields.kind, kind_code(record.kind));
     document.add_i64(fields.importance, record.importance);
     document.add_f64(fields.confidence, record.confidence);

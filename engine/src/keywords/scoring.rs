@@ -18,6 +18,7 @@
 //! The sum is raised by [`PHRASE_BONUS`] times the share of the query's word pairs that stand in the content as they
 //! stand in the query.
 
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings, TermInfo};
 use tantivy::query::{
     Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
@@ -25,9 +26,11 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Searcher, TERMINATED, TantivyError, Term};
 
+use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, Pair};
 use super::schema::Fields;
 use super::segment::{Segment, TextField};
+use super::tail::Part;
 use crate::error::Result;
 
 /// A document in which all pairs of a query stand together scores this much more.
@@ -45,8 +48,9 @@ const ENDLESS: u64 = 1_000_000;
 /// BM25 of one occurrence against an [`ENDLESS`] average, with idf 1: (k1 + 1) / (1 + k1 * (1 - b)).
 const ONE_OCCURRENCE: f32 = 2.2 / 1.3;
 
+/// A field in which terms are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Content,
     Context,
     Tags,
@@ -91,9 +95,11 @@ struct Clause {
     frequency: u64,
     /// Where its postings are, by segment.
     found: Vec<Option<TermInfo>>,
+    /// The term as text, by which the tail knows it.
+    text: String,
 }
 
-/// A query against a list of segments.
+/// A query against a list of segments and the parts of a tail.
 pub(super) struct Plan {
     clauses: Vec<Clause>,
     /// Index into `clauses` of the content clauses of each pair, and the distance.
@@ -106,13 +112,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(query: &KeywordQuery, fields: &Fields, segments: &[&Segment]) -> Result<Plan> {
-        let docs: u64 = segments.iter().map(|segment| u64::from(segment.reader.max_doc())).sum();
-        let tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
+    pub(super) fn new(query: &KeywordQuery, fields: &Fields, segments: &[Segment], parts: &[Part]) -> Result<Plan> {
+        let mut docs: u64 = segments.iter().map(|segment| u64::from(segment.reader.max_doc())).sum();
+        docs += parts.iter().map(|part| part.indexed.records().len() as u64).sum::<u64>();
+        let mut tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
+        tokens += parts.iter().map(|part| part.indexed.field(Place::Content).total_tokens()).sum::<u64>();
         let mut plan = Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked: query.pairs.len(), docs, tokens };
         let words = rarest(&query.words, MAX_WORDS, |word| {
             let places = [Place::Content, Place::Context, Place::Tags];
-            Found::look(word, &places, fields, segments)
+            Found::look(word, &places, fields, segments, parts)
         })?;
         let mut content_clause = vec![None; query.words.len()];
         for (index, found) in words {
@@ -122,7 +130,7 @@ impl Plan {
             plan.add(found);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
-            Found::look(identifier, &[Place::Exact], fields, segments)
+            Found::look(identifier, &[Place::Exact], fields, segments, parts)
         })?;
         identifiers.into_iter().for_each(|(_, found)| plan.add(found));
         plan.pairs = query
@@ -141,7 +149,8 @@ impl Plan {
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
-            self.clauses.push(Clause { place, term, weight: weight.boost_by(place.boost()), frequency, found: infos });
+            let (weight, text) = (weight.boost_by(place.boost()), found.text.clone());
+            self.clauses.push(Clause { place, term, weight, frequency, found: infos, text });
         }
     }
 
@@ -190,10 +199,9 @@ impl Plan {
     }
 
     /// A scorer of the documents of one segment.
-    pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a>> {
-        let mut cursors = Vec::with_capacity(self.clauses.len());
-        for (index, clause) in self.clauses.iter().enumerate() {
-            let Some(info) = &clause.found[ordinal] else { continue };
+    pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a, SegmentPostings>> {
+        self.scorer_over(|index, clause| {
+            let Some(info) = &clause.found[ordinal] else { return Ok(None) };
             let paired = self.pairs.iter().any(|pair| pair.first == index || pair.second == index);
             let option = match paired {
                 true => IndexRecordOption::WithFreqsAndPositions,
@@ -201,7 +209,27 @@ impl Plan {
             };
             let field = clause.place.of(segment);
             let postings = field.terms.read_postings_from_terminfo(info, option).map_err(TantivyError::from)?;
-            cursors.push(Cursor { postings, clause: index, weight: &clause.weight, field });
+            Ok(Some((postings, &field.norms)))
+        })
+    }
+
+    /// A scorer of the records of one part of the tail.
+    pub(super) fn tail_scorer<'a>(&'a self, part: &'a IndexedRecords) -> Result<Scorer<'a, PostingsCursor<'a>>> {
+        self.scorer_over(|_, clause| {
+            let field = part.field(clause.place);
+            Ok(field.postings(&clause.text).map(|postings| (postings, &field.norms)))
+        })
+    }
+
+    fn scorer_over<'a, P>(
+        &'a self,
+        open: impl Fn(usize, &'a Clause) -> Result<Option<(P, &'a FieldNormReader)>>,
+    ) -> Result<Scorer<'a, P>> {
+        let mut cursors = Vec::with_capacity(self.clauses.len());
+        for (index, clause) in self.clauses.iter().enumerate() {
+            if let Some((postings, norms)) = open(index, clause)? {
+                cursors.push(Cursor { postings, clause: index, weight: &clause.weight, norms });
+            }
         }
         let cursor_of = |clause: usize| cursors.iter().position(|cursor| cursor.clause == clause);
         let pairs = self
@@ -233,6 +261,7 @@ impl Bm25StatisticsProvider for Plan {
 
 /// A word or identifier of the query, looked up.
 struct Found {
+    text: String,
     /// In how many documents it occurs: that of the field where it occurs most.
     frequency: u64,
     /// The fields in which it occurs.
@@ -240,12 +269,14 @@ struct Found {
 }
 
 impl Found {
-    fn look(text: &str, places: &[Place], fields: &Fields, segments: &[&Segment]) -> Result<Found> {
-        let mut found = Found { frequency: 0, terms: Vec::new() };
+    fn look(text: &str, places: &[Place], fields: &Fields, segments: &[Segment], parts: &[Part]) -> Result<Found> {
+        let mut found = Found { text: text.to_owned(), frequency: 0, terms: Vec::new() };
         for &place in places {
             let term = Term::from_field_text(place.field(fields), text);
             let infos = segments.iter().map(|segment| place.of(segment).find(&term)).collect::<Result<Vec<_>>>()?;
-            let frequency = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+            let in_segments: u64 = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
+            let in_tail: u64 = parts.iter().map(|part| part.indexed.field(place).doc_freq(text)).sum();
+            let frequency = in_segments + in_tail;
             if frequency > 0 {
                 found.frequency = found.frequency.max(frequency);
                 found.terms.push((place, term, infos));
@@ -272,23 +303,56 @@ fn rarest(texts: &[String], most: usize, look: impl Fn(&str) -> Result<Found>) -
     Ok(kept)
 }
 
-struct Cursor<'a> {
-    postings: SegmentPostings,
-    clause: usize,
-    weight: &'a Bm25Weight,
-    field: &'a TextField,
+/// The documents in which a term occurs, gone through in ascending order.
+pub(super) trait Occurrences {
+    /// The present one, [`TERMINATED`] after the last.
+    fn doc(&self) -> DocId;
+
+    /// Goes on to the first document at or after `doc`, which is after the present one.
+    fn seek(&mut self, doc: DocId);
+
+    /// How often the term occurs in the present document.
+    fn frequency(&self) -> u32;
+
+    /// Puts where it occurs there in the place of what is in `positions`.
+    fn positions(&mut self, positions: &mut Vec<u32>);
 }
 
-/// Scores documents of one segment, in ascending order.
-pub(super) struct Scorer<'a> {
-    cursors: Vec<Cursor<'a>>,
+impl Occurrences for SegmentPostings {
+    fn doc(&self) -> DocId {
+        DocSet::doc(self)
+    }
+
+    fn seek(&mut self, doc: DocId) {
+        DocSet::seek(self, doc);
+    }
+
+    fn frequency(&self) -> u32 {
+        self.term_freq()
+    }
+
+    fn positions(&mut self, positions: &mut Vec<u32>) {
+        Postings::positions(self, positions);
+    }
+}
+
+struct Cursor<'a, P> {
+    postings: P,
+    clause: usize,
+    weight: &'a Bm25Weight,
+    norms: &'a FieldNormReader,
+}
+
+/// Scores documents of one segment or part, in ascending order.
+pub(super) struct Scorer<'a, P> {
+    cursors: Vec<Cursor<'a, P>>,
     /// Indexes into `cursors`.
     pairs: Vec<Pair>,
     pairs_asked: usize,
     positions: [Vec<u32>; 2],
 }
 
-impl Scorer<'_> {
+impl<P: Occurrences> Scorer<'_, P> {
     /// The first document at or after `from` in which a term occurs. `from` must not go back.
     pub(super) fn next(&mut self, from: DocId) -> DocId {
         let mut next = TERMINATED;
@@ -310,7 +374,7 @@ impl Scorer<'_> {
                 cursor.postings.seek(doc);
             }
             if cursor.postings.doc() == doc {
-                sum += cursor.weight.score(cursor.field.norms.fieldnorm_id(doc), cursor.postings.term_freq());
+                sum += cursor.weight.score(cursor.norms.fieldnorm_id(doc), cursor.postings.frequency());
             }
         }
         if self.pairs.is_empty() || sum * (1.0 + PHRASE_BONUS) < bar {

@@ -20,8 +20,10 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, Lock, ManagedDirectory, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+    Directory, DirectoryLock, FileHandle, FileSlice, Lock, ManagedDirectory, MmapDirectory, WatchCallback, WatchHandle,
+    WritePtr,
 };
 use tantivy::index::SegmentId;
 use tantivy::{HasLen, TantivyError};
@@ -32,6 +34,11 @@ use crate::files::{make_private, replace_file};
 pub(super) const META: &str = "meta.json";
 /// tantivy's footer, which holds the checksum of the rest, is shorter than this many bytes.
 const END: usize = 128;
+
+/// The file of a segment in which tantivy keeps stored fields. We have none, so it is tiny; but to open it tantivy takes as
+/// much memory as it says, and an allocation that fails ends the process. It alone is compared with its checksum before it
+/// is opened.
+const STORE: &str = "store";
 
 /// What a file was when it was sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +99,15 @@ pub(crate) fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
         return Err("its seal is broken: it is not what was written".to_owned());
     }
     Ok((text, seal.files))
+}
+
+/// Reads a file of tantivy's whole and compares it with the checksum at its end.
+fn check_all(file: Arc<dyn FileHandle>) -> io::Result<()> {
+    let (footer, body) = Footer::extract_footer(FileSlice::new(file))?;
+    match crc32fast::hash(&body.read_bytes()?) == footer.crc {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it does not match its checksum")),
+    }
 }
 
 fn check(text: &[u8], files: &Files) -> Result<String, String> {
@@ -225,7 +241,11 @@ impl Directory for SealedDirectory {
     }
 
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.inner.get_file_handle(path)
+        let file = self.inner.get_file_handle(path)?;
+        if path.extension().is_some_and(|ending| ending == STORE) {
+            check_all(file.clone()).map_err(|why| OpenReadError::wrap_io_error(why, path.to_owned()))?;
+        }
+        Ok(file)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {

@@ -1,4 +1,4 @@
-//! One segment of an index (or the tail, which is one), opened for searching.
+//! One segment of an index, opened for searching.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use super::damage::contained;
 use super::filter::allowed_docs;
 use super::query::KeywordQuery;
 use super::schema::Fields;
-use super::scoring::{Plan, Scorer};
+use super::scoring::{Occurrences, Plan, Scorer};
 use super::segment::Segment;
 use super::tail::{Part, TailIndex};
 use super::top::Top;
@@ -64,11 +64,6 @@ impl Snapshot {
         outcome
     }
 
-    /// Every segment, the tail last.
-    fn with_tail<'a>(&'a self, tail: Option<&'a TailIndex>) -> Vec<&'a Segment> {
-        self.segments.iter().chain(parts_of(tail).iter().map(Part::segment)).collect()
-    }
-
     fn allowed(&self, filter: &Filter) -> Result<Arc<Allowed>> {
         if let Some((_, allowed)) = self.filters.lock().iter().find(|(kept, _)| kept == filter) {
             return Ok(allowed.clone());
@@ -95,28 +90,20 @@ impl Snapshot {
         except: &RoaringTreemap,
         tail: Option<&TailIndex>,
     ) -> Result<Vec<(RecordId, f32)>> {
-        let segments = self.with_tail(tail);
-        let plan = Plan::new(query, &self.fields, &segments)?;
+        let plan = Plan::new(query, &self.fields, &self.segments, parts_of(tail))?;
         if k == 0 || plan.is_empty() {
             return Ok(Vec::new());
         }
         let allowed = if filter.is_empty() { None } else { Some(self.allowed(filter)?) };
-        let in_tail = match filter.is_empty() {
-            true => Vec::new(),
-            false => parts_of(tail).iter().map(|part| part.allowed(filter)).collect::<Result<Vec<_>>>()?,
-        };
         let mut top = Top::new(k);
-        for (ordinal, segment) in segments.iter().enumerate() {
-            let (docs, replaced) = match ordinal.checked_sub(self.segments.len()) {
-                Some(part) => (in_tail.get(part), Some(&parts_of(tail)[part].stale)),
-                None => (allowed.as_ref().map(|allowed| &allowed.docs[ordinal]), tail.map(TailIndex::ids)),
-            };
+        for (ordinal, segment) in self.segments.iter().enumerate() {
+            let docs = allowed.as_ref().map(|allowed| &allowed.docs[ordinal]);
             let admit = |doc: DocId| {
                 if segment.reader.is_deleted(doc) || docs.is_some_and(|docs| !docs.contains(doc)) {
                     return None;
                 }
                 let id = segment.id(doc);
-                let hidden = except.contains(id as u64) || replaced.is_some_and(|ids| ids.contains(id as u64));
+                let hidden = except.contains(id as u64) || tail.is_some_and(|tail| tail.ids().contains(id as u64));
                 (!hidden).then_some(id)
             };
             let mut contest = Contest { scorer: plan.scorer(ordinal, segment)?, top: &mut top, admit };
@@ -128,48 +115,73 @@ impl Snapshot {
                 _ => contest.prune(&plan, &self.searcher, &segment.reader)?,
             }
         }
+        for Part { indexed, stale } in parts_of(tail) {
+            let admit = |doc: DocId| {
+                let record = &indexed.records()[doc as usize];
+                let hidden = except.contains(record.id as u64) || stale.contains(record.id as u64);
+                (!hidden && filter.allows(record)).then_some(record.id)
+            };
+            Contest { scorer: plan.tail_scorer(indexed)?, top: &mut top, admit }.consider_all();
+        }
         Ok(top.into_sorted())
     }
 
     fn scores_of(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
-        let segments = self.with_tail(tail);
-        let plan = Plan::new(query, &self.fields, &segments)?;
-        // (segment, document, index into `ids`)
-        let mut places = Vec::with_capacity(ids.len());
-        for (index, &id) in ids.iter().enumerate() {
+        let parts = parts_of(tail);
+        let plan = Plan::new(query, &self.fields, &self.segments, parts)?;
+        let mut scores = vec![None; ids.len()];
+        // (segment, document, index into `ids`), and the same for the parts of the tail
+        let (mut in_segments, mut in_tail) = (Vec::with_capacity(ids.len()), Vec::new());
+        'ids: for (index, &id) in ids.iter().enumerate() {
             // the newest part of the tail first: it has the newest version
-            for (ordinal, segment) in segments.iter().enumerate().rev() {
+            for (ordinal, part) in parts.iter().enumerate().rev() {
+                if let Some(doc) = part.indexed.doc(id) {
+                    in_tail.push((ordinal, doc, index));
+                    continue 'ids;
+                }
+            }
+            for (ordinal, segment) in self.segments.iter().enumerate() {
                 if let Some(doc) = segment.doc(id)? {
-                    places.push((ordinal, doc, index));
-                    break;
+                    in_segments.push((ordinal, doc, index));
+                    continue 'ids;
                 }
             }
         }
-        places.sort_unstable();
-        let mut scores = vec![None; ids.len()];
-        for run in places.chunk_by(|left, right| left.0 == right.0) {
-            let mut scorer = plan.scorer(run[0].0, segments[run[0].0])?;
-            for &(_, doc, index) in run {
-                scores[index] = Some(scorer.score(doc, 0.0));
-            }
-        }
+        fill(&mut scores, in_segments, |ordinal| plan.scorer(ordinal, &self.segments[ordinal]))?;
+        fill(&mut scores, in_tail, |ordinal| plan.tail_scorer(&parts[ordinal].indexed))?;
         Ok(scores)
     }
+}
+
+/// Scores the documents of `places`: the number of a scorer, a document, and where its score belongs.
+fn fill<'a, P: Occurrences>(
+    scores: &mut [Option<f32>],
+    mut places: Vec<(usize, DocId, usize)>,
+    scorer: impl Fn(usize) -> Result<Scorer<'a, P>>,
+) -> Result<()> {
+    places.sort_unstable();
+    for run in places.chunk_by(|left, right| left.0 == right.0) {
+        let mut scorer = scorer(run[0].0)?;
+        for &(_, doc, index) in run {
+            scores[index] = Some(scorer.score(doc, 0.0));
+        }
+    }
+    Ok(())
 }
 
 fn parts_of(tail: Option<&TailIndex>) -> &[Part] {
     tail.map_or(&[], TailIndex::parts)
 }
 
-/// The documents of one segment on their way into the best k.
-struct Contest<'a, Admit> {
-    scorer: Scorer<'a>,
+/// The documents of one segment or part on their way into the best k.
+struct Contest<'a, P, Admit> {
+    scorer: Scorer<'a, P>,
     top: &'a mut Top,
     /// The record that a document is, if it may come in.
     admit: Admit,
 }
 
-impl<Admit: Fn(DocId) -> Option<RecordId>> Contest<'_, Admit> {
+impl<P: Occurrences, Admit: Fn(DocId) -> Option<RecordId>> Contest<'_, P, Admit> {
     /// Offers `doc` if a term occurs in it. Documents must come in ascending order.
     fn consider(&mut self, doc: DocId) {
         let Some(id) = (self.admit)(doc) else { return };
