@@ -15,7 +15,7 @@ use crate::support::hashed;
 /// Memories that each process adds: as many as fit into one answer.
 const EACH: usize = 1_000;
 /// At most so many runs.
-const RUNS: usize = 8;
+const RUNS: usize = 4;
 /// The longest from the last acknowledgement to the end of a search that starts then.
 const AT_ONCE: Duration = Duration::from_millis(100);
 

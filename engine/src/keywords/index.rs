@@ -20,7 +20,7 @@ use super::segment::Segment;
 use super::snapshot::Snapshot;
 use super::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
-use crate::files::private_folders;
+use crate::files::{drop_aside, private_folders};
 use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};
 
@@ -159,7 +159,8 @@ impl KeywordIndex for TantivyIndex {
         let mut published = self.published.lock();
         let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.source.folder));
         if !current {
-            *published = contained(|| self.source.load())?;
+            let newer = contained(|| self.source.load())?;
+            drop_aside(std::mem::replace(&mut *published, newer));
         }
         Ok(published.snapshot.clone())
     }
@@ -215,7 +216,7 @@ impl KeywordIndex for TantivyIndex {
 
 impl Source {
     fn open(folder: &Path) -> Result<Source> {
-        let directory = SealedDirectory::open(folder)?;
+        let directory = SealedDirectory::open_to_read(folder)?;
         let index = open(directory.clone())?;
         let (schema, fields) = schema::schema();
         Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
@@ -283,7 +284,7 @@ fn first_fault(files: &Files, directory: &SealedDirectory, index: &Index) -> Opt
 /// Not every error that damage leads to speaks of damage: the checksums know.
 fn blame(folder: &Path, error: Error) -> Error {
     let fault = contained(|| {
-        let directory = SealedDirectory::open(folder)?;
+        let directory = SealedDirectory::open_to_read(folder)?;
         let files = seal::files(&Stamp::take(folder)?.bytes).map_err(unusable)?;
         Ok(first_fault(&files, &directory, &open(directory.clone())?))
     });

@@ -11,7 +11,7 @@
 //! SHA-256.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use sha2::{Digest, Sha256};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, FileSlice, Lock, ManagedDirectory, MmapDirectory, WatchCallback, WatchHandle,
-    WritePtr,
+    Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK, ManagedDirectory, MmapDirectory, WatchCallback,
+    WatchHandle, WritePtr,
 };
 use tantivy::index::SegmentId;
 use tantivy::{HasLen, TantivyError};
 
-use crate::files::{make_private, replace_file};
+use crate::files::{make_private, private_file, replace_file};
 
 /// The file that says what is live. It is replaced atomically.
 pub(super) const META: &str = "meta.json";
@@ -125,6 +125,8 @@ fn digest(bytes: &[u8]) -> String {
 pub(super) struct SealedDirectory {
     folder: PathBuf,
     inner: MmapDirectory,
+    /// Whether nothing is written or removed through this one.
+    reads_only: bool,
     /// Files never change, so each is read once.
     known: Arc<Mutex<BTreeMap<String, Sealed>>>,
 }
@@ -132,7 +134,13 @@ pub(super) struct SealedDirectory {
 impl SealedDirectory {
     /// Opens a folder, which must be there.
     pub(super) fn open(folder: &Path) -> Result<Self, TantivyError> {
-        Ok(SealedDirectory { folder: folder.to_owned(), inner: MmapDirectory::open(folder)?, known: Arc::default() })
+        let inner = MmapDirectory::open(folder)?;
+        Ok(SealedDirectory { folder: folder.to_owned(), inner, reads_only: false, known: Arc::default() })
+    }
+
+    /// Opens a folder that others may write to.
+    pub(super) fn open_to_read(folder: &Path) -> Result<Self, TantivyError> {
+        Ok(SealedDirectory { reads_only: true, ..Self::open(folder)? })
     }
 
     /// Reads a file of `files` whole, and says in words what is wrong with it.
@@ -185,6 +193,22 @@ impl SealedDirectory {
         }
         known.clone_from(&files);
         Ok(files)
+    }
+}
+
+/// Held while segments are opened, so that none of their files is removed. tantivy's own makes those wait for one another
+/// who open the same segments, and after each commit every process does.
+#[derive(Debug)]
+struct SharedLock {
+    /// Unlocked when it is closed.
+    _file: File,
+}
+
+impl SharedLock {
+    fn acquire(path: &Path) -> io::Result<Self> {
+        let file = private_file().create(true).write(true).truncate(false).open(path)?;
+        file.lock_shared()?;
+        Ok(SharedLock { _file: file })
     }
 }
 
@@ -272,6 +296,10 @@ impl Directory for SealedDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        if self.reads_only && lock.filepath == META_LOCK.filepath {
+            let locked = SharedLock::acquire(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
+            return Ok(DirectoryLock::from(Box::new(locked)));
+        }
         let acquired = self.inner.acquire_lock(lock)?;
         make_private(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
         Ok(acquired)

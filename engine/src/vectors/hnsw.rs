@@ -15,7 +15,7 @@ use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, Result};
-use crate::files::private_folders;
+use crate::files::{drop_aside, private_folders};
 use crate::inspection::Inspection;
 use crate::progress::Progress;
 use crate::types::{RecordId, Seq};
@@ -97,8 +97,12 @@ impl VectorIndex for HnswIndex {
     }
 
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
+        let before = self.reader.snapshot();
         self.reader.refresh().map_err(open_error)?;
         let index = self.reader.snapshot();
+        if !Arc::ptr_eq(&before, &index) {
+            drop_aside(before);
+        }
         let applied = parse(index.payload(), &self.model)?;
         let inspection = self.inspect(&index);
         Ok(Arc::new(HnswSnapshot { index, applied, ef: self.ef, inspection }))

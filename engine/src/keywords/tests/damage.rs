@@ -67,6 +67,25 @@ fn any_other_list_of_segments_is_refused() {
     TantivyIndex::open(folder.path()).unwrap();
 }
 
+/// tantivy takes as much memory as this file says: where that is more than there is, the process ends.
+#[test]
+fn the_file_whose_lengths_tantivy_believes_is_checked_before_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    some_index(folder.path());
+    for store in files(folder.path()).iter().filter(|file| file.extension().is_some_and(|kind| kind == "store")) {
+        let sound = fs::read(store).unwrap();
+        for at in 0..sound.len() {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 0xff;
+            fs::write(store, bytes).unwrap();
+            let why = why(TantivyIndex::open(folder.path()));
+            assert!(why.contains(".store"), "byte {at}: {why}");
+        }
+        fs::write(store, sound).unwrap();
+    }
+    exercise(folder.path()).unwrap();
+}
+
 #[test]
 fn a_file_in_the_place_of_another_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
