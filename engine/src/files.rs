@@ -15,8 +15,9 @@ pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
     }
 }
 
-/// Drops what has files mapped in a thread of its own. Others may have removed them, and the last who lets go of a removed
-/// file waits for the disk to give its blocks back (measured: 30 to 60 ms for a few small ones).
+/// Drops, in a thread of its own, what has files mapped: others may have removed them, and the last who lets go of a removed
+/// file waits for the disk to give its blocks back (measured: 30 to 60 ms for a few small ones). A search that still holds
+/// it may be the last all the same.
 pub(crate) fn drop_aside(mapped: impl Send + 'static) {
     // Where no thread can be had it is dropped here.
     let _ = std::thread::Builder::new().name("memorist-unmap".into()).spawn(move || drop(mapped));

@@ -46,6 +46,10 @@ pub(super) fn unusable(why: impl Into<String>) -> Error {
 fn named(error: Error) -> Error {
     match error {
         Error::Keywords(why) if is_damage(&why) => unusable(in_words(&why)),
+        // tantivy keeps the reason to itself, and says that a thread may have panicked.
+        Error::Keywords(TantivyError::ErrorInThread(_)) => {
+            Error::Keywords(io::Error::other("its writer could not write; is the disk full?").into())
+        }
         other => other,
     }
 }
@@ -78,4 +82,16 @@ fn is_damage(error: &TantivyError) -> bool {
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_that_was_stopped_by_the_disk_says_so() {
+        let stopped = TantivyError::ErrorInThread("a worker thread encountered an error or panicked".to_owned());
+        let error = contained(|| Err::<(), _>(stopped.into())).unwrap_err().to_string();
+        assert!(error.contains("is the disk full?") && !error.contains("panicked"), "{error}");
+    }
 }

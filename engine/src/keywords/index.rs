@@ -123,9 +123,14 @@ impl TantivyIndex {
         if !faults.is_empty() {
             return Ok(faults);
         }
-        reader.reload()?;
+        let searcher = {
+            // A snapshot that is made meanwhile must not get what this has opened before.
+            let _published = self.published.lock();
+            reader.reload()?;
+            reader.searcher()
+        };
         let mut seen = HashMap::new();
-        for reader in reader.searcher().segment_readers() {
+        for reader in searcher.segment_readers() {
             let segment = Segment::open(reader, fields)?;
             let (listed, held) = (reader.max_doc(), segment.content.norms.num_docs());
             if listed != held {

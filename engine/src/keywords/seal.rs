@@ -35,7 +35,7 @@ pub(super) const META: &str = "meta.json";
 /// tantivy's footer, which holds the checksum of the rest, is shorter than this many bytes.
 const END: usize = 128;
 
-/// The file of a segment in which tantivy keeps stored fields. We have none, so it is tiny; but to open it tantivy takes as
+/// The file of a segment in which tantivy keeps stored fields. We have none, so it is small; but to open it tantivy takes as
 /// much memory as it says, and an allocation that fails ends the process. It alone is compared with its checksum before it
 /// is opened.
 const STORE: &str = "store";
@@ -206,7 +206,8 @@ struct SharedLock {
 
 impl SharedLock {
     fn acquire(path: &Path) -> io::Result<Self> {
-        let file = private_file().create(true).write(true).truncate(false).open(path)?;
+        // NFS locks a file as it was opened: to read, or not at all.
+        let file = private_file().read(true).create(true).truncate(false).open(path)?;
         file.lock_shared()?;
         Ok(SharedLock { _file: file })
     }
