@@ -90,7 +90,7 @@ impl IndexedField {
                 }
             });
             tokens += u64::from(length);
-            norms.push(FieldNormReader::constant(1, length).fieldnorm_id(0));
+            norms.push(FieldNormReader::fieldnorm_to_id(length));
         }
         Ok(IndexedField { terms, norms: FieldNormReader::open(FileSlice::from(norms))?, tokens })
     }

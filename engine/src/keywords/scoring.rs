@@ -1,4 +1,4 @@
-//! BM25 of a query over several segments as one corpus.
+//! BM25 of a query over several segments, and the parts of a tail, as one corpus.
 //!
 //! A [`Plan`] holds the terms of a query that occur at all, with their weights from the statistics of every segment
 //! together; a [`Scorer`] gives the score of one document after the other of one segment. Every score that leaves this
@@ -95,8 +95,6 @@ struct Clause {
     frequency: u64,
     /// Where its postings are, by segment.
     found: Vec<Option<TermInfo>>,
-    /// The term as text, by which the tail knows it.
-    text: String,
 }
 
 /// A query against a list of segments and the parts of a tail.
@@ -149,8 +147,7 @@ impl Plan {
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
-            let (weight, text) = (weight.boost_by(place.boost()), found.text.clone());
-            self.clauses.push(Clause { place, term, weight, frequency, found: infos, text });
+            self.clauses.push(Clause { place, term, weight: weight.boost_by(place.boost()), frequency, found: infos });
         }
     }
 
@@ -217,7 +214,8 @@ impl Plan {
     pub(super) fn tail_scorer<'a>(&'a self, part: &'a IndexedRecords) -> Result<Scorer<'a, PostingsCursor<'a>>> {
         self.scorer_over(|_, clause| {
             let field = part.field(clause.place);
-            Ok(field.postings(&clause.text).map(|postings| (postings, &field.norms)))
+            let term = clause.term.value();
+            Ok(field.postings(term.as_str().unwrap_or_default()).map(|postings| (postings, &field.norms)))
         })
     }
 
@@ -261,7 +259,6 @@ impl Bm25StatisticsProvider for Plan {
 
 /// A word or identifier of the query, looked up.
 struct Found {
-    text: String,
     /// In how many documents it occurs: that of the field where it occurs most.
     frequency: u64,
     /// The fields in which it occurs.
@@ -270,7 +267,7 @@ struct Found {
 
 impl Found {
     fn look(text: &str, places: &[Place], fields: &Fields, segments: &[Segment], parts: &[Part]) -> Result<Found> {
-        let mut found = Found { text: text.to_owned(), frequency: 0, terms: Vec::new() };
+        let mut found = Found { frequency: 0, terms: Vec::new() };
         for &place in places {
             let term = Term::from_field_text(place.field(fields), text);
             let infos = segments.iter().map(|segment| place.of(segment).find(&term)).collect::<Result<Vec<_>>>()?;

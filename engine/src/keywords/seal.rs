@@ -196,21 +196,13 @@ impl SealedDirectory {
     }
 }
 
-/// Held while segments are opened, so that none of their files is removed. tantivy's own makes those wait for one another
-/// who open the same segments, and after each commit every process does.
-#[derive(Debug)]
-struct SharedLock {
-    /// Unlocked when it is closed.
-    _file: File,
-}
-
-impl SharedLock {
-    fn acquire(path: &Path) -> io::Result<Self> {
-        // NFS locks a file as it was opened: to read, or not at all.
-        let file = private_file().read(true).create(true).truncate(false).open(path)?;
-        file.lock_shared()?;
-        Ok(SharedLock { _file: file })
-    }
+/// A lock to hold while segments are opened, so that none of their files is removed; closing the file lets it go. tantivy's
+/// own makes those wait for one another who open the same segments, and after each commit every process does.
+fn lock_shared(path: &Path) -> io::Result<File> {
+    // NFS locks a file as it was opened: to read, or not at all.
+    let file = private_file().read(true).create(true).truncate(false).open(path)?;
+    file.lock_shared()?;
+    Ok(file)
 }
 
 /// The part of tantivy's `meta.json` that tells which files are live.
@@ -298,7 +290,7 @@ impl Directory for SealedDirectory {
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         if self.reads_only && lock.filepath == META_LOCK.filepath {
-            let locked = SharedLock::acquire(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
+            let locked = lock_shared(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
             return Ok(DirectoryLock::from(Box::new(locked)));
         }
         let acquired = self.inner.acquire_lock(lock)?;
