@@ -43,6 +43,7 @@ mod merge;
 mod options;
 mod quantize;
 mod reader;
+mod rotate;
 mod search;
 mod segment;
 pub mod simd;

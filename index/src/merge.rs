@@ -10,8 +10,8 @@ use crate::graph::build::{self, Cancelled};
 use crate::graph::carry::Carried;
 use crate::graph::codes::Codes;
 use crate::options::IndexOptions;
+use crate::quantize::Quantized;
 use crate::segment::Segment;
-use crate::simd::Kernel;
 use crate::writer::write_segment;
 use crate::{Key, Slot};
 
@@ -113,11 +113,10 @@ impl Merge {
         }
         let views: Vec<_> = sources.iter().map(|segment| segment.file.view()).collect();
         let mut keys: Vec<Key> = Vec::with_capacity(rows.len());
-        let (mut codes, mut scales) = (Vec::new(), Vec::with_capacity(rows.len()));
+        let mut vectors = Quantized::default();
         for &(source, slot) in &rows {
             keys.push(views[source].keys[slot as usize]);
-            codes.extend_from_slice(views[source].codes.row(slot));
-            scales.push(views[source].codes.scale(slot));
+            vectors.push_row(views[source].row(slot).expect("a live slot of a segment that was checked"));
         }
         let dims = options.dims;
         let graph = if rows.len() >= options.flat_limit {
@@ -125,17 +124,13 @@ impl Merge {
                 let kept = live_rows(0, &sources[0]).map(|(_, slot)| slot).collect();
                 Some(Carried::new(view.graph?, kept, view.count()))
             });
-            let codes = Codes::new(&codes, &scales, dims, Kernel::detect());
+            let codes = Codes::of(&vectors, dims);
             let built = build::build(&codes, &keys, carried.as_ref(), &options, progress);
             Some(built.map_err(|Cancelled| WriteError::Cancelled)?)
         } else {
             None
         };
-        let vector = |row: usize| {
-            let (source, slot) = rows[row];
-            views[source].vector(slot).unwrap_or(&[])
-        };
-        let draft = Draft { dims, keys: &keys, codes: &codes, scales: &scales, vector: &vector, graph: graph.as_ref() };
+        let draft = Draft { dims, keys: &keys, vectors: &vectors, graph: graph.as_ref() };
         let segment = write_segment(&directory, number, &draft)?;
         drop(views);
         Ok(Merged { segment: Some(segment), sources })

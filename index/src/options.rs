@@ -15,7 +15,7 @@ pub struct IndexOptions {
     /// Dimensions of the vectors, 1 to [`MAX_DIMS`].
     pub dims: usize,
     /// Links that a new node gets on each level; a node can have twice as many on the lowest, rounded up to
-    /// a multiple of 16. 2 to 64. `M` in the HNSW
+    /// a multiple of 32. 2 to 64. `M` in the HNSW
     /// paper (Malkov and Yashunin, arXiv 1603.09320).
     pub m: usize,
     /// How many candidates are kept while the links of a new node are sought; more makes a better graph, slower.
@@ -86,7 +86,7 @@ impl SearchParams {
 
     /// The effort used when none is given.
     pub fn default_ef(k: usize) -> usize {
-        k.saturating_mul(3).max(100)
+        k.saturating_mul(4).max(120)
     }
 
     pub(crate) fn effort(&self) -> usize {

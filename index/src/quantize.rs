@@ -1,42 +1,127 @@
-//! From a caller's vector to what is stored: a vector of length 1, and its int8 codes with their scale.
+//! From a caller's vector to what is stored: length 1, rotated, in codes of 16 bits.
 
 use crate::error::VectorError;
 use crate::format::CODE_ALIGNMENT;
+use crate::simd::Kernel;
 
-/// How many bytes the codes of one vector take: its dimensions, rounded up so that each row starts on a cache line.
+/// Vectors of fewer dimensions are filled up to so many: their signs alone would say too little of their direction.
+const LEAST_WIDTH: usize = 256;
+
+/// How many numbers a vector is kept in: its dimensions, rounded up so that each row of codes starts on a cache line.
 pub(crate) fn code_stride(dims: usize) -> usize {
-    dims.next_multiple_of(CODE_ALIGNMENT)
+    dims.next_multiple_of(CODE_ALIGNMENT).max(LEAST_WIDTH)
 }
 
-/// Appends `vector`, scaled to length 1, to `out`. The length is computed in f64, so that neither the largest nor the
+/// Puts `vector`, scaled to length 1, into `out` in the place of what is there. The length is computed in f64, so that neither the largest nor the
 /// smallest floats overflow.
 pub(crate) fn normalise(vector: &[f32], dims: usize, out: &mut Vec<f32>) -> Result<(), VectorError> {
     if vector.len() != dims {
         return Err(VectorError::Dimensions { expected: dims, found: vector.len() });
     }
-    if let Some(position) = vector.iter().position(|x| x.is_nan()) {
-        return Err(VectorError::NotANumber { position });
+    if !vector.iter().fold(true, |finite, x| finite & x.is_finite()) {
+        return Err(match vector.iter().position(|x| x.is_nan()) {
+            Some(position) => VectorError::NotANumber { position },
+            None => VectorError::Infinite { position: vector.iter().position(|x| x.is_infinite()).unwrap_or(0) },
+        });
     }
-    if let Some(position) = vector.iter().position(|x| x.is_infinite()) {
-        return Err(VectorError::Infinite { position });
+    let (chunks, rest) = vector.as_chunks::<8>();
+    let mut sums = [0f64; 8];
+    for chunk in chunks {
+        for (sum, &x) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(x) * f64::from(x);
+        }
     }
-    let length = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-    if length == 0.0 {
+    let square = sums.iter().sum::<f64>() + rest.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
+    if square == 0.0 {
         return Err(VectorError::Zero);
     }
-    out.extend(vector.iter().map(|&x| (f64::from(x) / length) as f32));
+    let scale = 1.0 / square.sqrt();
+    out.clear();
+    out.extend(vector.iter().map(|&x| (f64::from(x) * scale) as f32));
     Ok(())
 }
 
-/// Appends the codes of a vector to `out`, filled up with zeros to `stride`, and returns their scale: code times scale is about
-/// the number it stands for. The largest number gets the code 127 or -127.
-pub(crate) fn encode(vector: &[f32], stride: usize, out: &mut Vec<i8>) -> f32 {
-    let largest = vector.iter().fold(0f32, |most, x| most.max(x.abs()));
-    let start = out.len();
-    let steps = if largest > 0.0 { 127.0 / largest } else { 0.0 };
-    out.extend(vector.iter().map(|&x| (x * steps).round() as i8));
-    out.resize(start + stride, 0);
-    largest / 127.0
+/// Vectors in 16 bits per number, as two sections of codes: `(256 * coarse + fine) / 256 * scale` is about the number. The
+/// coarse codes alone are what a walk looks at; both together are within `scale / 512` of the number, for a vector of 384
+/// numbers within about 0.000003.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Quantized {
+    pub(crate) coarse: Vec<i8>,
+    pub(crate) fine: Vec<i8>,
+    /// One for each vector, so that what the codes stand for has the length 1: about its largest number / 127.
+    pub(crate) scales: Vec<f32>,
+}
+
+/// One vector of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Row<'a> {
+    pub(crate) coarse: &'a [i8],
+    pub(crate) fine: &'a [i8],
+    pub(crate) scale: f32,
+}
+
+impl Quantized {
+    /// Appends a vector of length 1, filled up with zeros to whole cache lines. The largest number gets the coarse code 127 or
+    /// -127.
+    pub(crate) fn push(&mut self, vector: &[f32]) {
+        let largest = vector.iter().fold(0f32, |most, x| most.max(x.abs()));
+        let steps = if largest > 0.0 { 127.0 * 256.0 / largest } else { 0.0 };
+        let start = self.coarse.len();
+        let end = start + code_stride(vector.len());
+        self.coarse.resize(end, 0);
+        self.fine.resize(end, 0);
+        let codes = self.coarse[start..].iter_mut().zip(&mut self.fine[start..]);
+        let split = |(coarse, fine): (&mut i8, &mut i8), x: f32| -> i64 {
+            let code = round(x * steps);
+            *coarse = ((code + 128) >> 8) as i8;
+            *fine = (code - (i32::from(*coarse) << 8)) as i8;
+            i64::from(code * code)
+        };
+        let square = Kernel::detect().run(
+            #[inline(always)]
+            || codes.zip(vector).map(|(codes, &x)| split(codes, x)).sum::<i64>(),
+        );
+        self.scales.push((256.0 / (square.max(1) as f64).sqrt()) as f32);
+    }
+
+    /// Appends a vector that was quantised before.
+    pub(crate) fn push_row(&mut self, row: Row<'_>) {
+        self.coarse.extend_from_slice(row.coarse);
+        self.fine.extend_from_slice(row.fine);
+        self.scales.push(row.scale);
+    }
+
+    /// The vector at a position.
+    pub(crate) fn row(&self, position: usize) -> Row<'_> {
+        let stride = self.coarse.len() / self.scales.len();
+        let codes = position * stride..(position + 1) * stride;
+        Row { coarse: &self.coarse[codes.clone()], fine: &self.fine[codes], scale: self.scales[position] }
+    }
+}
+
+/// The nearest integer. The sum is so large that a float has no digits left behind the point, and its lowest bits are the
+/// integer; the compiler can do many at once, which it cannot with a cast. For less than 2^22, negative or not.
+#[inline(always)]
+pub(crate) fn round(x: f32) -> i32 {
+    const LARGE: f32 = (3 << 22) as f32;
+    (x + LARGE).to_bits() as i32 - LARGE.to_bits() as i32
+}
+
+impl Row<'_> {
+    /// The numbers that the codes stand for.
+    pub(crate) fn decode(self) -> impl Iterator<Item = f32> {
+        let step = self.scale / 256.0;
+        self.coarse
+            .iter()
+            .zip(self.fine)
+            .map(move |(&coarse, &fine)| ((i32::from(coarse) << 8) + i32::from(fine)) as f32 * step)
+    }
+
+    /// The dot product with a vector, from all 16 bits.
+    #[inline]
+    pub(crate) fn dot(self, vector: &[f32], kernel: Kernel) -> f32 {
+        kernel.dot_mixed(vector, self.coarse, self.fine) * (self.scale / 256.0)
+    }
 }
 
 #[cfg(test)]
@@ -66,13 +151,20 @@ mod tests {
 
     #[test]
     fn codes_are_within_half_a_step() {
-        let vector = [0.5f32, -0.25, 0.1, 0.0, 0.8];
-        let mut codes = Vec::new();
-        let scale = encode(&vector, 64, &mut codes);
-        assert_eq!(codes.len(), 64);
-        assert_eq!(codes[4], 127);
-        for (code, x) in codes.iter().zip(vector) {
-            assert!((f32::from(*code) * scale - x).abs() <= scale * 0.501);
+        let mut vector = Vec::new();
+        normalise(&[0.5f32, -0.25, 0.1, 0.0, 0.8, -0.8, 0.799_999], 7, &mut vector).unwrap();
+        let mut codes = Quantized::default();
+        codes.push(&[0.377_964_47; 7]);
+        codes.push(&vector);
+        let row = codes.row(1);
+        assert_eq!((row.coarse.len(), row.fine.len()), (256, 256));
+        assert_eq!((row.coarse[4], row.coarse[5]), (127, -127));
+        for ((coarse, exact), x) in row.coarse.iter().zip(row.decode()).zip(vector.clone()) {
+            assert!((f32::from(*coarse) * row.scale - x).abs() <= row.scale * 0.51);
+            assert!((exact - x).abs() <= row.scale / 500.0, "{exact} for {x}");
         }
+        let sum: f32 = vector.iter().map(|x| x * x).sum();
+        let padded: Vec<f32> = vector.iter().copied().chain(std::iter::repeat(0.0)).take(256).collect();
+        assert!((row.dot(&padded, Kernel::detect()) - sum).abs() < 1e-4);
     }
 }

@@ -5,14 +5,17 @@ use crate::filter::Filter;
 use crate::format::view::SegmentView;
 use crate::graph::GraphView;
 use crate::graph::codes::QueryCodes;
+use crate::graph::edges::EdgeQuery;
 use crate::graph::ranked::Ranked;
 use crate::graph::scratch::Scratch;
-use crate::graph::walk;
+use crate::graph::walk::{self, Asked};
 use crate::segment::Segment;
 use crate::{Key, Slot};
 
-/// A walk looks at about so many slots for each candidate that it keeps (measured: 950 at an effort of about 64).
-const LOOKS_PER_CANDIDATE: u64 = 15;
+/// To look at a node, its edges included, takes a walk as long as so many rows of codes take a scan (measured).
+const ROWS_PER_NODE: u64 = 7;
+/// A walk that found too few is begun again with so many times the effort.
+const WIDER: u64 = 4;
 /// While a scan reads one row of codes, the one so many rows ahead is on its way.
 const ROWS_AHEAD: usize = 8;
 
@@ -20,6 +23,7 @@ const ROWS_AHEAD: usize = 8;
 pub(crate) struct Wanted<'a> {
     pub(crate) vector: &'a [f32],
     pub(crate) codes: QueryCodes<'a>,
+    pub(crate) edges: &'a EdgeQuery,
     pub(crate) k: usize,
     pub(crate) ef: usize,
     pub(crate) filter: Filter<'a>,
@@ -32,18 +36,18 @@ pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Ke
     let view = segment.file.view();
     let search = SegmentSearch { segment, view, wanted };
     let candidates = match view.graph {
-        Some(graph) if search.is_walk_cheaper() => Scratch::with(|scratch| search.walk(&graph, scratch)),
+        Some(graph) => Scratch::with(|scratch| search.walk(&graph, scratch)),
         _ => None,
     };
     let candidates = candidates.unwrap_or_else(|| search.scan());
     let mut best = Best::new(wanted.k);
     let kernel = segment.file.kernel();
+    let prefetch = |slot: &Slot| view.row(*slot).into_iter().for_each(|row| crate::simd::prefetch(row.fine));
+    candidates.iter().take(ROWS_AHEAD).for_each(prefetch);
     for (position, slot) in candidates.iter().enumerate() {
-        if let Some(next) = candidates.get(position + 1).and_then(|&next| view.vector(next)) {
-            crate::simd::prefetch(next);
-        }
-        if let Some((&key, vector)) = view.keys.get(*slot as usize).zip(view.vector(*slot)) {
-            best.push(Exact { score: kernel.dot(wanted.vector, vector), key });
+        candidates.get(position + ROWS_AHEAD).into_iter().for_each(prefetch);
+        if let Some((&key, row)) = view.keys.get(*slot as usize).zip(view.row(*slot)) {
+            best.push(Exact { score: row.dot(wanted.vector, kernel), key });
         }
     }
     found.extend(best.into_sorted().into_iter().map(|exact| (exact.key, exact.score)));
@@ -65,18 +69,25 @@ impl SegmentSearch<'_> {
         }
     }
 
+    /// About how many of the segment's vectors can be results.
+    fn allowed(&self) -> u64 {
+        match self.wanted.filter {
+            // A guess that is right when all the keys named are in this segment.
+            Filter::Except(_) => (self.segment.live() as u64).saturating_sub(self.wanted.filter_len),
+            Filter::All | Filter::Only(_) => self.most_allowed(),
+        }
+    }
+
+    /// How many slots a walk keeps: the more the fewer of them are allowed, so that as many are found.
+    fn effort(&self) -> u64 {
+        let count = self.view.count() as u64;
+        (self.wanted.ef as u64).saturating_mul(count) / self.allowed().clamp(1, count)
+    }
+
     /// A walk looks at a number of slots that grows with the effort and with the share that the filter refuses; a scan
     /// looks at all that are allowed.
-    fn is_walk_cheaper(&self) -> bool {
-        let live = self.segment.live() as u64;
-        let allowed = match self.wanted.filter {
-            // A guess that is right when all the keys named are in this segment.
-            Filter::Except(_) => live.saturating_sub(self.wanted.filter_len),
-            Filter::All | Filter::Only(_) => self.most_allowed(),
-        };
-        let count = self.view.count() as u64;
-        let looks = LOOKS_PER_CANDIDATE.saturating_mul(self.wanted.ef as u64).saturating_mul(count) / allowed.max(1);
-        looks < allowed
+    fn is_walk_cheaper(&self, effort: u64) -> bool {
+        effort.saturating_mul(ROWS_PER_NODE) < self.allowed()
     }
 
     fn is_allowed(&self, slot: Slot) -> bool {
@@ -86,30 +97,28 @@ impl SegmentSearch<'_> {
 
     /// How many candidates get an exact score: codes confuse neighbours that are about equally near.
     fn rescored(&self) -> usize {
-        self.wanted.k.saturating_mul(3) / 2 + 10
+        self.wanted.k.saturating_add(self.wanted.k / 4).saturating_add(3)
     }
 
-    /// Best first. `None` if the walk did not find enough, or gave up.
+    /// Best first. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Slot>> {
-        let Self { segment, view, wanted } = self;
+        let Self { view, wanted, .. } = self;
         let start = walk::descend(graph, &view.codes, wanted.codes, graph.entry, (1..=graph.top_level).rev());
-        let is_plain = matches!(wanted.filter, Filter::All) && segment.tombstones.is_empty();
-        let found: Vec<Slot> = if is_plain {
-            walk::beam(graph, &view.codes, wanted.codes, 0, wanted.ef, start, scratch);
-            scratch.pool.iter().take(self.rescored()).map(Ranked::slot).collect()
-        } else {
-            // A walk that has looked at as many slots as a scan would is not going to be cheaper.
-            let budget = self.most_allowed() as usize;
+        let enough = self.most_allowed().min(wanted.k as u64);
+        let mut effort = self.effort();
+        // What is allowed may lie elsewhere than round the query.
+        while self.is_walk_cheaper(effort) {
             let accept = |slot| self.is_allowed(slot);
-            let (codes, query, ef) = (&view.codes, wanted.codes, wanted.ef);
-            if !walk::filtered_beam(graph, codes, query, ef, start, accept, budget, scratch) {
-                return None;
+            let asked = Asked { codes: wanted.codes, edges: wanted.edges, most: self.rescored() };
+            walk::estimated_beam(graph, &view.codes, &asked, effort as usize, start, accept, scratch);
+            if scratch.accepted.len() as u64 >= enough {
+                let mut found: Vec<Ranked> = scratch.accepted.drain().collect();
+                found.sort_unstable_by(|a, b| b.cmp(a));
+                return Some(found.into_iter().map(Ranked::slot).collect());
             }
-            let mut found: Vec<Ranked> = scratch.accepted.drain().map(|found| found.0).collect();
-            found.sort_unstable_by(|a, b| b.cmp(a));
-            found.into_iter().take(self.rescored()).map(Ranked::slot).collect()
-        };
-        (found.len() as u64 >= self.most_allowed().min(wanted.k as u64)).then_some(found)
+            effort *= WIDER;
+        }
+        None
     }
 
     /// Best first.

@@ -124,10 +124,6 @@ impl Tombstones {
         Self { bitmap, bits }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bits.is_empty()
-    }
-
     #[inline]
     pub(crate) fn contains(&self, slot: Slot) -> bool {
         self.bits.get(slot as usize / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)

@@ -8,8 +8,10 @@ use crate::error::{OpenError, Problem, SearchError, VectorError};
 use crate::filter::Filter;
 use crate::format::manifest::Manifest;
 use crate::graph::codes::QueryCodes;
+use crate::graph::edges::EdgeQuery;
 use crate::options::SearchParams;
-use crate::quantize::{code_stride, encode, normalise};
+use crate::quantize::{Quantized, Row};
+use crate::rotate::Rotation;
 use crate::search::{self, Exact, Wanted};
 use crate::segment::{Segment, SegmentFile, Tombstones};
 use crate::{Key, verify};
@@ -31,6 +33,7 @@ pub struct Snapshot {
     pub(crate) next_segment: u64,
     pub(crate) payload: Vec<u8>,
     pub(crate) segments: Vec<Segment>,
+    pub(crate) rotation: Arc<Rotation>,
 }
 
 impl Snapshot {
@@ -55,7 +58,8 @@ impl Snapshot {
             }
         });
         let segments = segments.collect::<Result<_, OpenError>>()?;
-        Ok(Self { dims, generation, next_segment, payload, segments })
+        let rotation = older.map_or_else(|| Arc::new(Rotation::new(dims)), |older| Arc::clone(&older.rotation));
+        Ok(Self { dims, generation, next_segment, payload, segments, rotation })
     }
 
     /// The vectors nearest to `query` by cosine among those that the filter lets pass, best first, ties by key. The query
@@ -65,8 +69,9 @@ impl Snapshot {
     /// When the query has other dimensions than the index, is zero, or has a NaN or an infinity in it.
     pub fn search(&self, query: &[f32], params: &SearchParams, filter: Filter<'_>) -> Result<Vec<Hit>, SearchError> {
         let vector = self.unit(query)?;
-        let mut codes = Vec::new();
-        let scale = encode(&vector, code_stride(self.dims), &mut codes);
+        let mut codes = Quantized::default();
+        codes.push(&vector);
+        let Row { coarse, scale, .. } = codes.row(0);
         let filter_len = match filter {
             Filter::All => 0,
             Filter::Only(keys) | Filter::Except(keys) => keys.len(),
@@ -74,8 +79,11 @@ impl Snapshot {
         // More than there are cannot be found; so no memory is set aside for more.
         let k = params.k.min(self.len());
         let ef = params.effort().min(self.len()).max(k);
-        let codes = QueryCodes { row: &codes, scale };
-        let wanted = Wanted { vector: &vector, codes, k, ef, filter, filter_len };
+        let codes = QueryCodes { row: coarse, scale };
+        let mut edges = EdgeQuery::default();
+        edges.fill(&vector);
+        let edges = &edges;
+        let wanted = Wanted { edges, vector: &vector, codes, k, ef, filter, filter_len };
         let mut found = Vec::new();
         if k > 0 {
             self.segments.iter().for_each(|segment| search::search(segment, &wanted, &mut found));
@@ -92,15 +100,24 @@ impl Snapshot {
     pub fn scores(&self, query: &[f32], keys: &[Key]) -> Result<Vec<Option<f32>>, SearchError> {
         let vector = self.unit(query)?;
         let kernel = crate::simd::Kernel::detect();
-        Ok(keys.iter().map(|&key| self.vector(key).map(|other| kernel.dot(&vector, other))).collect())
+        Ok(keys.iter().map(|&key| self.with_row(key, |row| row.dot(&vector, kernel))).collect())
     }
 
-    /// The vector of a key, scaled to length 1.
-    pub fn vector(&self, key: Key) -> Option<&[f32]> {
-        self.segments.iter().rev().find_map(|segment| {
-            let view = segment.file.view();
-            view.vector(segment.live_slot(&view, key)?)
-        })
+    /// The vector of a key, scaled to length 1. It is kept in 16 bits per number: a score is within 0.00002, from 384 dimensions on within 0.00001.
+    pub fn vector(&self, key: Key) -> Option<Vec<f32>> {
+        self.with_row(key, |row| self.rotation.original(row.decode().collect()))
+    }
+
+    /// Hands the vector of a key to `look`, as it is kept.
+    pub(crate) fn with_row<T>(&self, key: Key, look: impl FnOnce(Row<'_>) -> T) -> Option<T> {
+        self.segments
+            .iter()
+            .rev()
+            .find_map(|segment| {
+                let view = segment.file.view();
+                view.row(segment.live_slot(&view, key)?)
+            })
+            .map(look)
     }
 
     /// Whether a key has a vector.
@@ -170,8 +187,8 @@ impl Snapshot {
     }
 
     fn unit(&self, query: &[f32]) -> Result<Vec<f32>, VectorError> {
-        let mut vector = Vec::with_capacity(self.dims);
-        normalise(query, self.dims, &mut vector)?;
+        let mut vector = Vec::new();
+        self.rotation.unit(query, &mut vector)?;
         Ok(vector)
     }
 }

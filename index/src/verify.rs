@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
+
 use crate::error::Problem;
 use crate::format::layout::Section;
-use crate::format::view::SegmentView;
+use crate::format::view::{SegmentView, row_links};
 use crate::format::{MAX_LEVEL, NO_SLOT, names};
-use crate::graph::{GraphView, connect};
-use crate::quantize::{code_stride, encode};
+use crate::graph::codes::Codes;
+use crate::graph::{GraphView, connect, edges};
+use crate::quantize::Row;
 use crate::segment::Segment;
 use crate::snapshot::Snapshot;
 use crate::{Key, Slot};
@@ -27,6 +30,7 @@ pub(crate) fn verify(snapshot: &Snapshot) -> Vec<Problem> {
         check_vectors(&view, &mut report);
         if let Some(graph) = &view.graph {
             check_graph(graph, view.count(), &mut report);
+            check_edges(graph, &view.codes, &mut report);
         }
         for (&key, slot) in view.keys.iter().zip(0..) {
             if !segment.tombstones.contains(slot) && !live.insert(key) {
@@ -64,17 +68,11 @@ fn check_keys(view: &SegmentView<'_>, report: &mut impl FnMut(String)) {
 
 fn check_vectors(view: &SegmentView<'_>, report: &mut impl FnMut(String)) {
     let mut first = First::default();
-    let mut codes = Vec::new();
     for slot in 0..view.count() as Slot {
-        let vector = view.vector(slot).unwrap_or(&[]);
-        let length: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+        let length: f64 = view.row(slot).into_iter().flat_map(Row::decode).map(|x| f64::from(x) * f64::from(x)).sum();
         first.note(length.is_nan() || (length - 1.0).abs() > LENGTH_TOLERANCE, || {
             format!("the vector of slot {slot} has not the length 1")
         });
-        codes.clear();
-        let scale = encode(vector, code_stride(view.dims), &mut codes);
-        let is_same = view.codes.row(slot) == codes && view.codes.scale(slot).to_bits() == scale.to_bits();
-        first.note(!is_same, || format!("the codes of slot {slot} are not those of its vector"));
     }
     first.report(report);
 }
@@ -102,6 +100,21 @@ fn check_graph(graph: &GraphView<'_>, count: usize, report: &mut impl FnMut(Stri
     let seen = connect::reachable(graph, count);
     let lost = seen.iter().filter(|&&is_seen| !is_seen).count();
     first.note(lost > 0, || format!("{lost} of {count} vectors cannot be reached from the entry"));
+    first.report(report);
+}
+
+fn check_edges(graph: &GraphView<'_>, codes: &Codes<'_>, report: &mut impl FnMut(String)) {
+    let is_wrong = |&slot: &Slot| {
+        let (row, edges) = graph.node(slot);
+        let mut expected = Vec::new();
+        edges::encode(codes, slot, row_links(row), row.len() / edges::BATCH, &mut expected);
+        bytemuck::cast_slice::<u32, u8>(edges) != expected
+    };
+    let wrong: Vec<Slot> = (0..codes.count() as Slot).into_par_iter().filter(is_wrong).collect();
+    let mut first = First::default();
+    for slot in wrong {
+        first.note(true, || format!("the edges of slot {slot} are not those of its links and codes"));
+    }
     first.report(report);
 }
 

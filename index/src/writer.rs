@@ -15,8 +15,9 @@ use crate::format::segment_writer::{self, Draft};
 use crate::format::{MAX_COUNT, names};
 use crate::merge::{self, Merge, Merged};
 use crate::options::{IndexOptions, MAX_PAYLOAD};
-use crate::quantize::{code_stride, encode, normalise};
+use crate::quantize::Quantized;
 use crate::reader::open_snapshot;
+use crate::rotate::Rotation;
 use crate::segment::{Segment, SegmentFile, Tombstones};
 use crate::snapshot::Snapshot;
 use crate::sys::publish;
@@ -56,6 +57,7 @@ impl Writer {
             next_segment: options.first_segment,
             payload: payload.to_vec(),
             segments: Vec::new(),
+            rotation: Arc::new(Rotation::new(options.dims)),
         };
         publish_manifest(&directory, &snapshot)?;
         Ok(Self { directory, options, current: Arc::new(snapshot), is_poisoned: false })
@@ -98,11 +100,9 @@ impl Writer {
     fn apply_batch(&mut self, upserts: &[(Key, &[f32])], deletes: &[Key], payload: &[u8]) -> Result<(), WriteError> {
         check_payload(payload)?;
         let (keys, vectors) = self.wanted_upserts(upserts)?;
-        let dims = self.options.dims;
         // What is there already stays, unless it is deleted and not put in again.
-        let fresh: Vec<usize> = (0..keys.len())
-            .filter(|&row| self.current.vector(keys[row]) != Some(&vectors[row * dims..][..dims]))
-            .collect();
+        let is_there = |row: usize| self.current.with_row(keys[row], |there| there == vectors.row(row));
+        let fresh: Vec<usize> = (0..keys.len()).filter(|&row| is_there(row) != Some(true)).collect();
         let unchanged: HashSet<Key> = {
             let fresh: HashSet<usize> = fresh.iter().copied().collect();
             (0..keys.len()).filter(|row| !fresh.contains(row)).map(|row| keys[row]).collect()
@@ -119,12 +119,9 @@ impl Writer {
             .collect();
         if !fresh.is_empty() {
             let number = self.take_number();
-            let (mut codes, mut scales) = (Vec::new(), Vec::new());
-            let vector = |row: usize| &vectors[fresh[row] * dims..][..dims];
-            for row in 0..fresh.len() {
-                scales.push(encode(vector(row), code_stride(dims), &mut codes));
-            }
-            let draft = Draft { dims, keys: &fresh_keys, codes: &codes, scales: &scales, vector: &vector, graph: None };
+            let mut fresh_vectors = Quantized::default();
+            fresh.iter().for_each(|&row| fresh_vectors.push_row(vectors.row(row)));
+            let draft = Draft { dims: self.options.dims, keys: &fresh_keys, vectors: &fresh_vectors, graph: None };
             segments.push(write_segment(&self.directory, number, &draft)?);
         }
         self.publish(segments, payload.to_vec())
@@ -193,23 +190,20 @@ impl Writer {
         self.unless_poisoned(|writer| writer.publish(segments, writer.current.payload.clone()))
     }
 
-    /// The rows to be put in: their keys, each once, and their vectors, of length 1, one after the other.
-    fn wanted_upserts(&self, upserts: &[(Key, &[f32])]) -> Result<(Vec<Key>, Vec<f32>), WriteError> {
+    /// The rows to be put in: their keys, each once, and their vectors.
+    fn wanted_upserts(&self, upserts: &[(Key, &[f32])]) -> Result<(Vec<Key>, Quantized), WriteError> {
         if upserts.len() > MAX_COUNT {
             return Err(WriteError::TooMany { found: upserts.len() });
         }
         let last: HashMap<Key, usize> =
             upserts.iter().enumerate().map(|(position, &(key, _))| (key, position)).collect();
         let mut keys = Vec::with_capacity(last.len());
-        let mut vectors = Vec::with_capacity(last.len() * self.options.dims);
-        let mut refused = Vec::new();
+        let (mut vectors, mut unit) = (Quantized::default(), Vec::new());
         for (position, &(key, vector)) in upserts.iter().enumerate() {
-            let is_last = last.get(&key) == Some(&position);
-            let out = if is_last { &mut vectors } else { &mut refused };
-            normalise(vector, self.options.dims, out).map_err(|why| WriteError::Vector { key, why })?;
-            refused.clear();
-            if is_last {
+            self.current.rotation.unit(vector, &mut unit).map_err(|why| WriteError::Vector { key, why })?;
+            if last.get(&key) == Some(&position) {
                 keys.push(key);
+                vectors.push(&unit);
             }
         }
         Ok((keys, vectors))
@@ -218,15 +212,17 @@ impl Writer {
     /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose writing
     /// failed late may name it all the same.
     fn take_number(&mut self) -> u64 {
-        let Snapshot { dims, generation, next_segment, ref payload, ref segments } = *self.current;
-        let (payload, segments) = (payload.clone(), segments.clone());
-        self.current = Arc::new(Snapshot { dims, generation, next_segment: next_segment + 1, payload, segments });
+        let Snapshot { dims, generation, next_segment, ref payload, ref segments, ref rotation } = *self.current;
+        let (payload, segments, rotation) = (payload.clone(), segments.clone(), rotation.clone());
+        self.current =
+            Arc::new(Snapshot { dims, generation, next_segment: next_segment + 1, payload, segments, rotation });
         next_segment
     }
 
     fn publish(&mut self, segments: Vec<Segment>, payload: Vec<u8>) -> Result<(), WriteError> {
         let (dims, generation) = (self.options.dims, self.current.generation + 1);
-        let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments };
+        let rotation = self.current.rotation.clone();
+        let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments, rotation };
         publish_manifest(&self.directory, &next)?;
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {

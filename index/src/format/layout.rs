@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::bytes::{Cursor, Put};
 use super::{CODE_ALIGNMENT, FORMAT_VERSION, MAX_COUNT, MAX_LEVEL, NO_SLOT};
+use crate::graph::edges::{BATCH, batch_bytes};
 use crate::options::MAX_DIMS;
 use crate::quantize::code_stride;
 
@@ -26,7 +27,7 @@ pub(crate) enum Section {
     Keys,
     SortedKeys,
     SortedSlots,
-    Vectors,
+    Fine,
 }
 
 impl Section {
@@ -41,7 +42,7 @@ impl Section {
         Self::Keys,
         Self::SortedKeys,
         Self::SortedSlots,
-        Self::Vectors,
+        Self::Fine,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -55,7 +56,7 @@ impl Section {
             Self::Keys => "keys",
             Self::SortedKeys => "sorted keys",
             Self::SortedSlots => "sorted slots",
-            Self::Vectors => "vectors",
+            Self::Fine => "fine codes",
         }
     }
 }
@@ -77,19 +78,24 @@ impl Shape {
         self.links > 0
     }
 
+    /// Words of a slot's links on the lowest level and its edges.
+    pub(crate) fn node_words(&self) -> usize {
+        let links = self.links as usize;
+        links + links / BATCH * batch_bytes(code_stride(self.dims as usize)) / 4
+    }
+
     /// The bytes of a section, without the zeros after it.
     fn len(&self, section: Section) -> u64 {
         let count = u64::from(self.count);
         let graph_count = if self.has_graph() { count } else { 0 };
         match section {
-            Section::Links => count * u64::from(self.links) * 4,
-            Section::Codes => count * code_stride(self.dims as usize) as u64,
+            Section::Links => count * self.node_words() as u64 * 4,
+            Section::Codes | Section::Fine => count * code_stride(self.dims as usize) as u64,
             Section::Scales | Section::SortedSlots => count * 4,
             Section::UpperLinks => u64::from(self.upper_rows) * u64::from(self.upper_links) * 4,
             Section::Levels => graph_count,
             Section::UpperStart => graph_count * 4,
             Section::Keys | Section::SortedKeys => count * 8,
-            Section::Vectors => count * u64::from(self.dims) * 4,
         }
     }
 
@@ -107,7 +113,7 @@ impl Shape {
 
     fn check(&self) -> Result<(), String> {
         let graph_is_sound = if self.has_graph() {
-            self.links.is_multiple_of(16)
+            self.links.is_multiple_of(BATCH as u32)
                 && self.links <= MAX_LINKS
                 && (1..=MAX_LINKS).contains(&self.upper_links)
                 && self.entry < self.count
@@ -236,7 +242,7 @@ mod tests {
         fn sections_are_aligned_in_order_and_apart(
             dims in 1u32..=16_384, count in 1u32..=(1 << 31) - 1, m in 0u32..=64, upper_rows in 0u32..1000
         ) {
-            let links = (2 * m).next_multiple_of(16);
+            let links = (2 * m).next_multiple_of(BATCH as u32);
             let shape = if m == 0 {
                 Shape { dims, count, links: 0, upper_links: 0, upper_rows: 0, entry: NO_SLOT, top_level: 0 }
             } else {

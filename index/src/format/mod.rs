@@ -1,4 +1,4 @@
-//! The format of an index on disk, version 1.
+//! The format of an index on disk, version 2.
 //!
 //! An index is a directory:
 //!
@@ -17,7 +17,7 @@
 //! ```text
 //! offset  bytes  what
 //!      0      8  magic "MEMIXMAN"
-//!      8      4  format version, 1
+//!      8      4  format version, 2
 //!     12      4  checksum of everything from offset 16 to the end of the file
 //!     16      8  length of the file
 //!     24      8  generation: 1 for the first manifest of a directory, one more for each that follows
@@ -40,10 +40,10 @@
 //! # Segment
 //!
 //! ```text
-//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+---------+
-//! | header | links | codes | scales | upper links | upper start | keys | sorted keys | sorted slots | vectors |
-//! |        |       |       |        | levels      |             |      |             |              |         |
-//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+---------+
+//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+------------+
+//! | header | nodes | codes | scales | upper links | upper start | keys | sorted keys | sorted slots | fine codes |
+//! |        |       |       |        | levels      |             |      |             |              |            |
+//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+------------+
 //! 0        128     what a walk touches               small                what a lookup touches     rescoring
 //! ```
 //!
@@ -52,10 +52,10 @@
 //! ```text
 //! offset  bytes  what
 //!      0      8  magic "MEMIXSEG"
-//!      8      4  format version, 1
+//!      8      4  format version, 2
 //!     12      4  dimensions D
 //!     16      4  number of vectors N, 1 to 2^31 - 1
-//!     20      4  links per node on the lowest level L, a multiple of 16; 0 for a flat segment, which has no graph
+//!     20      4  links per node on the lowest level L, a multiple of 32; 0 for a flat segment, which has no graph
 //!     24      4  links per node on each upper level U; 0 in a flat segment
 //!     28      4  number of upper rows R: the sum of all levels
 //!     32      4  entry slot; 0xffffffff in a flat segment
@@ -66,28 +66,49 @@
 //! ```
 //!
 //! The sections follow one another in this order, each at the next multiple of 64, with zeros between. Their places follow from
-//! the header's numbers, so no offset is stored that could be wrong. C is D rounded up to a multiple of 64.
+//! the header's numbers, so no offset is stored that could be wrong. C is D rounded up to a multiple of 64, and 256 at least.
 //!
 //! ```text
 //! section       type  count  what                                                               in a flat segment
-//! links         u32   N * L  neighbours of each slot on the lowest level, then 0xffffffff       absent
-//! codes         i8    N * C  int8 codes of each vector, then zeros                              present
-//! scales        f32   N      code * scale is about the vector's number; largest / 127           present
+//! nodes         -     N      links of each slot on the lowest level, and its edges: see below   absent
+//! codes         i8    N * C  coarse codes of each vector                                        present
+//! scales        f32   N      coarse code * scale is about the vector's number                   present
 //! upper links   u32   R * U  neighbours on the levels 1, 2, ... of each slot that has them      absent
 //! levels        u8    N      level of each slot, 0 to 15                                        absent
 //! upper start   u32   N      first upper row of the slot; 0xffffffff where the level is 0       absent
 //! keys          u64   N      the caller's key of each slot                                      present
 //! sorted keys   u64   N      all keys, ascending, each once                                     present
 //! sorted slots  u32   N      the slot of each of the sorted keys                                present
-//! vectors       f32   N * D  the vectors, of length 1                                           present
+//! fine codes    i8    N * C  what the coarse codes leave: (256 * coarse + fine) * scale / 256   present
 //! ```
+//!
+//! The codes are those of the vector scaled to length 1, filled up with zeros to C numbers and rotated: four times, the signs
+//! are flipped where the next number of SplitMix64 (seeded with the ASCII codes of "memorist", big-endian) has its highest
+//! bit set, then the first 2^floor(log2 C) numbers, the next time the last as many, go through a Hadamard transform that
+//! keeps lengths (`rotate.rs`).
+//!
+//! A node:
+//!
+//! ```text
+//! offset  bytes  what
+//!      0  4 * L  neighbours of the slot on the lowest level, then 0xffffffff up to L
+//! then for each 32 of them, with zeros for those that are not there:
+//!      0     64  slopes, u16: multiples of 2^-14 / sqrt(C)
+//!     64     64  offsets, i16: multiples of 2^-13
+//!    128  4 * C  signs: for each four numbers of a vector 16 bytes. Byte 2i has the four signs of neighbour i in its low half
+//!                and those of neighbour 16 + i in its high half, byte 2i + 1 those of 8 + i and 24 + i; the first number's
+//!                is the lowest bit, 1 for positive
+//! ```
+//!
+//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their coarse codes: the signs of
+//! r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c (`graph/edges.rs`).
 //!
 //! # Invariants
 //!
 //! 1. A key is live (in a segment, and not among its tombstones) in at most one segment.
 //! 2. Links name slots of the same segment whose level is at least the link's; no slot links itself or another one twice.
 //! 3. Every slot can be reached from the entry over the links of the lowest level, deleted ones included.
-//! 4. Codes and scales follow from the vectors.
+//! 4. Edges follow from the links and the coarse codes.
 //! 5. The manifest's generation grows with each publication; a segment's number is never used again in a directory.
 //!
 //! All of them are checked by [`Snapshot::verify`](crate::Snapshot::verify). A reader relies on none of them for its
@@ -105,7 +126,8 @@
 //!
 //! | version | change |
 //! |---|---|
-//! | 1 | first |
+//! | 1 | first; vectors as f32, not rotated, no edges. Refused: an index of it is rebuilt from its source |
+//! | 2 | vectors rotated and in 16 bits, edges beside the links |
 
 pub(crate) mod bytes;
 pub(crate) mod layout;
@@ -118,7 +140,7 @@ pub(crate) mod view;
 compile_error!("the index maps little-endian files as they are, so it cannot run on a big-endian machine");
 
 /// The version that this crate reads and writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Sections and rows of codes start at multiples of this: a cache line.
 pub(crate) const CODE_ALIGNMENT: usize = 64;

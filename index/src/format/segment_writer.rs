@@ -1,24 +1,30 @@
 //! Writes a segment file.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
+
+use rayon::prelude::*;
 
 use super::NO_SLOT;
 use super::layout::{HEADER_LEN, Header, Section, Shape};
+use super::view::row_links;
+use crate::graph::codes::Codes;
+use crate::graph::edges;
 use crate::graph::memory::Graph;
+use crate::quantize::Quantized;
 use crate::sys::publish;
 use crate::{Key, Slot};
+
+/// The nodes of so many slots are made before they are written.
+const SLOTS_AT_ONCE: usize = 4096;
 
 /// All that goes into a segment.
 pub(crate) struct Draft<'a> {
     pub(crate) dims: usize,
     /// The key of each slot, each once.
     pub(crate) keys: &'a [Key],
-    pub(crate) codes: &'a [i8],
-    pub(crate) scales: &'a [f32],
-    /// The vector of a slot, of length 1.
-    pub(crate) vector: &'a dyn Fn(usize) -> &'a [f32],
+    pub(crate) vectors: &'a Quantized,
     /// `None` for a flat segment.
     pub(crate) graph: Option<&'a Graph>,
 }
@@ -56,22 +62,25 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> Result<Written, publish::
 
     let file_len = shape.layout().file_len;
     publish::write_new(path, |writer| {
-        writer.write_all(&[0; HEADER_LEN])?;
+        publish::put(writer, &[0; HEADER_LEN])?;
         let mut section_checksums = [0; Section::COUNT];
         for section in Section::ALL {
             let mut output = SectionWriter { writer, checksum: crc32fast::Hasher::new(), len: 0 };
             match (section, draft.graph) {
-                (Section::Codes, _) => output.put(draft.codes)?,
-                (Section::Scales, _) => output.put(draft.scales)?,
+                (Section::Codes, _) => output.put(&draft.vectors.coarse)?,
+                (Section::Scales, _) => output.put(&draft.vectors.scales)?,
                 (Section::Keys, _) => output.put(draft.keys)?,
                 (Section::SortedKeys, _) => output.put(&sorted_keys)?,
                 (Section::SortedSlots, _) => output.put(&sorted_slots)?,
-                (Section::Vectors, _) => {
-                    for slot in 0..draft.keys.len() {
-                        output.put((draft.vector)(slot))?;
+                (Section::Fine, _) => output.put(&draft.vectors.fine)?,
+                (Section::Links, Some(graph)) => {
+                    let codes = Codes::of(draft.vectors, draft.dims);
+                    let slots: Vec<Slot> = (0..shape.count).collect();
+                    for some in slots.chunks(SLOTS_AT_ONCE) {
+                        let nodes: Vec<Vec<u8>> = some.par_iter().map(|&slot| node(&codes, graph, slot)).collect();
+                        nodes.iter().try_for_each(|node| output.put(node))?;
                     }
                 }
-                (Section::Links, Some(graph)) => output.put(&graph.links)?,
                 (Section::UpperLinks, Some(graph)) => output.put(&graph.upper_links)?,
                 (Section::Levels, Some(graph)) => output.put(&graph.levels)?,
                 (Section::UpperStart, Some(graph)) => output.put(&graph.upper_start)?,
@@ -85,6 +94,14 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> Result<Written, publish::
     })
 }
 
+/// The links of a slot on the lowest level, and its edges.
+fn node(codes: &Codes<'_>, graph: &Graph, slot: Slot) -> Vec<u8> {
+    let row = &graph.links[slot as usize * graph.width..][..graph.width];
+    let mut node: Vec<u8> = row.iter().flat_map(|link| link.to_le_bytes()).collect();
+    edges::encode(codes, slot, row_links(row), graph.width / edges::BATCH, &mut node);
+    node
+}
+
 struct SectionWriter<'a> {
     writer: &'a mut BufWriter<File>,
     checksum: crc32fast::Hasher,
@@ -96,7 +113,7 @@ impl SectionWriter<'_> {
         let bytes: &[u8] = bytemuck::cast_slice(items);
         self.checksum.update(bytes);
         self.len += bytes.len();
-        self.writer.write_all(bytes)
+        publish::put(self.writer, bytes)
     }
 
     /// Fills up to the next section.

@@ -4,20 +4,20 @@ use super::NO_SLOT;
 use super::layout::{Header, Layout, Section};
 use crate::graph::GraphView;
 use crate::graph::codes::Codes;
+use crate::quantize::Row;
 use crate::simd::Kernel;
 use crate::{Key, Slot};
 
 /// The sections of a segment. All slices that have one item per vector are equally long.
 #[derive(Clone, Copy)]
 pub(crate) struct SegmentView<'a> {
-    pub(crate) dims: usize,
     pub(crate) codes: Codes<'a>,
     /// `None` for a flat segment.
     pub(crate) graph: Option<GraphView<'a>>,
     pub(crate) keys: &'a [Key],
     pub(crate) sorted_keys: &'a [Key],
     pub(crate) sorted_slots: &'a [Slot],
-    vectors: &'a [f32],
+    fine: &'a [i8],
 }
 
 impl<'a> SegmentView<'a> {
@@ -28,6 +28,7 @@ impl<'a> SegmentView<'a> {
         let graph = if shape.has_graph() {
             Some(GraphView {
                 width: shape.links as usize,
+                stride: shape.node_words(),
                 upper_width: shape.upper_links as usize,
                 entry: shape.entry,
                 top_level: u8::try_from(shape.top_level).ok()?,
@@ -39,15 +40,14 @@ impl<'a> SegmentView<'a> {
         } else {
             None
         };
-        let dims = shape.dims as usize;
+        let (codes, scales) = (slice_of(section(Section::Codes)?)?, slice_of(section(Section::Scales)?)?);
         Some(Self {
-            dims,
-            codes: Codes::new(slice_of(section(Section::Codes)?)?, slice_of(section(Section::Scales)?)?, dims, kernel),
+            codes: Codes::new(codes, scales, shape.dims as usize, kernel),
             graph,
             keys: slice_of(section(Section::Keys)?)?,
             sorted_keys: slice_of(section(Section::SortedKeys)?)?,
             sorted_slots: slice_of(section(Section::SortedSlots)?)?,
-            vectors: slice_of(section(Section::Vectors)?)?,
+            fine: slice_of(section(Section::Fine)?)?,
         })
     }
 
@@ -56,11 +56,13 @@ impl<'a> SegmentView<'a> {
         self.keys.len()
     }
 
-    /// The vector of a slot, of length 1.
+    /// The vector of a slot: of length 1, rotated.
     #[inline]
-    pub(crate) fn vector(&self, slot: Slot) -> Option<&'a [f32]> {
-        let start = (slot as usize).checked_mul(self.dims)?;
-        self.vectors.get(start..start.checked_add(self.dims)?)
+    pub(crate) fn row(&self, slot: Slot) -> Option<Row<'a>> {
+        let coarse = self.codes.row(slot);
+        let start = (slot as usize).checked_mul(coarse.len())?;
+        let fine = self.fine.get(start..start.checked_add(coarse.len())?)?;
+        (!coarse.is_empty()).then_some(Row { coarse, fine, scale: self.codes.scale(slot) })
     }
 
     /// The slot of a key, deleted or not.

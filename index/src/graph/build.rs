@@ -8,7 +8,7 @@ use super::duplicates::Duplicates;
 use super::memory::{Graph, GrowingGraph, LinkScratch, random_level};
 use super::scratch::Scratch;
 use super::select::select;
-use super::{carry, connect, walk};
+use super::{carry, connect, fill, walk};
 use crate::options::IndexOptions;
 use crate::{Key, Progress, Slot};
 
@@ -87,6 +87,7 @@ pub(crate) fn build(
     duplicates.link(codes, &graph);
     let mut graph = graph.finish(entry);
     connect::connect_unreachable(&mut graph, codes, options.ef_construction);
+    fill::fill(&mut graph, codes);
     Ok(graph)
 }
 

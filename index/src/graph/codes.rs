@@ -1,7 +1,7 @@
 //! Similarity on int8 codes: about the cosine, for a quarter of the memory traffic.
 
 use crate::Slot;
-use crate::quantize::code_stride;
+use crate::quantize::{Quantized, code_stride};
 use crate::simd::{self, Kernel};
 
 /// The codes of all slots.
@@ -25,6 +25,11 @@ impl<'a> Codes<'a> {
         Self { rows, scales, stride: code_stride(dims), kernel }
     }
 
+    /// Those of vectors in memory.
+    pub(crate) fn of(vectors: &'a Quantized, dims: usize) -> Self {
+        Self::new(&vectors.coarse, &vectors.scales, dims, Kernel::detect())
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.scales.len()
     }
@@ -38,6 +43,16 @@ impl<'a> Codes<'a> {
 
     pub(crate) fn scale(&self, slot: Slot) -> f32 {
         self.scales.get(slot as usize).copied().unwrap_or(0.0)
+    }
+
+    /// About the vector of a slot.
+    pub(crate) fn decode(&self, slot: Slot) -> Vec<f32> {
+        let scale = self.scale(slot);
+        self.row(slot).iter().map(|&code| f32::from(code) * scale).collect()
+    }
+
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
     }
 
     /// A slot as the query.

@@ -5,18 +5,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::Mutex;
 
 use super::codes::Codes;
+use super::edges::BATCH;
 use super::ranked::Ranked;
 use super::select::select;
 use super::{GraphView, Links};
 use crate::Slot;
-use crate::format::{CODE_ALIGNMENT, MAX_LEVEL, NO_SLOT};
+use crate::format::{MAX_LEVEL, NO_SLOT};
 
-/// How many links a slot can have on the lowest level: twice `m`, filled up to whole cache lines.
+/// How many links a slot can have on the lowest level: twice `m`, filled up to whole batches of edges.
 pub(crate) fn lowest_width(m: usize) -> usize {
-    (2 * m).next_multiple_of(CODE_ALIGNMENT / size_of::<Slot>())
+    (2 * m).next_multiple_of(BATCH)
 }
 
-/// The level of the node of a key: each level has about one node for `m` of the level below.
+/// The level of the node of a key: each level has about one node for `m * m` of the level below. That is fewer than the paper
+/// has; with estimates, a step on the lowest level costs less than the way through a level of `m` times fewer nodes.
 pub(crate) fn random_level(seed: u64, key: u64, m: usize) -> u8 {
     // The finaliser of SplitMix64 (Steele, Lea, Flood 2014), so that neighbouring keys get independent levels.
     let mut bits = seed ^ key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -24,7 +26,7 @@ pub(crate) fn random_level(seed: u64, key: u64, m: usize) -> u8 {
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^= bits >> 31;
     let uniform = ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-    let level = -uniform.ln() / (m as f64).ln();
+    let level = -uniform.ln() / (2.0 * (m as f64).ln());
     (level as u8).min(MAX_LEVEL)
 }
 
@@ -44,6 +46,7 @@ impl Graph {
     pub(crate) fn view(&self) -> GraphView<'_> {
         GraphView {
             width: self.width,
+            stride: self.width,
             upper_width: self.upper_width,
             entry: self.entry,
             top_level: self.top_level,
@@ -212,10 +215,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_level_has_an_mth_of_the_nodes_of_the_one_below() {
+    fn each_level_has_a_node_for_m_times_m_of_the_one_below() {
         let mut counts = [0usize; 3];
         for key in 0..100_000 {
-            let level = random_level(7, key, 16);
+            let level = random_level(7, key, 4);
             for count in counts.iter_mut().take(usize::from(level) + 1) {
                 *count += 1;
             }

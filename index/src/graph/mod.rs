@@ -6,6 +6,7 @@
 //! | file | job |
 //! |---|---|
 //! | `codes.rs` | similarity of a query and a slot, on int8 codes |
+//! | `buckets.rs` | the best few by rough similarity |
 //! | `ranked.rs` | a slot and its similarity, in one integer |
 //! | `scratch.rs` | what a walk needs and the next one uses again |
 //! | `walk.rs` | from the entry to the nearest slots |
@@ -13,6 +14,8 @@
 //! | `memory.rs` | a graph in memory that several threads link at once |
 //! | `build.rs` | inserts slots |
 //! | `carry.rs` | takes over the graph of an older segment, round the slots that are dropped |
+//! | `edges.rs` | estimates of all neighbours of a slot at once |
+//! | `fill.rs` | puts near slots into the free places of rows |
 //! | `duplicates.rs` | slots that repeat an earlier one |
 //! | `connect.rs` | makes every slot reachable |
 
@@ -20,11 +23,14 @@ use crate::Slot;
 use crate::format::NO_SLOT;
 use crate::format::view::row_links;
 
+pub(crate) mod buckets;
 pub(crate) mod build;
 pub(crate) mod carry;
 pub(crate) mod codes;
 pub(crate) mod connect;
 pub(crate) mod duplicates;
+pub(crate) mod edges;
+pub(crate) mod fill;
 pub(crate) mod memory;
 pub(crate) mod ranked;
 pub(crate) mod scratch;
@@ -45,6 +51,8 @@ pub(crate) trait Links {
 pub(crate) struct GraphView<'a> {
     /// Links per slot on the lowest level.
     pub(crate) width: usize,
+    /// Words from one slot's links on the lowest level to the next one's: what is between are its edges.
+    pub(crate) stride: usize,
     /// Links per slot on each upper level.
     pub(crate) upper_width: usize,
     pub(crate) entry: Slot,
@@ -67,7 +75,7 @@ impl<'a> GraphView<'a> {
     pub(crate) fn row(&self, slot: Slot, level: u8) -> Option<&'a [Slot]> {
         let slot = slot as usize;
         if level == 0 {
-            let start = slot.checked_mul(self.width)?;
+            let start = slot.checked_mul(self.stride)?;
             self.links.get(start..start.checked_add(self.width)?)
         } else if level <= *self.levels.get(slot)? {
             let first = *self.upper_start.get(slot)?;
@@ -75,6 +83,25 @@ impl<'a> GraphView<'a> {
             self.upper_links.get(start..start.checked_add(self.upper_width)?)
         } else {
             None
+        }
+    }
+}
+
+impl<'a> GraphView<'a> {
+    /// The links of a slot on the lowest level, and its edges.
+    #[inline]
+    pub(crate) fn node(&self, slot: Slot) -> (&'a [Slot], &'a [u32]) {
+        let start = (slot as usize).checked_mul(self.stride);
+        let node = start.and_then(|start| self.links.get(start..start.checked_add(self.stride)?));
+        node.and_then(|node| node.split_at_checked(self.width)).unwrap_or_default()
+    }
+
+    /// Brings the links and edges of a slot on the lowest level into the cache.
+    #[inline]
+    pub(crate) fn prefetch_node(&self, slot: Slot) {
+        let start = (slot as usize).checked_mul(self.stride);
+        if let Some(node) = start.and_then(|start| self.links.get(start..start.checked_add(self.stride)?)) {
+            crate::simd::prefetch(node);
         }
     }
 }

@@ -1,22 +1,23 @@
 //! What a walk needs besides the graph. It is used again by the next walk of the thread, so that searching allocates little.
 
 use std::cell::RefCell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
+use super::buckets::Buckets;
 use super::ranked::{Pool, Ranked};
 use crate::Slot;
+use crate::best::Best;
 
 /// Working memory of one walk.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) visited: Visited,
     pub(crate) pool: Pool,
+    /// What a walk by estimates is still to look at.
+    pub(crate) buckets: Buckets,
     /// Neighbours seen for the first time.
     pub(crate) fresh: Vec<Slot>,
-    /// Of a filtered walk: what is still to be expanded, and the best that the filter lets pass, worst first.
-    pub(crate) frontier: BinaryHeap<Ranked>,
-    pub(crate) accepted: BinaryHeap<Reverse<Ranked>>,
+    /// The best of what a walk by estimates has looked at.
+    pub(crate) accepted: Best<Ranked>,
 }
 
 impl Scratch {
@@ -51,6 +52,12 @@ impl Visited {
             self.words.resize(words, 0);
         }
         self.count = count;
+    }
+
+    /// Whether the slot is in the set, or out of bounds.
+    #[inline]
+    pub(crate) fn contains(&self, slot: Slot) -> bool {
+        slot as usize >= self.count || self.words[slot as usize / 64] & 1 << (slot % 64) != 0
     }
 
     /// Whether the slot was not in the set and is so now. A slot out of bounds is never new.

@@ -1,12 +1,14 @@
 //! Walks over a graph: down the upper levels, then a beam on one level (algorithms 2 and 5 of the HNSW paper).
 
-use std::cmp::Reverse;
-
-use super::Links;
 use super::codes::{Codes, QueryCodes};
+use super::edges::{BATCH, EdgeQuery, Edges, batch_bytes};
 use super::ranked::Ranked;
 use super::scratch::Scratch;
+use super::{GraphView, Links};
 use crate::Slot;
+
+/// So many slots are on their way into the cache while the one before them is looked at.
+const AHEAD: usize = 2;
 
 /// Goes from `start` to the most similar slot that greedy steps reach, on each of `levels` in turn.
 pub(crate) fn descend(
@@ -65,62 +67,70 @@ pub(crate) fn beam(
     }
 }
 
-/// As [`beam`] on the lowest level, for the `ef` most similar slots that `accept` lets pass; the walk goes through the others.
-/// They are in the scratch's `accepted` afterwards. Gives up, and returns false, after `budget` slots were looked at.
-#[expect(clippy::too_many_arguments, reason = "a walk has that many sides, and one caller")]
-pub(crate) fn filtered_beam(
-    links: &impl Links,
+/// What a walk by estimates looks for.
+pub(crate) struct Asked<'a> {
+    pub(crate) codes: QueryCodes<'a>,
+    pub(crate) edges: &'a EdgeQuery,
+    /// How many of the best it returns.
+    pub(crate) most: usize,
+}
+
+/// As [`beam`] on the lowest level of a finished graph, by estimates: what is estimated to be among the best `ef` is looked at and
+/// expanded, the others are not looked at. The best of those looked at that `accept` lets pass are in the scratch's `accepted`
+/// afterwards; the walk goes through the others.
+pub(crate) fn estimated_beam(
+    graph: &GraphView<'_>,
     codes: &Codes<'_>,
-    query: QueryCodes<'_>,
+    asked: &Asked<'_>,
     ef: usize,
     start: Ranked,
     accept: impl Fn(Slot) -> bool,
-    budget: usize,
     scratch: &mut Scratch,
-) -> bool {
-    let Scratch { visited, fresh, frontier, accepted, .. } = scratch;
+) {
+    let Asked { codes: query, edges, most } = *asked;
+    let Scratch { visited, buckets, accepted, .. } = scratch;
     visited.reset(codes.count());
-    frontier.clear();
-    accepted.clear();
-    visited.insert(start.slot());
-    frontier.push(start);
-    if accept(start.slot()) {
-        accepted.push(Reverse(start));
-    }
-    let mut looked_at = 1;
-    while let Some(here) = frontier.pop() {
-        let is_full = accepted.len() >= ef;
-        if is_full && accepted.peek().is_some_and(|&Reverse(worst)| here < worst) {
-            break;
+    buckets.reset(ef);
+    accepted.reset(most);
+    buckets.insert(start.similarity(), start.slot());
+    let batch_words = batch_bytes(query.row.len()) / 4;
+    let mut estimates = [0f32; BATCH];
+    let mut coming = [None; AHEAD];
+    let mut turn = 0;
+    loop {
+        // A slot that several neighbours have estimated is there several times.
+        let mut next = buckets.pop();
+        while next.is_some_and(|slot| !visited.insert(slot)) {
+            buckets.discount();
+            next = buckets.pop();
         }
-        fresh.clear();
-        links.each_neighbour(here.slot(), 0, |neighbour| {
-            if visited.insert(neighbour) {
-                codes.prefetch(neighbour);
-                fresh.push(neighbour);
+        if let Some(next) = next {
+            codes.prefetch(next);
+            graph.prefetch_node(next);
+        }
+        let now = std::mem::replace(&mut coming[turn % AHEAD], next);
+        turn += 1;
+        let Some(slot) = now else {
+            if coming.iter().all(Option::is_none) {
+                break;
             }
-        });
-        if let Some(next) = frontier.peek() {
-            links.prefetch(next.slot());
+            continue;
+        };
+        let here = Ranked::new(codes.similarity(query, slot), slot);
+        if accepted.wants(here) && accept(slot) {
+            accepted.push(here);
         }
-        looked_at += fresh.len();
-        if looked_at > budget {
-            return false;
-        }
-        for &neighbour in fresh.iter() {
-            let found = Ranked::new(codes.similarity(query, neighbour), neighbour);
-            let worst = accepted.peek().map(|&Reverse(worst)| worst);
-            if accepted.len() >= ef && worst.is_some_and(|worst| found < worst) {
-                continue;
-            }
-            frontier.push(found);
-            if accept(neighbour) {
-                accepted.push(Reverse(found));
-                if accepted.len() > ef {
-                    accepted.pop();
+        let (links, rest) = graph.node(slot);
+        for (links, words) in links.as_chunks::<BATCH>().0.iter().zip(rest.chunks_exact(batch_words)) {
+            let Some(batch) = Edges::parse(words) else { continue };
+            let mut better = codes.kernel().estimate(batch, edges, here.similarity(), buckets.bar(), &mut estimates);
+            while better != 0 {
+                let at = better.trailing_zeros() as usize;
+                better &= better - 1;
+                if !visited.contains(links[at]) {
+                    buckets.insert(estimates[at], links[at]);
                 }
             }
         }
     }
-    true
 }

@@ -7,6 +7,8 @@
 
 use std::sync::OnceLock;
 
+use crate::graph::edges::{BATCH, EdgeQuery, Edges};
+
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod scalar;
@@ -78,6 +80,56 @@ impl Kernel {
         }
     }
 
+    /// Runs plain code that was compiled for the instructions of this kernel: the compiler uses them where `work` is inlined.
+    /// The result is the same to the last bit, since it does not reorder floats.
+    #[inline(always)]
+    pub(crate) fn run<T>(self, work: impl FnOnce() -> T) -> T {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => token.run(work),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => token.run(work),
+            _ => work(),
+        }
+    }
+
+    /// Estimates the similarity of a query to the 32 neighbours of a node whose own similarity is `base`. Returns a bit for each
+    /// estimate that is above `bar`.
+    #[inline]
+    pub(crate) fn estimate(
+        self,
+        edges: Edges<'_>,
+        query: &EdgeQuery,
+        base: f32,
+        bar: f32,
+        estimates: &mut [f32; BATCH],
+    ) -> u32 {
+        match self.0 {
+            Instructions::Scalar => scalar::estimate(edges, query, base, bar, estimates),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(token) => token.estimate(edges, query, base, bar, estimates),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => token.estimate(edges, query, base, bar, estimates),
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon(token) => token.estimate(edges, query, base, bar, estimates),
+        }
+    }
+
+    /// The dot product of a vector and the 16-bit codes `256 * coarse + fine`. All three must be equally long.
+    #[inline]
+    pub fn dot_mixed(self, vector: &[f32], coarse: &[i8], fine: &[i8]) -> f32 {
+        let len = vector.len().min(coarse.len()).min(fine.len());
+        let (vector, coarse, fine) = (&vector[..len], &coarse[..len], &fine[..len]);
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(token) => token.dot_mixed(vector, coarse, fine),
+            _ => self.run(
+                #[inline(always)]
+                || scalar::dot_mixed(vector, coarse, fine),
+            ),
+        }
+    }
+
     /// The dot product of two vectors. Of vectors of different length the longer one is cut.
     #[inline]
     pub fn dot(self, a: &[f32], b: &[f32]) -> f32 {
@@ -131,6 +183,25 @@ mod tests {
             for kernel in Kernel::available() {
                 let found = f64::from(kernel.dot(&a, &b));
                 prop_assert!((found - exact).abs() <= tolerance, "{}: {found} for {exact}", kernel.name());
+            }
+        }
+    }
+
+    #[test]
+    fn mixed_products_stay_within_the_documented_tolerance() {
+        for len in [1, 7, 8, 31, 32, 33, 64, 384, 1000, 4096] {
+            let vector: Vec<f32> = (0..len).map(|at| ((at * 37 + 11) % 101) as f32 / 50.0 - 1.0).collect();
+            let codes = |step: usize| -> Vec<i8> { (0..len).map(|at| (at * step % 255) as u8 as i8).collect() };
+            let (coarse, fine) = (codes(7), codes(13));
+            let products = vector.iter().zip(&coarse).zip(&fine);
+            let products: Vec<f64> = products
+                .map(|((&x, &coarse), &fine)| f64::from(x) * f64::from(256 * i32::from(coarse) + i32::from(fine)))
+                .collect();
+            let (exact, magnitude) = (products.iter().sum::<f64>(), products.iter().map(|x| x.abs()).sum::<f64>());
+            for kernel in Kernel::available() {
+                let found = f64::from(kernel.dot_mixed(&vector, &coarse, &fine));
+                let tolerance = len as f64 * magnitude / f64::from(1 << 24);
+                assert!((found - exact).abs() <= tolerance, "{}, {len}: {found} for {exact}", kernel.name());
             }
         }
     }

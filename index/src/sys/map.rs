@@ -22,7 +22,11 @@ impl Mapped {
         // SAFETY: the mapping is read-only, and by the contract above the file does not change while it is mapped. The
         // views read plain integers and floats from it, which every bit pattern is valid for, and check all bounds, so
         // that even bytes that change break results and not memory.
-        unsafe { Mmap::map(&file) }.map(Self)
+        let mapped = unsafe { Mmap::map(&file) }?;
+        // What is not in memory yet comes there in huge pages, where the system has them; else nothing is lost.
+        #[cfg(target_os = "linux")]
+        let _ = mapped.advise(memmap2::Advice::HugePage);
+        Ok(Self(mapped))
     }
 }
 

@@ -6,6 +6,10 @@ use std::path::Path;
 
 use crate::crash;
 
+/// Linux keeps what is written in pieces of this length in pages of this length where it can, and maps them as such: a walk
+/// then finds its way to a node without looking up a page for each part of it.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Why something was not published.
 #[derive(Debug)]
 pub(crate) enum Error {
@@ -31,7 +35,7 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    let mut writer = BufWriter::with_capacity(1 << 20, file);
+    let mut writer = BufWriter::with_capacity(HUGE_PAGE, file);
     let filled = fill(&mut writer).and_then(|value| writer.flush().map(|()| value)).map_err(Error::Write);
     let filled = filled.and_then(|value| {
         crash::point("file written");
@@ -71,6 +75,21 @@ pub(crate) fn remove_if_present(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Writes `bytes` so that all but the last of the pieces that reach the system are [`HUGE_PAGE`] bytes long.
+pub(crate) fn put(writer: &mut BufWriter<File>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let room = writer.capacity() - writer.buffer().len();
+        if room == 0 {
+            writer.flush()?;
+            continue;
+        }
+        let (now, later) = bytes.split_at(bytes.len().min(room));
+        writer.write_all(now)?;
+        bytes = later;
+    }
+    Ok(())
 }
 
 /// Goes back to `position` to overwrite `bytes` there.

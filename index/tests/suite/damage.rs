@@ -152,11 +152,11 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
     let world = world();
     for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
         let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
-        let links = 400 * 32 * 4;
-        if bytes.len() < 128 + links {
+        let node = 32 * 4 + 32 * 4 + 32 * 256 / 8;
+        if bytes.len() < 128 + 400 * node {
             continue; // the flat segment
         }
-        bytes[128..128 + links].fill(0xff);
+        bytes[128..128 + 400 * node].chunks_mut(node).for_each(|node| node[..32 * 4].fill(0xff));
         let copy = damaged(world.directory.path(), &name, &bytes);
         let snapshot = Reader::open(copy.path()).unwrap().snapshot();
         let query = clustered(54, 1, DIMS, 1).remove(0);

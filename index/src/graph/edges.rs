@@ -1,0 +1,257 @@
+//! What a node knows of its neighbours: one bit for each number of the way there, beside the links, so that one pass over a
+//! few cache lines estimates the similarity of a query to all of them.
+//!
+//! Gou, Gao, Xu and Long, "SymphonyQG", arXiv 2411.12229, with the estimator of RaBitQ, arXiv 2405.12497. Let c be the node,
+//! o a neighbour, r = o - c, and s the signs of r (1 or -1). Then `<o, q> = <c, q> + <r, q>`, and `<r, q>` is about
+//! `<r, c> + a * (<s, q> - <s, c>)`, where `a = |r|^2 / sum(|r_i|)` makes the estimate exact for q = c + r and without bias for
+//! the other directions. `<s, q>` is a sum of entries of small tables: one for each four numbers of the query, with the
+//! sixteen sums that their signs can make.
+
+use super::codes::Codes;
+use crate::Slot;
+use crate::quantize::round;
+
+/// Neighbours whose estimates are made at once.
+pub(crate) const BATCH: usize = 32;
+/// Numbers of a vector that share a table.
+const GROUP: usize = 4;
+/// Numbers whose signs are made at once.
+const LANES: usize = 16;
+/// An offset is kept as a multiple of this.
+pub(crate) const OFFSET_STEP: f32 = 1.0 / 8192.0;
+/// A slope, times the root of the width, is kept as a multiple of this.
+const SLOPE_STEP: f32 = 1.0 / 16384.0;
+
+/// How many bytes a batch of neighbours takes besides their links.
+pub(crate) fn batch_bytes(width: usize) -> usize {
+    BATCH * (2 + 2) + BATCH * width / 8
+}
+
+/// A batch of neighbours as it lies in a node: slopes, offsets, and for each [`GROUP`] of numbers 16 bytes of signs.
+#[derive(Clone, Copy)]
+pub(crate) struct Edges<'a> {
+    pub(crate) slopes: &'a [u16; BATCH],
+    pub(crate) offsets: &'a [i16; BATCH],
+    pub(crate) signs: &'a [u8],
+}
+
+impl<'a> Edges<'a> {
+    /// Lays a batch over the words after the links. `None` where they are too few.
+    #[inline]
+    pub(crate) fn parse(words: &'a [u32]) -> Option<Self> {
+        let (slopes, rest) = words.split_first_chunk::<{ BATCH / 2 }>()?;
+        let (offsets, signs) = rest.split_first_chunk::<{ BATCH / 2 }>()?;
+        Some(Self {
+            slopes: bytemuck::cast_ref(slopes),
+            offsets: bytemuck::cast_ref(offsets),
+            signs: bytemuck::cast_slice(signs),
+        })
+    }
+}
+
+/// The signs that a number of a group has in each entry of its table.
+const SIGNS: [[f32; 16]; GROUP] = {
+    let mut signs = [[-1.0; 16]; GROUP];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut at = 0;
+        while at < GROUP {
+            if bits >> at & 1 == 1 {
+                signs[at][bits] = 1.0;
+            }
+            at += 1;
+        }
+        bits += 1;
+    }
+    signs
+};
+
+/// The tables of a query.
+#[derive(Default)]
+pub(crate) struct EdgeQuery {
+    pub(crate) tables: Vec<u8>,
+    /// A sum of entries, times this, less the shift, is the slope's factor.
+    pub(crate) step: f32,
+    pub(crate) shift: f32,
+}
+
+impl EdgeQuery {
+    /// Fills the tables for a query, whose length is a multiple of 64.
+    pub(crate) fn fill(&mut self, query: &[f32]) {
+        let (groups, _) = query.as_chunks::<GROUP>();
+        let reach = |group: &[f32; GROUP]| group.iter().map(|x| x.abs()).sum::<f32>();
+        let largest = groups.iter().map(reach).fold(f32::MIN_POSITIVE, f32::max);
+        let per_entry = 255.0 / (2.0 * largest);
+        self.tables.clear();
+        self.tables.resize(16 * groups.len(), 0);
+        let tables = self.tables.as_chunks_mut::<16>().0;
+        crate::simd::Kernel::detect().run(
+            #[inline(always)]
+            || {
+                for (table, group) in tables.iter_mut().zip(groups) {
+                    for (bits, entry) in table.iter_mut().enumerate() {
+                        let signed = |at: usize| group[at] * SIGNS[at][bits];
+                        let sum = signed(0) + signed(1) + signed(2) + signed(3);
+                        *entry = round((sum + largest) * per_entry) as u8;
+                    }
+                }
+            },
+        );
+        let scale = SLOPE_STEP / (query.len() as f32).sqrt();
+        self.step = scale / per_entry;
+        self.shift = scale * largest * groups.len() as f32;
+    }
+}
+
+/// Appends the batches of a node, for those of its neighbours that it has links to, in their order.
+pub(crate) fn encode(codes: &Codes<'_>, slot: Slot, neighbours: &[Slot], batches: usize, out: &mut Vec<u8>) {
+    let centre = codes.decode(slot);
+    let mut signs = vec![0u16; centre.len() / LANES];
+    let root = (centre.len() as f32).sqrt();
+    let mut members = neighbours.chunks(BATCH);
+    for _ in 0..batches {
+        let start = out.len();
+        out.resize(start + batch_bytes(centre.len()), 0);
+        let (slopes, rest) = out[start..].split_at_mut(2 * BATCH);
+        let (offsets, all_signs) = rest.split_at_mut(2 * BATCH);
+        for (at, &neighbour) in members.next().unwrap_or(&[]).iter().enumerate() {
+            let way = codes.kernel().run(
+                #[inline(always)]
+                || Way::between(&centre, codes.row(neighbour), codes.scale(neighbour), &mut signs),
+            );
+            let slope = if way.reach > 0.0 { way.square / way.reach } else { 0.0 };
+            let offset = way.on_centre - slope * way.signed_centre;
+            // Both saturate, which only the ways along a single axis come near to.
+            let (slope, offset) = ((slope * root / SLOPE_STEP).round() as u16, (offset / OFFSET_STEP).round() as i16);
+            slopes[2 * at..][..2].copy_from_slice(&slope.to_le_bytes());
+            offsets[2 * at..][..2].copy_from_slice(&offset.to_le_bytes());
+            // Where each 16 bytes have the signs of this neighbour.
+            let (byte, shift) = (2 * (at % 8) + at / 8 % 2, 4 * (at / 16));
+            for (group, place) in all_signs.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+                let four = signs[group / 4] >> (group % 4 * GROUP) & 15;
+                place[byte] |= (four as u8) << shift;
+            }
+        }
+    }
+}
+
+/// Sums over the numbers r of the way from a node c to its neighbour.
+struct Way {
+    /// Of r * r.
+    square: f32,
+    /// Of |r|.
+    reach: f32,
+    /// Of r * c.
+    on_centre: f32,
+    /// Of c or -c, as r is positive or not.
+    signed_centre: f32,
+}
+
+impl Way {
+    /// Sums up, and puts a bit into `signs` where r is positive, the first number lowest.
+    #[inline(always)]
+    fn between(centre: &[f32], neighbour: &[i8], scale: f32, signs: &mut [u16]) -> Self {
+        let mut sums = [[0f32; LANES]; 4];
+        let chunks = centre.as_chunks::<LANES>().0.iter().zip(neighbour.as_chunks::<LANES>().0);
+        for ((centre, neighbour), signs) in chunks.zip(signs) {
+            let mut bits = 0u16;
+            for lane in 0..LANES {
+                let c = centre[lane];
+                let r = f32::from(neighbour[lane]) * scale - c;
+                sums[0][lane] += r * r;
+                sums[1][lane] += r.abs();
+                sums[2][lane] += r * c;
+                sums[3][lane] += if r > 0.0 { c } else { -c };
+                bits |= u16::from(r > 0.0) << lane;
+            }
+            *signs = bits;
+        }
+        let [square, reach, on_centre, signed_centre] = sums.map(|lanes| lanes.iter().sum());
+        Self { square, reach, on_centre, signed_centre }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantize::Quantized;
+    use crate::rotate::Rotation;
+    use crate::simd::Kernel;
+
+    fn vectors(dims: usize, count: usize) -> (Quantized, Vec<Vec<f32>>) {
+        let rotation = Rotation::new(dims);
+        let mut quantized = Quantized::default();
+        let units = (0..count).map(|row| {
+            let vector: Vec<f32> = (0..dims)
+                .map(|at| ((at * 31 + row * 17 + at * row * 7) % 101) as f32 / 50.0 - 1.0 + 40.0 / (1 + at) as f32)
+                .collect();
+            let mut unit = Vec::new();
+            rotation.unit(&vector, &mut unit).unwrap();
+            quantized.push(&unit);
+            unit
+        });
+        let units = units.collect();
+        (quantized, units)
+    }
+
+    fn parse(bytes: &[u8]) -> Vec<u32> {
+        bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    }
+
+    #[test]
+    fn estimates_are_near_and_those_along_the_way_exact() {
+        for dims in [64, 384, 1000, 4096] {
+            let (quantized, units) = vectors(dims, 40);
+            let codes = Codes::of(&quantized, dims);
+            let neighbours: Vec<Slot> = (1..28).collect();
+            let mut bytes = Vec::new();
+            encode(&codes, 0, &neighbours, 1, &mut bytes);
+            let words = parse(&bytes);
+            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+            let mut query = EdgeQuery::default();
+            let mut estimates = [0.0; BATCH];
+            let mut worst = 0f32;
+            for asked in 28..40 {
+                query.fill(&units[asked]);
+                let base = dot(&units[0], &units[asked]);
+                codes.kernel().estimate(Edges::parse(&words).unwrap(), &query, base, 0.0, &mut estimates);
+                for (&neighbour, estimate) in neighbours.iter().zip(estimates) {
+                    worst = worst.max((dot(&units[neighbour as usize], &units[asked]) - estimate).abs());
+                }
+            }
+            assert!(worst < 4.0 / (dims as f32).sqrt(), "{dims}: {worst}");
+            // From the node itself to a neighbour the way is known best.
+            query.fill(&units[5]);
+            codes.kernel().estimate(
+                Edges::parse(&words).unwrap(),
+                &query,
+                dot(&units[0], &units[5]),
+                0.0,
+                &mut estimates,
+            );
+            assert!((estimates[4] - 1.0).abs() < 0.01, "{dims}: {}", estimates[4]);
+        }
+    }
+
+    #[test]
+    fn every_kernel_estimates_the_same() {
+        for dims in [64, 384, 1088, 4096] {
+            let (quantized, units) = vectors(dims, 34);
+            let codes = Codes::of(&quantized, dims);
+            let mut bytes = Vec::new();
+            encode(&codes, 0, &(1..33).collect::<Vec<_>>(), 1, &mut bytes);
+            let words = parse(&bytes);
+            let mut query = EdgeQuery::default();
+            query.fill(&units[33]);
+            let estimates = Kernel::available().into_iter().map(|kernel| {
+                let mut estimates = [0.0; BATCH];
+                let above = kernel.estimate(Edges::parse(&words).unwrap(), &query, 0.25, 0.3, &mut estimates);
+                (kernel.name(), above, estimates.map(f32::to_bits))
+            });
+            let estimates: Vec<_> = estimates.collect();
+            for (name, above, other) in &estimates {
+                assert_eq!((above, other), (&estimates[0].1, &estimates[0].2), "{name}, {dims}");
+            }
+        }
+    }
+}
