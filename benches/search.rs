@@ -8,7 +8,7 @@ mod common;
 
 use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use memorist_index::{Filter, Reader, SearchParams, Snapshot};
+use memorist_index::{Effort, Filter, Reader, SearchParams, Snapshot};
 use roaring::RoaringTreemap;
 
 const K: usize = 10;
@@ -36,8 +36,8 @@ fn search(criterion: &mut Criterion) {
     let mut at = (0..QUERIES).cycle();
     let mut next = || &corpus.queries[at.next().unwrap_or(0)].1;
     let mut group = criterion.benchmark_group("search");
-    let efforts = [20, 40, 80, 160, 320].map(|ef| (format!("ef {ef}"), SearchParams { k: K, ef: Some(ef) }));
-    let pool = ("default, pool of 50".to_owned(), SearchParams { k: 50, ef: None });
+    let efforts = [20, 40, 80, 160, 320].map(|ef| (format!("ef {ef}"), SearchParams { k: K, effort: Effort::Ef(ef) }));
+    let pool = ("default, pool of 50".to_owned(), SearchParams { k: 50, effort: Effort::default() });
     for (name, params) in efforts.into_iter().chain([pool]) {
         eprintln!("{name}: recall@{K} {:.4}", recall(&corpus, &index, &params, None));
         group.bench_function(BenchmarkId::new(name, corpus.texts.len()), |bench| {
@@ -46,7 +46,7 @@ fn search(criterion: &mut Criterion) {
     }
     for (share, step) in [("50 %", 2), ("10 %", 10), ("1 %", 100), ("0.1 %", 1_000)] {
         let allowed: RoaringTreemap = (1..=corpus.texts.len() as u64).filter(|id| id % step == 0).collect();
-        let params = SearchParams { k: 50, ef: None };
+        let params = SearchParams { k: 50, effort: Effort::default() };
         eprintln!("{share} allowed: recall@{K} {:.4}", recall(&corpus, &index, &params, Some(&allowed)));
         group.bench_function(BenchmarkId::new(format!("{share} allowed"), corpus.texts.len()), |bench| {
             bench.iter(|| index.search(next(), &params, Filter::Only(&allowed)).expect("searches"));

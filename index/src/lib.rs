@@ -25,12 +25,14 @@
 //! |---|---|
 //! | a batch is checked, scaled to length 1, coded and published as a small segment | `writer.rs`, `quantize.rs` |
 //! | segments are merged; the largest graph is taken over, the other vectors inserted | `merge.rs`, `graph/build.rs`, `graph/carry.rs` |
+//! | how hard a search has to try for a recall is measured on a new graph | `calibrate.rs` |
 //! | the files and what they hold | `format/mod.rs` (**the page of the format**), `sys/publish.rs` |
 //! | another process sees the new manifest and maps what is new | `reader.rs`, `snapshot.rs` |
 //! | a search picks a plan per segment, walks or scans the codes, and scores the best exactly | `search.rs`, `graph/walk.rs`, `simd/` |
 //! | everything is checked | `verify.rs` |
 
 mod best;
+mod calibrate;
 #[doc(hidden)]
 pub mod crash;
 mod error;
@@ -41,6 +43,7 @@ pub mod fuzzing;
 mod graph;
 mod merge;
 mod options;
+mod progress;
 mod quantize;
 mod reader;
 mod rotate;
@@ -55,8 +58,9 @@ mod writer;
 pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
 pub use filter::Filter;
 pub use format::FORMAT_VERSION;
-pub use merge::{Merge, Merged, Progress};
-pub use options::{IndexOptions, MAX_DIMS, MAX_PAYLOAD, SearchParams};
+pub use merge::{Merge, Merged};
+pub use options::{Effort, IndexOptions, MAX_DIMS, MAX_PAYLOAD, SearchParams};
+pub use progress::{Progress, Stage};
 pub use reader::Reader;
 pub use snapshot::{Hit, Snapshot};
 pub use writer::Writer;

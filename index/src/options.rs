@@ -69,27 +69,44 @@ impl IndexOptions {
 }
 
 /// What a search returns, and how hard it tries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchParams {
     /// How many hits are wanted. Fewer come back only when fewer vectors are allowed.
     pub k: usize,
-    /// How many candidates the walk keeps per segment: more finds more of the true neighbours, slower. At least `k` is
-    /// used. `None` means [`SearchParams::default_ef`].
-    pub ef: Option<usize>,
+    /// How hard the search tries.
+    pub effort: Effort,
 }
 
 impl SearchParams {
     /// The `k` nearest, with the default effort.
     pub fn new(k: usize) -> Self {
-        Self { k, ef: None }
+        Self { k, effort: Effort::default() }
     }
+}
 
-    /// The effort used when none is given.
-    pub fn default_ef(k: usize) -> usize {
-        k.saturating_mul(4).max(120)
-    }
+/// How hard a search tries: more finds more of the true neighbours, slower.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Effort {
+    /// So hard that about this share of the true neighbours is found: as hard as it took with questions near vectors of the
+    /// segment itself when its graph was built. More than 0.999 means that all vectors are compared.
+    Recall(f32),
+    /// A walk keeps so many candidates per segment, at least `k` of them.
+    Ef(usize),
+    /// Every vector is compared, by its 16-bit codes.
+    Exact,
+}
 
-    pub(crate) fn effort(&self) -> usize {
-        self.ef.unwrap_or_else(|| Self::default_ef(self.k)).max(self.k)
+impl Effort {
+    /// For answers that need not be complete.
+    pub const FAST: Self = Self::Recall(0.90);
+    /// The default.
+    pub const BALANCED: Self = Self::Recall(0.97);
+    /// For answers in which next to nothing may be missing.
+    pub const HIGH: Self = Self::Recall(0.995);
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self::BALANCED
     }
 }

@@ -6,8 +6,11 @@ use crate::error::VectorError;
 use crate::quantize::{code_stride, normalise};
 use crate::simd::Kernel;
 
-/// Flips of signs and transforms, in turn; after four of each, one number of the input is in every number of the output.
-const ROUNDS: usize = 4;
+/// Flips of signs and transforms, in turn: after four of each, one number of the input is in every number of the output. Where the
+/// first and the last numbers that are transformed have little in common it takes twice as many for them to be about equal.
+fn rounds(width: usize, span: usize) -> usize {
+    if 2 * span - width < span / 2 { 8 } else { 4 }
+}
 
 /// The rotation of vectors of one length.
 #[derive(Debug, Clone)]
@@ -24,9 +27,17 @@ impl Rotation {
     /// Of vectors of `dims` numbers, which are filled up with zeros.
     pub(crate) fn new(dims: usize) -> Self {
         let width = code_stride(dims);
+        let span = 1 << width.ilog2();
         let mut state = 0x6d65_6d6f_7269_7374u64;
-        let flips = (0..ROUNDS * width).map(|_| if split_mix(&mut state) >> 63 == 0 { 1.0 } else { -1.0 }).collect();
-        Self { dims, width, span: 1 << width.ilog2(), flips }
+        let flips = (0..rounds(width, span) * width)
+            .map(|_| if split_mix(&mut state) >> 63 == 0 { 1.0 } else { -1.0 })
+            .collect();
+        Self { dims, width, span, flips }
+    }
+
+    /// How many numbers the callers' vectors have.
+    pub(crate) fn dims(&self) -> usize {
+        self.dims
     }
 
     /// A caller's vector, scaled to length 1 and rotated, in the place of what is in `unit`.
@@ -53,7 +64,7 @@ impl Rotation {
         Kernel::detect().run(
             #[inline(always)]
             || {
-                for round in 0..ROUNDS {
+                for round in 0..self.flips.len() / self.width {
                     self.flip(round, vector);
                     transform(&mut vector[self.part(round)], &mut scratch);
                 }
@@ -64,7 +75,7 @@ impl Rotation {
     /// Undoes [`turn`](Self::turn).
     fn turn_back(&self, vector: &mut [f32]) {
         let mut scratch = vec![0.0; self.span];
-        for round in (0..ROUNDS).rev() {
+        for round in (0..self.flips.len() / self.width).rev() {
             transform_back(&mut vector[self.part(round)], &mut scratch);
             self.flip(round, vector);
         }
@@ -131,7 +142,7 @@ fn add_and_subtract(numbers: &mut [f32], least: usize) {
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
-fn split_mix(state: &mut u64) -> u64 {
+pub(crate) fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

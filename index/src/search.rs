@@ -9,6 +9,8 @@ use crate::graph::edges::EdgeQuery;
 use crate::graph::ranked::Ranked;
 use crate::graph::scratch::Scratch;
 use crate::graph::walk::{self, Asked};
+use crate::options::Effort;
+use crate::quantize::{Quantized, Row};
 use crate::segment::Segment;
 use crate::{Key, Slot};
 
@@ -19,13 +21,33 @@ const WIDER: u64 = 4;
 /// While a scan reads one row of codes, the one so many rows ahead is on its way.
 const ROWS_AHEAD: usize = 8;
 
-/// What is sought: a vector of length 1, its codes, and how many of how good results.
+/// A vector that is sought, as each part of a search wants it.
+pub(crate) struct Query {
+    vector: Vec<f32>,
+    codes: Quantized,
+    edges: EdgeQuery,
+}
+
+impl Query {
+    /// Of a vector of length 1, rotated.
+    pub(crate) fn new(vector: Vec<f32>) -> Self {
+        let (mut codes, mut edges) = (Quantized::default(), EdgeQuery::default());
+        codes.push(&vector);
+        edges.fill(&vector);
+        Self { vector, codes, edges }
+    }
+
+    fn codes(&self) -> QueryCodes<'_> {
+        let Row { coarse, scale, .. } = self.codes.row(0);
+        QueryCodes { row: coarse, scale }
+    }
+}
+
+/// What is sought, and how many of how good results.
 pub(crate) struct Wanted<'a> {
-    pub(crate) vector: &'a [f32],
-    pub(crate) codes: QueryCodes<'a>,
-    pub(crate) edges: &'a EdgeQuery,
+    pub(crate) query: &'a Query,
     pub(crate) k: usize,
-    pub(crate) ef: usize,
+    pub(crate) effort: Effort,
     pub(crate) filter: Filter<'a>,
     /// How many keys the filter names.
     pub(crate) filter_len: u64,
@@ -34,10 +56,11 @@ pub(crate) struct Wanted<'a> {
 /// The `k` best of a segment with their exact scores, in no order. All that are allowed, where there are no more than `k`.
 pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Key, f32)>) {
     let view = segment.file.view();
-    let search = SegmentSearch { segment, view, wanted };
-    let candidates = match view.graph {
-        Some(graph) => Scratch::with(|scratch| search.walk(&graph, scratch)),
-        _ => None,
+    let search = SegmentSearch { segment, view, wanted, codes: wanted.query.codes() };
+    let candidates = match (wanted.effort, view.graph) {
+        (Effort::Exact, _) => Some(search.allowed_slots()),
+        (_, Some(graph)) => Scratch::with(|scratch| search.walk(&graph, scratch)),
+        (_, None) => None,
     };
     let candidates = candidates.unwrap_or_else(|| search.scan());
     let mut best = Best::new(wanted.k);
@@ -47,7 +70,7 @@ pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Ke
     for (position, slot) in candidates.iter().enumerate() {
         candidates.get(position + ROWS_AHEAD).into_iter().for_each(prefetch);
         if let Some((&key, row)) = view.keys.get(*slot as usize).zip(view.row(*slot)) {
-            best.push(Exact { score: row.dot(wanted.vector, kernel), key });
+            best.push(Exact { score: row.dot(&wanted.query.vector, kernel), key });
         }
     }
     found.extend(best.into_sorted().into_iter().map(|exact| (exact.key, exact.score)));
@@ -57,6 +80,7 @@ struct SegmentSearch<'a> {
     segment: &'a Segment,
     view: SegmentView<'a>,
     wanted: &'a Wanted<'a>,
+    codes: QueryCodes<'a>,
 }
 
 impl SegmentSearch<'_> {
@@ -80,8 +104,14 @@ impl SegmentSearch<'_> {
 
     /// How many slots a walk keeps: the more the fewer of them are allowed, so that as many are found.
     fn effort(&self) -> u64 {
+        let Wanted { k, effort, .. } = *self.wanted;
+        let ef = match effort {
+            Effort::Recall(recall) => self.segment.efforts.ef(recall, k),
+            Effort::Ef(ef) => ef,
+            Effort::Exact => usize::MAX,
+        };
         let count = self.view.count() as u64;
-        (self.wanted.ef as u64).saturating_mul(count) / self.allowed().clamp(1, count)
+        (ef.max(k) as u64).saturating_mul(count) / self.allowed().clamp(1, count)
     }
 
     /// A walk looks at a number of slots that grows with the effort and with the share that the filter refuses; a scan
@@ -103,69 +133,85 @@ impl SegmentSearch<'_> {
     /// Best first. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Slot>> {
         let Self { view, wanted, .. } = self;
-        let start = walk::descend(graph, &view.codes, wanted.codes, graph.entry, (1..=graph.top_level).rev());
+        let start = walk::descend(graph, &view.codes, self.codes, graph.entry, (1..=graph.top_level).rev());
         let enough = self.most_allowed().min(wanted.k as u64);
         let mut effort = self.effort();
         // What is allowed may lie elsewhere than round the query.
         while self.is_walk_cheaper(effort) {
             let accept = |slot| self.is_allowed(slot);
-            let asked = Asked { codes: wanted.codes, edges: wanted.edges, most: self.rescored() };
+            let asked = Asked { codes: self.codes, edges: &wanted.query.edges, most: self.rescored() };
             walk::estimated_beam(graph, &view.codes, &asked, effort as usize, start, accept, scratch);
             if scratch.accepted.len() as u64 >= enough {
                 let mut found: Vec<Ranked> = scratch.accepted.drain().collect();
                 found.sort_unstable_by(|a, b| b.cmp(a));
                 return Some(found.into_iter().map(Ranked::slot).collect());
             }
-            effort *= WIDER;
+            effort = effort.saturating_mul(WIDER);
         }
         None
     }
 
     /// Best first.
     fn scan(&self) -> Vec<Slot> {
-        let Self { view, wanted, segment } = self;
         let mut best = Best::new(self.rescored());
-        let mut look = |slot: Slot| best.push(Ranked::new(view.codes.similarity(wanted.codes, slot), slot));
-        match wanted.filter {
-            Filter::Only(keys) if wanted.filter_len < view.count() as u64 => {
-                let mut slots = Vec::new();
-                self.slots_of(keys.iter(), &mut slots);
-                for (position, &slot) in slots.iter().enumerate() {
-                    if let Some(&ahead) = slots.get(position + ROWS_AHEAD) {
-                        view.codes.prefetch(ahead);
-                    }
-                    look(slot);
-                }
+        let slots = self.allowed_slots();
+        for (position, &slot) in slots.iter().enumerate() {
+            if let Some(&ahead) = slots.get(position + ROWS_AHEAD) {
+                self.view.codes.prefetch(ahead);
             }
-            Filter::All => (0..view.count() as Slot).filter(|&slot| !segment.tombstones.contains(slot)).for_each(look),
-            Filter::Only(_) | Filter::Except(_) => {
-                (0..view.count() as Slot).filter(|&slot| self.is_allowed(slot)).for_each(look);
-            }
+            best.push(Ranked::new(self.view.codes.similarity(self.codes, slot), slot));
         }
         best.into_sorted().into_iter().map(Ranked::slot).collect()
     }
 
-    /// The live slots of keys that come in ascending order: both lists are gone through in step, the sorted keys of
-    /// the segment in leaps that double.
-    fn slots_of(&self, keys: impl Iterator<Item = Key>, slots: &mut Vec<Slot>) {
-        let mut rest = self.view.sorted_keys;
-        let mut passed = 0;
-        for key in keys {
-            let mut leap = 1;
-            while rest.get(leap).is_some_and(|&other| other < key) {
-                leap *= 2;
+    /// All slots that can be results.
+    fn allowed_slots(&self) -> Vec<Slot> {
+        let Self { view, wanted, segment, .. } = self;
+        let live = |slot: &Slot| !segment.tombstones.contains(*slot);
+        match wanted.filter {
+            Filter::Only(keys) if wanted.filter_len < view.count() as u64 => {
+                let sorted = SortedKeys::new(view.sorted_keys);
+                let positions = keys.iter().filter_map(|key| sorted.position(key));
+                positions.filter_map(|position| view.slot_at(position)).filter(live).collect()
             }
-            let skip = rest[..rest.len().min(leap + 1)].partition_point(|&other| other < key);
-            rest = &rest[skip..];
-            passed += skip;
-            match rest.first() {
-                None => break,
-                Some(&other) if other == key => {
-                    slots.extend(self.view.slot_at(passed).filter(|&slot| !self.segment.tombstones.contains(slot)));
-                }
-                Some(_) => {}
+            Filter::All => (0..view.count() as Slot).filter(live).collect(),
+            Filter::Only(_) | Filter::Except(_) => {
+                (0..view.count() as Slot).filter(|&slot| self.is_allowed(slot)).collect()
             }
         }
+    }
+}
+
+/// Finds keys among sorted ones. Keys are mostly given out in order, so that a key's place is about its share of the way from the
+/// first to the last.
+struct SortedKeys<'a> {
+    keys: &'a [Key],
+    first: Key,
+    places_per_key: f64,
+}
+
+impl<'a> SortedKeys<'a> {
+    fn new(keys: &'a [Key]) -> Self {
+        let (first, last) = (keys.first().copied().unwrap_or(0), keys.last().copied().unwrap_or(0));
+        let places_per_key = keys.len().saturating_sub(1) as f64 / last.saturating_sub(first).max(1) as f64;
+        Self { keys, first, places_per_key }
+    }
+
+    /// The position of a key: from where it should be, in leaps that double, to where it is.
+    fn position(&self, key: Key) -> Option<usize> {
+        let Self { keys, first, places_per_key } = *self;
+        let guess = (key.saturating_sub(first) as f64 * places_per_key) as usize;
+        let guess = guess.min(keys.len().checked_sub(1)?);
+        let (mut low, mut high, mut leap) = (guess, guess + 1, 1);
+        while low > 0 && keys[low] > key {
+            low = low.saturating_sub(leap);
+            leap *= 2;
+        }
+        while high < keys.len() && keys[high - 1] < key {
+            high = keys.len().min(high + leap);
+            leap *= 2;
+        }
+        keys[low..high].binary_search(&key).ok().map(|position| low + position)
     }
 }
 
@@ -195,3 +241,25 @@ impl PartialEq for Exact {
 }
 
 impl Eq for Exact {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keys_are_found_wherever_they_lie(
+            mut keys in prop::collection::vec(prop_oneof![0u64..300, any::<u64>(), u64::MAX - 9..], 0..80),
+            others in prop::collection::vec(any::<u64>(), 9),
+        ) {
+            keys.sort_unstable();
+            keys.dedup();
+            let sorted = SortedKeys::new(&keys);
+            for key in keys.iter().copied().chain(others).chain(0..300) {
+                prop_assert_eq!(sorted.position(key), keys.binary_search(&key).ok());
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use roaring::RoaringBitmap;
 
+use crate::calibrate::Efforts;
 use crate::error::OpenError;
 use crate::format::layout::{Header, HeaderError, Layout, Section};
 use crate::format::manifest::SegmentEntry;
@@ -47,6 +48,8 @@ impl SegmentFile {
         if header_checksum != entry.header_checksum || shape.count != entry.count || shape.dims as usize != dims {
             return Err(OpenError::damaged(&path, "it is not the segment that the manifest speaks of"));
         }
+        // Not before the header was read: that would bring in the first huge page of a file that is not read any further.
+        bytes.advise_huge_pages();
         let layout = shape.layout();
         let kernel = Kernel::detect();
         if layout.file_len != entry.file_len || SegmentView::parse(bytes.as_ref(), &header, &layout, kernel).is_none() {
@@ -134,6 +137,8 @@ impl Tombstones {
 #[derive(Debug, Clone)]
 pub(crate) struct Segment {
     pub(crate) file: Arc<SegmentFile>,
+    /// How hard a walk has to try; nothing where there is no graph.
+    pub(crate) efforts: Efforts,
     pub(crate) tombstones: Arc<Tombstones>,
 }
 
@@ -155,6 +160,7 @@ impl Segment {
             file_len: self.file.layout.file_len,
             count: self.file.header.shape.count,
             header_checksum: self.file.header_checksum,
+            efforts: self.efforts,
             tombstones: self.tombstones.bitmap.clone(),
         }
     }

@@ -105,9 +105,9 @@ fn check_graph(graph: &GraphView<'_>, count: usize, report: &mut impl FnMut(Stri
 
 fn check_edges(graph: &GraphView<'_>, codes: &Codes<'_>, report: &mut impl FnMut(String)) {
     let is_wrong = |&slot: &Slot| {
-        let (row, edges) = graph.node(slot);
-        let mut expected = Vec::new();
-        edges::encode(codes, slot, row_links(row), row.len() / edges::BATCH, &mut expected);
+        let (row, edges) = graph.links_and_edges(slot);
+        let mut expected = vec![0; 4 * edges.len()];
+        edges::encode(codes, slot, row_links(row), &mut expected);
         bytemuck::cast_slice::<u32, u8>(edges) != expected
     };
     let wrong: Vec<Slot> = (0..codes.count() as Slot).into_par_iter().filter(is_wrong).collect();

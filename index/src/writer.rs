@@ -9,12 +9,15 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
+use crate::calibrate::{Efforts, calibrate};
 use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
 use crate::format::segment_writer::{self, Draft};
 use crate::format::{MAX_COUNT, names};
+use crate::graph::codes::Codes;
 use crate::merge::{self, Merge, Merged};
 use crate::options::{IndexOptions, MAX_PAYLOAD};
+use crate::progress::OnProgress;
 use crate::quantize::Quantized;
 use crate::reader::open_snapshot;
 use crate::rotate::Rotation;
@@ -121,8 +124,11 @@ impl Writer {
             let number = self.take_number();
             let mut fresh_vectors = Quantized::default();
             fresh.iter().for_each(|&row| fresh_vectors.push_row(vectors.row(row)));
-            let draft = Draft { dims: self.options.dims, keys: &fresh_keys, vectors: &fresh_vectors, graph: None };
-            segments.push(write_segment(&self.directory, number, &draft)?);
+            let dims = self.options.dims;
+            let codes = Codes::of(&fresh_vectors, dims);
+            let fine: Vec<&[i8]> = (0..fresh.len()).map(|row| fresh_vectors.row(row).fine).collect();
+            let draft = Draft { dims, keys: &fresh_keys, codes, fine: &fine, graph: None };
+            segments.push(write_segment(&self.directory, number, &draft, &|_| ControlFlow::Continue(()))?);
         }
         self.publish(segments, payload.to_vec())
     }
@@ -236,19 +242,32 @@ impl Writer {
     }
 }
 
-/// Writes a segment and maps it.
-pub(crate) fn write_segment(directory: &Path, number: u64, draft: &Draft<'_>) -> Result<Segment, WriteError> {
+/// Writes a segment, maps it, and finds out how hard a search of it has to try.
+pub(crate) fn write_segment(
+    directory: &Path,
+    number: u64,
+    draft: &Draft<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<Segment, WriteError> {
     let path = names::segment(directory, number);
-    let written = segment_writer::write(&path, draft).map_err(WriteError::publishing(&path))?;
+    let written = segment_writer::write(&path, draft, on_progress).map_err(|error| match error {
+        publish::Error::Write(error) if error.kind() == io::ErrorKind::Interrupted => WriteError::Cancelled,
+        error => WriteError::publishing(&path)(error),
+    })?;
     let entry = crate::format::manifest::SegmentEntry {
         number,
         file_len: written.file_len,
         count: draft.keys.len() as u32,
         header_checksum: written.header_checksum,
+        efforts: Efforts::NONE,
         tombstones: RoaringBitmap::new(),
     };
     let file = Arc::new(SegmentFile::open(directory, &entry, draft.dims)?);
-    Ok(Segment { file, tombstones: Arc::default() })
+    let mut segment = Segment { file, efforts: entry.efforts, tombstones: Arc::default() };
+    if draft.graph.is_some() {
+        segment.efforts = calibrate(&segment);
+    }
+    Ok(segment)
 }
 
 /// The segment with these keys among its tombstones.
@@ -259,7 +278,7 @@ fn bury(segment: &Segment, keys: &[Key]) -> Segment {
         return segment.clone();
     }
     let tombstones = Arc::new(Tombstones::new(&segment.tombstones.bitmap | &slots));
-    Segment { file: Arc::clone(&segment.file), tombstones }
+    Segment { file: Arc::clone(&segment.file), efforts: segment.efforts, tombstones }
 }
 
 fn publish_manifest(directory: &Path, snapshot: &Snapshot) -> Result<(), WriteError> {

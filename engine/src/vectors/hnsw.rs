@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, WriteError, Writer};
+use memorist_index::{
+    Effort, Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer,
+};
 use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
@@ -118,15 +120,26 @@ impl VectorIndex for HnswIndex {
     fn maintain(&self, progress: &dyn Progress) -> Result<bool> {
         let mut writer = self.writer()?;
         let Some(merge) = writer.begin_merge() else { return Ok(false) };
-        progress.start("merging vectors", Some(merge.vectors() as u64));
-        let reported = AtomicUsize::new(0);
+        let shown: Mutex<Option<memorist_index::Progress>> = Mutex::default();
         let report = |now: memorist_index::Progress| {
-            let before = reported.fetch_max(now.done, Ordering::Relaxed);
-            progress.advance(now.done.saturating_sub(before) as u64);
+            let mut shown = shown.lock();
+            let before = shown.filter(|before| before.stage == now.stage).map(|before| before.done);
+            if before.is_none() {
+                if shown.is_some() {
+                    progress.finish();
+                }
+                progress.start(stage_name(now.stage), Some(now.total as u64));
+            }
+            // Threads overtake one another on their way here.
+            let done = now.done.max(before.unwrap_or(0));
+            progress.advance((done - before.unwrap_or(0)) as u64);
+            *shown = Some(memorist_index::Progress { done, ..now });
             if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let merged = merge_pool().install(|| merge.run(&report));
-        progress.finish();
+        if shown.into_inner().is_some() {
+            progress.finish();
+        }
         writer.finish_merge(merged.map_err(write_error)?).map_err(write_error)?;
         Ok(true)
     }
@@ -160,7 +173,7 @@ impl VectorSnapshot for HnswSnapshot {
             IdFilter::Only(ids) => Filter::Only(ids),
             IdFilter::Except(ids) => Filter::Except(ids),
         };
-        let params = SearchParams { k, ef: self.ef };
+        let params = SearchParams { k, effort: self.ef.map_or_else(Effort::default, Effort::Ef) };
         let hits = self.index.search(query, &params, filter).map_err(|error| Error::Vectors(error.to_string()))?;
         Ok(hits.into_iter().map(|hit| (hit.key as RecordId, hit.score)).collect())
     }
@@ -168,6 +181,14 @@ impl VectorSnapshot for HnswSnapshot {
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
         let keys: Vec<u64> = ids.iter().map(|id| *id as u64).collect();
         self.index.scores(query, &keys).map_err(|error| Error::Vectors(error.to_string()))
+    }
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Linking => "linking vectors",
+        Stage::Filling => "filling up links",
+        Stage::Writing => "writing the vector index",
     }
 }
 

@@ -18,7 +18,7 @@ const MAX_LINKS: u32 = 1024;
 /// The sections, in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
-    Links,
+    Nodes,
     Codes,
     Scales,
     UpperLinks,
@@ -33,7 +33,7 @@ pub(crate) enum Section {
 impl Section {
     pub(crate) const COUNT: usize = 10;
     pub(crate) const ALL: [Self; Self::COUNT] = [
-        Self::Links,
+        Self::Nodes,
         Self::Codes,
         Self::Scales,
         Self::UpperLinks,
@@ -47,7 +47,7 @@ impl Section {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Links => "links",
+            Self::Nodes => "nodes",
             Self::Codes => "codes",
             Self::Scales => "scales",
             Self::UpperLinks => "upper links",
@@ -89,7 +89,7 @@ impl Shape {
         let count = u64::from(self.count);
         let graph_count = if self.has_graph() { count } else { 0 };
         match section {
-            Section::Links => count * self.node_words() as u64 * 4,
+            Section::Nodes => count * self.node_words() as u64 * 4,
             Section::Codes | Section::Fine => count * code_stride(self.dims as usize) as u64,
             Section::Scales | Section::SortedSlots => count * 4,
             Section::UpperLinks => u64::from(self.upper_rows) * u64::from(self.upper_links) * 4,

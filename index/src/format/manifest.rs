@@ -8,6 +8,7 @@ use roaring::RoaringBitmap;
 
 use super::bytes::{Cursor, Put};
 use super::{FORMAT_VERSION, MAX_COUNT, names};
+use crate::calibrate::{Efforts, TARGETS};
 use crate::error::OpenError;
 use crate::options::{MAX_DIMS, MAX_PAYLOAD};
 
@@ -24,6 +25,7 @@ pub(crate) struct SegmentEntry {
     pub(crate) file_len: u64,
     pub(crate) count: u32,
     pub(crate) header_checksum: u32,
+    pub(crate) efforts: Efforts,
     pub(crate) tombstones: RoaringBitmap,
 }
 
@@ -98,6 +100,7 @@ impl Manifest {
             bytes.put_u32(segment.header_checksum);
             bytes.put_u32(number(segment.tombstones.serialized_size())?);
             bytes.put_zeros(size_of::<u32>());
+            segment.efforts.0.iter().for_each(|&ef| bytes.put_u32(ef));
             segment.tombstones.serialize_into(&mut bytes)?;
         }
         Ok(Self::with_checksum(bytes))
@@ -155,11 +158,16 @@ impl Manifest {
             let header_checksum = cursor.u32()?;
             let tombstones_len = cursor.u32()? as usize;
             cursor.zeros(size_of::<u32>())?;
+            let mut efforts = Efforts([0; TARGETS.len()]);
+            for ef in &mut efforts.0 {
+                *ef = cursor.u32()?;
+            }
             let tombstones = RoaringBitmap::deserialize_from(cursor.take(tombstones_len)?).ok()?;
             let is_sound = number < next_segment
                 && (1..=MAX_COUNT as u32).contains(&count)
                 && tombstones.max().is_none_or(|slot| slot < count);
-            segments.push(is_sound.then_some(SegmentEntry { number, file_len, count, header_checksum, tombstones })?);
+            let entry = SegmentEntry { number, file_len, count, header_checksum, efforts, tombstones };
+            segments.push(is_sound.then_some(entry)?);
         }
         cursor.0.is_empty().then_some(Self { dims, generation, next_segment, payload, segments })
     }
@@ -175,6 +183,7 @@ mod tests {
             file_len: 4096,
             count: 100,
             header_checksum: 77,
+            efforts: Efforts([10, 12, 14, 20, 40, 80, 160, u32::MAX]),
             tombstones: tombstones.iter().copied().collect(),
         };
         Manifest {

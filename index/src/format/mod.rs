@@ -34,7 +34,10 @@
 //!     20      4  checksum of the segment's header, which pins the whole file
 //!     24      4  length of the tombstones T
 //!     28      4  zero
-//!     32      T  tombstones: the deleted slots, as a roaring bitmap (portable format, no run containers needed)
+//!     32     32  efforts: for each of the recalls 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995 and 0.999 a u32, how many
+//!                candidates a walk has to keep for the 10 nearest; 0xffffffff where no walk was good enough; 0 in a flat
+//!                segment
+//!     64      T  tombstones: the deleted slots, as a roaring bitmap (portable format, no run containers needed)
 //! ```
 //!
 //! # Segment
@@ -82,10 +85,15 @@
 //! fine codes    i8    N * C  what the coarse codes leave: (256 * coarse + fine) * scale / 256   present
 //! ```
 //!
-//! The codes are those of the vector scaled to length 1, filled up with zeros to C numbers and rotated: four times, the signs
-//! are flipped where the next number of SplitMix64 (seeded with the ASCII codes of "memorist", big-endian) has its highest
-//! bit set, then the first 2^floor(log2 C) numbers, the next time the last as many, go through a Hadamard transform that
-//! keeps lengths (`rotate.rs`).
+//! The codes are those of the vector scaled to length 1, filled up with zeros to C numbers and rotated. Let S be the largest
+//! power of two that is not above C. Four times, eight where 2S - C is less than S / 2, the signs are flipped where the next
+//! number of SplitMix64 (seeded with the ASCII codes of "memorist", big-endian) has its highest bit set, then the first S
+//! numbers, the next time the last S, go through a Hadamard transform in its natural order, divided by the root of S; of what
+//! comes out, number 16 * i + j goes to the place j * (S / 16) + i (`rotate.rs`).
+//!
+//! With the largest of the rotated numbers at m, each number x becomes `round(x * 32512 / m)`, half to even, and that is
+//! `256 * coarse + fine` with fine from -128 to 127. The scale is 256 by the root of the sum of the squares of those integers,
+//! so that what the codes stand for has the length 1 (`quantize.rs`).
 //!
 //! A node:
 //!
@@ -101,7 +109,8 @@
 //! ```
 //!
 //! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their coarse codes: the signs of
-//! r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c (`graph/edges.rs`).
+//! r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c and the slope as it is kept
+//! (`graph/edges.rs`).
 //!
 //! # Invariants
 //!

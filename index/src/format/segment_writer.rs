@@ -12,19 +12,21 @@ use super::view::row_links;
 use crate::graph::codes::Codes;
 use crate::graph::edges;
 use crate::graph::memory::Graph;
-use crate::quantize::Quantized;
+use crate::progress::{OnProgress, Stage, Work};
 use crate::sys::publish;
 use crate::{Key, Slot};
 
-/// The nodes of so many slots are made before they are written.
-const SLOTS_AT_ONCE: usize = 4096;
+/// Nodes of about so many bytes are made before they are written.
+const NODES_AT_ONCE: usize = 8 << 20;
 
 /// All that goes into a segment.
 pub(crate) struct Draft<'a> {
     pub(crate) dims: usize,
     /// The key of each slot, each once.
     pub(crate) keys: &'a [Key],
-    pub(crate) vectors: &'a Quantized,
+    pub(crate) codes: Codes<'a>,
+    /// The fine codes of each slot.
+    pub(crate) fine: &'a [&'a [i8]],
     /// `None` for a flat segment.
     pub(crate) graph: Option<&'a Graph>,
 }
@@ -35,8 +37,8 @@ pub(crate) struct Written {
     pub(crate) header_checksum: u32,
 }
 
-/// Writes the file and syncs it.
-pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> Result<Written, publish::Error> {
+/// Writes the file and syncs it. Cancelling it is an error of the kind `Interrupted`, and leaves no file.
+pub(crate) fn write(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>) -> Result<Written, publish::Error> {
     let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
     let mut shape = Shape {
         dims: number(draft.dims)?,
@@ -67,24 +69,33 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> Result<Written, publish::
         for section in Section::ALL {
             let mut output = SectionWriter { writer, checksum: crc32fast::Hasher::new(), len: 0 };
             match (section, draft.graph) {
-                (Section::Codes, _) => output.put(&draft.vectors.coarse)?,
-                (Section::Scales, _) => output.put(&draft.vectors.scales)?,
+                (Section::Codes, _) => output.put(draft.codes.rows())?,
+                (Section::Scales, _) => output.put(draft.codes.scales())?,
                 (Section::Keys, _) => output.put(draft.keys)?,
                 (Section::SortedKeys, _) => output.put(&sorted_keys)?,
                 (Section::SortedSlots, _) => output.put(&sorted_slots)?,
-                (Section::Fine, _) => output.put(&draft.vectors.fine)?,
-                (Section::Links, Some(graph)) => {
-                    let codes = Codes::of(draft.vectors, draft.dims);
-                    let slots: Vec<Slot> = (0..shape.count).collect();
-                    for some in slots.chunks(SLOTS_AT_ONCE) {
-                        let nodes: Vec<Vec<u8>> = some.par_iter().map(|&slot| node(&codes, graph, slot)).collect();
-                        nodes.iter().try_for_each(|node| output.put(node))?;
+                (Section::Fine, _) => draft.fine.iter().try_for_each(|row| output.put(row))?,
+                (Section::Nodes, Some(graph)) => {
+                    let work = Work::new(Stage::Writing, draft.keys.len(), on_progress);
+                    let node_len = 4 * shape.node_words();
+                    let at_once = (NODES_AT_ONCE / node_len).max(1);
+                    let mut nodes = Vec::new();
+                    for first in (0..shape.count).step_by(at_once) {
+                        nodes.clear();
+                        nodes.resize(node_len * at_once.min((shape.count - first) as usize), 0);
+                        let slots = nodes.par_chunks_mut(node_len).zip(first..shape.count);
+                        slots.for_each(|(node, slot)| write_node(&draft.codes, graph, slot, node));
+                        output.put(&nodes)?;
+                        work.advance(nodes.len() / node_len);
+                        if work.is_cancelled() {
+                            return Err(io::ErrorKind::Interrupted.into());
+                        }
                     }
                 }
                 (Section::UpperLinks, Some(graph)) => output.put(&graph.upper_links)?,
                 (Section::Levels, Some(graph)) => output.put(&graph.levels)?,
                 (Section::UpperStart, Some(graph)) => output.put(&graph.upper_start)?,
-                (Section::Links | Section::UpperLinks | Section::Levels | Section::UpperStart, None) => {}
+                (Section::Nodes | Section::UpperLinks | Section::Levels | Section::UpperStart, None) => {}
             }
             section_checksums[section as usize] = output.finish()?;
         }
@@ -94,12 +105,14 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>) -> Result<Written, publish::
     })
 }
 
-/// The links of a slot on the lowest level, and its edges.
-fn node(codes: &Codes<'_>, graph: &Graph, slot: Slot) -> Vec<u8> {
+/// Puts the links of a slot on the lowest level, and its edges, into `node`, which is zero.
+fn write_node(codes: &Codes<'_>, graph: &Graph, slot: Slot, node: &mut [u8]) {
     let row = &graph.links[slot as usize * graph.width..][..graph.width];
-    let mut node: Vec<u8> = row.iter().flat_map(|link| link.to_le_bytes()).collect();
-    edges::encode(codes, slot, row_links(row), graph.width / edges::BATCH, &mut node);
-    node
+    let (links, edges) = node.split_at_mut(4 * graph.width);
+    for (place, link) in links.as_chunks_mut::<4>().0.iter_mut().zip(row) {
+        *place = link.to_le_bytes();
+    }
+    edges::encode(codes, slot, row_links(row), edges);
 }
 
 struct SectionWriter<'a> {

@@ -32,7 +32,7 @@ impl<'a> SegmentView<'a> {
                 upper_width: shape.upper_links as usize,
                 entry: shape.entry,
                 top_level: u8::try_from(shape.top_level).ok()?,
-                links: slice_of(section(Section::Links)?)?,
+                nodes: slice_of(section(Section::Nodes)?)?,
                 upper_links: slice_of(section(Section::UpperLinks)?)?,
                 levels: section(Section::Levels)?,
                 upper_start: slice_of(section(Section::UpperStart)?)?,

@@ -1,7 +1,6 @@
 //! Inserts slots into a growing graph (algorithm 1 of the HNSW paper), by one thread or several.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::codes::Codes;
 use super::duplicates::Duplicates;
@@ -10,17 +9,11 @@ use super::scratch::Scratch;
 use super::select::select;
 use super::{carry, connect, fill, walk};
 use crate::options::IndexOptions;
-use crate::{Key, Progress, Slot};
+use crate::progress::{Cancelled, OnProgress, Stage, Work};
+use crate::{Key, Slot};
 
 /// Between two reports of progress a thread inserts so many slots.
 const REPORT_EVERY: usize = 64;
-
-/// The caller stopped the work.
-#[derive(Debug)]
-pub(crate) struct Cancelled;
-
-/// What the caller hears of the work, and stops it by.
-pub(crate) type OnProgress<'a> = &'a (dyn Fn(Progress) -> ControlFlow<()> + Sync);
 
 /// Builds the graph of `codes`. The first slots take over the links of `carried`, the others are inserted. It runs in the
 /// rayon pool it is called in; with one thread there, the result is always the same.
@@ -57,10 +50,10 @@ pub(crate) fn build(
     };
     let todo = keys.len() - first_new;
     let next = AtomicUsize::new(first_new);
-    let is_cancelled = AtomicBool::new(false);
+    let linking = Work::new(Stage::Linking, todo, on_progress);
     let work = || {
         let (mut scratch, mut link_scratch) = (Scratch::default(), LinkScratch::default());
-        while !is_cancelled.load(Ordering::Relaxed) {
+        while !linking.is_cancelled() {
             let start = next.fetch_add(REPORT_EVERY, Ordering::Relaxed);
             if start >= keys.len() {
                 break;
@@ -70,10 +63,7 @@ pub(crate) fn build(
                     builder.insert(slot as Slot, entry, &mut scratch, &mut link_scratch);
                 }
             }
-            let done = (next.load(Ordering::Relaxed).min(keys.len()) - first_new).min(todo);
-            if on_progress(Progress { done, total: todo }).is_break() {
-                is_cancelled.store(true, Ordering::Relaxed);
-            }
+            linking.advance(REPORT_EVERY.min(keys.len() - start));
         }
     };
     if rayon::current_num_threads() > 1 {
@@ -81,13 +71,11 @@ pub(crate) fn build(
     } else {
         work();
     }
-    if is_cancelled.into_inner() {
-        return Err(Cancelled);
-    }
+    linking.finish()?;
     duplicates.link(codes, &graph);
     let mut graph = graph.finish(entry);
     connect::connect_unreachable(&mut graph, codes, options.ef_construction);
-    fill::fill(&mut graph, codes);
+    fill::fill(&mut graph, codes, on_progress)?;
     Ok(graph)
 }
 

@@ -30,6 +30,16 @@ impl<'a> Codes<'a> {
         Self::new(&vectors.coarse, &vectors.scales, dims, Kernel::detect())
     }
 
+    /// All rows, one after another.
+    pub(crate) fn rows(&self) -> &'a [i8] {
+        self.rows
+    }
+
+    /// The scale of each row.
+    pub(crate) fn scales(&self) -> &'a [f32] {
+        self.scales
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.scales.len()
     }

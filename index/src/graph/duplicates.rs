@@ -52,7 +52,8 @@ impl Duplicates {
         self.is_duplicate[slot as usize]
     }
 
-    /// Hangs them into the graph. A full row keeps its nearest neighbour, and none is nearer than a duplicate.
+    /// Hangs them into the graph. Where a full row drops such a link again, the slot is linked with the others that cannot be
+    /// reached.
     pub(crate) fn link(&self, codes: &Codes<'_>, graph: &GrowingGraph) {
         let mut scratch = LinkScratch::default();
         for &Duplicate { slot, first, previous } in &self.links {

@@ -103,16 +103,14 @@ impl EdgeQuery {
     }
 }
 
-/// Appends the batches of a node, for those of its neighbours that it has links to, in their order.
-pub(crate) fn encode(codes: &Codes<'_>, slot: Slot, neighbours: &[Slot], batches: usize, out: &mut Vec<u8>) {
+/// Puts the batches of a node, for those of its neighbours that it has links to, in their order, into `edges`, which is zero.
+pub(crate) fn encode(codes: &Codes<'_>, slot: Slot, neighbours: &[Slot], edges: &mut [u8]) {
     let centre = codes.decode(slot);
     let mut signs = vec![0u16; centre.len() / LANES];
     let root = (centre.len() as f32).sqrt();
     let mut members = neighbours.chunks(BATCH);
-    for _ in 0..batches {
-        let start = out.len();
-        out.resize(start + batch_bytes(centre.len()), 0);
-        let (slopes, rest) = out[start..].split_at_mut(2 * BATCH);
+    for batch in edges.chunks_exact_mut(batch_bytes(centre.len())) {
+        let (slopes, rest) = batch.split_at_mut(2 * BATCH);
         let (offsets, all_signs) = rest.split_at_mut(2 * BATCH);
         for (at, &neighbour) in members.next().unwrap_or(&[]).iter().enumerate() {
             let way = codes.kernel().run(
@@ -120,9 +118,11 @@ pub(crate) fn encode(codes: &Codes<'_>, slot: Slot, neighbours: &[Slot], batches
                 || Way::between(&centre, codes.row(neighbour), codes.scale(neighbour), &mut signs),
             );
             let slope = if way.reach > 0.0 { way.square / way.reach } else { 0.0 };
-            let offset = way.on_centre - slope * way.signed_centre;
             // Both saturate, which only the ways along a single axis come near to.
-            let (slope, offset) = ((slope * root / SLOPE_STEP).round() as u16, (offset / OFFSET_STEP).round() as i16);
+            let slope = (slope * root / SLOPE_STEP).round() as u16;
+            // What rounding takes from the slope, the offset makes good near the centre.
+            let rounded = f32::from(slope) * SLOPE_STEP / root;
+            let offset = ((way.on_centre - rounded * way.signed_centre) / OFFSET_STEP).round() as i16;
             slopes[2 * at..][..2].copy_from_slice(&slope.to_le_bytes());
             offsets[2 * at..][..2].copy_from_slice(&offset.to_le_bytes());
             // Where each 16 bytes have the signs of this neighbour.
@@ -148,7 +148,8 @@ struct Way {
 }
 
 impl Way {
-    /// Sums up, and puts a bit into `signs` where r is positive, the first number lowest.
+    /// Sums up, and puts a bit into `signs` where r is positive, the first number lowest. The order in which the lanes are added
+    /// up is part of the format: [`verify`](crate::Snapshot::verify) makes the edges again and compares.
     #[inline(always)]
     fn between(centre: &[f32], neighbour: &[i8], scale: f32, signs: &mut [u16]) -> Self {
         let mut sums = [[0f32; LANES]; 4];
@@ -174,7 +175,7 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantize::Quantized;
+    use crate::quantize::{Quantized, code_stride};
     use crate::rotate::Rotation;
     use crate::simd::Kernel;
 
@@ -204,8 +205,8 @@ mod tests {
             let (quantized, units) = vectors(dims, 40);
             let codes = Codes::of(&quantized, dims);
             let neighbours: Vec<Slot> = (1..28).collect();
-            let mut bytes = Vec::new();
-            encode(&codes, 0, &neighbours, 1, &mut bytes);
+            let mut bytes = vec![0; batch_bytes(code_stride(dims))];
+            encode(&codes, 0, &neighbours, &mut bytes);
             let words = parse(&bytes);
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
             let mut query = EdgeQuery::default();
@@ -238,8 +239,8 @@ mod tests {
         for dims in [64, 384, 1088, 4096] {
             let (quantized, units) = vectors(dims, 34);
             let codes = Codes::of(&quantized, dims);
-            let mut bytes = Vec::new();
-            encode(&codes, 0, &(1..33).collect::<Vec<_>>(), 1, &mut bytes);
+            let mut bytes = vec![0; batch_bytes(code_stride(dims))];
+            encode(&codes, 0, &(1..33).collect::<Vec<_>>(), &mut bytes);
             let words = parse(&bytes);
             let mut query = EdgeQuery::default();
             query.fill(&units[33]);

@@ -10,6 +10,7 @@ use super::ranked::Ranked;
 use super::scratch::Scratch;
 use crate::Slot;
 use crate::format::view::row_links;
+use crate::progress::{Cancelled, OnProgress, Stage, Work};
 
 /// So many of the nearest are asked whether they lie in a direction of their own.
 const MOST_ASKED: usize = 64;
@@ -17,21 +18,33 @@ const MOST_ASKED: usize = 64;
 /// DiskANN (Subramanya and others, NeurIPS 2019), squared; selection has used 1.
 const ALPHA: f32 = 1.2;
 
+/// Between two reports of progress a thread fills so many rows.
+const ROWS_AT_ONCE: usize = 256;
+
 /// Puts neighbours of the neighbours into the free places of each row: the nearest that lie in a direction of their own, then
 /// the nearest of the others.
-pub(crate) fn fill(graph: &mut Graph, codes: &Codes<'_>) {
+pub(crate) fn fill(graph: &mut Graph, codes: &Codes<'_>, on_progress: OnProgress<'_>) -> Result<(), Cancelled> {
     let width = graph.width;
     let mut filled = graph.links.clone();
     let view = graph.view();
-    filled.par_chunks_mut(width).enumerate().for_each(|(slot, row)| {
-        let linked = row_links(row).len();
-        if linked < width {
-            let (links, free) = row.split_at_mut(linked);
-            let more = Scratch::with(|scratch| near(&view, codes, slot as Slot, links, free.len(), scratch));
-            free.iter_mut().zip(more).for_each(|(place, slot)| *place = slot);
+    let work = Work::new(Stage::Filling, codes.count(), on_progress);
+    filled.par_chunks_mut(width * ROWS_AT_ONCE).enumerate().for_each(|(position, rows)| {
+        if work.is_cancelled() {
+            return;
         }
+        let first = (position * ROWS_AT_ONCE) as Slot;
+        for (row, slot) in rows.chunks_mut(width).zip(first..) {
+            let linked = row_links(row).len();
+            if linked < width {
+                let (links, free) = row.split_at_mut(linked);
+                let more = Scratch::with(|scratch| near(&view, codes, slot, links, free.len(), scratch));
+                free.iter_mut().zip(more).for_each(|(place, slot)| *place = slot);
+            }
+        }
+        work.advance(rows.len() / width);
     });
     graph.links = filled;
+    work.finish()
 }
 
 /// Up to `most` of the neighbours' neighbours.

@@ -50,7 +50,7 @@ impl Graph {
             upper_width: self.upper_width,
             entry: self.entry,
             top_level: self.top_level,
-            links: &self.links,
+            nodes: &self.links,
             upper_links: &self.upper_links,
             levels: &self.levels,
             upper_start: &self.upper_start,

@@ -57,7 +57,8 @@ pub(crate) struct GraphView<'a> {
     pub(crate) upper_width: usize,
     pub(crate) entry: Slot,
     pub(crate) top_level: u8,
-    pub(crate) links: &'a [Slot],
+    /// The nodes of the lowest level, one after another.
+    pub(crate) nodes: &'a [u32],
     pub(crate) upper_links: &'a [Slot],
     pub(crate) levels: &'a [u8],
     pub(crate) upper_start: &'a [u32],
@@ -73,11 +74,11 @@ impl<'a> GraphView<'a> {
     /// The whole row, with what is after its end.
     #[inline]
     pub(crate) fn row(&self, slot: Slot, level: u8) -> Option<&'a [Slot]> {
-        let slot = slot as usize;
         if level == 0 {
-            let start = slot.checked_mul(self.stride)?;
-            self.links.get(start..start.checked_add(self.width)?)
-        } else if level <= *self.levels.get(slot)? {
+            return self.node(slot)?.get(..self.width);
+        }
+        let slot = slot as usize;
+        if level <= *self.levels.get(slot)? {
             let first = *self.upper_start.get(slot)?;
             let start = (first as usize).checked_add(usize::from(level) - 1)?.checked_mul(self.upper_width)?;
             self.upper_links.get(start..start.checked_add(self.upper_width)?)
@@ -85,24 +86,23 @@ impl<'a> GraphView<'a> {
             None
         }
     }
-}
 
-impl<'a> GraphView<'a> {
-    /// The links of a slot on the lowest level, and its edges.
+    /// The links of a slot on the lowest level, and its edges; none where there is no such slot.
     #[inline]
-    pub(crate) fn node(&self, slot: Slot) -> (&'a [Slot], &'a [u32]) {
-        let start = (slot as usize).checked_mul(self.stride);
-        let node = start.and_then(|start| self.links.get(start..start.checked_add(self.stride)?));
-        node.and_then(|node| node.split_at_checked(self.width)).unwrap_or_default()
+    pub(crate) fn links_and_edges(&self, slot: Slot) -> (&'a [Slot], &'a [u32]) {
+        self.node(slot).and_then(|node| node.split_at_checked(self.width)).unwrap_or_default()
     }
 
-    /// Brings the links and edges of a slot on the lowest level into the cache.
+    /// Brings a slot's links on the lowest level, and its edges, into the cache.
     #[inline]
     pub(crate) fn prefetch_node(&self, slot: Slot) {
-        let start = (slot as usize).checked_mul(self.stride);
-        if let Some(node) = start.and_then(|start| self.links.get(start..start.checked_add(self.stride)?)) {
-            crate::simd::prefetch(node);
-        }
+        self.node(slot).into_iter().for_each(crate::simd::prefetch);
+    }
+
+    #[inline]
+    fn node(&self, slot: Slot) -> Option<&'a [u32]> {
+        let start = (slot as usize).checked_mul(self.stride)?;
+        self.nodes.get(start..start.checked_add(self.stride)?)
     }
 }
 

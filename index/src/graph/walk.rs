@@ -120,7 +120,7 @@ pub(crate) fn estimated_beam(
         if accepted.wants(here) && accept(slot) {
             accepted.push(here);
         }
-        let (links, rest) = graph.node(slot);
+        let (links, rest) = graph.links_and_edges(slot);
         for (links, words) in links.as_chunks::<BATCH>().0.iter().zip(rest.chunks_exact(batch_words)) {
             let Some(batch) = Edges::parse(words) else { continue };
             let mut better = codes.kernel().estimate(batch, edges, here.similarity(), buckets.bar(), &mut estimates);

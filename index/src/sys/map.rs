@@ -22,11 +22,13 @@ impl Mapped {
         // SAFETY: the mapping is read-only, and by the contract above the file does not change while it is mapped. The
         // views read plain integers and floats from it, which every bit pattern is valid for, and check all bounds, so
         // that even bytes that change break results and not memory.
-        let mapped = unsafe { Mmap::map(&file) }?;
-        // What is not in memory yet comes there in huge pages, where the system has them; else nothing is lost.
+        Ok(Self(unsafe { Mmap::map(&file) }?))
+    }
+
+    /// What is not in memory yet comes there in huge pages from now on, where the system has them; else nothing is lost.
+    pub(crate) fn advise_huge_pages(&self) {
         #[cfg(target_os = "linux")]
-        let _ = mapped.advise(memmap2::Advice::HugePage);
-        Ok(Self(mapped))
+        let _ = self.0.advise(memmap2::Advice::HugePage);
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use memorist_index::{Filter, IndexOptions, MAX_PAYLOAD, OpenError, Reader, SearchError, SearchParams, VectorError};
+use memorist_index::{
+    Effort, Filter, IndexOptions, MAX_PAYLOAD, OpenError, Reader, SearchError, SearchParams, VectorError,
+};
 use memorist_index::{WriteError, Writer};
 
 use crate::support::{World, clustered, small};
@@ -42,9 +44,9 @@ fn more_wanted_than_there_are() {
             let keys = |keys: &mut dyn Iterator<Item = u64>| keys.collect::<BTreeSet<_>>();
             assert_eq!(keys(&mut hits.iter().map(|hit| hit.key)), keys(&mut exact.iter().map(|&(key, _)| key)), "{k}");
         }
-        let params = SearchParams { k: 0, ef: None };
+        let params = SearchParams { k: 0, effort: Effort::default() };
         assert_eq!(snapshot.search(&[1.0; 8], &params, Filter::All).unwrap(), []);
-        let params = SearchParams { k: 5, ef: Some(0) };
+        let params = SearchParams { k: 5, effort: Effort::Ef(0) };
         assert_eq!(snapshot.search(&[1.0; 8], &params, Filter::All).unwrap().len(), count.min(5));
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use memorist_index::{Filter, OpenError, Reader, SearchParams, WriteError, Writer};
+use memorist_index::{Effort, Filter, OpenError, Reader, SearchParams, WriteError, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
@@ -45,9 +45,10 @@ fn use_everything(directory: &Path) {
     let some: RoaringTreemap = (0..500).filter(|key| key % 3 == 0).collect();
     for query in clustered(52, 3, DIMS, 3) {
         // With little effort a walk is worth its while even here, with the default a scan is.
-        for (k, ef) in [(1, Some(1)), (3, Some(3)), (10, None), (1000, None)] {
+        let efforts = [Effort::Ef(1), Effort::Ef(3), Effort::BALANCED, Effort::HIGH, Effort::Exact];
+        for (k, effort) in [1, 3, 10, 1000, 5].into_iter().zip(efforts) {
             for filter in [Filter::All, Filter::Only(&some), Filter::Except(&some)] {
-                let hits = snapshot.search(&query, &SearchParams { k, ef }, filter).unwrap();
+                let hits = snapshot.search(&query, &SearchParams { k, effort }, filter).unwrap();
                 assert!(hits.len() <= k);
             }
         }
@@ -162,7 +163,7 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
         let query = clustered(54, 1, DIMS, 1).remove(0);
         for filter in [Filter::All, Filter::Except(&(0..20).collect())] {
             // An effort so small that a walk is worth its while.
-            let hits = snapshot.search(&query, &SearchParams { k: 5, ef: Some(5) }, filter).unwrap();
+            let hits = snapshot.search(&query, &SearchParams { k: 5, effort: Effort::Ef(5) }, filter).unwrap();
             let exact: Vec<u64> = world.exact(&query, 5, filter).into_iter().map(|(key, _)| key).collect();
             assert!(hits.iter().map(|hit| hit.key).eq(exact));
         }

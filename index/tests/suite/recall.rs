@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use memorist_index::{Filter, IndexOptions, SearchParams};
+use memorist_index::{Effort, Filter, IndexOptions, SearchParams};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -66,7 +66,7 @@ fn a_random_half_deleted_then_merged() {
 
     // With little effort the quality of the links shows: it is that of a graph that never had the other half.
     let fresh = World::filled(small(DIMS, 1000), &world.vectors.values().cloned().collect::<Vec<_>>(), 3000);
-    let params = SearchParams { k: 10, ef: Some(15) };
+    let params = SearchParams { k: 10, effort: Effort::Ef(15) };
     let recall = |world: &World| world.recall(&world.writer.snapshot(), &queries(), params, Filter::All);
     let (mended, built) = (recall(&world), recall(&fresh));
     println!("little effort: recall {mended:.4} mended, {built:.4} built anew");
@@ -157,7 +157,7 @@ fn one_thread_and_one_seed_give_the_same_bytes() {
 #[test]
 fn a_merge_can_be_stopped() {
     let mut world = World::new(small(DIMS, 500));
-    world.apply((0..).zip(clustered(10, 1000, DIMS, 4)).collect(), &[]);
+    world.apply((0..).zip(clustered(10, 1000, DIMS, 40)).collect(), &[]);
     let stopped = world.writer.maintain(&|_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(memorist_index::WriteError::Cancelled)), "{stopped:?}");
     assert_eq!(world.writer.snapshot().len(), 1000);

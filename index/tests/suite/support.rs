@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use memorist_index::{Filter, Hit, IndexOptions, Progress, SearchParams, Snapshot, Writer};
+use memorist_index::{Filter, Hit, IndexOptions, Progress, SearchParams, Snapshot, Stage, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -61,7 +61,9 @@ impl World {
         loop {
             let total = parking_lot::Mutex::new(0);
             let progress = |progress: Progress| {
-                *total.lock() = progress.total;
+                if progress.stage == Stage::Linking {
+                    *total.lock() = progress.total;
+                }
                 ControlFlow::Continue(())
             };
             let more = self.writer.maintain(&progress).unwrap();

@@ -1,0 +1,166 @@
+//! How hard a search of a segment has to try for a recall, measured on the segment's own vectors once its graph is built.
+//!
+//! How many candidates a walk must keep depends on how the vectors lie: a setting that is right for one store misses half of
+//! the neighbours in another. So the effort is a recall, and each graph says what that costs.
+
+use rayon::prelude::*;
+
+use crate::Slot;
+use crate::filter::Filter;
+use crate::options::Effort;
+use crate::quantize::Row;
+use crate::rotate::{Rotation, split_mix};
+use crate::search::{self, Query, Wanted};
+use crate::segment::Segment;
+
+/// The recalls that a walk's effort is measured for.
+pub(crate) const TARGETS: [f32; 8] = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
+/// The neighbours that are sought meanwhile.
+const K: usize = 10;
+/// So many vectors, evenly spread over the slots, are sought.
+const SAMPLE: usize = 128;
+/// The least effort that is tried; each next one is the root of 2 times the one before.
+const LEAST_EF: f64 = K as f64;
+const STEPS: i32 = 20;
+/// The effort of the search for a vector's neighbours, whose distance need not be exact.
+const NEIGHBOURS_EF: usize = 100;
+/// So much farther than the tenth neighbour from the vector that answers it is a question. With real questions and answers in
+/// sentence embeddings, the efforts found this way meet the recalls.
+const FARTHER: f32 = 1.1;
+/// By this, divided by the share that may be missed, an effort is at least: where questions near the vectors are easy, others, as
+/// about what the store knows nothing of, are harder, and an effort as small costs little.
+const RESERVE: f64 = 2.0;
+/// Stands for an effort that no walk is worth.
+const SCAN: u32 = u32::MAX;
+
+/// For each of [`TARGETS`], how many candidates a walk has to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Efforts(pub(crate) [u32; TARGETS.len()]);
+
+impl Efforts {
+    /// Of a segment without a graph.
+    pub(crate) const NONE: Self = Self([0; TARGETS.len()]);
+
+    /// How many candidates a walk has to keep for a recall of the `k` nearest; more than there are vectors where a scan is
+    /// better.
+    pub(crate) fn ef(&self, recall: f32, k: usize) -> usize {
+        let target = TARGETS.iter().position(|&target| target >= recall);
+        match target.map(|target| (TARGETS[target], self.0[target])) {
+            None | Some((_, SCAN)) => usize::MAX,
+            Some((target, ef)) => {
+                let ef = f64::from(ef).max(RESERVE / (1.0 - f64::from(target)));
+                // As was measured on sentence embeddings, for 50 and 100 of them.
+                (ef * (k.max(K) as f64 / K as f64).sqrt()) as usize + k.saturating_sub(K) / 2
+            }
+        }
+    }
+}
+
+/// Asks questions near some vectors of a segment that has a graph, with more and more effort.
+pub(crate) fn calibrate(segment: &Segment) -> Efforts {
+    let view = segment.file.view();
+    let count = view.count();
+    let sample = SAMPLE.min(count);
+    let rotation = Rotation::new(segment.file.header.shape.dims as usize);
+    let slots = (0..sample).into_par_iter().map(|at| (at as u64 * count as u64 / sample as u64) as Slot);
+    let sought: Vec<Sought> = slots
+        .filter_map(|slot| {
+            let query = Query::new(question(segment, &rotation, view.row(slot)?, slot)?);
+            let mut sought = Sought { query, worst: f32::INFINITY, wanted: 0 };
+            let scores = sought.scores(segment, Effort::Exact);
+            sought.worst = scores.iter().copied().fold(f32::INFINITY, f32::min);
+            sought.wanted = scores.len();
+            Some(sought)
+        })
+        .collect();
+    let wanted: usize = sought.iter().map(|sought| sought.wanted).sum();
+    let mut efforts = Efforts([SCAN; TARGETS.len()]);
+    // The effort before, and the share that it missed.
+    let mut before = (LEAST_EF, 1.0);
+    let mut next = 0;
+    for step in 0..STEPS {
+        let ef = (LEAST_EF * 2f64.powf(f64::from(step) / 2.0)).round();
+        let found: usize = sought.par_iter().map(|sought| sought.found(segment, ef as usize)).sum();
+        // As if half a neighbour more were missing, so that there is a logarithm.
+        let missed = (wanted.saturating_sub(found) as f64 + 0.5) / (wanted as f64 + 0.5);
+        while let Some(&target) = TARGETS.get(next)
+            && missed <= 1.0 - f64::from(target)
+        {
+            efforts.0[next] = between(before, (ef, missed), 1.0 - f64::from(target)).ceil() as u32;
+            next += 1;
+        }
+        if next == TARGETS.len() {
+            break;
+        }
+        before = (ef, missed);
+    }
+    efforts
+}
+
+/// The effort with which a share is missed that lies between those of two efforts: the logarithms of both are about on a line.
+fn between((ef, missed): (f64, f64), (more_ef, less_missed): (f64, f64), wanted: f64) -> f64 {
+    let share = if missed > less_missed { (missed / wanted).ln() / (missed / less_missed).ln() } else { 1.0 };
+    ef * (more_ef / ef).powf(share.clamp(0.0, 1.0))
+}
+
+/// A question whose answer is known.
+struct Sought {
+    query: Query,
+    /// The score of the last of the true neighbours.
+    worst: f32,
+    wanted: usize,
+}
+
+impl Sought {
+    fn scores(&self, segment: &Segment, effort: Effort) -> Vec<f32> {
+        let mut found = Vec::new();
+        let wanted = Wanted { query: &self.query, k: K, effort, filter: Filter::All, filter_len: 0 };
+        search::search(segment, &wanted, &mut found);
+        found.into_iter().map(|(_, score)| score).collect()
+    }
+
+    /// How many of the true neighbours are found.
+    fn found(&self, segment: &Segment, ef: usize) -> usize {
+        self.scores(segment, Effort::Ef(ef)).into_iter().filter(|&score| score >= self.worst).count()
+    }
+}
+
+/// A question that a vector might be the answer to: about as far from it, in a direction of its own, as its tenth neighbour. A search
+/// for the vectors themselves, which the graph has linked with care, is easier than those that users make.
+fn question(segment: &Segment, rotation: &Rotation, row: Row<'_>, seed: Slot) -> Option<Vec<f32>> {
+    let vector: Vec<f32> = row.decode().collect();
+    let itself = Sought { query: Query::new(vector.clone()), worst: f32::INFINITY, wanted: 0 };
+    let tenth = itself.scores(segment, Effort::Ef(NEIGHBOURS_EF)).into_iter().fold(1.0, f32::min);
+    let mut vector = rotation.original(vector);
+    let step = FARTHER * (2.0 - 2.0 * tenth).max(0.0).sqrt() / (vector.len() as f32).sqrt();
+    let mut state = u64::from(seed);
+    vector.iter_mut().for_each(|x| *x += if split_mix(&mut state) >> 63 == 0 { step } else { -step });
+    let mut unit = Vec::new();
+    rotation.unit(&vector, &mut unit).ok()?;
+    Some(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_target_that_is_high_enough_decides() {
+        let efforts = Efforts([20, 30, 50, 60, 70, 80, 900, SCAN]);
+        assert_eq!(efforts.ef(0.5, 10), 20);
+        assert_eq!(efforts.ef(0.9, 10), 30);
+        assert_eq!(efforts.ef(0.91, 3), 50);
+        assert_eq!(efforts.ef(0.91, 40), 115);
+        assert_eq!(efforts.ef(0.99, 10), 200, "the reserve");
+        assert_eq!([efforts.ef(0.999, 10), efforts.ef(1.0, 10)], [usize::MAX; 2]);
+        assert_eq!(efforts.ef(f32::NAN, 10), usize::MAX);
+    }
+
+    #[test]
+    fn an_effort_lies_between_its_neighbours() {
+        let halfway = between((10.0, 0.4), (20.0, 0.1), 0.2);
+        assert!((halfway - 10.0 * 2f64.sqrt()).abs() < 1e-9, "{halfway}");
+        assert_eq!(between((10.0, 1.0), (10.0, 0.01), 0.01), 10.0);
+        assert_eq!(between((10.0, 0.1), (20.0, 0.1), 0.1), 20.0);
+    }
+}
