@@ -28,7 +28,7 @@
 //! | how hard a search has to try for a recall is measured on a new graph | `calibrate.rs` |
 //! | the files and what they hold | `format/mod.rs` (**the page of the format**), `sys/publish.rs` |
 //! | another process sees the new manifest and maps what is new | `reader.rs`, `snapshot.rs` |
-//! | a search picks a plan per segment, walks or scans the codes, and scores the best exactly | `search.rs`, `graph/walk.rs`, `simd/` |
+//! | a search picks a plan per segment: it walks the graph by estimates, or scans the codes | `search.rs`, `graph/walk.rs`, `simd/` |
 //! | everything is checked | `verify.rs` |
 
 mod best;

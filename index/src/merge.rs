@@ -8,12 +8,11 @@ use crate::error::WriteError;
 use crate::format::segment_writer::Draft;
 use crate::graph::build;
 use crate::graph::carry::Carried;
-use crate::graph::codes::Codes;
+use crate::graph::vectors::Vectors;
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, Progress};
-use crate::quantize::code_stride;
+use crate::quantize::Quantized;
 use crate::segment::Segment;
-use crate::simd::Kernel;
 use crate::writer::write_segment;
 use crate::{Key, Slot};
 
@@ -107,29 +106,24 @@ impl Merge {
         let views: Vec<_> = sources.iter().map(|segment| segment.file.view()).collect();
         let dims = options.dims;
         let mut keys: Vec<Key> = Vec::with_capacity(rows.len());
-        // Linking goes to and fro among the coarse codes. The fine ones are only passed on.
-        let mut coarse: Vec<i8> = Vec::with_capacity(rows.len() * code_stride(dims));
-        let mut scales: Vec<f32> = Vec::with_capacity(rows.len());
-        let mut fine: Vec<&[i8]> = Vec::with_capacity(rows.len());
+        let mut quantized = Quantized::with_capacity(rows.len(), dims);
         for &(source, slot) in &rows {
             keys.push(views[source].keys[slot as usize]);
-            let row = views[source].row(slot).expect("a live slot of a segment that was checked");
-            coarse.extend_from_slice(row.coarse);
-            scales.push(row.scale);
-            fine.push(row.fine);
+            let row = views[source].vectors.row(slot);
+            quantized.push_row(row.expect("a live slot of a segment that was checked"));
         }
-        let codes = Codes::new(&coarse, &scales, dims, Kernel::detect());
+        let vectors = Vectors::of(&quantized, dims);
         let graph = if rows.len() >= options.flat_limit {
             let carried = views.first().filter(|_| worth(&sources[0]) > 0).and_then(|view| {
                 let kept = live_rows(0, &sources[0]).map(|(_, slot)| slot).collect();
                 Some(Carried::new(view.graph?, kept, view.count()))
             });
-            let built = build::build(&codes, &keys, carried.as_ref(), &options, progress);
+            let built = build::build(&vectors, &keys, carried.as_ref(), &options, progress);
             Some(built.map_err(|Cancelled| WriteError::Cancelled)?)
         } else {
             None
         };
-        let draft = Draft { dims, keys: &keys, codes, fine: &fine, graph: graph.as_ref() };
+        let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref() };
         let segment = write_segment(&directory, number, &draft, progress)?;
         drop(views);
         Ok(Merged { segment: Some(segment), sources })

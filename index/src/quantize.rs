@@ -61,6 +61,12 @@ pub(crate) struct Row<'a> {
 }
 
 impl Quantized {
+    /// None, with room for `count` of `dims` numbers each.
+    pub(crate) fn with_capacity(count: usize, dims: usize) -> Self {
+        let codes = || Vec::with_capacity(count * code_stride(dims));
+        Self { coarse: codes(), fine: codes(), scales: Vec::with_capacity(count) }
+    }
+
     /// Appends a vector of length 1, filled up with zeros to whole cache lines. The largest number gets the coarse code 127 or
     /// -127.
     pub(crate) fn push(&mut self, vector: &[f32]) {

@@ -18,6 +18,8 @@ use crate::{Key, Slot};
 const ROWS_PER_NODE: u64 = 7;
 /// A walk that found too few is begun again with so many times the effort.
 const WIDER: u64 = 4;
+/// The difference of two similarities by codes is trusted where it is so many times its standard error.
+const ERRORS: f32 = 4.0;
 /// While a scan reads one row of codes, the one so many rows ahead is on its way.
 const ROWS_AHEAD: usize = 8;
 
@@ -53,27 +55,44 @@ pub(crate) struct Wanted<'a> {
     pub(crate) filter_len: u64,
 }
 
-/// The `k` best of a segment with their exact scores, in no order. All that are allowed, where there are no more than `k`.
+/// The `k` best of a segment with their scores, in no order. All that are allowed, where there are no more than `k`.
 pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Key, f32)>) {
     let view = segment.file.view();
     let search = SegmentSearch { segment, view, wanted, codes: wanted.query.codes() };
-    let candidates = match (wanted.effort, view.graph) {
-        (Effort::Exact, _) => Some(search.allowed_slots()),
+    let walked = match (wanted.effort, view.graph) {
+        (Effort::Exact, _) | (_, None) => None,
         (_, Some(graph)) => Scratch::with(|scratch| search.walk(&graph, scratch)),
-        (_, None) => None,
     };
-    let candidates = candidates.unwrap_or_else(|| search.scan());
     let mut best = Best::new(wanted.k);
-    let kernel = segment.file.kernel();
-    let prefetch = |slot: &Slot| view.row(*slot).into_iter().for_each(|row| crate::simd::prefetch(row.fine));
-    candidates.iter().take(ROWS_AHEAD).for_each(prefetch);
-    for (position, slot) in candidates.iter().enumerate() {
-        candidates.get(position + ROWS_AHEAD).into_iter().for_each(prefetch);
-        if let Some((&key, row)) = view.keys.get(*slot as usize).zip(view.row(*slot)) {
-            best.push(Exact { score: row.dot(&wanted.query.vector, kernel), key });
+    let mut found_one = |slot: Slot, score: f32| {
+        if let Some(&key) = view.keys.get(slot as usize) {
+            best.push(Exact { score, key });
+        }
+    };
+    match walked {
+        Some(walked) => walked.into_iter().for_each(|one| found_one(one.slot(), one.similarity())),
+        None => {
+            let candidates = search.allowed_slots();
+            let candidates = if wanted.effort == Effort::Exact { candidates } else { search.scan(&candidates) };
+            each_ahead(
+                &candidates,
+                |slot| view.vectors.prefetch(slot),
+                |slot| {
+                    found_one(slot, view.vectors.cosine(&wanted.query.vector, slot));
+                },
+            );
         }
     }
     found.extend(best.into_sorted().into_iter().map(|exact| (exact.key, exact.score)));
+}
+
+/// Looks at each slot, while those some way ahead are on their way into the cache.
+fn each_ahead(slots: &[Slot], prefetch: impl Fn(Slot), mut look: impl FnMut(Slot)) {
+    slots.iter().take(ROWS_AHEAD).for_each(|&slot| prefetch(slot));
+    for (position, &slot) in slots.iter().enumerate() {
+        slots.get(position + ROWS_AHEAD).into_iter().for_each(|&ahead| prefetch(ahead));
+        look(slot);
+    }
 }
 
 struct SegmentSearch<'a> {
@@ -125,43 +144,46 @@ impl SegmentSearch<'_> {
             && self.view.keys.get(slot as usize).is_some_and(|&key| self.wanted.filter.allows(key))
     }
 
-    /// How many candidates get an exact score: codes confuse neighbours that are about equally near.
-    fn rescored(&self) -> usize {
-        self.wanted.k.saturating_add(self.wanted.k / 4).saturating_add(3)
-    }
-
-    /// Best first. `None` if it did not find enough before a scan was cheaper.
-    fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Slot>> {
+    /// The best that a walk finds. `None` if it did not find enough before a scan was cheaper.
+    fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Ranked>> {
         let Self { view, wanted, .. } = self;
-        let start = walk::descend(graph, &view.codes, self.codes, graph.entry, (1..=graph.top_level).rev());
+        let start = walk::descend(graph, &view.vectors.codes, self.codes, graph.entry, (1..=graph.top_level).rev());
         let enough = self.most_allowed().min(wanted.k as u64);
         let mut effort = self.effort();
         // What is allowed may lie elsewhere than round the query.
         while self.is_walk_cheaper(effort) {
             let accept = |slot| self.is_allowed(slot);
-            let asked = Asked { codes: self.codes, edges: &wanted.query.edges, most: self.rescored() };
-            walk::estimated_beam(graph, &view.codes, &asked, effort as usize, start, accept, scratch);
+            let asked = Asked { vector: &wanted.query.vector, edges: &wanted.query.edges, most: wanted.k };
+            walk::estimated_beam(graph, &view.vectors, &asked, effort as usize, start, accept, scratch);
             if scratch.accepted.len() as u64 >= enough {
-                let mut found: Vec<Ranked> = scratch.accepted.drain().collect();
-                found.sort_unstable_by(|a, b| b.cmp(a));
-                return Some(found.into_iter().map(Ranked::slot).collect());
+                return Some(scratch.accepted.drain().collect());
             }
             effort = effort.saturating_mul(WIDER);
         }
         None
     }
 
-    /// Best first.
-    fn scan(&self) -> Vec<Slot> {
-        let mut best = Best::new(self.rescored());
-        let slots = self.allowed_slots();
-        for (position, &slot) in slots.iter().enumerate() {
-            if let Some(&ahead) = slots.get(position + ROWS_AHEAD) {
-                self.view.codes.prefetch(ahead);
-            }
-            best.push(Ranked::new(self.view.codes.similarity(self.codes, slot), slot));
-        }
-        best.into_sorted().into_iter().map(Ranked::slot).collect()
+    /// Those of the slots that can be among the `k` best: coarse codes confuse vectors that are about equally near, so all
+    /// that are within the codes' error of the last of the best.
+    fn scan(&self, slots: &[Slot]) -> Vec<Slot> {
+        let codes = &self.view.vectors.codes;
+        let mut best = Best::new(self.wanted.k);
+        let mut seen = Vec::with_capacity(slots.len());
+        each_ahead(
+            slots,
+            |slot| codes.prefetch(slot),
+            |slot| {
+                let similarity = codes.similarity(self.codes, slot);
+                best.push(Ranked::new(similarity, slot));
+                seen.push(similarity);
+            },
+        );
+        let Some(&last) = best.into_sorted().last() else { return Vec::new() };
+        let square = |scale: f32| scale * scale;
+        // A code is off by up to half a step either way, evenly: the variance is a twelfth of its square.
+        let doubt = |slot| ERRORS * ((square(self.codes.scale) + square(codes.scale(slot))) / 6.0).sqrt();
+        let may_be_best = |&(&slot, similarity): &(&Slot, f32)| similarity + doubt(slot) >= last.similarity();
+        slots.iter().zip(seen).filter(may_be_best).map(|(&slot, _)| slot).collect()
     }
 
     /// All slots that can be results.

@@ -103,10 +103,6 @@ impl SegmentFile {
         let bytes = self.layout.padded_range(section).and_then(|range| self.bytes.as_ref().get(range));
         bytes.map(crc32fast::hash) == Some(self.header.section_checksums[section as usize])
     }
-
-    pub(crate) fn kernel(&self) -> Kernel {
-        self.kernel
-    }
 }
 
 /// The deleted slots of a segment.

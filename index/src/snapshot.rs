@@ -105,7 +105,7 @@ impl Snapshot {
             .rev()
             .find_map(|segment| {
                 let view = segment.file.view();
-                view.row(segment.live_slot(&view, key)?)
+                view.vectors.row(segment.live_slot(&view, key)?)
             })
             .map(look)
     }

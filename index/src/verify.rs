@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::format::layout::Section;
 use crate::format::view::{SegmentView, row_links};
 use crate::format::{MAX_LEVEL, NO_SLOT, names};
-use crate::graph::codes::Codes;
+use crate::graph::vectors::Vectors;
 use crate::graph::{GraphView, connect, edges};
 use crate::quantize::Row;
 use crate::segment::Segment;
@@ -30,7 +30,7 @@ pub(crate) fn verify(snapshot: &Snapshot) -> Vec<Problem> {
         check_vectors(&view, &mut report);
         if let Some(graph) = &view.graph {
             check_graph(graph, view.count(), &mut report);
-            check_edges(graph, &view.codes, &mut report);
+            check_edges(graph, &view.vectors, &mut report);
         }
         for (&key, slot) in view.keys.iter().zip(0..) {
             if !segment.tombstones.contains(slot) && !live.insert(key) {
@@ -69,7 +69,8 @@ fn check_keys(view: &SegmentView<'_>, report: &mut impl FnMut(String)) {
 fn check_vectors(view: &SegmentView<'_>, report: &mut impl FnMut(String)) {
     let mut first = First::default();
     for slot in 0..view.count() as Slot {
-        let length: f64 = view.row(slot).into_iter().flat_map(Row::decode).map(|x| f64::from(x) * f64::from(x)).sum();
+        let length: f64 =
+            view.vectors.row(slot).into_iter().flat_map(Row::decode).map(|x| f64::from(x) * f64::from(x)).sum();
         first.note(length.is_nan() || (length - 1.0).abs() > LENGTH_TOLERANCE, || {
             format!("the vector of slot {slot} has not the length 1")
         });
@@ -103,14 +104,14 @@ fn check_graph(graph: &GraphView<'_>, count: usize, report: &mut impl FnMut(Stri
     first.report(report);
 }
 
-fn check_edges(graph: &GraphView<'_>, codes: &Codes<'_>, report: &mut impl FnMut(String)) {
+fn check_edges(graph: &GraphView<'_>, vectors: &Vectors<'_>, report: &mut impl FnMut(String)) {
     let is_wrong = |&slot: &Slot| {
         let (row, edges) = graph.links_and_edges(slot);
         let mut expected = vec![0; 4 * edges.len()];
-        edges::encode(codes, slot, row_links(row), &mut expected);
+        edges::encode(vectors, slot, row_links(row), &mut expected);
         bytemuck::cast_slice::<u32, u8>(edges) != expected
     };
-    let wrong: Vec<Slot> = (0..codes.count() as Slot).into_par_iter().filter(is_wrong).collect();
+    let wrong: Vec<Slot> = (0..vectors.codes.count() as Slot).into_par_iter().filter(is_wrong).collect();
     let mut first = First::default();
     for slot in wrong {
         first.note(true, || format!("the edges of slot {slot} are not those of its links and codes"));

@@ -14,7 +14,7 @@ use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
 use crate::format::segment_writer::{self, Draft};
 use crate::format::{MAX_COUNT, names};
-use crate::graph::codes::Codes;
+use crate::graph::vectors::Vectors;
 use crate::merge::{self, Merge, Merged};
 use crate::options::{IndexOptions, MAX_PAYLOAD};
 use crate::progress::OnProgress;
@@ -125,9 +125,8 @@ impl Writer {
             let mut fresh_vectors = Quantized::default();
             fresh.iter().for_each(|&row| fresh_vectors.push_row(vectors.row(row)));
             let dims = self.options.dims;
-            let codes = Codes::of(&fresh_vectors, dims);
-            let fine: Vec<&[i8]> = (0..fresh.len()).map(|row| fresh_vectors.row(row).fine).collect();
-            let draft = Draft { dims, keys: &fresh_keys, codes, fine: &fine, graph: None };
+            let vectors = Vectors::of(&fresh_vectors, dims);
+            let draft = Draft { dims, keys: &fresh_keys, vectors, graph: None };
             segments.push(write_segment(&self.directory, number, &draft, &|_| ControlFlow::Continue(()))?);
         }
         self.publish(segments, payload.to_vec())

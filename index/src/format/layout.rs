@@ -20,6 +20,7 @@ const MAX_LINKS: u32 = 1024;
 pub(crate) enum Section {
     Nodes,
     Codes,
+    Fine,
     Scales,
     UpperLinks,
     Levels,
@@ -27,7 +28,6 @@ pub(crate) enum Section {
     Keys,
     SortedKeys,
     SortedSlots,
-    Fine,
 }
 
 impl Section {
@@ -35,6 +35,7 @@ impl Section {
     pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::Nodes,
         Self::Codes,
+        Self::Fine,
         Self::Scales,
         Self::UpperLinks,
         Self::Levels,
@@ -42,7 +43,6 @@ impl Section {
         Self::Keys,
         Self::SortedKeys,
         Self::SortedSlots,
-        Self::Fine,
     ];
 
     pub(crate) fn name(self) -> &'static str {

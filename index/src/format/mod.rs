@@ -43,11 +43,11 @@
 //! # Segment
 //!
 //! ```text
-//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+------------+
-//! | header | nodes | codes | scales | upper links | upper start | keys | sorted keys | sorted slots | fine codes |
-//! |        |       |       |        | levels      |             |      |             |              |            |
-//! +--------+-------+-------+--------+-------------+-------------+------+-------------+--------------+------------+
-//! 0        128     what a walk touches               small                what a lookup touches     rescoring
+//! +--------+-------+-------+------------+--------+-------------+-------------+------+-------------+--------------+
+//! | header | nodes | codes | fine codes | scales | upper links | upper start | keys | sorted keys | sorted slots |
+//! |        |       |       |            |        | levels      |             |      |             |              |
+//! +--------+-------+-------+------------+--------+-------------+-------------+------+-------------+--------------+
+//! 0        128     what a walk touches                small                     what a lookup touches
 //! ```
 //!
 //! The header:
@@ -75,6 +75,7 @@
 //! section       type  count  what                                                               in a flat segment
 //! nodes         -     N      links of each slot on the lowest level, and its edges: see below   absent
 //! codes         i8    N * C  coarse codes of each vector                                        present
+//! fine codes    i8    N * C  what the coarse codes leave: (256 * coarse + fine) * scale / 256   present
 //! scales        f32   N      coarse code * scale is about the vector's number                   present
 //! upper links   u32   R * U  neighbours on the levels 1, 2, ... of each slot that has them      absent
 //! levels        u8    N      level of each slot, 0 to 15                                        absent
@@ -82,7 +83,6 @@
 //! keys          u64   N      the caller's key of each slot                                      present
 //! sorted keys   u64   N      all keys, ascending, each once                                     present
 //! sorted slots  u32   N      the slot of each of the sorted keys                                present
-//! fine codes    i8    N * C  what the coarse codes leave: (256 * coarse + fine) * scale / 256   present
 //! ```
 //!
 //! The codes are those of the vector scaled to length 1, filled up with zeros to C numbers and rotated. Let S be the largest
@@ -108,7 +108,7 @@
 //!                is the lowest bit, 1 for positive
 //! ```
 //!
-//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their coarse codes: the signs of
+//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their 16-bit codes: the signs of
 //! r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c and the slope as it is kept
 //! (`graph/edges.rs`).
 //!
@@ -117,7 +117,7 @@
 //! 1. A key is live (in a segment, and not among its tombstones) in at most one segment.
 //! 2. Links name slots of the same segment whose level is at least the link's; no slot links itself or another one twice.
 //! 3. Every slot can be reached from the entry over the links of the lowest level, deleted ones included.
-//! 4. Edges follow from the links and the coarse codes.
+//! 4. Edges follow from the links and the vectors.
 //! 5. The manifest's generation grows with each publication; a segment's number is never used again in a directory.
 //!
 //! All of them are checked by [`Snapshot::verify`](crate::Snapshot::verify). A reader relies on none of them for its

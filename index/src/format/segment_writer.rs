@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::NO_SLOT;
 use super::layout::{HEADER_LEN, Header, Section, Shape};
 use super::view::row_links;
-use crate::graph::codes::Codes;
 use crate::graph::edges;
 use crate::graph::memory::Graph;
+use crate::graph::vectors::Vectors;
 use crate::progress::{OnProgress, Stage, Work};
 use crate::sys::publish;
 use crate::{Key, Slot};
@@ -24,9 +24,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) dims: usize,
     /// The key of each slot, each once.
     pub(crate) keys: &'a [Key],
-    pub(crate) codes: Codes<'a>,
-    /// The fine codes of each slot.
-    pub(crate) fine: &'a [&'a [i8]],
+    pub(crate) vectors: Vectors<'a>,
     /// `None` for a flat segment.
     pub(crate) graph: Option<&'a Graph>,
 }
@@ -69,12 +67,12 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>)
         for section in Section::ALL {
             let mut output = SectionWriter { writer, checksum: crc32fast::Hasher::new(), len: 0 };
             match (section, draft.graph) {
-                (Section::Codes, _) => output.put(draft.codes.rows())?,
-                (Section::Scales, _) => output.put(draft.codes.scales())?,
+                (Section::Codes, _) => output.put(draft.vectors.codes.rows())?,
+                (Section::Fine, _) => output.put(draft.vectors.fine())?,
+                (Section::Scales, _) => output.put(draft.vectors.codes.scales())?,
                 (Section::Keys, _) => output.put(draft.keys)?,
                 (Section::SortedKeys, _) => output.put(&sorted_keys)?,
                 (Section::SortedSlots, _) => output.put(&sorted_slots)?,
-                (Section::Fine, _) => draft.fine.iter().try_for_each(|row| output.put(row))?,
                 (Section::Nodes, Some(graph)) => {
                     let work = Work::new(Stage::Writing, draft.keys.len(), on_progress);
                     let node_len = 4 * shape.node_words();
@@ -84,7 +82,7 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>)
                         nodes.clear();
                         nodes.resize(node_len * at_once.min((shape.count - first) as usize), 0);
                         let slots = nodes.par_chunks_mut(node_len).zip(first..shape.count);
-                        slots.for_each(|(node, slot)| write_node(&draft.codes, graph, slot, node));
+                        slots.for_each(|(node, slot)| write_node(&draft.vectors, graph, slot, node));
                         output.put(&nodes)?;
                         work.advance(nodes.len() / node_len);
                         if work.is_cancelled() {
@@ -106,13 +104,13 @@ pub(crate) fn write(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>)
 }
 
 /// Puts the links of a slot on the lowest level, and its edges, into `node`, which is zero.
-fn write_node(codes: &Codes<'_>, graph: &Graph, slot: Slot, node: &mut [u8]) {
+fn write_node(vectors: &Vectors<'_>, graph: &Graph, slot: Slot, node: &mut [u8]) {
     let row = &graph.links[slot as usize * graph.width..][..graph.width];
     let (links, edges) = node.split_at_mut(4 * graph.width);
     for (place, link) in links.as_chunks_mut::<4>().0.iter_mut().zip(row) {
         *place = link.to_le_bytes();
     }
-    edges::encode(codes, slot, row_links(row), edges);
+    edges::encode(vectors, slot, row_links(row), edges);
 }
 
 struct SectionWriter<'a> {

@@ -4,20 +4,19 @@ use super::NO_SLOT;
 use super::layout::{Header, Layout, Section};
 use crate::graph::GraphView;
 use crate::graph::codes::Codes;
-use crate::quantize::Row;
+use crate::graph::vectors::Vectors;
 use crate::simd::Kernel;
 use crate::{Key, Slot};
 
 /// The sections of a segment. All slices that have one item per vector are equally long.
 #[derive(Clone, Copy)]
 pub(crate) struct SegmentView<'a> {
-    pub(crate) codes: Codes<'a>,
+    pub(crate) vectors: Vectors<'a>,
     /// `None` for a flat segment.
     pub(crate) graph: Option<GraphView<'a>>,
     pub(crate) keys: &'a [Key],
     pub(crate) sorted_keys: &'a [Key],
     pub(crate) sorted_slots: &'a [Slot],
-    fine: &'a [i8],
 }
 
 impl<'a> SegmentView<'a> {
@@ -41,28 +40,19 @@ impl<'a> SegmentView<'a> {
             None
         };
         let (codes, scales) = (slice_of(section(Section::Codes)?)?, slice_of(section(Section::Scales)?)?);
+        let codes = Codes::new(codes, scales, shape.dims as usize, kernel);
         Some(Self {
-            codes: Codes::new(codes, scales, shape.dims as usize, kernel),
+            vectors: Vectors::new(codes, slice_of(section(Section::Fine)?)?),
             graph,
             keys: slice_of(section(Section::Keys)?)?,
             sorted_keys: slice_of(section(Section::SortedKeys)?)?,
             sorted_slots: slice_of(section(Section::SortedSlots)?)?,
-            fine: slice_of(section(Section::Fine)?)?,
         })
     }
 
     /// How many vectors there are, deleted ones included.
     pub(crate) fn count(&self) -> usize {
         self.keys.len()
-    }
-
-    /// The vector of a slot: of length 1, rotated.
-    #[inline]
-    pub(crate) fn row(&self, slot: Slot) -> Option<Row<'a>> {
-        let coarse = self.codes.row(slot);
-        let start = (slot as usize).checked_mul(coarse.len())?;
-        let fine = self.fine.get(start..start.checked_add(coarse.len())?)?;
-        (!coarse.is_empty()).then_some(Row { coarse, fine, scale: self.codes.scale(slot) })
     }
 
     /// The slot of a key, deleted or not.

@@ -7,6 +7,7 @@ use super::duplicates::Duplicates;
 use super::memory::{Graph, GrowingGraph, LinkScratch, random_level};
 use super::scratch::Scratch;
 use super::select::select;
+use super::vectors::Vectors;
 use super::{carry, connect, fill, walk};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
@@ -15,15 +16,16 @@ use crate::{Key, Slot};
 /// Between two reports of progress a thread inserts so many slots.
 const REPORT_EVERY: usize = 64;
 
-/// Builds the graph of `codes`. The first slots take over the links of `carried`, the others are inserted. It runs in the
+/// Builds the graph of `vectors`. The first slots take over the links of `carried`, the others are inserted. It runs in the
 /// rayon pool it is called in; with one thread there, the result is always the same.
 pub(crate) fn build(
-    codes: &Codes<'_>,
+    vectors: &Vectors<'_>,
     keys: &[Key],
     carried: Option<&carry::Carried<'_>>,
     options: &IndexOptions,
     on_progress: OnProgress<'_>,
 ) -> Result<Graph, Cancelled> {
+    let codes = &vectors.codes;
     let first_new = carried.map_or(0, |carried| carried.count());
     let duplicates = Duplicates::find(codes, first_new);
     let levels = (keys.iter().enumerate())

@@ -55,12 +55,6 @@ impl<'a> Codes<'a> {
         self.scales.get(slot as usize).copied().unwrap_or(0.0)
     }
 
-    /// About the vector of a slot.
-    pub(crate) fn decode(&self, slot: Slot) -> Vec<f32> {
-        let scale = self.scale(slot);
-        self.row(slot).iter().map(|&code| f32::from(code) * scale).collect()
-    }
-
     pub(crate) fn kernel(&self) -> Kernel {
         self.kernel
     }

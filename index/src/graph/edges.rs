@@ -7,9 +7,9 @@
 //! the other directions. `<s, q>` is a sum of entries of small tables: one for each four numbers of the query, with the
 //! sixteen sums that their signs can make.
 
-use super::codes::Codes;
+use super::vectors::Vectors;
 use crate::Slot;
-use crate::quantize::round;
+use crate::quantize::{Row, round};
 
 /// Neighbours whose estimates are made at once.
 pub(crate) const BATCH: usize = 32;
@@ -104,8 +104,9 @@ impl EdgeQuery {
 }
 
 /// Puts the batches of a node, for those of its neighbours that it has links to, in their order, into `edges`, which is zero.
-pub(crate) fn encode(codes: &Codes<'_>, slot: Slot, neighbours: &[Slot], edges: &mut [u8]) {
-    let centre = codes.decode(slot);
+pub(crate) fn encode(vectors: &Vectors<'_>, slot: Slot, neighbours: &[Slot], edges: &mut [u8]) {
+    let decode = |slot: Slot| -> Vec<f32> { vectors.row(slot).into_iter().flat_map(Row::decode).collect() };
+    let centre = decode(slot);
     let mut signs = vec![0u16; centre.len() / LANES];
     let root = (centre.len() as f32).sqrt();
     let mut members = neighbours.chunks(BATCH);
@@ -113,9 +114,10 @@ pub(crate) fn encode(codes: &Codes<'_>, slot: Slot, neighbours: &[Slot], edges: 
         let (slopes, rest) = batch.split_at_mut(2 * BATCH);
         let (offsets, all_signs) = rest.split_at_mut(2 * BATCH);
         for (at, &neighbour) in members.next().unwrap_or(&[]).iter().enumerate() {
-            let way = codes.kernel().run(
+            let Some(neighbour) = vectors.row(neighbour) else { continue };
+            let way = vectors.codes.kernel().run(
                 #[inline(always)]
-                || Way::between(&centre, codes.row(neighbour), codes.scale(neighbour), &mut signs),
+                || Way::between(&centre, neighbour, &mut signs),
             );
             let slope = if way.reach > 0.0 { way.square / way.reach } else { 0.0 };
             // Both saturate, which only the ways along a single axis come near to.
@@ -151,14 +153,17 @@ impl Way {
     /// Sums up, and puts a bit into `signs` where r is positive, the first number lowest. The order in which the lanes are added
     /// up is part of the format: [`verify`](crate::Snapshot::verify) makes the edges again and compares.
     #[inline(always)]
-    fn between(centre: &[f32], neighbour: &[i8], scale: f32, signs: &mut [u16]) -> Self {
+    fn between(centre: &[f32], neighbour: Row<'_>, signs: &mut [u16]) -> Self {
         let mut sums = [[0f32; LANES]; 4];
-        let chunks = centre.as_chunks::<LANES>().0.iter().zip(neighbour.as_chunks::<LANES>().0);
-        for ((centre, neighbour), signs) in chunks.zip(signs) {
+        let step = neighbour.scale / 256.0;
+        let (coarse, fine) = (neighbour.coarse.as_chunks::<LANES>().0, neighbour.fine.as_chunks::<LANES>().0);
+        let chunks = centre.as_chunks::<LANES>().0.iter().zip(coarse).zip(fine);
+        for (((centre, coarse), fine), signs) in chunks.zip(signs) {
             let mut bits = 0u16;
             for lane in 0..LANES {
                 let c = centre[lane];
-                let r = f32::from(neighbour[lane]) * scale - c;
+                let code = (i32::from(coarse[lane]) << 8) + i32::from(fine[lane]);
+                let r = code as f32 * step - c;
                 sums[0][lane] += r * r;
                 sums[1][lane] += r.abs();
                 sums[2][lane] += r * c;
@@ -203,10 +208,10 @@ mod tests {
     fn estimates_are_near_and_those_along_the_way_exact() {
         for dims in [64, 384, 1000, 4096] {
             let (quantized, units) = vectors(dims, 40);
-            let codes = Codes::of(&quantized, dims);
+            let vectors = Vectors::of(&quantized, dims);
             let neighbours: Vec<Slot> = (1..28).collect();
             let mut bytes = vec![0; batch_bytes(code_stride(dims))];
-            encode(&codes, 0, &neighbours, &mut bytes);
+            encode(&vectors, 0, &neighbours, &mut bytes);
             let words = parse(&bytes);
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
             let mut query = EdgeQuery::default();
@@ -215,7 +220,7 @@ mod tests {
             for asked in 28..40 {
                 query.fill(&units[asked]);
                 let base = dot(&units[0], &units[asked]);
-                codes.kernel().estimate(Edges::parse(&words).unwrap(), &query, base, 0.0, &mut estimates);
+                vectors.codes.kernel().estimate(Edges::parse(&words).unwrap(), &query, base, 0.0, &mut estimates);
                 for (&neighbour, estimate) in neighbours.iter().zip(estimates) {
                     worst = worst.max((dot(&units[neighbour as usize], &units[asked]) - estimate).abs());
                 }
@@ -223,7 +228,7 @@ mod tests {
             assert!(worst < 4.0 / (dims as f32).sqrt(), "{dims}: {worst}");
             // From the node itself to a neighbour the way is known best.
             query.fill(&units[5]);
-            codes.kernel().estimate(
+            vectors.codes.kernel().estimate(
                 Edges::parse(&words).unwrap(),
                 &query,
                 dot(&units[0], &units[5]),
@@ -238,9 +243,9 @@ mod tests {
     fn every_kernel_estimates_the_same() {
         for dims in [64, 384, 1088, 4096] {
             let (quantized, units) = vectors(dims, 34);
-            let codes = Codes::of(&quantized, dims);
+            let vectors = Vectors::of(&quantized, dims);
             let mut bytes = vec![0; batch_bytes(code_stride(dims))];
-            encode(&codes, 0, &(1..33).collect::<Vec<_>>(), &mut bytes);
+            encode(&vectors, 0, &(1..33).collect::<Vec<_>>(), &mut bytes);
             let words = parse(&bytes);
             let mut query = EdgeQuery::default();
             query.fill(&units[33]);

@@ -13,7 +13,7 @@ use crate::format::view::row_links;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 
 /// So many of the nearest are asked whether they lie in a direction of their own.
-const MOST_ASKED: usize = 64;
+const MOST_ASKED: usize = 32;
 /// A direction is one's own when no neighbour there is nearer than the distance (1 - cosine) divided by this. The alpha of
 /// DiskANN (Subramanya and others, NeurIPS 2019), squared; selection has used 1.
 const ALPHA: f32 = 1.2;

@@ -6,6 +6,7 @@
 //! | file | job |
 //! |---|---|
 //! | `codes.rs` | similarity of a query and a slot, on int8 codes |
+//! | `vectors.rs` | the cosine of a query and a slot, on 16-bit codes |
 //! | `buckets.rs` | the best few by rough similarity |
 //! | `ranked.rs` | a slot and its similarity, in one integer |
 //! | `scratch.rs` | what a walk needs and the next one uses again |
@@ -35,6 +36,7 @@ pub(crate) mod memory;
 pub(crate) mod ranked;
 pub(crate) mod scratch;
 pub(crate) mod select;
+pub(crate) mod vectors;
 pub(crate) mod walk;
 
 /// A graph that can be walked. The slots it names may be out of bounds: a walk checks them.

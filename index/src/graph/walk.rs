@@ -4,6 +4,7 @@ use super::codes::{Codes, QueryCodes};
 use super::edges::{BATCH, EdgeQuery, Edges, batch_bytes};
 use super::ranked::Ranked;
 use super::scratch::Scratch;
+use super::vectors::Vectors;
 use super::{GraphView, Links};
 use crate::Slot;
 
@@ -69,7 +70,8 @@ pub(crate) fn beam(
 
 /// What a walk by estimates looks for.
 pub(crate) struct Asked<'a> {
-    pub(crate) codes: QueryCodes<'a>,
+    /// Of length 1, rotated.
+    pub(crate) vector: &'a [f32],
     pub(crate) edges: &'a EdgeQuery,
     /// How many of the best it returns.
     pub(crate) most: usize,
@@ -80,20 +82,21 @@ pub(crate) struct Asked<'a> {
 /// afterwards; the walk goes through the others.
 pub(crate) fn estimated_beam(
     graph: &GraphView<'_>,
-    codes: &Codes<'_>,
+    vectors: &Vectors<'_>,
     asked: &Asked<'_>,
     ef: usize,
     start: Ranked,
     accept: impl Fn(Slot) -> bool,
     scratch: &mut Scratch,
 ) {
-    let Asked { codes: query, edges, most } = *asked;
+    let Asked { vector, edges, most } = *asked;
     let Scratch { visited, buckets, accepted, .. } = scratch;
-    visited.reset(codes.count());
+    let kernel = vectors.codes.kernel();
+    visited.reset(vectors.codes.count());
     buckets.reset(ef);
     accepted.reset(most);
     buckets.insert(start.similarity(), start.slot());
-    let batch_words = batch_bytes(query.row.len()) / 4;
+    let batch_words = batch_bytes(vector.len()) / 4;
     let mut estimates = [0f32; BATCH];
     let mut coming = [None; AHEAD];
     let mut turn = 0;
@@ -105,7 +108,7 @@ pub(crate) fn estimated_beam(
             next = buckets.pop();
         }
         if let Some(next) = next {
-            codes.prefetch(next);
+            vectors.prefetch(next);
             graph.prefetch_node(next);
         }
         let now = std::mem::replace(&mut coming[turn % AHEAD], next);
@@ -116,14 +119,14 @@ pub(crate) fn estimated_beam(
             }
             continue;
         };
-        let here = Ranked::new(codes.similarity(query, slot), slot);
+        let here = Ranked::new(vectors.cosine(vector, slot), slot);
         if accepted.wants(here) && accept(slot) {
             accepted.push(here);
         }
         let (links, rest) = graph.links_and_edges(slot);
         for (links, words) in links.as_chunks::<BATCH>().0.iter().zip(rest.chunks_exact(batch_words)) {
             let Some(batch) = Edges::parse(words) else { continue };
-            let mut better = codes.kernel().estimate(batch, edges, here.similarity(), buckets.bar(), &mut estimates);
+            let mut better = kernel.estimate(batch, edges, here.similarity(), buckets.bar(), &mut estimates);
             while better != 0 {
                 let at = better.trailing_zeros() as usize;
                 better &= better - 1;
