@@ -22,12 +22,6 @@ impl Neon {
     }
 
     #[inline]
-    pub(super) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
-        // SAFETY: `self` is made by `detect` only, after it found the feature.
-        unsafe { dot_neon(a, b) }
-    }
-
-    #[inline]
     pub(super) fn estimate(
         self,
         edges: Edges<'_>,
@@ -55,22 +49,6 @@ fn dot_codes_neon(a: &[i8], b: &[i8]) -> i32 {
         high = vpadalq_s16(high, vmull_high_s8(x, y));
     }
     vaddvq_s32(vaddq_s32(low, high)) + super::scalar::dot_codes(a_rest, b_rest)
-}
-
-#[target_feature(enable = "neon")]
-fn dot_neon(a: &[f32], b: &[f32]) -> f32 {
-    let (a_chunks, a_rest) = a.as_chunks::<16>();
-    let (b_chunks, b_rest) = b.as_chunks::<16>();
-    let mut sums = [vdupq_n_f32(0.0); 4];
-    for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: each chunk is 16 floats long, the loads read floats 4 * lane to 4 * lane + 3.
-            let (x, y) = unsafe { (vld1q_f32(x.as_ptr().add(4 * lane)), vld1q_f32(y.as_ptr().add(4 * lane))) };
-            *sum = vfmaq_f32(*sum, x, y);
-        }
-    }
-    let sum = vaddq_f32(vaddq_f32(sums[0], sums[1]), vaddq_f32(sums[2], sums[3]));
-    vaddvq_f32(sum) + super::scalar::dot(a_rest, b_rest)
 }
 
 /// Sums of table entries, 16 bits each: those of the bytes at even places together with 256 times those at odd places, and

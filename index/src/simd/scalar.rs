@@ -6,7 +6,7 @@ pub(super) fn dot_codes(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum()
 }
 
-/// Eight sums side by side.
+/// Eight sums side by side, which a compiler can keep in registers, and which lose less precision than one.
 #[inline(always)]
 pub(super) fn dot_mixed(vector: &[f32], coarse: &[i8], fine: &[i8]) -> f32 {
     let code = |coarse: i8, fine: i8| ((i32::from(coarse) << 8) + i32::from(fine)) as f32;
@@ -22,7 +22,8 @@ pub(super) fn dot_mixed(vector: &[f32], coarse: &[i8], fine: &[i8]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// How far a sum of table entries may go before it is carried over: 256 entries of 255 fit 16 bits.
+/// So many table entries are summed up in 16 bits before the sum is carried over to 32: at most 256 * 255, which fits. A kernel
+/// whose registers hold several groups adds these up in 16 bits too.
 pub(super) const GROUPS_PER_CARRY: usize = 256;
 
 pub(super) fn estimate(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, estimates: &mut [f32; BATCH]) -> u32 {
@@ -56,18 +57,4 @@ pub(super) fn finish(
     }
     let bits = estimates.iter().enumerate().map(|(at, &estimate)| u32::from(estimate > bar) << at);
     bits.fold(0, |all, bit| all | bit)
-}
-
-/// Eight sums side by side, which a compiler can keep in registers, and which lose less precision than one.
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (a_chunks, a_rest) = a.as_chunks::<8>();
-    let (b_chunks, b_rest) = b.as_chunks::<8>();
-    let mut sums = [0f32; 8];
-    for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    sums.iter().sum::<f32>() + rest
 }

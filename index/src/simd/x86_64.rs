@@ -1,4 +1,4 @@
-//! Kernels for x86-64: AVX2 with FMA, and AVX-512 with VNNI.
+//! Kernels for x86-64: AVX2, and AVX-512 with VNNI.
 #![expect(unsafe_code, reason = "SIMD loads and prefetches take raw pointers; calls need proof of the CPU's features")]
 
 use std::arch::x86_64::*;
@@ -6,25 +6,19 @@ use std::arch::x86_64::*;
 use super::scalar::{GROUPS_PER_CARRY, finish};
 use crate::graph::edges::{BATCH, EdgeQuery, Edges};
 
-/// Proof that this processor has AVX2 and FMA.
+/// Proof that this processor has AVX2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Avx2(());
 
 impl Avx2 {
     pub(super) fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Self(()))
+        is_x86_feature_detected!("avx2").then_some(Self(()))
     }
 
     #[inline]
     pub(super) fn dot_codes(self, a: &[i8], b: &[i8]) -> i32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX2. `self` is made by `detect` only, after it found that.
         unsafe { dot_codes_avx2(a, b) }
-    }
-
-    #[inline]
-    pub(super) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
-        unsafe { dot_avx2(a, b) }
     }
 
     #[inline]
@@ -36,18 +30,18 @@ impl Avx2 {
         bar: f32,
         estimates: &mut [f32; BATCH],
     ) -> u32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX2. `self` is made by `detect` only, after it found that.
         unsafe { estimate_avx2(edges, query, base, bar, estimates) }
     }
 
     #[inline(always)]
     pub(super) fn run<T>(self, work: impl FnOnce() -> T) -> T {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX2. `self` is made by `detect` only, after it found that.
         unsafe { run_avx2(work) }
     }
 }
 
-/// Proof that this processor has AVX-512 F, BW and VNNI.
+/// Proof that this processor has AVX-512 F, BW, DQ, VL and VNNI. None has F without AVX2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Avx512(());
 
@@ -63,14 +57,8 @@ impl Avx512 {
 
     #[inline]
     pub(super) fn dot_codes(self, a: &[i8], b: &[i8]) -> i32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX-512 F, BW and VNNI. `self` is made by `detect` only, after it found those.
         unsafe { dot_codes_avx512(a, b) }
-    }
-
-    #[inline]
-    pub(super) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
-        unsafe { dot_avx512(a, b) }
     }
 
     #[inline]
@@ -82,19 +70,19 @@ impl Avx512 {
         bar: f32,
         estimates: &mut [f32; BATCH],
     ) -> u32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX-512 F and BW. `self` is made by `detect` only, after it found those.
         unsafe { estimate_avx512(edges, query, base, bar, estimates) }
     }
 
     #[inline]
     pub(super) fn dot_mixed(self, vector: &[f32], coarse: &[i8], fine: &[i8]) -> f32 {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX-512 F. `self` is made by `detect` only, after it found that.
         unsafe { dot_mixed_avx512(vector, coarse, fine) }
     }
 
     #[inline(always)]
     pub(super) fn run<T>(self, work: impl FnOnce() -> T) -> T {
-        // SAFETY: `self` is made by `detect` only, after it found the features.
+        // SAFETY: the function needs AVX-512 F, BW, DQ and VL. `self` is made by `detect` only, after it found those.
         unsafe { run_avx512(work) }
     }
 }
@@ -133,26 +121,6 @@ fn dot_codes_avx2(a: &[i8], b: &[i8]) -> i32 {
     _mm_cvtsi128_si32(eighth) + super::scalar::dot_codes(a_rest, b_rest)
 }
 
-#[target_feature(enable = "avx2,fma")]
-fn dot_avx2(a: &[f32], b: &[f32]) -> f32 {
-    let (a_chunks, a_rest) = a.as_chunks::<32>();
-    let (b_chunks, b_rest) = b.as_chunks::<32>();
-    let mut sums = [_mm256_setzero_ps(); 4];
-    for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: each chunk is 32 floats long, the loads read floats 8 * lane to 8 * lane + 7, unaligned.
-            let (x, y) =
-                unsafe { (_mm256_loadu_ps(x.as_ptr().add(8 * lane)), _mm256_loadu_ps(y.as_ptr().add(8 * lane))) };
-            *sum = _mm256_fmadd_ps(x, y, *sum);
-        }
-    }
-    let sum = _mm256_add_ps(_mm256_add_ps(sums[0], sums[1]), _mm256_add_ps(sums[2], sums[3]));
-    let half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps::<1>(sum));
-    let quarter = _mm_add_ps(half, _mm_movehl_ps(half, half));
-    let eighth = _mm_add_ss(quarter, _mm_movehdup_ps(quarter));
-    _mm_cvtss_f32(eighth) + super::scalar::dot(a_rest, b_rest)
-}
-
 /// VNNI multiplies unsigned by signed bytes, so 128 is added to each code of `a` (a flip of the top bit), and
 /// 128 times the sum of `b` is taken off again. No intermediate saturates: `vpdpbusd` is the wrapping form, and
 /// 255 * 127 * [`MAX_DIMS`](crate::MAX_DIMS) fits an i32.
@@ -171,35 +139,14 @@ fn dot_codes_avx512(a: &[i8], b: &[i8]) -> i32 {
     }
     if !a_rest.is_empty() {
         let mask = (1u64 << a_rest.len()) - 1;
-        // SAFETY: the mask lets only the bytes of the rest be read, which has fewer than 64 and is equally long in both.
+        // SAFETY: the mask lets only the bytes of the rest be read, which has fewer than 64; `Kernel::dot_codes` has cut both
+        // to one length.
         let (x, y) =
             unsafe { (_mm512_maskz_loadu_epi8(mask, a_rest.as_ptr()), _mm512_maskz_loadu_epi8(mask, b_rest.as_ptr())) };
         products = _mm512_dpbusd_epi32(products, _mm512_xor_si512(x, flip), y);
         surplus = _mm512_dpbusd_epi32(surplus, flip, y);
     }
     _mm512_reduce_add_epi32(_mm512_sub_epi32(products, surplus))
-}
-
-#[target_feature(enable = "avx512f")]
-fn dot_avx512(a: &[f32], b: &[f32]) -> f32 {
-    let (a_chunks, a_rest) = a.as_chunks::<64>();
-    let (b_chunks, b_rest) = b.as_chunks::<64>();
-    let mut sums = [_mm512_setzero_ps(); 4];
-    for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: each chunk is 64 floats long, the loads read floats 16 * lane to 16 * lane + 15, unaligned.
-            let (x, y) =
-                unsafe { (_mm512_loadu_ps(x.as_ptr().add(16 * lane)), _mm512_loadu_ps(y.as_ptr().add(16 * lane))) };
-            *sum = _mm512_fmadd_ps(x, y, *sum);
-        }
-    }
-    for (x, y) in a_rest.chunks(16).zip(b_rest.chunks(16)) {
-        let mask = ((1u32 << x.len()) - 1) as u16;
-        // SAFETY: the mask lets only the floats of these equally long chunks of at most 16 be read.
-        let (x, y) = unsafe { (_mm512_maskz_loadu_ps(mask, x.as_ptr()), _mm512_maskz_loadu_ps(mask, y.as_ptr())) };
-        sums[0] = _mm512_fmadd_ps(x, y, sums[0]);
-    }
-    _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3])))
 }
 
 /// Sums of table entries, 16 bits each: those of the bytes at even places together with 256 times those at odd places, and
@@ -274,7 +221,7 @@ fn run_avx2<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
 fn run_avx512<T>(work: impl FnOnce() -> T) -> T {
     work()
