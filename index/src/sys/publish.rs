@@ -78,7 +78,7 @@ pub(crate) fn remove_if_present(path: &Path) -> io::Result<()> {
 }
 
 /// Writes `bytes` so that all but the last of the pieces that reach the system are [`HUGE_PAGE`] bytes long.
-pub(crate) fn put(writer: &mut BufWriter<File>, mut bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn put(writer: &mut BufWriter<impl Write>, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         let room = writer.capacity() - writer.buffer().len();
         if room == 0 {
@@ -96,4 +96,82 @@ pub(crate) fn put(writer: &mut BufWriter<File>, mut bytes: &[u8]) -> io::Result<
 pub(crate) fn patch(writer: &mut BufWriter<File>, position: u64, bytes: &[u8]) -> io::Result<()> {
     writer.seek(io::SeekFrom::Start(position))?;
     writer.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps each piece that it is asked to write.
+    #[derive(Debug, Default)]
+    struct Pieces(Vec<Vec<u8>>);
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const SIZES: [&[usize]; 9] = [
+        &[],
+        &[0],
+        &[1, HUGE_PAGE - 1],
+        &[1, HUGE_PAGE],
+        &[HUGE_PAGE - 1, 1, 1],
+        &[HUGE_PAGE, HUGE_PAGE + 1, 0, 5],
+        &[100, 2 * HUGE_PAGE - 100, 3],
+        &[3 * HUGE_PAGE],
+        &[HUGE_PAGE / 2 + 1, HUGE_PAGE / 2, HUGE_PAGE * 2 - 1, 7, HUGE_PAGE - 7],
+    ];
+
+    fn bytes(sizes: &[usize]) -> Vec<u8> {
+        (0..sizes.iter().sum()).map(|at| (at % 251) as u8).collect()
+    }
+
+    fn put_in_turn(writer: &mut BufWriter<impl Write>, sizes: &[usize]) -> io::Result<()> {
+        let all = bytes(sizes);
+        let mut rest = &all[..];
+        for &size in sizes {
+            let (now, later) = rest.split_at(size);
+            put(writer, now)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn all_pieces_but_the_last_are_huge_pages() {
+        for sizes in SIZES {
+            let mut writer = BufWriter::with_capacity(HUGE_PAGE, Pieces::default());
+            put_in_turn(&mut writer, sizes).unwrap();
+            let pieces = writer.into_inner().unwrap().0;
+            assert!(pieces.concat() == bytes(sizes), "{sizes:?}");
+            if let Some((last, others)) = pieces.split_last() {
+                assert!(last.len() <= HUGE_PAGE && others.iter().all(|piece| piece.len() == HUGE_PAGE), "{sizes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_put_is_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        for sizes in SIZES {
+            write_new(&path, |writer| {
+                put_in_turn(writer, sizes)?;
+                put(writer, b"end")?;
+                patch(writer, 0, b"start")
+            })
+            .unwrap();
+            let mut expected = [bytes(sizes), b"end".to_vec()].concat();
+            expected.resize(expected.len().max(5), 0);
+            expected[..5].copy_from_slice(b"start");
+            assert!(fs::read(&path).unwrap() == expected, "{sizes:?}");
+        }
+    }
 }
