@@ -32,6 +32,8 @@ pub(crate) struct Buckets {
     last: usize,
     /// The bucket of the item that was handed out last.
     handed_out: usize,
+    /// What was as good as the worst of the best when there was no more room, and its bucket.
+    spare: Vec<(Slot, usize)>,
 }
 
 impl Default for Buckets {
@@ -47,6 +49,7 @@ impl Default for Buckets {
             capacity: 1,
             last: BUCKETS - 1,
             handed_out: 0,
+            spare: Vec::new(),
         }
     }
 }
@@ -57,6 +60,7 @@ impl Buckets {
         self.waiting = [0; WORDS];
         self.words = 0;
         self.items.clear();
+        self.spare.clear();
         self.count = 0;
         self.capacity = capacity.max(1);
         self.last = BUCKETS - 1;
@@ -68,19 +72,33 @@ impl Buckets {
         ((distance.to_bits() - LEAST.to_bits()) >> SHIFT) as usize
     }
 
-    /// What is not more similar than this would not be kept.
+    /// What is not more similar than this would not be kept. No estimate is as low as it is at first, -15.
     #[inline]
     pub(crate) fn bar(&self) -> f32 {
-        1.0 - f32::from_bits(((self.last as u32 + 1) << SHIFT) + LEAST.to_bits())
+        let least_too_far = f32::from_bits(((self.last as u32 + 1) << SHIFT) + LEAST.to_bits());
+        // The difference may be rounded up.
+        (1.0 - least_too_far).next_down()
     }
 
     #[inline]
     pub(crate) fn insert(&mut self, similarity: f32, slot: Slot) {
         let bucket = Self::bucket(similarity);
-        // Of many that are equally good, as in a heap of duplicates, some are enough.
-        if bucket > self.last || bucket == self.last && self.count >= self.capacity {
+        if bucket > self.last {
             return;
         }
+        // Of many that are equally good, as in a heap of duplicates, some are enough.
+        if bucket == self.last && self.count >= self.capacity {
+            self.spare.push((slot, bucket));
+            return;
+        }
+        self.put(bucket, slot);
+        if self.count > self.capacity {
+            self.drop_worst();
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, bucket: usize, slot: Slot) {
         let (word, bit) = (bucket / 64, 1u64 << (bucket % 64));
         if self.used[word] & bit == 0 {
             self.used[word] |= bit;
@@ -93,9 +111,6 @@ impl Buckets {
         self.waiting[word] |= bit;
         self.words |= 1 << word;
         self.count += 1;
-        if self.count > self.capacity {
-            self.drop_worst();
-        }
     }
 
     /// Gives up the last bucket, as often as enough are left without it.
@@ -122,12 +137,19 @@ impl Buckets {
     }
 
     /// What was handed out last does not count: its slot was there more than once. The best of what was given up for it comes
-    /// back.
+    /// back, but not what [`bar`](Self::bar) kept out meanwhile. At most once for each [`pop`](Self::pop).
     #[inline]
     pub(crate) fn discount(&mut self) {
         self.totals[self.handed_out] -= 1;
         self.count -= 1;
-        while self.count < self.capacity && self.last < BUCKETS - 1 {
+        while self.count < self.capacity {
+            if let Some((slot, bucket)) = self.spare.pop_if(|spare| spare.1 <= self.last) {
+                self.put(bucket, slot);
+                continue;
+            }
+            if self.last == BUCKETS - 1 {
+                return;
+            }
             self.last = self.used_from(self.last + 1).unwrap_or(BUCKETS - 1);
             if self.used[self.last / 64] & 1 << (self.last % 64) != 0 {
                 self.count += self.totals[self.last] as usize;
@@ -169,6 +191,8 @@ impl Buckets {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn drain(buckets: &mut Buckets) -> Vec<Slot> {
@@ -216,6 +240,18 @@ mod tests {
     }
 
     #[test]
+    fn of_equals_others_come_in_the_place_of_what_was_there_twice() {
+        let mut buckets = Buckets::default();
+        buckets.reset(2);
+        [1, 1, 1, 2].into_iter().for_each(|slot| buckets.insert(0.9, slot));
+        assert_eq!((buckets.pop(), buckets.pop()), (Some(1), Some(1)));
+        buckets.discount();
+        assert_eq!(buckets.pop(), Some(1));
+        buckets.discount();
+        assert_eq!(buckets.pop(), Some(2), "no neighbour would speak of it again");
+    }
+
+    #[test]
     fn any_similarity_has_a_bucket() {
         let mut buckets = Buckets::default();
         buckets.reset(10);
@@ -232,5 +268,158 @@ mod tests {
         buckets.reset(5);
         (0..100).for_each(|slot| buckets.insert(0.7, slot));
         assert_eq!(drain(&mut buckets).len(), 6, "one more than wanted shows where the worst are");
+    }
+
+    /// The same as [`Buckets`], by sorting.
+    struct Model {
+        capacity: usize,
+        items: Vec<Item>,
+        spare: Vec<(usize, Slot)>,
+        /// The last bucket of the best, once there was more than has room.
+        last: Option<usize>,
+        /// The item that was handed out last.
+        handed_out: usize,
+    }
+
+    struct Item {
+        bucket: usize,
+        slot: Slot,
+        counts: bool,
+        is_waiting: bool,
+    }
+
+    impl Model {
+        fn wants(&self, bucket: usize) -> bool {
+            self.last.is_none_or(|last| bucket <= last)
+        }
+
+        fn insert(&mut self, bucket: usize, slot: Slot) {
+            if self.last == Some(bucket) {
+                self.spare.push((bucket, slot));
+            } else if self.wants(bucket) {
+                self.items.push(Item { bucket, slot, counts: true, is_waiting: true });
+                if self.last.is_some() || self.items.iter().filter(|item| item.counts).count() > self.capacity {
+                    self.last = self.last_of_the_best();
+                }
+            }
+        }
+
+        fn last_of_the_best(&self) -> Option<usize> {
+            let mut counted: Vec<usize> =
+                self.items.iter().filter(|item| item.counts).map(|item| item.bucket).collect();
+            counted.sort_unstable();
+            counted.get(self.capacity - 1).copied()
+        }
+
+        /// The bucket that the next item is to come from.
+        fn next(&self) -> Option<usize> {
+            let waiting = self.items.iter().filter(|item| item.is_waiting).map(|item| item.bucket);
+            waiting.min().filter(|&bucket| self.last.is_none_or(|last| bucket <= last))
+        }
+
+        /// Takes out this slot, which must wait in that bucket.
+        fn take(&mut self, bucket: usize, slot: Slot) -> bool {
+            let is_it = |item: &Item| item.is_waiting && (item.bucket, item.slot) == (bucket, slot);
+            let position = self.items.iter().position(is_it);
+            position.inspect(|&position| {
+                self.items[position].is_waiting = false;
+                self.handed_out = position;
+            });
+            position.is_some()
+        }
+
+        fn discount(&mut self) {
+            self.items[self.handed_out].counts = false;
+            loop {
+                let counted = |item: &&Item| item.counts && self.wants(item.bucket);
+                if self.items.iter().filter(counted).count() >= self.capacity {
+                    break;
+                }
+                if let Some((bucket, slot)) = self.spare.pop_if(|spare| self.last.is_none_or(|last| spare.0 <= last)) {
+                    self.items.push(Item { bucket, slot, counts: true, is_waiting: true });
+                } else if let Some(last) = self.last {
+                    let beyond = self.items.iter().map(|item| item.bucket).filter(|&bucket| bucket > last);
+                    self.last = beyond.min();
+                } else {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    enum Operation {
+        Insert(f32),
+        /// So many floats above the bar, or below it.
+        InsertNearTheBar(i32),
+        Pop,
+        PopAndDiscount,
+    }
+
+    fn operation() -> impl Strategy<Value = Operation> {
+        prop_oneof![
+            4 => (-1.2f32..1.2).prop_map(Operation::Insert),
+            4 => (0i32..30).prop_map(|step| Operation::Insert(1.0 - step as f32 / 100.0)),
+            // Where buckets are finer than floats.
+            2 => (-3i32..200).prop_map(|step| Operation::Insert(1.0 - step as f32 * f32::EPSILON / 2.0)),
+            1 => (-3i32..=3).prop_map(Operation::InsertNearTheBar),
+            4 => Just(Operation::Pop),
+            3 => Just(Operation::PopAndDiscount),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_sequence_is_as_if_it_was_sorted(
+            capacity in 1usize..=50,
+            operations in prop::collection::vec(operation(), 1..400)
+        ) {
+            let mut buckets = Buckets::default();
+            // What was there before must not show.
+            buckets.reset(20);
+            (0..30).for_each(|step| buckets.insert(1.0 - step as f32 / 100.0, 1000));
+            buckets.reset(capacity);
+            let mut model = Model { capacity, items: Vec::new(), spare: Vec::new(), last: None, handed_out: 0 };
+            let (mut inserted, mut handed_out) = (Vec::new(), Vec::new());
+            let drain = vec![Operation::Pop; operations.len() + 1];
+            for (slot, operation) in operations.into_iter().chain(drain).enumerate() {
+                let bar = buckets.bar();
+                let similarity = match operation {
+                    Operation::Insert(similarity) => similarity,
+                    Operation::InsertNearTheBar(steps) if bar > -1.5 => {
+                        (0..steps.abs()).fold(bar, |near, _| if steps > 0 { near.next_up() } else { near.next_down() })
+                    }
+                    Operation::InsertNearTheBar(_) => continue,
+                    Operation::Pop | Operation::PopAndDiscount => {
+                        let (found, expected) = (buckets.pop(), model.next());
+                        prop_assert_eq!(found.is_some(), expected.is_some());
+                        if let (Some(slot), Some(bucket)) = (found, expected) {
+                            prop_assert!(model.take(bucket, slot), "{slot} is not one of the best that wait");
+                            handed_out.push(slot);
+                            if matches!(operation, Operation::PopAndDiscount) {
+                                buckets.discount();
+                                model.discount();
+                            }
+                        }
+                        continue;
+                    }
+                };
+                let bucket = Buckets::bucket(similarity);
+                prop_assert!(similarity > bar || !model.wants(bucket), "{similarity} is wanted, but the bar is {bar}");
+                buckets.insert(similarity, slot as Slot);
+                model.insert(bucket, slot as Slot);
+                inserted.push((bucket, slot as Slot));
+            }
+            // Whatever was given up meanwhile, the best are all there.
+            inserted.sort_unstable();
+            for &(bucket, slot) in &inserted {
+                let others = inserted.partition_point(|&(other, _)| other <= bucket) - 1;
+                prop_assert!(others >= capacity || handed_out.contains(&slot), "{slot} is one of the {capacity} best");
+            }
+            let count = handed_out.len();
+            handed_out.sort_unstable();
+            handed_out.dedup();
+            prop_assert_eq!(handed_out.len(), count, "none twice");
+        }
     }
 }
