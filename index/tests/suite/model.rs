@@ -1,12 +1,21 @@
-//! Random operations against a map. Every search asks for all there is, so its answer is known exactly.
+//! Random operations against a map. A search for all there is has an answer that is known exactly; one for a few with little
+//! effort walks the graphs, and finds most.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memorist_index::{Filter, IndexOptions, Reader, SearchParams, Writer};
 use proptest::prelude::*;
 use roaring::RoaringTreemap;
 
-use crate::support::{World, small};
+use crate::support::{World, shapes, small, with_ef};
 
 const DIMS: usize = 6;
+const KEYS: u64 = 200;
+/// So many of the nearest are asked for, with as little effort.
+const FEW: usize = 4;
+/// How many of them walks have found, in all cases together, and how many there were.
+static FOUND: AtomicUsize = AtomicUsize::new(0);
+static WANTED: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug, Clone)]
 enum Operation {
@@ -17,14 +26,14 @@ enum Operation {
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    let key = || 0..60u64;
+    let key = || 0..KEYS;
     // Whole numbers, so that equal and opposite vectors come up; never all zero.
     let vector = prop::collection::vec((-3i8..=3).prop_map(f32::from), DIMS).prop_map(|mut vector| {
         vector[0] += 3.5;
         vector
     });
-    let upserts = prop::collection::vec((key(), vector), 0..30);
-    let deletes = prop::collection::vec(key(), 0..12);
+    let upserts = prop::collection::vec((key(), vector), 0..80);
+    let deletes = prop::collection::vec(key(), 0..20);
     prop_oneof![
         6 => (upserts, deletes).prop_map(|(upserts, deletes)| Operation::Apply { upserts, deletes }),
         1 => Just(Operation::Again),
@@ -34,7 +43,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 fn options() -> IndexOptions {
-    let mut options = small(DIMS, 20);
+    let mut options = small(DIMS, 40);
     options.m = 4;
     options
 }
@@ -42,8 +51,7 @@ fn options() -> IndexOptions {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    #[test]
-    fn the_index_is_the_map(operations in prop::collection::vec(operation(), 1..25)) {
+    fn any_operations(operations in prop::collection::vec(operation(), 1..25)) {
         let mut world = World::new(options());
         let reader = Reader::open(world.directory.path()).unwrap();
         let mut last = (Vec::new(), Vec::new());
@@ -64,6 +72,15 @@ proptest! {
     }
 }
 
+#[test]
+fn the_index_is_the_map() {
+    any_operations();
+    let (found, wanted) = (FOUND.load(Ordering::Relaxed), WANTED.load(Ordering::Relaxed));
+    println!("walks found {found} of {wanted}");
+    assert!(wanted >= 100, "few graphs were walked");
+    assert!(found * 10 >= wanted * 9, "walks found {found} of {wanted}");
+}
+
 fn compare(world: &World, reader: &Reader) -> Result<(), TestCaseError> {
     let snapshot = reader.snapshot();
     prop_assert_eq!(snapshot.verify(), vec![]);
@@ -71,14 +88,28 @@ fn compare(world: &World, reader: &Reader) -> Result<(), TestCaseError> {
     let mut keys: Vec<u64> = snapshot.keys().collect();
     keys.sort_unstable();
     prop_assert!(keys.iter().eq(world.vectors.keys()));
-    let even: RoaringTreemap = (0..60).filter(|key| key % 2 == 0).collect();
+    let even: RoaringTreemap = (0..KEYS).filter(|key| key % 2 == 0).collect();
     let query = [1.0, -2.0, 0.5, 3.0, 0.25, -1.0];
     for filter in [Filter::All, Filter::Only(&even), Filter::Except(&even)] {
-        let hits = snapshot.search(&query, &SearchParams::new(100), filter).unwrap();
+        let hits = snapshot.search(&query, &SearchParams::new(KEYS as usize), filter).unwrap();
         world.check(&query, &hits, filter);
         prop_assert_eq!(hits.len(), world.vectors.keys().filter(|&&key| filter.allows(key)).count());
     }
-    let asked: Vec<u64> = (0..60).collect();
+    for filter in [Filter::All, Filter::Only(&even), Filter::Except(&even)] {
+        let hits = snapshot.search(&query, &with_ef(FEW, FEW), filter).unwrap();
+        world.check(&query, &hits, filter);
+        let exact = world.exact(&query, FEW, filter);
+        prop_assert_eq!(hits.len(), exact.len());
+        // A walk looks at some seven times as many as it keeps, a scan at all; one segment, so that it is the one or the other.
+        if let [(count, 1..)] = shapes(world.directory.path())[..]
+            && FEW * 7 * count as usize / keys.len() < keys.len() / 2
+        {
+            let worst = exact.last().map_or(0.0, |&(_, score)| score) - 2e-5;
+            FOUND.fetch_add(hits.iter().filter(|hit| f64::from(hit.score) >= worst).count(), Ordering::Relaxed);
+            WANTED.fetch_add(hits.len(), Ordering::Relaxed);
+        }
+    }
+    let asked: Vec<u64> = (0..KEYS).collect();
     let scores = snapshot.scores(&query, &asked).unwrap();
     for (key, score) in asked.iter().zip(scores) {
         prop_assert_eq!(score.is_some(), world.vectors.contains_key(key));

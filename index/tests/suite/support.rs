@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use memorist_index::{Filter, Hit, IndexOptions, Progress, SearchParams, Snapshot, Stage, Writer};
 use rand::{RngExt, SeedableRng};
@@ -114,6 +115,24 @@ impl World {
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+/// A search that keeps so many candidates: with few, the quality of a graph shows, and small graphs are walked.
+pub fn with_ef(k: usize, ef: usize) -> SearchParams {
+    SearchParams { k, ef: Some(ef) }
+}
+
+/// How many vectors each segment has, and how many links a node of its graph; 0 where it has none. As the page of the format
+/// says where they are.
+pub fn shapes(directory: &Path) -> Vec<(u32, u32)> {
+    let names = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
+    let segments = names.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("segment-"));
+    let shape = |path| {
+        let header = std::fs::read(path).unwrap();
+        let number = |offset: usize| u32::from_le_bytes(header[offset..offset + 4].try_into().unwrap());
+        (number(16), number(20))
+    };
+    segments.map(shape).collect()
 }
 
 /// Small and fast to build: graphs begin at `flat_limit` vectors.
