@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use memorist_index::{Effort, Filter, IndexOptions, SearchParams};
+use bench_data::vectors::{self, Shape};
+use memorist_index::{Filter, IndexOptions, SearchParams};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{World, clustered, in_one_thread, small};
+use crate::support::{World, clustered, in_one_thread, shapes, small, with_ef};
 
 const FLOOR: f64 = 0.95;
 const DIMS: usize = 48;
@@ -66,8 +67,7 @@ fn a_random_half_deleted_then_merged() {
 
     // With little effort the quality of the links shows: it is that of a graph that never had the other half.
     let fresh = World::filled(small(DIMS, 1000), &world.vectors.values().cloned().collect::<Vec<_>>(), 3000);
-    let params = SearchParams { k: 10, effort: Effort::Ef(15) };
-    let recall = |world: &World| world.recall(&world.writer.snapshot(), &queries(), params, Filter::All);
+    let recall = |world: &World| world.recall(&world.writer.snapshot(), &queries(), with_ef(10, 15), Filter::All);
     let (mended, built) = (recall(&world), recall(&fresh));
     println!("little effort: recall {mended:.4} mended, {built:.4} built anew");
     assert!(mended >= built - 0.02, "{mended} mended, {built} built anew");
@@ -163,4 +163,51 @@ fn a_merge_can_be_stopped() {
     assert_eq!(world.writer.snapshot().len(), 1000);
     world.maintain();
     assert_sound(&world, "merged after a stop");
+}
+
+/// A node has its edges in batches of 32: one, two and four of them.
+#[test]
+fn every_number_of_links() {
+    for (m, links) in [(2, 32), (16, 32), (17, 64), (64, 128)] {
+        let mut options = small(DIMS, 500);
+        options.m = m;
+        let world = World::filled(options, &clustered(12, 3000, DIMS, 40), 1000);
+        assert_eq!(shapes(world.directory.path()), [(3000, links)], "m = {m}");
+        assert_sound(&world, &format!("m = {m}"));
+        let recall = world.recall(&world.writer.snapshot(), &queries(), with_ef(10, 15), Filter::All);
+        println!("m = {m}: recall {recall:.4} with little effort");
+        assert!(recall >= if m < 16 { 0.8 } else { FLOOR }, "m = {m}: recall {recall} with little effort");
+    }
+}
+
+/// Each merge mends what the deletes have torn and links the new ones to what was there. What is lost by that would add up from
+/// round to round.
+#[test]
+fn half_replaced_in_rounds_is_as_good_as_built_anew() {
+    const COUNT: usize = 6000;
+    const ROUNDS: usize = 6;
+    const DIMS: usize = 96;
+    let all: Vec<Vec<f32>> = vectors::vectors(Shape::Realistic, 13, COUNT + COUNT / 2, DIMS).collect();
+    let queries: Vec<Vec<f32>> = vectors::queries_for(Shape::Realistic, 13, COUNT, DIMS, 300).collect();
+    let mut keys: Vec<u64> = (0..COUNT as u64).collect();
+    keys.shuffle(&mut ChaCha8Rng::seed_from_u64(13));
+    let options = || small(DIMS, COUNT / 2 / ROUNDS);
+    let (churned, fresh) = in_one_thread(|| {
+        let mut churned = World::filled(options(), &all[..COUNT], COUNT);
+        let new: Vec<(u64, Vec<f32>)> = (COUNT as u64..).zip(all[COUNT..].iter().cloned()).collect();
+        for (gone, new) in keys[..COUNT / 2].chunks(COUNT / 2 / ROUNDS).zip(new.chunks(COUNT / 2 / ROUNDS)) {
+            churned.apply(new.to_vec(), gone);
+            churned.maintain();
+        }
+        let fresh = World::filled(options(), &churned.vectors.values().cloned().collect::<Vec<_>>(), COUNT);
+        (churned, fresh)
+    });
+    assert_eq!(churned.writer.snapshot().verify(), []);
+    assert_eq!([&churned, &fresh].map(|world| shapes(world.directory.path())), [[(COUNT as u32, 32)]; 2]);
+    for ef in [10, 20, 40] {
+        let recall = |world: &World| world.recall(&world.writer.snapshot(), &queries, with_ef(10, ef), Filter::All);
+        let (churned, fresh) = (recall(&churned), recall(&fresh));
+        println!("ef {ef}: recall {churned:.4} after the rounds, {fresh:.4} built anew");
+        assert!(churned >= fresh - 0.01, "ef {ef}: recall {churned} after the rounds, {fresh} built anew");
+    }
 }

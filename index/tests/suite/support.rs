@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use memorist_index::{Filter, Hit, IndexOptions, Progress, SearchParams, Snapshot, Stage, Writer};
+use memorist_index::{Effort, Filter, Hit, IndexOptions, Progress, SearchParams, Snapshot, Stage, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -119,7 +119,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
 
 /// A search that keeps so many candidates: with few, the quality of a graph shows, and small graphs are walked.
 pub fn with_ef(k: usize, ef: usize) -> SearchParams {
-    SearchParams { k, ef: Some(ef) }
+    SearchParams { k, effort: Effort::Ef(ef) }
 }
 
 /// How many vectors each segment has, and how many links a node of its graph; 0 where it has none. As the page of the format
