@@ -7,7 +7,11 @@ use memorist_index::{
 };
 use memorist_index::{WriteError, Writer};
 
-use crate::support::{World, clustered, small};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::{World, clustered, shapes, small};
 
 #[test]
 fn an_empty_index() {
@@ -67,6 +71,42 @@ fn duplicates_by_the_thousand() {
     assert!(recall >= 0.95, "the others, between the duplicates: recall {recall}");
 }
 
+/// Heaps of duplicates that each merge adds to, carries on, and at last takes half of away.
+#[test]
+fn duplicates_through_merges() {
+    let batch = |round: u64| {
+        let mut vectors = vec![vec![1.0, 2.0, 3.0, 4.0]; 1200];
+        vectors.extend(vec![vec![-1.0, 0.5, 0.0, 2.0]; 400]);
+        vectors.extend(clustered(60 + round, 400, 4, 20));
+        vectors.shuffle(&mut ChaCha8Rng::seed_from_u64(round));
+        vectors
+    };
+    let assert_sound = |world: &World, what: &str| {
+        let snapshot = world.writer.snapshot();
+        assert_eq!(snapshot.verify(), [], "{what}");
+        let (count, links) = shapes(world.directory.path())[0];
+        assert_eq!((snapshot.segment_count(), count as usize, links), (1, world.vectors.len(), 32), "{what}");
+        let heaps = [vec![1.0, 2.0, 3.0, 4.0], vec![-1.0, 0.5, 0.0, 2.0]];
+        for k in [1, 10, 50] {
+            let recall = |queries: &[Vec<f32>]| world.recall(&snapshot, queries, SearchParams::new(k), Filter::All);
+            assert_eq!(recall(&heaps), 1.0, "{what}, k = {k}");
+            let others = recall(&clustered(64, 100, 4, 20));
+            assert!(others >= 0.995, "{what}, k = {k}, the others, between the duplicates: recall {others}");
+        }
+    };
+    let mut world = World::new(small(4, 500));
+    for round in 0..3 {
+        world.apply((round * 2000..).zip(batch(round)).collect(), &[]);
+        world.maintain();
+        assert_sound(&world, &format!("after {} merges", round + 1));
+    }
+    let mut keys: Vec<u64> = (0..6000).collect();
+    keys.shuffle(&mut ChaCha8Rng::seed_from_u64(65));
+    world.apply(Vec::new(), &keys[..3000]);
+    world.maintain();
+    assert_sound(&world, "half deleted");
+}
+
 #[test]
 fn nothing_but_duplicates() {
     let world = World::filled(small(4, 500), &vec![vec![0.0, 0.0, 1.0, 0.0]; 2500], 2500);
@@ -109,6 +149,30 @@ fn the_length_of_a_vector_does_not_count() {
     let hits = world.writer.snapshot().search(&[1e30, 1e30], &SearchParams::new(3), Filter::All).unwrap();
     assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(world.writer.snapshot().verify(), []);
+}
+
+#[test]
+fn a_vector_comes_back_as_it_was_but_for_its_length() {
+    for (dims, tolerance) in [(2, 2e-5), (3, 2e-5), (64, 2e-5), (100, 2e-5), (384, 1e-5), (1000, 1e-5), (4096, 1e-5)] {
+        let mut vectors = clustered(39, 30, dims, 4);
+        vectors.push([vec![0.0; dims - 1], vec![-3.0]].concat());
+        vectors.push(vec![1e-3; dims]);
+        let world = World::filled(small(dims, 100), &vectors, 40);
+        let snapshot = world.writer.snapshot();
+        let length = |vector: &[f32]| vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+        for (key, vector) in &world.vectors {
+            let found = snapshot.vector(*key).unwrap();
+            assert_eq!(found.len(), dims);
+            assert!((length(&found) - 1.0).abs() < 1e-6, "{dims} dimensions: its length is {}", length(&found));
+            let scale = length(vector);
+            for (&found, &number) in found.iter().zip(vector) {
+                // Each number is the score of a query along its axis.
+                let expected = f64::from(number) / scale;
+                assert!((f64::from(found) - expected).abs() <= tolerance, "{dims} dimensions: {found} for {expected}");
+            }
+        }
+        assert!(snapshot.vector(77).is_none());
+    }
 }
 
 #[test]
