@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
 
-use crate::support::{World, clustered, small};
+use crate::support::{World, clustered, in_one_thread, small, with_ef};
 
 const COUNT: usize = 12_000;
 const DIMS: usize = 32;
@@ -53,6 +53,32 @@ fn allowed_keys_that_lie_together_and_far_from_the_query() {
         let recall = world.recall(&snapshot, &queries(), SearchParams::new(50), Filter::Only(&allowed));
         println!("{clusters} of 60 clusters allowed: recall {recall:.4}");
         assert!(recall >= 0.95, "{clusters} of 60 clusters allowed: recall {recall}");
+    }
+}
+
+/// Two heaps that are opposite, and only the other one is allowed: the walk finds none of it, is begun again wider, and gives
+/// way to the scan.
+#[test]
+fn allowed_keys_on_the_other_side() {
+    let side = |seed: u64, count: usize, side: f32| {
+        let mut vectors = clustered(seed, count, DIMS, 60);
+        vectors.iter_mut().for_each(|vector| vector[0] += side * 3.0);
+        vectors
+    };
+    let mut world = World::new(small(DIMS, 1000));
+    let both = side(22, 4000, 1.0).into_iter().zip(side(23, 4000, -1.0)).flat_map(|(this, other)| [this, other]);
+    world.apply((0..).zip(both).collect(), &[]);
+    // Always the same graph, so that the walk always goes astray.
+    in_one_thread(|| world.maintain());
+    let snapshot = world.writer.snapshot();
+    let other: RoaringTreemap = (0..8000).filter(|key| key % 2 == 1).collect();
+    let this: RoaringTreemap = (0..8000).filter(|key| key % 2 == 0).collect();
+    let most: RoaringTreemap = other.iter().filter(|key| key % 6 != 1).collect();
+    for filter in [Filter::Only(&other), Filter::Except(&this), Filter::Only(&most)] {
+        for params in [with_ef(1, 1), with_ef(10, 20), SearchParams::new(10), SearchParams::new(50)] {
+            let recall = world.recall(&snapshot, &side(24, 40, 1.0), params, filter);
+            assert_eq!(recall, 1.0, "{params:?}");
+        }
     }
 }
 
