@@ -108,6 +108,33 @@ fn a_payload_is_published_with_what_it_speaks_of() {
     assert_eq!(world.writer.snapshot().payload(), b"model A, 17");
 }
 
+/// The caller's model has changed, and with it the dimensions: an index was made anew where the old one was.
+#[test]
+fn a_reader_follows_to_an_index_of_other_dimensions() {
+    let mut world = World::filled(small(8, 100), &clustered(70, 300, 8, 5), 100);
+    let reader = Reader::open(world.directory.path()).unwrap();
+    let older = reader.snapshot();
+    let before = older.search(&[1.0; 8], &SearchParams::new(20), Filter::All).unwrap();
+
+    fs::remove_file(world.directory.path().join("manifest")).unwrap();
+    let mut options = small(16, 100);
+    options.first_segment = 1000;
+    world.writer = Writer::create(world.directory.path(), options, b"").unwrap();
+    world.vectors.clear();
+    world.apply((0..).zip(clustered(71, 250, 16, 5)).collect(), &[]);
+    world.maintain();
+    world.apply((250..).zip(clustered(72, 50, 16, 5)).collect(), &[]);
+
+    assert!(reader.refresh().unwrap());
+    let snapshot = reader.snapshot();
+    assert_eq!((snapshot.dims(), snapshot.len(), snapshot.verify()), (16, 300, vec![]));
+    let recall = world.recall(&snapshot, &clustered(73, 20, 16, 5), SearchParams::new(10), Filter::All);
+    assert!(recall > 0.99, "recall {recall}");
+    assert_eq!(snapshot.vector(7), world.writer.snapshot().vector(7));
+    assert!(snapshot.search(&[1.0; 8], &SearchParams::new(1), Filter::All).is_err(), "a vector of the old model");
+    assert_eq!(older.search(&[1.0; 8], &SearchParams::new(20), Filter::All).unwrap(), before);
+}
+
 #[test]
 fn a_reader_that_races_with_a_writer_sees_whole_states_in_order() {
     let mut world = World::new(small(DIMS, 60));
