@@ -82,6 +82,24 @@ fn allowed_keys_on_the_other_side() {
     }
 }
 
+/// All that is nearest is refused, and about as much as a walk keeps. What it finds beyond is not the nearest yet: it has to be
+/// begun again wider.
+#[test]
+fn refused_keys_round_the_query() {
+    let world = world();
+    let snapshot = world.writer.snapshot();
+    for refused in [50, 100, 110, 120, 150] {
+        let mut recall = 0.0;
+        for query in queries() {
+            let nearest = world.exact(&query, refused, Filter::All);
+            let refused: RoaringTreemap = nearest.iter().map(|&(key, _)| key).collect();
+            recall += world.recall(&snapshot, &[query], SearchParams::new(10), Filter::Except(&refused)) / 40.0;
+        }
+        println!("the nearest {refused} refused: recall {recall:.4}");
+        assert!(recall >= 0.95, "the nearest {refused} refused: recall {recall}");
+    }
+}
+
 #[test]
 fn keys_that_are_not_there_are_no_error() {
     let world = world();
