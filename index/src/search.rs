@@ -121,16 +121,15 @@ impl SegmentSearch<'_> {
         }
     }
 
-    /// How many slots a walk keeps: the more the fewer of them are allowed, so that as many are found.
-    fn effort(&self) -> u64 {
+    /// How many slots a walk keeps where all are allowed.
+    fn ef(&self) -> u64 {
         let Wanted { k, effort, .. } = *self.wanted;
         let ef = match effort {
             Effort::Recall(recall) => self.segment.efforts.ef(recall, k),
             Effort::Ef(ef) => ef,
             Effort::Exact => usize::MAX,
         };
-        let count = self.view.count() as u64;
-        (ef.max(k) as u64).saturating_mul(count) / self.allowed().clamp(1, count)
+        ef.max(k) as u64
     }
 
     /// A walk looks at a number of slots that grows with the effort and with the share that the filter refuses; a scan
@@ -148,14 +147,17 @@ impl SegmentSearch<'_> {
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Ranked>> {
         let Self { view, wanted, .. } = self;
         let start = walk::descend(graph, &view.vectors.codes, self.codes, graph.entry, (1..=graph.top_level).rev());
-        let enough = self.most_allowed().min(wanted.k as u64);
-        let mut effort = self.effort();
-        // What is allowed may lie elsewhere than round the query.
+        let ef = self.ef();
+        // The fewer are allowed, the more are kept, so that about as many pass.
+        let count = view.count() as u64;
+        let mut effort = ef.saturating_mul(count) / self.allowed().clamp(1, count);
+        // Fewer are those that were met on the way: what is allowed then lies elsewhere than round the query.
+        let enough = (ef / 2).max(wanted.k as u64).min(self.most_allowed());
         while self.is_walk_cheaper(effort) {
             let accept = |slot| self.is_allowed(slot);
             let asked = Asked { vector: &wanted.query.vector, edges: &wanted.query.edges, most: wanted.k };
-            walk::estimated_beam(graph, &view.vectors, &asked, effort as usize, start, accept, scratch);
-            if scratch.accepted.len() as u64 >= enough {
+            let passed = walk::estimated_beam(graph, &view.vectors, &asked, effort as usize, start, accept, scratch);
+            if passed as u64 >= enough {
                 return Some(scratch.accepted.drain().collect());
             }
             effort = effort.saturating_mul(WIDER);

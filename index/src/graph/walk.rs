@@ -79,7 +79,7 @@ pub(crate) struct Asked<'a> {
 
 /// As [`beam`] on the lowest level of a finished graph, by estimates: what is estimated to be among the best `ef` is looked at and
 /// expanded, the others are not looked at. The best of those looked at that `accept` lets pass are in the scratch's `accepted`
-/// afterwards; the walk goes through the others.
+/// afterwards; the walk goes through the others. Returns how many it let pass.
 pub(crate) fn estimated_beam(
     graph: &GraphView<'_>,
     vectors: &Vectors<'_>,
@@ -88,7 +88,7 @@ pub(crate) fn estimated_beam(
     start: Ranked,
     accept: impl Fn(Slot) -> bool,
     scratch: &mut Scratch,
-) {
+) -> usize {
     let Asked { vector, edges, most } = *asked;
     let Scratch { visited, buckets, accepted, .. } = scratch;
     let kernel = vectors.codes.kernel();
@@ -100,6 +100,7 @@ pub(crate) fn estimated_beam(
     let mut estimates = [0f32; BATCH];
     let mut coming = [None; AHEAD];
     let mut turn = 0;
+    let mut passed = 0;
     loop {
         // A slot that several neighbours have estimated is there several times.
         let mut next = buckets.pop();
@@ -120,7 +121,8 @@ pub(crate) fn estimated_beam(
             continue;
         };
         let here = Ranked::new(vectors.cosine(vector, slot), slot);
-        if accepted.wants(here) && accept(slot) {
+        if accept(slot) {
+            passed += 1;
             accepted.push(here);
         }
         let (links, rest) = graph.links_and_edges(slot);
@@ -136,4 +138,5 @@ pub(crate) fn estimated_beam(
             }
         }
     }
+    passed
 }

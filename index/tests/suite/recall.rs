@@ -188,7 +188,7 @@ fn half_replaced_in_rounds_is_as_good_as_built_anew() {
     const ROUNDS: usize = 6;
     const DIMS: usize = 96;
     let all: Vec<Vec<f32>> = vectors::vectors(Shape::Realistic, 13, COUNT + COUNT / 2, DIMS).collect();
-    let queries: Vec<Vec<f32>> = vectors::queries_for(Shape::Realistic, 13, COUNT, DIMS, 300).collect();
+    let queries: Vec<Vec<f32>> = vectors::queries_for(Shape::Realistic, 13, COUNT, DIMS, 1000).collect();
     let mut keys: Vec<u64> = (0..COUNT as u64).collect();
     keys.shuffle(&mut ChaCha8Rng::seed_from_u64(13));
     let options = || small(DIMS, COUNT / 2 / ROUNDS);
