@@ -11,13 +11,13 @@
 //!
 //! The environment says where the vectors are: `ANN_BASE` and `ANN_QUERY` (raw little-endian f32, row after row), `ANN_DIM`,
 //! and a folder `ANN_DIR` for the index and the answers. `filter` is the path of allowed ids, raw little-endian u32.
-//! `ANN_BATCH` applies the vectors in batches of so many, with merges in between; `ANN_EF_CONSTRUCTION` and `ANN_M` change
+//! `ANN_BATCH` reads and applies the vectors in batches of so many, with merges in between; `ANN_EF_CONSTRUCTION` and `ANN_M` change
 //! how the graph is built.
 
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -70,10 +70,9 @@ impl Worker {
 
 fn build(threads: usize) -> Result<Value> {
     let dims: usize = env::var("ANN_DIM")?.parse()?;
-    let base = floats(&env::var("ANN_BASE")?)?;
+    let base = env::var("ANN_BASE")?;
     let directory = index_directory()?;
     let _ = fs::remove_dir_all(&directory);
-    let rows: Vec<(u64, &[f32])> = (0..).zip(base.chunks_exact(dims)).collect();
     let mut options = IndexOptions::new(dims);
     if let Some(ef) = number("ANN_EF_CONSTRUCTION")? {
         options.ef_construction = ef;
@@ -81,17 +80,25 @@ fn build(threads: usize) -> Result<Value> {
     if let Some(m) = number("ANN_M")? {
         options.m = m;
     }
-    let batch = number("ANN_BATCH")?.unwrap_or(rows.len());
+    // Read before the clock runs, unless they come in batches: then no more of them than that are in memory.
+    let mut batches: Box<dyn Iterator<Item = Result<Vec<f32>>>> = match number("ANN_BATCH")? {
+        Some(batch) => Box::new(batches_of(&base, batch.max(1) * dims)?),
+        None => Box::new(std::iter::once(Ok(floats(&base)?))),
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let (start, cpu) = (Instant::now(), process_cpu_s());
-    pool.install(|| -> Result<(), WriteError> {
-        let mut writer = Writer::create(&directory, options, b"")?;
-        for batch in rows.chunks(batch.max(1)) {
-            writer.apply(batch, &[], b"")?;
+    let mut writer = Writer::create(&directory, options, b"")?;
+    let mut first = 0;
+    for batch in &mut batches {
+        let batch = batch?;
+        let rows: Vec<(u64, &[f32])> = (first..).zip(batch.chunks_exact(dims)).collect();
+        first += rows.len() as u64;
+        pool.install(|| -> Result<(), WriteError> {
+            writer.apply(&rows, &[], b"")?;
             while writer.maintain(&|_| ControlFlow::Continue(()))? {}
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
+    }
     let (build_cpu_s, build_wall_s) = (process_cpu_s() - cpu, start.elapsed().as_secs_f64());
     let bytes: u64 = fs::read_dir(&directory)?.map(|file| Ok(file?.metadata()?.len())).sum::<Result<_>>()?;
     Ok(json!({ "build_cpu_s": build_cpu_s, "build_wall_s": build_wall_s, "bytes": bytes }))
@@ -148,6 +155,19 @@ fn index_directory() -> Result<PathBuf> {
 
 fn number(variable: &str) -> Result<Option<usize>> {
     env::var(variable).ok().map(|value| Ok(value.parse()?)).transpose()
+}
+
+/// The numbers of a file, so many at a time.
+fn batches_of(path: &str, numbers: usize) -> Result<impl Iterator<Item = Result<Vec<f32>>> + use<>> {
+    let mut file = io::BufReader::new(fs::File::open(path)?);
+    Ok(std::iter::from_fn(move || {
+        let mut bytes = Vec::new();
+        match file.by_ref().take(4 * numbers as u64).read_to_end(&mut bytes) {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect())),
+            Err(error) => Some(Err(error.into())),
+        }
+    }))
 }
 
 fn floats(path: impl AsRef<Path>) -> Result<Vec<f32>> {

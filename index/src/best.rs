@@ -26,11 +26,6 @@ impl<T: Ord + Copy> Best<T> {
         self.heap.clear();
     }
 
-    /// How many it keeps now.
-    pub(crate) fn len(&self) -> usize {
-        self.heap.len()
-    }
-
     /// Takes out what it keeps, in no order.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
         self.heap.drain().map(|item| item.0)

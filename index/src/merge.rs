@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use crate::calibrate::calibrate;
 use crate::error::WriteError;
 use crate::format::segment_writer::Draft;
 use crate::graph::build;
@@ -124,8 +125,13 @@ impl Merge {
             None
         };
         let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref() };
-        let segment = write_segment(&directory, number, &draft, progress)?;
-        drop(views);
+        let mut segment = write_segment(&directory, number, &draft, progress)?;
+        let has_graph = graph.is_some();
+        // Searching the segment brings it into memory: not beside all that it was made of.
+        drop((graph, quantized, views));
+        if has_graph {
+            segment.efforts = calibrate(&segment);
+        }
         Ok(Merged { segment: Some(segment), sources })
     }
 }

@@ -146,7 +146,8 @@ impl SegmentSearch<'_> {
     /// The best that a walk finds. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Ranked>> {
         let Self { view, wanted, .. } = self;
-        let start = walk::descend(graph, &view.vectors.codes, self.codes, graph.entry, (1..=graph.top_level).rev());
+        let codes = &view.vectors.codes;
+        let start = walk::descend(graph, codes, self.codes, (graph.entry, graph.top_level), 0, scratch);
         let ef = self.ef();
         // The fewer are allowed, the more are kept, so that about as many pass.
         let count = view.count() as u64;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use crate::calibrate::{Efforts, calibrate};
+use crate::calibrate::Efforts;
 use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
 use crate::format::segment_writer::{self, Draft};
@@ -241,7 +241,7 @@ impl Writer {
     }
 }
 
-/// Writes a segment, maps it, and finds out how hard a search of it has to try.
+/// Writes a segment and maps it.
 pub(crate) fn write_segment(
     directory: &Path,
     number: u64,
@@ -262,11 +262,7 @@ pub(crate) fn write_segment(
         tombstones: RoaringBitmap::new(),
     };
     let file = Arc::new(SegmentFile::open(directory, &entry, draft.dims)?);
-    let mut segment = Segment { file, efforts: entry.efforts, tombstones: Arc::default() };
-    if draft.graph.is_some() {
-        segment.efforts = calibrate(&segment);
-    }
-    Ok(segment)
+    Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
 }
 
 /// The segment with these keys among its tombstones.

@@ -94,8 +94,7 @@ impl Builder<'_> {
         let query = self.codes.query(slot);
         let entry_level = self.graph.level(entry);
         let level = self.graph.level(slot).min(entry_level);
-        let above = (level + 1..=entry_level).rev();
-        let mut start = walk::descend(self.graph, self.codes, query, entry, above);
+        let mut start = walk::descend(self.graph, self.codes, query, (entry, entry_level), level, scratch);
         let mut neighbours = Vec::with_capacity(self.m);
         for level in (0..=level).rev() {
             walk::beam(self.graph, self.codes, query, level, self.ef, start, scratch);

@@ -51,7 +51,7 @@ fn splice_in(graph: &mut Graph, codes: &Codes<'_>, lost: Slot, seen: &[bool], ef
     let query = codes.query(lost);
     {
         let view = graph.view();
-        let start = walk::descend(&view, codes, query, graph.entry, (1..=graph.top_level).rev());
+        let start = walk::descend(&view, codes, query, (graph.entry, graph.top_level), 0, scratch);
         walk::beam(&view, codes, query, 0, ef, start, scratch);
     }
     // What the upper levels lead to need not be reachable over the lowest one.

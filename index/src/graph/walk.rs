@@ -10,30 +10,46 @@ use crate::Slot;
 
 /// So many slots are on their way into the cache while the one before them is looked at.
 const AHEAD: usize = 2;
+/// The beam on the first level above the lowest, from which the walk must begin in the right region: where the vectors lie in
+/// groups that have little to do with one another, as of two languages, hardly a link of the lowest level leads across.
+const BEAM_ABOVE: usize = 8;
 
-/// Goes from `start` to the most similar slot that greedy steps reach, on each of `levels` in turn.
+/// Goes from the slot `entry` down the levels above `level`, on each to the most similar slot that it finds.
 pub(crate) fn descend(
     links: &impl Links,
     codes: &Codes<'_>,
     query: QueryCodes<'_>,
-    start: Slot,
-    levels: impl Iterator<Item = u8>,
+    entry: (Slot, u8),
+    level: u8,
+    scratch: &mut Scratch,
 ) -> Ranked {
-    let mut best = Ranked::new(codes.similarity(query, start), start);
-    for level in levels {
-        loop {
-            let here = best;
-            links.each_neighbour(here.slot(), level, |slot| {
-                if (slot as usize) < codes.count() {
-                    best = best.max(Ranked::new(codes.similarity(query, slot), slot));
-                }
-            });
-            if best == here {
-                break;
-            }
+    let (entry, top_level) = entry;
+    let mut best = Ranked::new(codes.similarity(query, entry), entry);
+    for level in (level + 1..=top_level).rev() {
+        if level == 1 {
+            beam(links, codes, query, level, BEAM_ABOVE, best, scratch);
+            best = scratch.pool.iter().next().unwrap_or(best);
+        } else {
+            best = climb(links, codes, query, level, best);
         }
     }
     best
+}
+
+/// Goes on to the most similar neighbour for as long as there is one that is more similar.
+fn climb(links: &impl Links, codes: &Codes<'_>, query: QueryCodes<'_>, level: u8, start: Ranked) -> Ranked {
+    let mut best = start;
+    loop {
+        let here = best;
+        links.each_neighbour(here.slot(), level, |slot| {
+            if (slot as usize) < codes.count() {
+                best = best.max(Ranked::new(codes.similarity(query, slot), slot));
+            }
+        });
+        if best == here {
+            return best;
+        }
+    }
 }
 
 /// Finds about the `ef` most similar slots on a level, from `start`; they are in the scratch's pool afterwards.
