@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::quality::Quality;
 use crate::types::Weights;
 
 /// Everything that can be set.
@@ -14,8 +15,8 @@ pub struct Config {
     pub weights: Weights,
     /// Which vector index serves.
     pub backend: Backend,
-    /// Beam of the vector search: more finds more and takes longer. `None` leaves it to the index.
-    pub ef: Option<usize>,
+    /// How much of the true neighbours the vector search is to find.
+    pub quality: Quality,
     /// Where the model comes from.
     pub model: ModelSource,
     /// Folder of provisioned files; `None` is the platform's cache folder.
@@ -38,7 +39,7 @@ impl Default for Config {
         Config {
             weights: Weights::default(),
             backend: Backend::default(),
-            ef: None,
+            quality: Quality::default(),
             model: ModelSource::Default,
             cache_dir: None,
             may_download: true,

@@ -6,7 +6,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`config`], [`paths`], [`progress`], [`text`], `files`, `inspection` | the vocabulary every other module speaks |
+//! | 0 | [`error`], [`types`], [`quality`], [`config`], [`paths`], [`progress`], [`text`], `files`, `inspection` | the vocabulary every other module speaks |
 //! | 1 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
 //! | 1 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 1 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
@@ -30,6 +30,7 @@ mod inspection;
 pub mod keywords;
 pub mod paths;
 pub mod progress;
+pub mod quality;
 pub mod records;
 pub mod search;
 pub mod sync;

@@ -1,5 +1,7 @@
 //! How long work reports to whoever waits for it, and learns that it should stop.
 
+use crate::error::{Error, Result};
+
 /// Receives progress. All methods take `&self`: work may report from several threads.
 pub trait Progress: Send + Sync {
     /// A phase begins: `what` it does ("embedding"), and of how many units (`None`: not known).
@@ -8,10 +10,18 @@ pub trait Progress: Send + Sync {
     fn advance(&self, units: u64);
     /// The phase is over.
     fn finish(&self);
-    /// Whether the work should stop at the next safe point; it then returns [`crate::Error::Cancelled`].
+    /// Whether the work should stop at the next safe point; it then returns [`Error::Cancelled`].
     fn cancelled(&self) -> bool {
         false
     }
+}
+
+/// A point at which the work can stop.
+///
+/// # Errors
+/// [`Error::Cancelled`] when it should.
+pub(crate) fn cancel_point(progress: &dyn Progress) -> Result<()> {
+    if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
 /// Reports to nobody.

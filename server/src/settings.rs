@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use directories::ProjectDirs;
 use memorist_engine::config::{Backend, Config, ModelSource};
+use memorist_engine::quality::Quality;
 use memorist_engine::types::Weights;
 use serde::Deserialize;
 
@@ -55,6 +56,8 @@ struct File {
 struct SearchSection {
     vector_weight: Option<f64>,
     keyword_weight: Option<f64>,
+    quality: Option<Quality>,
+    /// Beats `quality`.
     ef: Option<usize>,
     backend: Option<Backend>,
     log_searches: Option<bool>,
@@ -88,7 +91,8 @@ impl Settings {
         };
         weights.normalised().map_err(|error| Failure::input(format!("[search] in the configuration: {error}")))?;
         let mut engine = Config { weights, cache_dir: path(&global.cache).or(file.cache), ..Config::default() };
-        engine.ef = file.search.ef;
+        let ef = file.search.ef.map(Quality::Ef);
+        engine.quality = ef.or(file.search.quality).unwrap_or_default();
         engine.backend = file.search.backend.unwrap_or_default();
         engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
         engine.may_download = file.download.unwrap_or(engine.may_download);
@@ -153,6 +157,21 @@ mod tests {
         assert_eq!(settings.engine.model_idle, Duration::from_secs(9));
         assert_eq!(settings.context.defaults.project.as_deref(), Some("apollo"));
         assert_eq!(settings.log_filter, "info");
+    }
+
+    #[test]
+    fn the_quality_is_a_level_or_a_recall_and_an_ef_beats_it() {
+        let quality = |search: &str| combine(&Global::default(), &format!("[search]\n{search}")).engine.quality;
+        assert_eq!(quality(""), Quality::Balanced);
+        assert_eq!(quality("quality = \"high\""), Quality::High);
+        assert_eq!(quality("quality = 0.98"), Quality::Recall(0.98));
+        assert_eq!(quality("ef = 200"), Quality::Ef(200));
+        assert_eq!(quality("ef = 200\nquality = \"fast\""), Quality::Ef(200));
+        for refused in ["\"best\"", "0.3", "98"] {
+            let error = parse(&format!("[search]\nquality = {refused}")).unwrap_err();
+            let named = ["\"fast\"", "\"balanced\"", "\"high\"", "from 0.5 to 1.0", "line 2"];
+            assert!(named.iter().all(|part| error.contains(part)), "{error}");
+        }
     }
 
     #[test]

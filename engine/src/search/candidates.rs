@@ -11,6 +11,7 @@ use super::tail::Tail;
 use super::view::View;
 use crate::error::Result;
 use crate::keywords::{KeywordQuery, KeywordSnapshot};
+use crate::quality::Quality;
 use crate::types::{Explain, Millis, Query, RecordId, Side};
 use crate::vectors::exact::{best_first, cosine};
 use crate::vectors::{IdFilter, VectorSnapshot};
@@ -18,18 +19,20 @@ use crate::vectors::{IdFilter, VectorSnapshot};
 /// A side's answer: ids with raw scores, best first, and the time it took.
 type Ranking = Result<(Vec<(RecordId, f32)>, u64)>;
 
-/// The candidates of both sides, each with both of its scores where they can be had.
+/// The candidates of both sides, each with both of its scores where they can be had. `vector` comes with how much of its
+/// neighbours is to be found.
 pub fn collect(
     view: &View,
     query: &Query,
-    vector: Option<&[f32]>,
+    vector: Option<(&[f32], Quality)>,
     by_words: bool,
     now: Millis,
     explain: &mut Explain,
 ) -> Result<Vec<Candidate>> {
-    let meaning = vector.zip(view.vectors.as_deref()).map(|(vector, index)| Meaning {
+    let meaning = vector.zip(view.vectors.as_deref()).map(|((vector, quality), index)| Meaning {
         index,
         vector,
+        quality,
         tail: &view.tail,
         expired: &view.expired,
     });
@@ -87,6 +90,7 @@ fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
 struct Meaning<'a> {
     index: &'a dyn VectorSnapshot,
     vector: &'a [f32],
+    quality: Quality,
     tail: &'a Tail,
     expired: &'a RoaringTreemap,
 }
@@ -101,7 +105,7 @@ impl Meaning<'_> {
             None if stale.is_empty() => IdFilter::All,
             None => IdFilter::Except(stale),
         };
-        let mut found = self.index.search(self.vector, pool, &filter)?;
+        let mut found = self.index.search(self.vector, pool, &filter, self.quality)?;
         let passes = |id: u64| allowed.map_or(!self.expired.contains(id), |allowed| allowed.contains(id));
         let fresh = tail.vectors.iter().filter(|(id, _)| passes(**id as u64));
         found.extend(fresh.map(|(id, vector)| (*id, cosine(self.vector, vector))));

@@ -66,7 +66,8 @@ pub fn search(
     if vector.is_some() {
         warnings.extend(still_waiting(&view, by_words, now)?);
     }
-    let mut candidates = candidates::collect(&view, query, vector.as_deref(), by_words, now, &mut explain)?;
+    let vector = vector.as_deref().map(|vector| (vector, store.sync.config().quality));
+    let mut candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
     if let Some(least) = query.min_similarity {

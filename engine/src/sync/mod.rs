@@ -121,7 +121,7 @@ impl Sync {
         match self.config.backend {
             Backend::Hnsw => {
                 let folder = self.paths.vectors();
-                let index = HnswIndex::open(&folder, &identity(&model), model.dims, self.config.ef)?;
+                let index = HnswIndex::open(&folder, &identity(&model), model.dims)?;
                 self.refuse_if_ahead("vector", &folder, index.snapshot()?.applied())?;
                 Ok(Arc::new(index))
             }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::{remove_if_present, sync_folder};
 use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
-use crate::progress::Progress;
+use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Snapshot};
 use crate::types::{Millis, RecordId};
 use crate::vectors::hnsw::HnswIndex;
@@ -91,7 +91,7 @@ impl Sync {
     ) -> Result<RoaringTreemap> {
         let beside = StorePaths::in_making(&self.paths.vectors());
         remove_if_present(&beside)?;
-        let index = HnswIndex::create(&beside, &identity(model), model.dims, self.config.ef)?;
+        let index = HnswIndex::create(&beside, &identity(model), model.dims)?;
         self.fill(&index, id, progress)?;
         Ok(index.snapshot()?.ids())
     }
@@ -151,10 +151,6 @@ fn each_step(
         progress.advance(ids.len() as u64);
         cancel_point(progress)?;
     }
-}
-
-pub(super) fn cancel_point(progress: &dyn Progress) -> Result<()> {
-    if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
 /// Puts the folder `new` in the place of `folder`. Whoever has files of the old one open or mapped keeps them.

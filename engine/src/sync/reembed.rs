@@ -10,12 +10,11 @@
 use memorist_index::crash;
 
 use super::backlog::{ROUND, as_stored, embed};
-use super::rebuild::cancel_point;
 use super::{Sync, WriterGuard, now};
 use crate::config::Backend;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
 
 /// What [`Sync::reembed`] did.

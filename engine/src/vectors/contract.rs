@@ -7,6 +7,7 @@ use roaring::RoaringTreemap;
 use super::exact::{best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex};
 use crate::progress::NoProgress;
+use crate::quality::Quality;
 use crate::types::RecordId;
 
 const DIMS: usize = 24;
@@ -54,13 +55,13 @@ fn recall(found: &[(RecordId, f32)], exact: &[(RecordId, f32)]) -> f64 {
     good.min(exact.len()) as f64 / exact.len() as f64
 }
 
-fn mean_recall(index: &dyn VectorIndex, all: &[(RecordId, Vec<f32>)], filter: &IdFilter) -> f64 {
+fn mean_recall(index: &dyn VectorIndex, all: &[(RecordId, Vec<f32>)], filter: &IdFilter, quality: Quality) -> f64 {
     let snapshot = index.snapshot().unwrap();
     let queries = vectors(50, 99);
     let sum: f64 = queries
         .iter()
         .map(|(_, query)| {
-            let found = snapshot.search(query, 10, filter).unwrap();
+            let found = snapshot.search(query, 10, filter, quality).unwrap();
             assert!(found.iter().all(|(id, _)| filter.allows(*id)));
             assert_eq!(found.len(), 10.min(filter.at_most(all.len())), "as many as there are");
             recall(&found, &exact(all, query, 10, filter))
@@ -84,7 +85,7 @@ fn suite(make: &dyn Fn() -> Arc<dyn VectorIndex>) {
 fn starts_empty(index: &dyn VectorIndex) {
     let snapshot = index.snapshot().unwrap();
     assert_eq!((snapshot.len(), snapshot.applied()), (0, 0));
-    assert!(snapshot.search(&vectors(1, 1)[0].1, 10, &IdFilter::All).unwrap().is_empty());
+    assert!(snapshot.search(&vectors(1, 1)[0].1, 10, &IdFilter::All, Quality::default()).unwrap().is_empty());
     assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2]).unwrap(), [None, None]);
 }
 
@@ -93,12 +94,18 @@ fn finds_what_was_added(index: &dyn VectorIndex) {
     index.apply(upsert(&all), 12).unwrap();
     let snapshot = index.snapshot().unwrap();
     assert_eq!((snapshot.len(), snapshot.applied()), (12, 12));
+    assert_eq!(snapshot.vector(13), None);
     for (id, vector) in &all {
-        let found = snapshot.search(vector, 3, &IdFilter::All).unwrap();
+        assert!(cosine(&snapshot.vector(*id).unwrap(), vector) > 0.9999);
+        let found = snapshot.search(vector, 3, &IdFilter::All, Quality::default()).unwrap();
         assert_eq!(found[0].0, *id);
         assert!((found[0].1 - 1.0).abs() < 1e-4, "{found:?}");
     }
-    assert_eq!(snapshot.search(&all[0].1, 100, &IdFilter::All).unwrap().len(), 12, "k above the count");
+    assert_eq!(
+        snapshot.search(&all[0].1, 100, &IdFilter::All, Quality::default()).unwrap().len(),
+        12,
+        "k above the count"
+    );
 }
 
 fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
@@ -111,11 +118,18 @@ fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
     let only = |step: usize| IdFilter::Only((1..=4_000u64).step_by(step).collect());
     let except = IdFilter::Except((1..=4_000u64).filter(|id| id % 3 == 0).collect());
     for filter in [IdFilter::All, only(2), only(10), only(100), only(1_000), except] {
-        let recall = mean_recall(index, &all, &filter);
+        let recall = mean_recall(index, &all, &filter, Quality::default());
         assert!(recall >= 0.95, "recall {recall} with {} allowed", filter.at_most(all.len()));
     }
+    let recall = |quality| mean_recall(index, &all, &IdFilter::All, quality);
+    assert_eq!(recall(Quality::Exact), 1.0);
+    let [low, more, high] = [Quality::Ef(1), Quality::Ef(40), Quality::Ef(400)].map(recall);
+    assert!(low <= more && more <= high && high >= 0.99, "{low} {more} {high}");
+    for (quality, least) in [(Quality::Fast, 0.85), (Quality::High, 0.98), (Quality::Recall(0.98), 0.96)] {
+        assert!(recall(quality) >= least, "{quality}: {}", recall(quality));
+    }
     let nothing = IdFilter::Only(RoaringTreemap::new());
-    assert!(index.snapshot().unwrap().search(&all[0].1, 10, &nothing).unwrap().is_empty());
+    assert!(index.snapshot().unwrap().search(&all[0].1, 10, &nothing, Quality::default()).unwrap().is_empty());
 }
 
 fn replaces_and_deletes(index: &dyn VectorIndex) {
@@ -127,14 +141,14 @@ fn replaces_and_deletes(index: &dyn VectorIndex) {
     let snapshot = index.snapshot().unwrap();
     assert_eq!(snapshot.len(), 598);
     assert_eq!(snapshot.ids(), (1..=600u64).filter(|id| *id != 8 && *id != 9).collect());
-    assert_eq!(snapshot.search(&moved.1, 1, &IdFilter::All).unwrap()[0].0, 7);
+    assert_eq!(snapshot.search(&moved.1, 1, &IdFilter::All, Quality::default()).unwrap()[0].0, 7);
     for gone in [8, 9] {
         let vector = &before[gone as usize - 1].1;
-        let found = snapshot.search(vector, 598, &IdFilter::All).unwrap();
+        let found = snapshot.search(vector, 598, &IdFilter::All, Quality::default()).unwrap();
         assert!(found.iter().all(|(id, _)| *id != gone), "{gone} is deleted");
         assert_eq!(snapshot.scores(vector, &[gone]).unwrap(), [None]);
     }
-    let old_place = snapshot.search(&before[6].1, 598, &IdFilter::All).unwrap();
+    let old_place = snapshot.search(&before[6].1, 598, &IdFilter::All, Quality::default()).unwrap();
     let score = old_place.iter().find(|(id, _)| *id == 7).expect("still there, elsewhere").1;
     assert!((score - cosine(&before[6].1, &moved.1)).abs() < 1e-4, "scored by its new vector");
     assert_eq!(index.verify().unwrap(), Vec::<String>::new());
@@ -148,7 +162,7 @@ fn applying_twice_is_applying_once(index: &dyn VectorIndex) {
     index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
     let snapshot = index.snapshot().unwrap();
     assert_eq!((snapshot.len(), snapshot.applied()), (49, 4));
-    let found = snapshot.search(&all[3].1, 50, &IdFilter::All).unwrap();
+    let found = snapshot.search(&all[3].1, 50, &IdFilter::All, Quality::default()).unwrap();
     let distinct: std::collections::HashSet<_> = found.iter().map(|(id, _)| id).collect();
     assert_eq!((found.len(), distinct.len()), (49, 49));
 }
@@ -157,10 +171,10 @@ fn a_snapshot_never_changes(index: &dyn VectorIndex) {
     let all = vectors(40, 6);
     index.apply(upsert(&all[..20]), 1).unwrap();
     let before = index.snapshot().unwrap();
-    let answer = before.search(&all[0].1, 40, &IdFilter::All).unwrap();
+    let answer = before.search(&all[0].1, 40, &IdFilter::All, Quality::default()).unwrap();
     index.apply(VectorBatch { upserts: all[20..].to_vec(), deletes: vec![1, 2, 3] }, 2).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
-    assert_eq!(before.search(&all[0].1, 40, &IdFilter::All).unwrap(), answer);
+    assert_eq!(before.search(&all[0].1, 40, &IdFilter::All, Quality::default()).unwrap(), answer);
     assert_eq!((before.len(), before.applied()), (20, 1));
     assert_eq!(index.snapshot().unwrap().len(), 37);
 }
@@ -185,7 +199,7 @@ fn survives_duplicates(index: &dyn VectorIndex) {
     let same: Vec<_> = (1..=3_000).map(|id| (id as RecordId, one.clone())).collect();
     index.apply(upsert(&same), 1).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
-    let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All).unwrap();
+    let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All, Quality::default()).unwrap();
     assert_eq!(found.len(), 20);
     assert!(found.iter().all(|(_, score)| (score - 1.0).abs() < 1e-4));
 }
@@ -206,7 +220,7 @@ fn ours_keeps_the_contract() {
     let folders = std::cell::RefCell::new(Vec::new());
     suite(&|| {
         let folder = tempfile::tempdir().unwrap();
-        let index = super::hnsw::HnswIndex::create(folder.path(), "test model", DIMS, None).unwrap();
+        let index = super::hnsw::HnswIndex::create(folder.path(), "test model", DIMS).unwrap();
         folders.borrow_mut().push(folder);
         Arc::new(index)
     });

@@ -11,6 +11,7 @@ use roaring::RoaringTreemap;
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::quality::Quality;
 use crate::types::{RecordId, Seq};
 
 /// Every vector, by id. Cloned on write, so that a snapshot never changes.
@@ -81,7 +82,8 @@ impl VectorSnapshot for ExactSnapshot {
         self.vectors.keys().map(|id| *id as u64).collect()
     }
 
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>> {
+    /// Every quality is exact here.
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, _quality: Quality) -> Result<Vec<(RecordId, f32)>> {
         let mut found: Vec<_> = self
             .vectors
             .iter()
@@ -90,6 +92,10 @@ impl VectorSnapshot for ExactSnapshot {
             .collect();
         best_first(&mut found, k);
         Ok(found)
+    }
+
+    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
+        self.vectors.get(&id).map(|vector| vector.to_vec())
     }
 
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {

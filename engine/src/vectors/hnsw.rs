@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memorist_index::{
-    Effort, Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer,
-};
+use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer};
 use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
@@ -20,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::files::{drop_aside, private_folders};
 use crate::inspection::Inspection;
 use crate::progress::Progress;
+use crate::quality::Quality;
 use crate::types::{RecordId, Seq};
 
 /// A memory-mapped HNSW index in a folder.
@@ -28,7 +27,6 @@ pub struct HnswIndex {
     folder: PathBuf,
     model: String,
     options: IndexOptions,
-    ef: Option<usize>,
     reader: Reader,
     /// Of the newest state, by its generation.
     inspection: Mutex<Option<(u64, Arc<Inspection>)>>,
@@ -38,31 +36,29 @@ pub struct HnswIndex {
 struct HnswSnapshot {
     index: Arc<Snapshot>,
     applied: Seq,
-    ef: Option<usize>,
     inspection: Arc<Inspection>,
 }
 
 impl HnswIndex {
-    /// Makes an empty index for vectors of `dims` numbers made by `model`. `ef` is the effort of its searches; `None`
-    /// is the index's own choice.
+    /// Makes an empty index for vectors of `dims` numbers made by `model`.
     ///
     /// # Errors
     /// When the folder has an index already or cannot be written.
-    pub fn create(folder: &Path, model: &str, dims: usize, ef: Option<usize>) -> Result<Self> {
+    pub fn create(folder: &Path, model: &str, dims: usize) -> Result<Self> {
         let mut options = IndexOptions::new(dims);
         // It may take the place of another: microseconds have not been used before.
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         private_folders().create(folder).map_err(|error| Error::io(folder, error))?;
         Writer::create(folder, options, &payload(0, model)).map_err(write_error)?;
-        Self::open(folder, model, dims, ef)
+        Self::open(folder, model, dims)
     }
 
     /// Opens the index in `folder`. Maps the files; reads nothing but their headers.
     ///
     /// # Errors
     /// [`Error::IndexUnusable`] when it is missing, damaged, of another version, other dimensions or another model.
-    pub fn open(folder: &Path, model: &str, dims: usize, ef: Option<usize>) -> Result<Self> {
+    pub fn open(folder: &Path, model: &str, dims: usize) -> Result<Self> {
         let reader = Reader::open(folder).map_err(open_error)?;
         let snapshot = reader.snapshot();
         if snapshot.dims() != dims {
@@ -70,7 +66,7 @@ impl HnswIndex {
         }
         parse(snapshot.payload(), model)?;
         let (folder, model, options) = (folder.into(), model.into(), IndexOptions::new(dims));
-        Ok(HnswIndex { folder, model, options, ef, reader, inspection: Mutex::default() })
+        Ok(HnswIndex { folder, model, options, reader, inspection: Mutex::default() })
     }
 
     /// Begins to compare what is new in `index` with its checksums.
@@ -107,7 +103,7 @@ impl VectorIndex for HnswIndex {
         }
         let applied = parse(index.payload(), &self.model)?;
         let inspection = self.inspect(&index);
-        Ok(Arc::new(HnswSnapshot { index, applied, ef: self.ef, inspection }))
+        Ok(Arc::new(HnswSnapshot { index, applied, inspection }))
     }
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
@@ -167,15 +163,19 @@ impl VectorSnapshot for HnswSnapshot {
         self.index.keys().collect()
     }
 
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>> {
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>> {
         let filter = match filter {
             IdFilter::All => Filter::All,
             IdFilter::Only(ids) => Filter::Only(ids),
             IdFilter::Except(ids) => Filter::Except(ids),
         };
-        let params = SearchParams { k, effort: self.ef.map_or_else(Effort::default, Effort::Ef) };
+        let params = SearchParams { k, effort: quality.into() };
         let hits = self.index.search(query, &params, filter).map_err(|error| Error::Vectors(error.to_string()))?;
         Ok(hits.into_iter().map(|hit| (hit.key as RecordId, hit.score)).collect())
+    }
+
+    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
+        self.index.vector(id as u64)
     }
 
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {

@@ -13,6 +13,7 @@ use super::exact::{ExactSnapshot, best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::quality::Quality;
 use crate::types::{RecordId, Seq};
 
 const LINKS: usize = 16;
@@ -22,6 +23,10 @@ const MAX_LAYERS: usize = 16;
 const EXPECTED: usize = 100_000;
 /// Below this many allowed vectors a scan is faster than a filtered walk, and exact.
 const SCAN_BELOW: usize = 2_000;
+
+/// The effort that misses about a share `m` of the neighbours is this divided by `m` (a rule of thumb: the crate does not
+/// know its recall).
+const EF_TIMES_MISSED: f32 = 3.0;
 
 /// 1 - cosine, for vectors of length 1. The crate's own panics where rounding makes that a little less than 0.
 #[derive(Debug, Clone, Copy, Default)]
@@ -125,27 +130,41 @@ impl VectorSnapshot for HnswRsSnapshot {
         self.live.ids()
     }
 
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>> {
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>> {
+        let scan = || self.live.search(query, k, filter, Quality::Exact);
         let allowed = filter.at_most(self.live.vectors.len());
         if allowed <= SCAN_BELOW.max(4 * k) {
-            return self.live.search(query, k, filter);
+            return scan();
         }
+        let Some(ef) = ef(quality) else { return scan() };
         let passes = |slot: &usize| self.ids.get(slot).is_some_and(|id| filter.allows(*id));
-        let ef = (4 * k).max(100);
-        let neighbours = self.graph.search_filter(query, k, ef, Some(&passes));
+        let neighbours = self.graph.search_filter(query, k, ef.max(k), Some(&passes));
         let mut found: Vec<_> = neighbours
             .iter()
             .filter_map(|neighbour| self.ids.get(&neighbour.d_id))
             .filter_map(|id| self.live.vectors.get(id).map(|vector| (*id, cosine(query, vector))))
             .collect();
         if found.len() < k {
-            return self.live.search(query, k, filter);
+            return scan();
         }
         best_first(&mut found, k);
         Ok(found)
     }
 
+    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
+        self.live.vector(id)
+    }
+
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
         self.live.scores(query, ids)
+    }
+}
+
+/// The crate's effort for a quality; `None` for a scan.
+fn ef(quality: Quality) -> Option<usize> {
+    match (quality, quality.target()) {
+        (Quality::Ef(ef), _) => Some(ef),
+        (_, Some(share)) if share < 1.0 => Some((EF_TIMES_MISSED / (1.0 - share)) as usize),
+        _ => None,
     }
 }

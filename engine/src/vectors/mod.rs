@@ -22,6 +22,7 @@ use roaring::RoaringTreemap;
 
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::quality::Quality;
 use crate::types::{RecordId, Seq};
 
 /// Which ids a search may return.
@@ -88,8 +89,11 @@ pub trait VectorSnapshot: Send + Sync {
     fn ids(&self) -> RoaringTreemap;
 
     /// The `k` ids nearest to `query` by cosine among those the filter lets pass, with the exact cosine, best first,
-    /// ties by id.
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter) -> Result<Vec<(RecordId, f32)>>;
+    /// ties by id. `quality` says how much of them is to be found; a backend takes of it what makes sense for it.
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>>;
+
+    /// The vector of `id`, of length 1; `None` where it has none here.
+    fn vector(&self, id: RecordId) -> Option<Vec<f32>>;
 
     /// The exact cosine of each of `ids` to `query`, `None` where it has no vector here.
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>>;
