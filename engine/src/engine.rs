@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::bench::{self, BenchOptions, VectorBench};
 use crate::config::Config;
 use crate::doctor::{self, Diagnosis};
 use crate::embed::{Embedder, ModelHost, Plan, Provision};
@@ -472,6 +473,16 @@ impl Engine {
         }
         self.rebuild_sides(keywords, vectors, progress)?;
         doctor::examine(&self.sync, progress)
+    }
+
+    /// Measures the vector search on the store's own vectors: recall against an exact scan, and latency, along a ladder
+    /// of efforts and for every quality that has a name. Others may use the store meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::NothingToMeasure`] without memories or without vectors, [`Error::Invalid`] when there are too few;
+    /// [`Error::IndexUnusable`]; [`Error::Cancelled`].
+    pub fn bench_vectors(&self, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
+        bench::bench(&self.sync, options, progress)
     }
 
     /// Copies all records, versions and embeddings, as they are at one moment, into one file, while others read and write.

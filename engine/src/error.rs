@@ -92,6 +92,10 @@ pub enum Error {
         way_out: String,
     },
 
+    /// A measurement has nothing to measure.
+    #[error("there is nothing to measure: {0}")]
+    NothingToMeasure(String),
+
     /// A file operation failed.
     #[error("{path}: {source}")]
     Io {
@@ -145,7 +149,8 @@ impl Error {
             | Error::Keywords(_)
             | Error::Vectors(_)
             | Error::IndexUnusable { .. }
-            | Error::ModelMismatch { .. } => ErrorKind::Store,
+            | Error::ModelMismatch { .. }
+            | Error::NothingToMeasure(_) => ErrorKind::Store,
             Error::NoEmbedder(_) | Error::Embedding(_) | Error::Provision(_) => ErrorKind::Model,
             Error::Io { .. } => ErrorKind::Io,
             Error::Cancelled => ErrorKind::Cancelled,

@@ -1,0 +1,291 @@
+//! Measures the vector search of a store on its own vectors: how much it finds, and how long it takes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::config::{Backend, ModelSource};
+use crate::embed::hashed::next_random;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
+use crate::quality::Quality;
+use crate::sync::{Sync, now};
+use crate::types::{MAX_LIMIT, RecordId};
+use crate::vectors::{IdFilter, VectorSnapshot};
+
+/// The most queries that can be asked for.
+pub const MAX_QUERIES: usize = 100_000;
+
+/// The efforts that are tried, from the least; beyond the first that finds all, no more are.
+const LADDER: [usize; 13] = [12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1_024];
+/// A recall from which more effort is a waste.
+const ALL: f64 = 0.9995;
+/// A quality is timed until so many searches are timed ...
+const TIMED: usize = 1_000;
+/// ... or so long, but each query once at the least.
+const TIMED_FOR: Duration = Duration::from_millis(500);
+/// Two cosines that differ by less are equal (f32 rounding): vectors that are as near as the last true neighbour count.
+const EQUAL: f32 = 1e-6;
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchOptions {
+    /// How many of the store's vectors are searched for, 1 to [`MAX_QUERIES`]; all of them where there are no more.
+    pub queries: usize,
+    /// How many nearest neighbours of each, 1 to [`MAX_LIMIT`].
+    pub limit: usize,
+    /// Decides which vectors are the queries.
+    pub seed: u64,
+}
+
+impl Default for BenchOptions {
+    fn default() -> Self {
+        BenchOptions { queries: 200, limit: 10, seed: 42 }
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VectorBench {
+    /// Vectors in the index.
+    pub vectors: u64,
+    /// Numbers per vector.
+    pub dims: usize,
+    /// Which index they are in.
+    pub backend: Backend,
+    /// How many queries were asked.
+    pub queries: usize,
+    /// The store's own setting.
+    pub setting: Quality,
+    /// A ladder of efforts, from the least to one that finds all.
+    pub ladder: Vec<Measured>,
+    /// The levels of the settings, the fastest first, and the store's own setting after them where it is none of them.
+    pub levels: Vec<Measured>,
+    /// The exact scan.
+    pub exact: Measured,
+}
+
+/// What was measured of one quality.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Which.
+    pub quality: Quality,
+    /// The mean share of the true neighbours that was found, 0 to 1.
+    pub recall: f64,
+    /// How long a search took, one at a time.
+    pub latency: Latency,
+}
+
+/// Percentiles of the time of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Latency {
+    /// Half of them took no longer.
+    pub p50: Duration,
+    /// 95 in a hundred.
+    pub p95: Duration,
+    /// 99 in a hundred.
+    pub p99: Duration,
+}
+
+/// Measures the published vector index. Writes nothing, and needs no model.
+///
+/// # Errors
+/// [`Error::Invalid`] names an option that is out of bounds, [`Error::NothingToMeasure`] says what the store lacks;
+/// [`Error::IndexUnusable`]; [`Error::Cancelled`].
+pub fn bench(sync: &Sync, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
+    let snapshot = published(sync, progress)?;
+    let config = sync.config();
+    Bench::new(&*snapshot, options)?.run(config.quality, config.backend, progress)
+}
+
+/// The newest view of the vector index, compared with its checksums.
+fn published(sync: &Sync, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
+    sync.reopen()?;
+    let memories = sync.records.snapshot()?.live_count(now())?;
+    if memories == 0 {
+        let way_out = "save some with `memorist add` or `memorist import`, or name another store";
+        return Err(Error::NothingToMeasure(format!("the store has no memories; {way_out}")));
+    }
+    let snapshot = match sync.model()? {
+        Some(_) => checked(sync, progress)?,
+        None => return Err(without_vectors(sync)),
+    };
+    if snapshot.is_empty() { Err(without_vectors(sync)) } else { Ok(snapshot) }
+}
+
+fn checked(sync: &Sync, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
+    let unusable = |why: String| Error::IndexUnusable { index: "vector", why };
+    let snapshot = sync.vectors.get().map_err(unusable).and_then(|index| {
+        let snapshot = index.snapshot()?;
+        progress.start("reading the index", None);
+        let checked = snapshot.is_checked(Duration::MAX);
+        progress.finish();
+        checked.map(|_| snapshot)
+    });
+    snapshot.map_err(|error| match error {
+        Error::IndexUnusable { why, .. } => unusable(format!("{why}; `memorist rebuild` does so now")),
+        other => other,
+    })
+}
+
+fn without_vectors(sync: &Sync) -> Error {
+    let way_out = match sync.config().model {
+        ModelSource::None => "the settings name no model (`model = \"none\"`): name one, then search once",
+        _ => "`memorist search` fetches the model, where it may, and embeds them",
+    };
+    Error::NothingToMeasure(format!("no memory has a vector in the index yet; {way_out}"))
+}
+
+/// A query, and the least cosine of its true neighbours.
+struct Question {
+    id: RecordId,
+    vector: Vec<f32>,
+    worst: f32,
+}
+
+struct Bench<'a> {
+    index: &'a dyn VectorSnapshot,
+    ids: Vec<RecordId>,
+    limit: usize,
+}
+
+impl<'a> Bench<'a> {
+    fn new(index: &'a dyn VectorSnapshot, options: &BenchOptions) -> Result<Self> {
+        let &BenchOptions { queries, limit, seed } = options;
+        for (name, number, most) in [("queries", queries, MAX_QUERIES), ("limit", limit, MAX_LIMIT)] {
+            if number == 0 || number > most {
+                return Err(Error::invalid(name, format!("{number} is outside 1 to {most}")));
+            }
+        }
+        let vectors = index.len();
+        if vectors <= limit as u64 {
+            let others = vectors.saturating_sub(1);
+            let way_out = match others {
+                0 => "save more memories".to_owned(),
+                _ => format!("ask for {others} or fewer, or save more memories"),
+            };
+            let why = format!("{limit} neighbours of each vector cannot be found among {vectors} vectors; {way_out}");
+            return Err(Error::invalid("limit", why));
+        }
+        let all = index.ids();
+        let drawn = draw(queries.min(vectors as usize), vectors, seed);
+        let ids = drawn.into_iter().filter_map(|rank| all.select(rank)).map(|id| id as RecordId).collect();
+        Ok(Bench { index, ids, limit })
+    }
+
+    fn run(&self, setting: Quality, backend: Backend, progress: &dyn Progress) -> Result<VectorBench> {
+        let (questions, exact) = self.scan(progress)?;
+        let mut levels = Quality::LEVELS.to_vec();
+        levels.extend((!levels.contains(&setting)).then_some(setting));
+
+        progress.start("measuring", Some((LADDER.len() + levels.len()) as u64));
+        let measured = self.measure_all(&levels, &questions, progress);
+        progress.finish();
+        let (ladder, levels) = measured?;
+        Ok(VectorBench {
+            vectors: self.index.len(),
+            dims: questions.first().map_or(0, |question| question.vector.len()),
+            backend,
+            queries: questions.len(),
+            setting,
+            ladder,
+            levels,
+            exact,
+        })
+    }
+
+    /// Finds the true neighbours of every query.
+    fn scan(&self, progress: &dyn Progress) -> Result<(Vec<Question>, Measured)> {
+        progress.start("scanning exactly", Some(self.ids.len() as u64));
+        let scanned = self.ids.iter().map(|&id| {
+            cancel_point(progress)?;
+            let Some(vector) = self.index.vector(id) else { return Ok(None) };
+            let mut question = Question { id, vector, worst: f32::NEG_INFINITY };
+            let (found, took) = self.ask(&question, Quality::Exact)?;
+            question.worst = found.last().map_or(question.worst, |(_, score)| score - EQUAL);
+            progress.advance(1);
+            Ok(Some((question, took)))
+        });
+        let scanned: Result<Vec<_>> = scanned.filter_map(Result::transpose).collect();
+        progress.finish();
+        let (questions, times): (Vec<_>, Vec<_>) = scanned?.into_iter().unzip();
+        let exact = Measured { quality: Quality::Exact, recall: 1.0, latency: Latency::of(times) };
+        Ok((questions, exact))
+    }
+
+    fn measure_all(
+        &self,
+        levels: &[Quality],
+        questions: &[Question],
+        progress: &dyn Progress,
+    ) -> Result<(Vec<Measured>, Vec<Measured>)> {
+        let mut ladder = Vec::new();
+        for ef in LADDER.into_iter().filter(|ef| *ef > self.limit) {
+            ladder.push(self.measure(Quality::Ef(ef), questions, progress)?);
+            if ladder.last().is_some_and(|last: &Measured| last.recall >= ALL) {
+                break;
+            }
+        }
+        let levels = levels.iter().map(|level| self.measure(*level, questions, progress)).collect::<Result<_>>()?;
+        Ok((ladder, levels))
+    }
+
+    fn measure(&self, quality: Quality, questions: &[Question], progress: &dyn Progress) -> Result<Measured> {
+        // The first round warms the caches up and is not timed.
+        let mut found = 0;
+        for question in questions {
+            cancel_point(progress)?;
+            let (neighbours, _) = self.ask(question, quality)?;
+            found += neighbours.iter().filter(|(_, score)| *score >= question.worst).count();
+        }
+        let wanted = questions.len() * self.limit;
+        let mut times = Vec::with_capacity(TIMED);
+        let started = Instant::now();
+        while times.is_empty() || (times.len() < TIMED && started.elapsed() < TIMED_FOR) {
+            for question in questions {
+                cancel_point(progress)?;
+                times.push(self.ask(question, quality)?.1);
+            }
+        }
+        progress.advance(1);
+        Ok(Measured { quality, recall: found as f64 / wanted.max(1) as f64, latency: Latency::of(times) })
+    }
+
+    /// The neighbours of a query without itself, and how long the search took.
+    fn ask(&self, question: &Question, quality: Quality) -> Result<(Vec<(RecordId, f32)>, Duration)> {
+        let started = Instant::now();
+        let mut found = self.index.search(&question.vector, self.limit + 1, &IdFilter::All, quality)?;
+        let took = started.elapsed();
+        // Where others have the same vector, it may not be among its own neighbours.
+        found.retain(|(id, _)| *id != question.id);
+        found.truncate(self.limit);
+        Ok((found, took))
+    }
+}
+
+impl Latency {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |percent: usize| times.get((times.len() * percent / 100).min(times.len().saturating_sub(1)));
+        let [p50, p95, p99] = [50, 95, 99].map(|percent| at(percent).copied().unwrap_or_default());
+        Latency { p50, p95, p99 }
+    }
+}
+
+/// So many different numbers below `of`, by the seed (Floyd's sampling).
+fn draw(count: usize, of: u64, seed: u64) -> Vec<u64> {
+    let mut random = seed;
+    let mut drawn = HashSet::new();
+    let each = of.saturating_sub(count as u64)..of;
+    each.map(|last| {
+        random = next_random(random);
+        let some = random % (last + 1);
+        let number = if drawn.contains(&some) { last } else { some };
+        drawn.insert(number);
+        number
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests;
