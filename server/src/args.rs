@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use memorist_engine::bench::BenchOptions;
 use memorist_engine::types::{Kind, Mode};
 
 use crate::exit;
@@ -34,6 +35,20 @@ Afterwards make the model the setting of every process that uses this store, and
     model = \"DIR\"        in memorist.toml, or MEMORIST_MODEL=DIR
 
 A process with another model finds memories by their words alone, and says so.";
+
+const BENCH: &str = "\
+Measure the vector search of this store on its own vectors: some of them are searched for, and what is found beside them \
+is compared with an exact scan of all. Recall is the share of the true neighbours that was found.
+
+The curve goes along a ladder of efforts (`ef`, the candidates that a walk of the graph keeps); the levels of `quality` and \
+your own setting are marked on it. To change the setting, write one of these below [search] in memorist.toml:
+
+    quality = \"fast\"       or \"balanced\" or \"high\"
+    quality = 0.98         the recall to aim at, 0.5 to 1.0
+    ef = 200               the effort itself
+
+It writes nothing to the store, needs no model, and others may use the store meanwhile; what they do takes time from it. The \
+exact scan of a million vectors takes a minute.";
 
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -133,6 +148,9 @@ pub enum Command {
     Reembed,
     /// Check that records, vectors and keywords agree; save what can be read of a damaged store
     Doctor(Doctor),
+    /// Measure the vector search of this store: how much it finds, and how long it takes
+    #[command(long_about = BENCH)]
+    Bench(Bench),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
     /// Fill a temporary store with 2,000 memories and search it
@@ -328,6 +346,24 @@ pub struct Doctor {
     /// old one
     #[arg(long)]
     pub repair: bool,
+}
+
+/// `bench`.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// How many of the store's vectors to search for
+    #[arg(long, value_name = "NUMBER", default_value_t = BenchOptions::default().queries, allow_negative_numbers = true)]
+    pub queries: usize,
+    /// How many nearest neighbours of each to find
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = BenchOptions::default().limit)]
+    #[arg(allow_negative_numbers = true)]
+    pub limit: usize,
+    /// Decides which vectors are searched for: the same seed, the same vectors
+    #[arg(long, value_name = "NUMBER", default_value_t = BenchOptions::default().seed)]
+    pub seed: u64,
+    /// Also write the plot to this file, as SVG; one of that name is replaced
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// `serve`.

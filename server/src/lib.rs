@@ -69,6 +69,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Rebuild => cli::rebuild::run(&app),
         Command::Reembed => cli::reembed::run(&app),
         Command::Doctor(args) => cli::doctor::run(&app, &args),
+        Command::Bench(args) => cli::bench::run(&app, &args),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
         Command::Demo(args) => cli::demo::run(&app, &args),
         Command::Completions(args) => cli::completions::run(&app, &args),

@@ -11,6 +11,7 @@
 //! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
 //! | `reembed.rs` | another embedding model: never mixed with the one before |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
+//! | `bench.rs` | `memorist bench`, as a user runs it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
 //! | `space.rs` | what is deleted gives its space back |
@@ -22,6 +23,7 @@
 //! | `docs.rs` | the documents name files that exist |
 
 mod bad_input;
+mod bench;
 #[cfg(unix)]
 mod crash;
 mod damage;

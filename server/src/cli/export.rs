@@ -7,11 +7,10 @@ use memorist_engine::Engine;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Filter;
 use serde_json::json;
-use tempfile::NamedTempFile;
 
 use super::app::Upkeep;
 use super::progress::Bars;
-use super::{App, format, list};
+use super::{App, format, list, whole_file};
 use crate::args::Export;
 use crate::exit::{Failure, Kind, Outcome};
 use crate::output::stdout_failure;
@@ -27,23 +26,13 @@ pub fn run(app: &App, args: &Export) -> Outcome {
         let mut out = BufWriter::new(std::io::stdout().lock());
         write_lines(&engine, &filter, &bars, &mut out, |error| stdout_failure(&error))?;
     } else {
-        let number = to_file(&engine, &filter, &bars, &args.file)?;
+        let failure = |error| Failure::file(&args.file, &error);
+        let number = whole_file::write(&args.file, |out| write_lines(&engine, &filter, &bars, out, failure))?;
         let document = json!({ "file": args.file, "exported": number });
         app.output().result(&document, |_| format!("exported {}", format::memories(number)))?;
     }
     engine.close();
     Ok(0)
-}
-
-/// Writes beside the file and renames, so that the file is whole or as it was.
-fn to_file(engine: &Engine, filter: &Filter, bars: &Bars, file: &Path) -> Result<u64, Failure> {
-    let failure = |error: std::io::Error| Failure::file(file, &error);
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut temporary = NamedTempFile::new_in(folder).map_err(failure)?;
-    let number = write_lines(engine, filter, bars, &mut BufWriter::new(&mut temporary), failure)?;
-    temporary.as_file().sync_all().map_err(failure)?;
-    temporary.persist(file).map_err(|error| failure(error.error))?;
-    Ok(number)
 }
 
 fn write_lines(

@@ -2,6 +2,7 @@
 
 pub mod add;
 pub mod backup;
+pub mod bench;
 pub mod completions;
 pub mod delete;
 pub mod demo;
@@ -24,8 +25,10 @@ mod deadline;
 mod format;
 mod import_report;
 mod lines;
+mod plot;
 mod progress;
 mod table;
+mod whole_file;
 
 pub use app::App;
 pub(crate) use lines::Lines;

@@ -1,0 +1,166 @@
+//! `memorist bench`: how much the vector search of this store finds, and how long it takes.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use comfy_table::CellAlignment;
+use memorist_engine::bench::{BenchOptions, Measured, VectorBench};
+use memorist_engine::quality::Quality;
+use serde_json::{Value, json};
+
+use super::app::Upkeep;
+use super::plot::{Plot, Point, Role};
+use super::{App, format, table, whole_file};
+use crate::args::Bench;
+use crate::exit::{Failure, Outcome};
+
+/// Runs the command.
+pub fn run(app: &App, args: &Bench) -> Outcome {
+    let options = BenchOptions { queries: args.queries, limit: args.limit, seed: args.seed };
+    let Some(file) = &args.svg else {
+        let bench = measure(app, &options)?;
+        return show(app, &options, &bench, &plot(&bench, &options));
+    };
+    // The file is begun first: that it cannot be written shall not be found out after minutes.
+    let (bench, plot) = whole_file::write(file, |out| {
+        let bench = measure(app, &options)?;
+        let plot = plot(&bench, &options);
+        out.write_all(plot.svg().as_bytes()).map_err(|error| Failure::file(file, &error))?;
+        Ok((bench, plot))
+    })?;
+    app.output().note(format!("wrote the plot to {}", file.display()));
+    show(app, &options, &bench, &plot)
+}
+
+fn measure(app: &App, options: &BenchOptions) -> Result<VectorBench, Failure> {
+    let bars = app.bars()?;
+    let engine = app.engine(Upkeep::Off)?;
+    let bench = engine.bench_vectors(options, &bars)?;
+    engine.close();
+    Ok(bench)
+}
+
+fn show(app: &App, options: &BenchOptions, bench: &VectorBench, plot: &Plot) -> Outcome {
+    app.output().result(&document(bench, options), |_| text(bench, options, plot))?;
+    Ok(0)
+}
+
+fn document(bench: &VectorBench, options: &BenchOptions) -> Value {
+    let levels = Quality::LEVELS.map(|level| json!({ "quality": level.to_string(), "targetRecall": share(level) }));
+    json!({
+        "vectors": bench.vectors,
+        "dims": bench.dims,
+        "backend": bench.backend,
+        "limit": options.limit,
+        "queries": bench.queries,
+        "seed": options.seed,
+        "setting": bench.setting.to_string(),
+        "levels": levels,
+        "measured": rows(bench).map(|row| entry(row, bench)).collect::<Vec<_>>(),
+    })
+}
+
+fn entry(row: &Measured, bench: &VectorBench) -> Value {
+    let micros = |time: Duration| (time.as_secs_f64() * 1e7).round() / 10.0;
+    let mut entry = json!({
+        "quality": row.quality.to_string(),
+        "recall": row.recall,
+        "p50Us": micros(row.latency.p50),
+        "p95Us": micros(row.latency.p95),
+        "p99Us": micros(row.latency.p99),
+        "yourSetting": is_own(row, bench),
+    });
+    match row.quality {
+        Quality::Ef(ef) => entry["ef"] = json!(ef),
+        quality => entry["targetRecall"] = json!(share(quality)),
+    }
+    entry
+}
+
+/// The recall that is aimed at, with the digits that it was given with.
+fn share(quality: Quality) -> Option<f64> {
+    quality.target().map(|share| (f64::from(share) * 1e6).round() / 1e6)
+}
+
+fn rows(bench: &VectorBench) -> impl Iterator<Item = &Measured> {
+    bench.ladder.iter().chain(&bench.levels).chain([&bench.exact])
+}
+
+/// Whether the store is set to this: an effort of the ladder that equals it is measured once more as the setting.
+fn is_own(row: &Measured, bench: &VectorBench) -> bool {
+    row.quality == bench.setting && bench.levels.iter().any(|level| std::ptr::eq(level, row))
+}
+
+fn plot(bench: &VectorBench, options: &BenchOptions) -> Plot {
+    let point = |row: &Measured, label: String, role| Point {
+        recall: row.recall,
+        micros: row.latency.p50.as_secs_f64() * 1e6,
+        label,
+        role,
+    };
+    let efforts = bench.ladder.iter().map(|row| {
+        let label = match row.quality {
+            Quality::Ef(ef) => ef.to_string(),
+            other => other.to_string(),
+        };
+        point(row, label, Role::Effort)
+    });
+    let levels = bench.levels.iter().map(|row| {
+        let role = if is_own(row, bench) { Role::Own } else { Role::Level };
+        point(row, row.quality.to_string(), role)
+    });
+    Plot {
+        title: format!("{} vectors of {} numbers", format::thousands(bench.vectors), bench.dims),
+        recall: format!("recall@{}", options.limit),
+        time: "time of a search, p50".to_owned(),
+        points: efforts.chain(levels).collect(),
+    }
+}
+
+fn text(bench: &VectorBench, options: &BenchOptions, plot: &Plot) -> String {
+    let BenchOptions { limit, seed, .. } = options;
+    let queries = format::thousands(bench.queries as u64);
+    let head = format!("{}\n{queries} of them searched for, the {limit} nearest of each, seed {seed}", plot.title);
+    let targets = Quality::LEVELS.map(|level| format!("{level} {}", share(level).unwrap_or_default()));
+    let levels = format!("quality levels, and the recall they aim at: {}", targets.join(", "));
+    [head, String::new(), plot.text(is_coloured()), String::new(), table_of(bench, *limit), levels, verdict(bench)]
+        .join("\n")
+}
+
+fn table_of(bench: &VectorBench, limit: usize) -> String {
+    let mut table = table::table(&["quality", &format!("recall@{limit}"), "p50", "p95", "p99", ""]);
+    for row in rows(bench) {
+        let time = |time: Duration| format::micros(time.as_micros() as u64);
+        let latency = row.latency;
+        let own = if is_own(row, bench) { "◆ your setting" } else { "" };
+        let cells = vec![
+            row.quality.to_string(),
+            format!("{:.4}", row.recall),
+            time(latency.p50),
+            time(latency.p95),
+            time(latency.p99),
+            own.to_owned(),
+        ];
+        table::add_row(&mut table, cells);
+    }
+    for number in 1..=4 {
+        if let Some(column) = table.column_mut(number) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// What the setting is worth.
+fn verdict(bench: &VectorBench) -> String {
+    let Some(own) = bench.levels.iter().find(|row| is_own(row, bench)) else { return String::new() };
+    let times = bench.exact.latency.p50.as_secs_f64() / own.latency.p50.as_secs_f64().max(f64::MIN_POSITIVE);
+    let faster = if times >= 2.0 { format!(", {times:.0} times as fast as an exact scan") } else { String::new() };
+    format!("your setting, {}: {:.2} % found{faster}", own.quality, own.recall * 100.0)
+}
+
+/// Old consoles of Windows print colours as signs.
+fn is_coloured() -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !cfg!(windows) && !unwanted && std::io::stdout().is_terminal()
+}
