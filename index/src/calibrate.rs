@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::Slot;
 use crate::filter::Filter;
 use crate::options::Effort;
+use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::quantize::Row;
 use crate::rotate::{Rotation, split_mix};
 use crate::search::{self, Query, Wanted};
@@ -21,7 +22,6 @@ const K: usize = 10;
 const SAMPLE: usize = 128;
 /// The least effort that is tried; each next one is the root of 2 times the one before.
 const LEAST_EF: f64 = K as f64;
-const STEPS: i32 = 20;
 /// The effort of the search for a vector's neighbours, whose distance need not be exact.
 const NEIGHBOURS_EF: usize = 100;
 /// So much farther than the tenth neighbour from the vector that answers it is a question. With real questions and answers in
@@ -30,7 +30,7 @@ const FARTHER: f32 = 1.1;
 /// By this, divided by the share that may be missed, an effort is at least: where questions near the vectors are easy, others, as
 /// about what the store knows nothing of, are harder, and an effort as small costs little.
 const RESERVE: f64 = 2.0;
-/// Stands for an effort that no walk is worth.
+/// Stands for a recall that no walk reaches before a scan is cheaper.
 const SCAN: u32 = u32::MAX;
 
 /// For each of [`TARGETS`], how many candidates a walk has to keep.
@@ -57,31 +57,38 @@ impl Efforts {
 }
 
 /// Asks questions near some vectors of a segment that has a graph, with more and more effort.
-pub(crate) fn calibrate(segment: &Segment) -> Efforts {
+///
+/// # Errors
+/// When it is stopped.
+pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Result<Efforts, Cancelled> {
     let view = segment.file.view();
     let count = view.count();
     let sample = SAMPLE.min(count);
+    let work = Work::new(Stage::Measuring, sample, on_progress);
     let rotation = Rotation::new(segment.file.header.shape.dims as usize);
     let slots = (0..sample).into_par_iter().map(|at| (at as u64 * count as u64 / sample as u64) as Slot);
-    let sought: Vec<Sought> = slots
-        .filter_map(|slot| {
-            let query = Query::new(question(segment, &rotation, view.vectors.row(slot)?, slot)?);
-            let mut sought = Sought { query, worst: f32::INFINITY, wanted: 0 };
-            // A scan by coarse codes reads half of what an exact one does, and misses none.
-            let scores = sought.scores(segment, Effort::Ef(usize::MAX));
-            sought.worst = scores.iter().copied().fold(f32::INFINITY, f32::min);
-            sought.wanted = scores.len();
-            Some(sought)
-        })
-        .collect();
-    let wanted: usize = sought.iter().map(|sought| sought.wanted).sum();
+    let asked = |slot| {
+        if work.is_cancelled() {
+            return None;
+        }
+        let query = Query::new(question(segment, &rotation, view.vectors.row(slot)?, slot)?);
+        // A scan by coarse codes reads half of what an exact one does, and hardly ever misses one.
+        let scores = scores(segment, &query, Effort::Ef(usize::MAX));
+        work.advance(1);
+        Some(Question { query, worst: scores.iter().copied().fold(f32::INFINITY, f32::min), wanted: scores.len() })
+    };
+    let questions: Vec<Question> = slots.filter_map(asked).collect();
+    let wanted: usize = questions.iter().map(|question| question.wanted).sum();
     let mut efforts = Efforts([SCAN; TARGETS.len()]);
     // The effort before, and the share that it missed.
     let mut before = (LEAST_EF, 1.0);
     let mut next = 0;
-    for step in 0..STEPS {
+    for step in 0.. {
         let ef = (LEAST_EF * 2f64.powf(f64::from(step) / 2.0)).round();
-        let found: usize = sought.par_iter().map(|sought| sought.found(segment, ef as usize)).sum();
+        if next == TARGETS.len() || work.is_cancelled() || !search::is_walk_cheaper(ef as u64, count as u64) {
+            break;
+        }
+        let found: usize = questions.par_iter().map(|question| question.found(segment, ef as usize)).sum();
         // As if half a neighbour more were missing, so that there is a logarithm.
         let missed = (wanted.saturating_sub(found) as f64 + 0.5) / (wanted as f64 + 0.5);
         while let Some(&target) = TARGETS.get(next)
@@ -90,12 +97,10 @@ pub(crate) fn calibrate(segment: &Segment) -> Efforts {
             efforts.0[next] = between(before, (ef, missed), 1.0 - f64::from(target)).ceil() as u32;
             next += 1;
         }
-        if next == TARGETS.len() {
-            break;
-        }
         before = (ef, missed);
+        work.advance(0);
     }
-    efforts
+    work.finish().map(|()| efforts)
 }
 
 /// The effort with which a share is missed that lies between those of two efforts: the logarithms of both are about on a line.
@@ -105,33 +110,33 @@ fn between((ef, missed): (f64, f64), (more_ef, less_missed): (f64, f64), wanted:
 }
 
 /// A question whose answer is known.
-struct Sought {
+struct Question {
     query: Query,
     /// The score of the last of the true neighbours.
     worst: f32,
     wanted: usize,
 }
 
-impl Sought {
-    fn scores(&self, segment: &Segment, effort: Effort) -> Vec<f32> {
-        let mut found = Vec::new();
-        let wanted = Wanted { query: &self.query, k: K, effort, filter: Filter::All, filter_len: 0 };
-        search::search(segment, &wanted, &mut found);
-        found.into_iter().map(|(_, score)| score).collect()
-    }
-
+impl Question {
     /// How many of the true neighbours are found.
     fn found(&self, segment: &Segment, ef: usize) -> usize {
-        self.scores(segment, Effort::Ef(ef)).into_iter().filter(|&score| score >= self.worst).count()
+        scores(segment, &self.query, Effort::Ef(ef)).into_iter().filter(|&score| score >= self.worst).count()
     }
+}
+
+/// The scores of what a search finds.
+fn scores(segment: &Segment, query: &Query, effort: Effort) -> Vec<f32> {
+    let mut found = Vec::new();
+    let total = segment.live() as u64;
+    search::search(segment, &Wanted { query, k: K, effort, filter: Filter::All, filter_len: 0, total }, &mut found);
+    found.into_iter().map(|(_, score)| score).collect()
 }
 
 /// A question that a vector might be the answer to: about as far from it, in a direction of its own, as its tenth neighbour. A search
 /// for the vectors themselves, which the graph has linked with care, is easier than those that users make.
 fn question(segment: &Segment, rotation: &Rotation, row: Row<'_>, seed: Slot) -> Option<Vec<f32>> {
     let vector: Vec<f32> = row.decode().collect();
-    let itself = Sought { query: Query::new(vector.clone()), worst: f32::INFINITY, wanted: 0 };
-    let tenth = itself.scores(segment, Effort::Ef(NEIGHBOURS_EF)).into_iter().fold(1.0, f32::min);
+    let tenth = scores(segment, &Query::new(vector.clone()), Effort::Ef(NEIGHBOURS_EF)).into_iter().fold(1.0, f32::min);
     let mut vector = rotation.original(vector);
     let step = FARTHER * (2.0 - 2.0 * tenth).max(0.0).sqrt() / (vector.len() as f32).sqrt();
     let mut state = u64::from(seed);
@@ -143,7 +148,13 @@ fn question(segment: &Segment, rotation: &Rotation, row: Row<'_>, seed: Slot) ->
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+
+    use bench_data::vectors::Shape;
+
     use super::*;
+    use crate::{IndexOptions, SearchParams, Snapshot, Writer};
 
     #[test]
     fn the_next_target_that_is_high_enough_decides() {
@@ -163,5 +174,47 @@ mod tests {
         assert!((halfway - 10.0 * 2f64.sqrt()).abs() < 1e-9, "{halfway}");
         assert_eq!(between((10.0, 1.0), (10.0, 0.01), 0.01), 10.0);
         assert_eq!(between((10.0, 0.1), (20.0, 0.1), 0.1), 20.0);
+    }
+
+    fn merged(shape: Shape, count: usize, dims: usize) -> (tempfile::TempDir, Arc<Snapshot>) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut options = IndexOptions::new(dims);
+        options.ef_construction = 100;
+        let mut writer = Writer::create(directory.path(), options, b"").unwrap();
+        let vectors: Vec<Vec<f32>> = bench_data::vectors::vectors(shape, 3, count, dims).collect();
+        let rows: Vec<(u64, &[f32])> = (0..).zip(vectors.iter().map(Vec::as_slice)).collect();
+        writer.apply(&rows, &[], b"").unwrap();
+        writer.maintain(&|_| ControlFlow::Continue(())).unwrap();
+        (directory, writer.snapshot())
+    }
+
+    #[test]
+    fn the_efforts_of_a_graph_find_what_they_say() {
+        const DIMS: usize = 96;
+        let (_directory, snapshot) = merged(Shape::Realistic, 6_000, DIMS);
+        let Efforts(efforts) = snapshot.segments[0].efforts;
+        assert!(efforts.is_sorted() && efforts[0] >= 10, "{efforts:?}");
+        let queries: Vec<Vec<f32>> = bench_data::vectors::queries_for(Shape::Realistic, 3, 6_000, DIMS, 300).collect();
+        let recall = |effort: Effort| {
+            let search =
+                |query: &[f32], effort| snapshot.search(query, &SearchParams { k: 10, effort }, Filter::All).unwrap();
+            let found = queries.iter().map(|query| {
+                let worst = search(query, Effort::Exact)[9].score;
+                search(query, effort).iter().filter(|hit| hit.score >= worst).count()
+            });
+            found.sum::<usize>() as f32 / (10 * queries.len()) as f32
+        };
+        let least = recall(Effort::Ef(10));
+        assert!(least < 0.85, "with little effort a walk misses some: {least}");
+        for (target, ef) in TARGETS.into_iter().zip(efforts) {
+            let found = recall(Effort::Ef(ef as usize));
+            assert!(found > target - 0.03, "{found} with the effort {ef} for {target}");
+        }
+    }
+
+    #[test]
+    fn hard_vectors_take_more_effort() {
+        let efforts = [Shape::Clustered, Shape::Uniform].map(|shape| merged(shape, 4_000, 48).1.segments[0].efforts.0);
+        assert!(efforts[0][1] < efforts[1][1], "{efforts:?}");
     }
 }

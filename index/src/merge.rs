@@ -14,6 +14,7 @@ use crate::options::IndexOptions;
 use crate::progress::{Cancelled, Progress};
 use crate::quantize::Quantized;
 use crate::segment::Segment;
+use crate::sys::publish;
 use crate::writer::write_segment;
 use crate::{Key, Slot};
 
@@ -126,11 +127,15 @@ impl Merge {
         };
         let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref() };
         let mut segment = write_segment(&directory, number, &draft, progress)?;
-        let has_graph = graph.is_some();
         // Searching the segment brings it into memory: not beside all that it was made of.
-        drop((graph, quantized, views));
-        if has_graph {
-            segment.efforts = calibrate(&segment);
+        drop((graph, quantized, keys, rows, views));
+        sources.iter().for_each(|source| source.file.release());
+        if segment.file.header.shape.has_graph() {
+            segment.efforts = calibrate(&segment, progress).map_err(|Cancelled| {
+                // Nobody has heard of it, and the next writer would remove it.
+                let _ = publish::remove_if_present(&segment.file.path);
+                WriteError::Cancelled
+            })?;
         }
         Ok(Merged { segment: Some(segment), sources })
     }

@@ -21,7 +21,8 @@ pub struct IndexOptions {
     /// How many candidates are kept while the links of a new node are sought; more makes a better graph, slower.
     /// 1 to 10,000.
     pub ef_construction: usize,
-    /// Decides the levels of the nodes. With the same seed and one thread, the same input gives the same files.
+    /// Decides the levels of the nodes. With the same seed, one thread and the same instructions of the processor, the same
+    /// input gives the same files.
     pub seed: u64,
     /// Segments of fewer vectors have no graph: they are scanned. At least 1.
     pub flat_limit: usize,
@@ -29,7 +30,7 @@ pub struct IndexOptions {
     /// segments, which are searched faster, and writes the large ones more often. 1 to 100.
     pub merge_percent: usize,
     /// The number of an index's first segment. An index that takes the place of another must begin where that one has not
-    /// been: readers know a segment by its number and header.
+    /// been: readers know a segment by its number and header. Less than half of what fits.
     pub first_segment: u64,
     /// A segment is written anew when this share of its vectors is deleted, in percent. 1 to 100.
     pub deleted_percent: usize,
@@ -59,6 +60,8 @@ impl IndexOptions {
             ("merge_percent", self.merge_percent, 1, 100),
             ("deleted_percent", self.deleted_percent, 1, 100),
         ];
+        let first = usize::try_from(self.first_segment).unwrap_or(usize::MAX);
+        let bounds = bounds.into_iter().chain([("first_segment", first, 0, usize::MAX / 2)]);
         for (option, found, least, most) in bounds {
             if !(least..=most).contains(&found) {
                 return Err(OptionsError { option, found, least, most });

@@ -12,6 +12,8 @@ pub enum Stage {
     Filling,
     /// The segment is written.
     Writing,
+    /// It is measured how hard a search has to try, on some of the vectors.
+    Measuring,
 }
 
 /// How far some work has come.

@@ -42,7 +42,7 @@ pub(crate) fn normalise(vector: &[f32], dims: usize, out: &mut Vec<f32>) -> Resu
 }
 
 /// Vectors in 16 bits per number, as two sections of codes: `(256 * coarse + fine) / 256 * scale` is about the number. The
-/// coarse codes alone are what a walk looks at; both together are within `scale / 512` of the number, for a vector of 384
+/// coarse codes alone are what is scanned and what graphs are built on; both together are within `scale / 512` of the number, for a vector of 384
 /// numbers within about 0.000003.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Quantized {

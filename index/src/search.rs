@@ -23,6 +23,12 @@ const ERRORS: f32 = 4.0;
 /// While a scan reads one row of codes, the one so many rows ahead is on its way.
 const ROWS_AHEAD: usize = 8;
 
+/// Whether a walk with an effort is cheaper than a scan of all that are allowed: it looks at a number of slots that grows with
+/// the effort, which grows with the share that the filter refuses.
+pub(crate) fn is_walk_cheaper(effort: u64, allowed: u64) -> bool {
+    effort.saturating_mul(ROWS_PER_NODE) < allowed
+}
+
 /// A vector that is sought, as each part of a search wants it.
 pub(crate) struct Query {
     vector: Vec<f32>,
@@ -53,6 +59,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) filter: Filter<'a>,
     /// How many keys the filter names.
     pub(crate) filter_len: u64,
+    /// How many vectors there are in all segments.
+    pub(crate) total: u64,
 }
 
 /// The `k` best of a segment with their scores, in no order. All that are allowed, where there are no more than `k`.
@@ -65,8 +73,9 @@ pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Ke
     };
     let mut best = Best::new(wanted.k);
     let mut found_one = |slot: Slot, score: f32| {
-        if let Some(&key) = view.keys.get(slot as usize) {
-            best.push(Exact { score, key });
+        // In a damaged file a number can be none.
+        if let Some(&key) = view.keys.get(slot as usize).filter(|_| score.is_finite()) {
+            best.push(Scored { score, key });
         }
     };
     match walked {
@@ -83,7 +92,7 @@ pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Ke
             );
         }
     }
-    found.extend(best.into_sorted().into_iter().map(|exact| (exact.key, exact.score)));
+    found.extend(best.into_sorted().into_iter().map(|one| (one.key, one.score)));
 }
 
 /// Looks at each slot, while those some way ahead are on their way into the cache.
@@ -115,8 +124,11 @@ impl SegmentSearch<'_> {
     /// About how many of the segment's vectors can be results.
     fn allowed(&self) -> u64 {
         match self.wanted.filter {
-            // A guess that is right when all the keys named are in this segment.
-            Filter::Except(_) => (self.segment.live() as u64).saturating_sub(self.wanted.filter_len),
+            // As if the keys named were spread evenly over all segments.
+            Filter::Except(_) => {
+                let (live, total) = (self.segment.live() as u64, self.wanted.total.max(1));
+                live - (u128::from(live) * u128::from(self.wanted.filter_len.min(total)) / u128::from(total)) as u64
+            }
             Filter::All | Filter::Only(_) => self.most_allowed(),
         }
     }
@@ -127,15 +139,9 @@ impl SegmentSearch<'_> {
         let ef = match effort {
             Effort::Recall(recall) => self.segment.efforts.ef(recall, k),
             Effort::Ef(ef) => ef,
-            Effort::Exact => usize::MAX,
+            Effort::Exact => usize::MAX, // no walk
         };
         ef.max(k) as u64
-    }
-
-    /// A walk looks at a number of slots that grows with the effort and with the share that the filter refuses; a scan
-    /// looks at all that are allowed.
-    fn is_walk_cheaper(&self, effort: u64) -> bool {
-        effort.saturating_mul(ROWS_PER_NODE) < self.allowed()
     }
 
     fn is_allowed(&self, slot: Slot) -> bool {
@@ -146,15 +152,17 @@ impl SegmentSearch<'_> {
     /// The best that a walk finds. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Ranked>> {
         let Self { view, wanted, .. } = self;
-        let codes = &view.vectors.codes;
-        let start = walk::descend(graph, codes, self.codes, (graph.entry, graph.top_level), 0, scratch);
         let ef = self.ef();
         // The fewer are allowed, the more are kept, so that about as many pass.
         let count = view.count() as u64;
         let mut effort = ef.saturating_mul(count) / self.allowed().clamp(1, count);
         // Fewer are those that were met on the way: what is allowed then lies elsewhere than round the query.
         let enough = (ef / 2).max(wanted.k as u64).min(self.most_allowed());
-        while self.is_walk_cheaper(effort) {
+        let mut start = None;
+        while is_walk_cheaper(effort, self.allowed()) {
+            let top = (graph.entry, graph.top_level);
+            let descend = |scratch| walk::descend(graph, &view.vectors.codes, self.codes, top, 0, scratch);
+            let start = *start.get_or_insert_with(|| descend(&mut *scratch));
             let accept = |slot| self.is_allowed(slot);
             let asked = Asked { vector: &wanted.query.vector, edges: &wanted.query.edges, most: wanted.k };
             let passed = walk::estimated_beam(graph, &view.vectors, &asked, effort as usize, start, accept, scratch);
@@ -240,32 +248,32 @@ impl<'a> SortedKeys<'a> {
     }
 }
 
-/// A key and its exact score, ordered by score; of equal scores, the lower key is greater.
+/// A key and its score, ordered by score; of equal scores, the lower key is greater.
 #[derive(Clone, Copy)]
-pub(crate) struct Exact {
+pub(crate) struct Scored {
     pub(crate) score: f32,
     pub(crate) key: Key,
 }
 
-impl Ord for Exact {
+impl Ord for Scored {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.score.total_cmp(&other.score).then(other.key.cmp(&self.key))
     }
 }
 
-impl PartialOrd for Exact {
+impl PartialOrd for Scored {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Exact {
+impl PartialEq for Scored {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Exact {}
+impl Eq for Scored {}
 
 #[cfg(test)]
 mod tests {

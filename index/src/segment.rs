@@ -78,6 +78,11 @@ impl SegmentFile {
         self.is_checked.load(Ordering::Acquire)
     }
 
+    /// Lets go of its pages in memory, for someone who does not need them soon.
+    pub(crate) fn release(&self) {
+        self.bytes.release();
+    }
+
     /// Reads the file whole and compares it with its checksums, once.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::format::manifest::Manifest;
 use crate::options::SearchParams;
 use crate::quantize::Row;
 use crate::rotate::Rotation;
-use crate::search::{self, Exact, Query, Wanted};
+use crate::search::{self, Query, Scored, Wanted};
 use crate::segment::{Segment, SegmentFile, Tombstones};
 use crate::{Key, verify};
 
@@ -73,14 +73,14 @@ impl Snapshot {
         };
         // More than there are cannot be found; so no memory is set aside for more.
         let k = params.k.min(self.len());
-        let wanted = Wanted { query: &query, k, effort: params.effort, filter, filter_len };
+        let wanted = Wanted { query: &query, k, effort: params.effort, filter, filter_len, total: self.len() as u64 };
         let mut found = Vec::new();
         if k > 0 {
             self.segments.iter().for_each(|segment| search::search(segment, &wanted, &mut found));
         }
         let mut best = Best::new(k);
-        found.into_iter().for_each(|(key, score)| best.push(Exact { score, key }));
-        Ok(best.into_sorted().into_iter().map(|Exact { score, key }| Hit { key, score }).collect())
+        found.into_iter().for_each(|(key, score)| best.push(Scored { score, key }));
+        Ok(best.into_sorted().into_iter().map(|Scored { score, key }| Hit { key, score }).collect())
     }
 
     /// The cosine of the query and each key's vector, as a [`Hit`]'s; `None` where there is none.

@@ -87,7 +87,7 @@ fn check_graph(graph: &GraphView<'_>, count: usize, report: &mut impl FnMut(Stri
         first.note(graph.upper_start.get(slot as usize) != Some(&expected), || {
             format!("the upper links of slot {slot} are not where they belong")
         });
-        rows += u32::from(level);
+        rows = rows.wrapping_add(u32::from(level));
         for at in 0..=level {
             check_row(graph, slot, at, count, &mut first);
         }

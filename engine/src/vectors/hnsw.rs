@@ -5,7 +5,6 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -189,6 +188,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Linking => "linking vectors",
         Stage::Filling => "filling up links",
         Stage::Writing => "writing the vector index",
+        Stage::Measuring => "measuring the vector index",
     }
 }
 

@@ -88,14 +88,14 @@ pub trait VectorSnapshot: Send + Sync {
     /// The ids of all of them.
     fn ids(&self) -> RoaringTreemap;
 
-    /// The `k` ids nearest to `query` by cosine among those the filter lets pass, with the exact cosine, best first,
+    /// The `k` ids nearest to `query` by cosine among those the filter lets pass, with their cosine, best first,
     /// ties by id. `quality` says how much of them is to be found; a backend takes of it what makes sense for it.
     fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>>;
 
     /// The vector of `id`, of length 1; `None` where it has none here.
     fn vector(&self, id: RecordId) -> Option<Vec<f32>>;
 
-    /// The exact cosine of each of `ids` to `query`, `None` where it has no vector here.
+    /// The cosine of each of `ids` to `query`, `None` where it has no vector here.
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>>;
 }
 

@@ -146,7 +146,8 @@ impl Manifest {
         let payload_len = cursor.u32()? as usize;
         let segment_count = cursor.u32()?;
         cursor.zeros(HEADER_ZEROS)?;
-        if !(1..=MAX_DIMS).contains(&dims) || payload_len > MAX_PAYLOAD {
+        let is_used_up = generation == u64::MAX || next_segment == u64::MAX;
+        if !(1..=MAX_DIMS).contains(&dims) || payload_len > MAX_PAYLOAD || is_used_up {
             return None;
         }
         let payload = cursor.take(payload_len)?.to_vec();

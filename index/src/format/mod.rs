@@ -120,7 +120,7 @@
 //! 4. Edges follow from the links and the vectors.
 //! 5. The manifest's generation grows with each publication; a segment's number is never used again in a directory.
 //!
-//! All of them are checked by [`Snapshot::verify`](crate::Snapshot::verify). A reader relies on none of them for its
+//! The first four are checked by [`Snapshot::verify`](crate::Snapshot::verify). A reader relies on none of them for its
 //! safety: numbers read from a file are checked before they are used as a place.
 //!
 //! # Assumptions about the medium

@@ -63,7 +63,9 @@ impl<'a> SegmentView<'a> {
 
     /// The slot of the key at a position of the sorted keys.
     pub(crate) fn slot_at(&self, position: usize) -> Option<Slot> {
-        self.sorted_slots.get(position).copied().filter(|&slot| (slot as usize) < self.count())
+        let key = self.sorted_keys.get(position)?;
+        // Where the sections contradict each other, a wrong vector would go by the key.
+        self.sorted_slots.get(position).copied().filter(|&slot| self.keys.get(slot as usize) == Some(key))
     }
 }
 

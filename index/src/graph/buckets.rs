@@ -204,7 +204,7 @@ mod tests {
         let mut buckets = Buckets::default();
         for _ in 0..2 {
             buckets.reset(3);
-            assert_eq!(drain(&mut buckets), []);
+            assert!(drain(&mut buckets).is_empty());
             for (slot, similarity) in [0.1, 0.9, -0.5, 0.5, 0.3, 0.8].into_iter().enumerate() {
                 buckets.insert(similarity, slot as Slot);
             }

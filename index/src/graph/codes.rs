@@ -1,4 +1,4 @@
-//! Similarity on int8 codes: about the cosine, for a quarter of the memory traffic.
+//! Similarity on int8 codes: about the cosine, for half of the memory traffic of the whole vectors.
 
 use crate::Slot;
 use crate::quantize::{Quantized, code_stride};

@@ -12,8 +12,8 @@
 //!
 //! A mixed product of `n` numbers is within `n * 2^-24 * sum(|a[i] * b[i]|)` of the exact one, in whatever order it is added
 //! up (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", 2013). For vectors of
-//! length 1 and 4,096 numbers that is less than 0.0003, in practice less than 0.000001. So a walk finds the same with every
-//! kernel, and the scores of what it finds may differ in their last digits.
+//! length 1 and 4,096 numbers that is less than 0.0003, in practice less than 0.000001. So scores
+//! differ in their last digits from kernel to kernel, and what is nearly equal may be found with one and not with another.
 
 use std::hint::black_box;
 use std::sync::OnceLock;

@@ -25,6 +25,13 @@ impl Mapped {
         Ok(Self(unsafe { Mmap::map(&file) }?))
     }
 
+    /// Lets go of the pages that are in memory. Who reads on gets them again, from the system's cache or from the disk.
+    pub(crate) fn release(&self) {
+        // SAFETY: the mapping is of a file, read-only and not private, so that there is nothing to lose.
+        #[cfg(unix)]
+        let _ = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+    }
+
     /// What is not in memory yet comes there in huge pages from now on, where the system has them; else nothing is lost.
     pub(crate) fn advise_huge_pages(&self) {
         #[cfg(target_os = "linux")]

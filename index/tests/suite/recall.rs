@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use bench_data::vectors::{self, Shape};
-use memorist_index::{Filter, IndexOptions, SearchParams};
+use memorist_index::{Filter, IndexOptions, Progress, SearchParams, Stage};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -158,9 +158,14 @@ fn one_thread_and_one_seed_give_the_same_bytes() {
 fn a_merge_can_be_stopped() {
     let mut world = World::new(small(DIMS, 500));
     world.apply((0..).zip(clustered(10, 1000, DIMS, 40)).collect(), &[]);
-    let stopped = world.writer.maintain(&|_| ControlFlow::Break(()));
-    assert!(matches!(stopped, Err(memorist_index::WriteError::Cancelled)), "{stopped:?}");
-    assert_eq!(world.writer.snapshot().len(), 1000);
+    let files = |world: &World| std::fs::read_dir(world.directory.path()).unwrap().count();
+    let before = files(&world);
+    for stage in [Stage::Linking, Stage::Filling, Stage::Writing, Stage::Measuring] {
+        let stop = |now: Progress| if now.stage == stage { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let stopped = world.writer.maintain(&stop);
+        assert!(matches!(stopped, Err(memorist_index::WriteError::Cancelled)), "{stage:?}: {stopped:?}");
+        assert_eq!((world.writer.snapshot().len(), files(&world)), (1000, before), "{stage:?}");
+    }
     world.maintain();
     assert_sound(&world, "merged after a stop");
 }
