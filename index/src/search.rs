@@ -144,9 +144,14 @@ impl SegmentSearch<'_> {
         ef.max(k) as u64
     }
 
+    #[inline]
     fn is_allowed(&self, slot: Slot) -> bool {
         !self.segment.tombstones.contains(slot)
-            && self.view.keys.get(slot as usize).is_some_and(|&key| self.wanted.filter.allows(key))
+            && match self.wanted.filter {
+                // Its key is in no cache.
+                Filter::All => true,
+                filter => self.view.keys.get(slot as usize).is_some_and(|&key| filter.allows(key)),
+            }
     }
 
     /// The best that a walk finds. `None` if it did not find enough before a scan was cheaper.

@@ -12,7 +12,7 @@ use crate::Slot;
 const AHEAD: usize = 2;
 /// The beam on the first level above the lowest, from which the walk must begin in the right region: where the vectors lie in
 /// groups that have little to do with one another, as of two languages, hardly a link of the lowest level leads across.
-const BEAM_ABOVE: usize = 8;
+const BEAM_ABOVE: usize = 4;
 
 /// Goes from the slot `entry` down the levels above `level`, on each to the most similar slot that it finds.
 pub(crate) fn descend(
