@@ -20,10 +20,10 @@ pub const MAX_QUERIES: usize = 100_000;
 const LADDER: [usize; 13] = [12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1_024];
 /// A recall from which more effort is a waste.
 const ALL: f64 = 0.9995;
-/// A quality is timed until so many searches are timed ...
+/// About so many searches of each quality are timed ...
 const TIMED: usize = 1_000;
-/// ... or so long, but each query once at the least.
-const TIMED_FOR: Duration = Duration::from_millis(500);
+/// ... unless all of it takes longer than this; but each query once.
+const TIMED_FOR: Duration = Duration::from_secs(10);
 /// Two cosines that differ by less are equal (f32 rounding): vectors that are as near as the last true neighbour count.
 const EQUAL: f32 = 1e-6;
 
@@ -143,6 +143,19 @@ struct Question {
     worst: f32,
 }
 
+/// A quality that is being measured.
+struct Trial {
+    quality: Quality,
+    recall: f64,
+    times: Vec<Duration>,
+}
+
+impl Trial {
+    fn measured(self) -> Measured {
+        Measured { quality: self.quality, recall: self.recall, latency: Latency::of(self.times) }
+    }
+}
+
 struct Bench<'a> {
     index: &'a dyn VectorSnapshot,
     ids: Vec<RecordId>,
@@ -178,10 +191,16 @@ impl<'a> Bench<'a> {
         let mut levels = Quality::LEVELS.to_vec();
         levels.extend((!levels.contains(&setting)).then_some(setting));
 
-        progress.start("measuring", Some((LADDER.len() + levels.len()) as u64));
-        let measured = self.measure_all(&levels, &questions, progress);
+        progress.start("comparing", Some((LADDER.len() + levels.len()) as u64));
+        let compared = self.trials(&levels, &questions, progress);
         progress.finish();
-        let (ladder, levels) = measured?;
+        let mut trials = compared?;
+        progress.start("timing", Some(rounds(&questions) as u64));
+        let timed = self.time(&mut trials, &questions, progress);
+        progress.finish();
+        timed?;
+        let mut ladder: Vec<_> = trials.into_iter().map(Trial::measured).collect();
+        let levels = ladder.split_off(ladder.len() - levels.len());
         Ok(VectorBench {
             vectors: self.index.len(),
             dims: questions.first().map_or(0, |question| question.vector.len()),
@@ -213,42 +232,48 @@ impl<'a> Bench<'a> {
         Ok((questions, exact))
     }
 
-    fn measure_all(
-        &self,
-        levels: &[Quality],
-        questions: &[Question],
-        progress: &dyn Progress,
-    ) -> Result<(Vec<Measured>, Vec<Measured>)> {
-        let mut ladder = Vec::new();
-        for ef in LADDER.into_iter().filter(|ef| *ef > self.limit) {
-            ladder.push(self.measure(Quality::Ef(ef), questions, progress)?);
-            if ladder.last().is_some_and(|last: &Measured| last.recall >= ALL) {
-                break;
+    /// What is found at each rung of the ladder, up to the first that finds all, then at each of `levels`.
+    fn trials(&self, levels: &[Quality], questions: &[Question], progress: &dyn Progress) -> Result<Vec<Trial>> {
+        let mut trials: Vec<Trial> = Vec::new();
+        for rung in LADDER.into_iter().filter(|ef| *ef > self.limit).map(Quality::Ef) {
+            if trials.last().is_none_or(|trial| trial.recall < ALL) {
+                trials.push(self.trial(rung, questions, progress)?);
             }
         }
-        let levels = levels.iter().map(|level| self.measure(*level, questions, progress)).collect::<Result<_>>()?;
-        Ok((ladder, levels))
+        for level in levels {
+            trials.push(self.trial(*level, questions, progress)?);
+        }
+        Ok(trials)
     }
 
-    fn measure(&self, quality: Quality, questions: &[Question], progress: &dyn Progress) -> Result<Measured> {
-        // The first round warms the caches up and is not timed.
+    fn trial(&self, quality: Quality, questions: &[Question], progress: &dyn Progress) -> Result<Trial> {
         let mut found = 0;
         for question in questions {
             cancel_point(progress)?;
             let (neighbours, _) = self.ask(question, quality)?;
             found += neighbours.iter().filter(|(_, score)| *score >= question.worst).count();
         }
-        let wanted = questions.len() * self.limit;
-        let mut times = Vec::with_capacity(TIMED);
-        let started = Instant::now();
-        while times.is_empty() || (times.len() < TIMED && started.elapsed() < TIMED_FOR) {
-            for question in questions {
-                cancel_point(progress)?;
-                times.push(self.ask(question, quality)?.1);
-            }
-        }
         progress.advance(1);
-        Ok(Measured { quality, recall: found as f64 / wanted.max(1) as f64, latency: Latency::of(times) })
+        let wanted = questions.len() * self.limit;
+        Ok(Trial { quality, recall: found as f64 / wanted.max(1) as f64, times: Vec::new() })
+    }
+
+    /// Times all trials in turn, round after round: what else the machine does meanwhile slows none of them alone.
+    fn time(&self, trials: &mut [Trial], questions: &[Question], progress: &dyn Progress) -> Result<()> {
+        let started = Instant::now();
+        for round in 0..rounds(questions) {
+            if round > 0 && started.elapsed() > TIMED_FOR {
+                break;
+            }
+            for trial in &mut *trials {
+                for question in questions {
+                    cancel_point(progress)?;
+                    trial.times.push(self.ask(question, trial.quality)?.1);
+                }
+            }
+            progress.advance(1);
+        }
+        Ok(())
     }
 
     /// The neighbours of a query without itself, and how long the search took.
@@ -270,6 +295,11 @@ impl Latency {
         let [p50, p95, p99] = [50, 95, 99].map(|percent| at(percent).copied().unwrap_or_default());
         Latency { p50, p95, p99 }
     }
+}
+
+/// How often each query is timed.
+fn rounds(questions: &[Question]) -> usize {
+    TIMED.div_ceil(questions.len().max(1))
 }
 
 /// So many different numbers below `of`, by the seed (Floyd's sampling).
