@@ -40,6 +40,9 @@ const BENCH: &str = "\
 Measure the vector search of this store on its own vectors: some of them are searched for, and what is found beside them \
 is compared with an exact scan of all. Recall is the share of the true neighbours that was found.
 
+A store's own vectors are easier to search for than questions, which lie farther from them: so the levels tend to find \
+more here than they aim at.
+
 The curve goes along a ladder of efforts (`ef`, the candidates that a walk of the graph keeps); the levels of `quality` and \
 your own setting are marked on it. To change the setting, write one of these below [search] in memorist.toml:
 
@@ -48,7 +51,7 @@ your own setting are marked on it. To change the setting, write one of these bel
     ef = 200               the effort itself
 
 It writes nothing to the store, needs no model, and others may use the store meanwhile; what they do takes time from it. The \
-exact scan of a million vectors takes a minute.";
+exact scan of a million vectors takes half a minute or more.";
 
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]

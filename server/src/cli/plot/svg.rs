@@ -50,12 +50,7 @@ fn write_all(svg: &mut String, plot: &Plot, axes: &Axes) -> std::fmt::Result {
     writeln!(svg, r#"<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>"#)?;
     writeln!(svg, r#"<text class="text" x="{LEFT}" y="26" font-size="15" font-weight="600">{title}</text>"#)?;
     writeln!(svg, r#"<text class="faint" x="{LEFT}" y="{}">{}</text>"#, TOP - 16.0, escaped(&plot.time))?;
-    let legend = r#"<tspan class="effort">●</tspan> ef   ○ level   <tspan class="own">◆</tspan> your setting"#;
-    let (right, above) = (WIDTH - RIGHT, TOP - 16.0);
-    writeln!(
-        svg,
-        r#"<text class="faint" x="{right}" y="{above}" text-anchor="end" xml:space="preserve">{legend}</text>"#
-    )?;
+    write_legend(svg)?;
     write_axes(svg, plot, axes)?;
 
     let place = |point: &Point| (x(axes.recall.at(point.recall)), y(axes.time.at(point.micros)));
@@ -67,10 +62,21 @@ fn write_all(svg: &mut String, plot: &Plot, axes: &Axes) -> std::fmt::Result {
     )?;
     let order = [Role::Effort, Role::Level, Role::Own].map(|role| plot.points.iter().filter(move |at| at.role == role));
     let placed: Vec<_> = order.into_iter().flatten().map(|point| (point, place(point))).collect();
-    placed.iter().try_for_each(|(point, at)| write_symbol(svg, point, *at))?;
+    placed.iter().try_for_each(|(point, at)| write_symbol(svg, point.role, *at))?;
     let mut taken: Vec<Area> = placed.iter().map(|(_, (x, y))| Area::around(*x, *y)).collect();
     placed.iter().rev().try_for_each(|(point, at)| write_label(svg, point, *at, &mut taken))?;
     svg.write_str("</svg>\n")
+}
+
+fn write_legend(svg: &mut String) -> std::fmt::Result {
+    let baseline = TOP - 16.0;
+    let entries = [(Role::Effort, 190.0, "ef"), (Role::Level, 146.0, "level"), (Role::Own, 84.0, "your setting")];
+    for (role, before, name) in entries {
+        let x = WIDTH - RIGHT - before;
+        write_symbol(svg, role, (x - 12.0, baseline - 4.0))?;
+        writeln!(svg, r#"<text class="faint" x="{x}" y="{baseline}">{name}</text>"#)?;
+    }
+    Ok(())
 }
 
 fn write_axes(svg: &mut String, plot: &Plot, axes: &Axes) -> std::fmt::Result {
@@ -100,8 +106,8 @@ fn write_axes(svg: &mut String, plot: &Plot, axes: &Axes) -> std::fmt::Result {
     )
 }
 
-fn write_symbol(svg: &mut String, point: &Point, (x, y): (f64, f64)) -> std::fmt::Result {
-    match point.role {
+fn write_symbol(svg: &mut String, role: Role, (x, y): (f64, f64)) -> std::fmt::Result {
+    match role {
         Role::Effort => writeln!(svg, r#"<circle class="effort" cx="{x:.1}" cy="{y:.1}" r="3.5"/>"#),
         Role::Level => writeln!(svg, r#"<circle class="level" cx="{x:.1}" cy="{y:.1}" r="5" stroke-width="1.5"/>"#),
         Role::Own => writeln!(svg, r#"<path class="own" d="M{x:.1} {:.1}l7 7l-7 7l-7 -7z"/>"#, y - 7.0),
@@ -114,7 +120,7 @@ fn write_label(svg: &mut String, point: &Point, (x, y): (f64, f64), taken: &mut 
     let [left, right] = [x - 11.0 - width, x + 11.0];
     // An effort's is a little lower, for the curve rises to the right.
     let (near, far, level) = if point.role == Role::Effort { (right, left, 10.0) } else { (left, right, 0.0) };
-    let places = [(near, level), (near, 0.0), (near, LINE), (near, -LINE), (far, 0.0), (far, LINE), (far, -LINE)];
+    let places = [(near, level), (near, -LINE), (near, 0.0), (near, LINE), (far, 0.0), (far, LINE), (far, -LINE)];
     let areas = places.map(|(left, down)| Area { left, top: y + down - LINE / 2.0, width, height: LINE });
     let free = areas.into_iter().find(|area| area.is_inside() && !taken.iter().any(|other| area.meets(other)));
     let Some(area) = free else { return Ok(()) };

@@ -98,7 +98,7 @@ fn the_svg_says_the_same_and_stays_well_formed() {
         assert!(svg.contains(&format!(">{}</text>", point.label)), "{} is missing in {svg}", point.label);
     }
     let [curve, dots] = ["<polyline", "<circle class=\"effort\""].map(|part| svg.matches(part).count());
-    assert_eq!((curve, dots), (1, 5));
+    assert_eq!((curve, dots), (1, 6), "and one in the legend");
     // Every element is closed, in itself or by a tag of its own.
     let opened = svg.matches('<').count() - svg.matches("</").count() - svg.matches("/>").count();
     assert_eq!(opened, svg.matches("</").count(), "{svg}");
