@@ -30,7 +30,7 @@ struct Merging;
 
 impl Progress for Merging {
     fn start(&self, what: &str, total: Option<u64>) {
-        if what.starts_with("merging") && total == Some(RECORDS as u64) {
+        if what == "filling up links" && total == Some(RECORDS as u64) {
             say("merging");
         }
     }

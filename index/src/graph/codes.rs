@@ -55,6 +55,11 @@ impl<'a> Codes<'a> {
         self.scales.get(slot as usize).copied().unwrap_or(0.0)
     }
 
+    /// How many codes a row has.
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
+    }
+
     pub(crate) fn kernel(&self) -> Kernel {
         self.kernel
     }
@@ -74,5 +79,6 @@ impl<'a> Codes<'a> {
     #[inline]
     pub(crate) fn prefetch(&self, slot: Slot) {
         simd::prefetch(self.row(slot));
+        simd::prefetch(self.scales.get(slot as usize..=slot as usize).unwrap_or(&[]));
     }
 }

@@ -46,9 +46,8 @@ impl<'a> Vectors<'a> {
     /// Brings the vector of a slot into the cache.
     #[inline]
     pub(crate) fn prefetch(&self, slot: Slot) {
-        if let Some(row) = self.row(slot) {
-            simd::prefetch(row.coarse);
-            simd::prefetch(row.fine);
-        }
+        self.codes.prefetch(slot);
+        let start = slot as usize * self.codes.stride();
+        simd::prefetch(self.fine.get(start..start + self.codes.stride()).unwrap_or(&[]));
     }
 }

@@ -41,6 +41,7 @@ fn climb(links: &impl Links, codes: &Codes<'_>, query: QueryCodes<'_>, level: u8
     let mut best = start;
     loop {
         let here = best;
+        links.each_neighbour(here.slot(), level, |slot| codes.prefetch(slot));
         links.each_neighbour(here.slot(), level, |slot| {
             if (slot as usize) < codes.count() {
                 best = best.max(Ranked::new(codes.similarity(query, slot), slot));
