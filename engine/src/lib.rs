@@ -14,7 +14,7 @@
 //! | 2 | [`sync`] | applies the sync log to both indexes; the only writer of them |
 //! | 3 | [`search`] | plan, candidates from both sides, merge, load |
 //! | 3 | [`doctor`] | proves that all of it agrees |
-//! | 3 | [`bench`] | measures the vector search |
+//! | 3 | [`mod@bench`] | measures the vector search |
 //! | 4 | [`engine`] | opens a store and ties the rows together |
 //!
 //! The row-1 modules are siblings and never import one another.
