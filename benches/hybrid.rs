@@ -2,32 +2,31 @@
 //!
 //! Corpus: the whole bench corpus, default settings, 10 results. The embedding of the query is not in it: that is the
 //! model's time, not ours. Also: under a filter that 1 % pass, and how much of the exact answer is found; under broad
-//! filters that were never asked before; and right after a write, when the tail of the log is first indexed in memory.
+//! filters that were never asked before; right after a write, when the tail of the log is first indexed in memory; and
+//! in the view of a project, against all records, also right after a publish. `MEMORIST_BENCH_VIEWS=1` does this alone.
 //! Run: `cargo bench --bench hybrid`; on one core: `taskset -c 0 cargo bench --bench hybrid`
 
 mod common;
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
-use memorist_engine::types::{Filter, Mode, NewRecord, Query};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
 
 const QUERIES: usize = 200;
 
-fn recall(engine: &Engine, corpus: &Corpus, filter: &Filter) -> f64 {
+/// How much of the exact answer under `filter`, which lets pass what `allows` says, the vector side finds.
+fn recall(engine: &Engine, corpus: &Corpus, filter: &Filter, allows: impl Fn(&NewRecord) -> bool) -> f64 {
     let mut found = 0;
     let mut wanted = 0;
     for (text, vector) in &corpus.queries[..QUERIES] {
-        let truth = corpus.nearest(vector, 10, |row| {
-            let record = &corpus.texts[row];
-            (filter.tags.is_empty() || record.tags.iter().any(|tag| filter.tags.contains(tag)))
-                && filter.min_importance.is_none_or(|least| record.importance >= least)
-        });
+        let truth = corpus.nearest(vector, 10, |row| allows(&corpus.texts[row]));
         let query = Query { mode: Mode::Vector, filter: filter.clone(), ..Query::new(text.as_str()) };
         let reply = engine.search_with(&query, Some(vector.clone())).expect("searches");
         found += reply.hits.iter().filter(|hit| truth.contains(&(hit.record.id as usize - 1))).count();
@@ -91,7 +90,83 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Two of twenty records are of one project, ten of another, one is global; the projects of the others do not matter.
+fn project_of(row: usize) -> Option<String> {
+    let place = (row as u32).wrapping_mul(0x9e37_79b1) >> 16;
+    match place % 20 {
+        0..=1 => Some("a tenth".into()),
+        2..=11 => Some("a half".into()),
+        12 => None,
+        _ => Some("elsewhere".into()),
+    }
+}
+
+/// What the view of a project costs. The searches of all records and of two projects take turns: first with everything
+/// at hand, then each right after a publish that replaced a record and added one. In a copy of the store, whose indexes
+/// are written by nobody else.
+fn views(mut corpus: Corpus) {
+    corpus.name += "-in-projects";
+    for (row, record) in corpus.texts.iter_mut().enumerate() {
+        record.scope = Scope { project: project_of(row), ..Scope::default() };
+    }
+    let store = common::store(&corpus);
+    let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
+    copy(&store, folder.path());
+    let engine = Engine::open(folder.path(), Config { index_writer: false, ..common::config() }).expect("the copy");
+    let seen_by = |project: &str| Filter::of(Viewer::in_project(project));
+    let views = [("all", Filter::default()), ("a tenth", seen_by("a tenth")), ("a half", seen_by("a half"))];
+    let timed = |at: usize, filter: &Filter| {
+        let (text, vector) = &corpus.queries[at % corpus.queries.len()];
+        let query = Query { filter: filter.clone(), ..Query::new(text.as_str()) };
+        let explain = engine.search_with(&query, Some(vector.clone())).expect("searches").explain;
+        [explain.total_us, explain.filter_us, explain.vector_us, explain.keyword_us].map(Duration::from_micros)
+    };
+    let publish = |at: usize| {
+        let importance = Some(1 + (at % 10) as i64);
+        let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
+        engine.update(id, &RecordUpdate { importance, ..RecordUpdate::default() }, &Viewer::OWNER).expect("a record");
+        engine.add(&NewRecord::new(format!("a memory of its own, number {at}"))).expect("a record");
+        engine.flush(&NoProgress).expect("applies");
+    };
+    for (name, filter) in &views {
+        let allows = |record: &NewRecord| {
+            filter.is_empty() || record.scope.project.as_deref().is_none_or(|project| project == *name)
+        };
+        let recall = recall(&engine, &corpus, filter, allows);
+        eprintln!("the view of {name}: recall@10 of the vector side {recall:.4}");
+    }
+    let turns = |what: &str, rounds: usize, before: &dyn Fn(usize)| {
+        let mut times = views.each_ref().map(|_| Vec::with_capacity(rounds));
+        for round in 0..rounds {
+            for (view, (_, filter)) in views.iter().enumerate() {
+                before(round * views.len() + view);
+                times[view].push(timed(round, filter));
+            }
+        }
+        let whole = median(&times[0], 0);
+        for ((name, _), times) in views.iter().zip(times) {
+            let ratio = median(&times, 0).as_secs_f64() / whole.as_secs_f64();
+            let what = format!("the view of {name}, {what}, {ratio:.2} times that of all");
+            let [filter, meaning, words] = [1, 2, 3].map(|part| median(&times, part));
+            common::report(&what, times.into_iter().map(|parts| parts[0]).collect());
+            eprintln!("    of which, p50: the filter {filter:?}, meaning {meaning:?}, words {words:?}");
+        }
+    };
+    turns("at hand", 1_000, &|_| ());
+    turns("right after a publish", 100, &publish);
+}
+
+fn median<const PARTS: usize>(times: &[[Duration; PARTS]], part: usize) -> Duration {
+    let mut times: Vec<Duration> = times.iter().map(|parts| parts[part]).collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
 fn hybrid(criterion: &mut Criterion) {
+    views(Corpus::new(common::count()));
+    if std::env::var_os("MEMORIST_BENCH_VIEWS").is_some() {
+        return;
+    }
     let corpus = Corpus::new(common::count());
     let store = common::store(&corpus);
     let engine = Engine::open(&store, common::config()).expect("the store");
@@ -105,12 +180,14 @@ fn hybrid(criterion: &mut Criterion) {
             let query = Query { filter: filter.clone(), ..Query::new(text.as_str()) };
             engine.search_with(&query, Some(vector.clone())).expect("searches")
         };
+        let allows =
+            |record: &NewRecord| filter.tags.is_empty() || record.tags.iter().any(|tag| filter.tags.contains(tag));
         let first = ask(0);
         eprintln!(
             "{name}: {} results, {} records allowed, recall@10 of the vector side {:.4}",
             first.hits.len(),
             first.explain.allowed.unwrap_or(corpus.texts.len() as u64),
-            recall(&engine, &corpus, &filter)
+            recall(&engine, &corpus, &filter, allows)
         );
         common::percentiles(name, 1_000, |at| drop(ask(at)));
         let mut at = 0;

@@ -15,7 +15,7 @@ use bench_data::vectors::{Shape, queries_for, vectors};
 use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::embed::{Embedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, NewRecord};
+use memorist_engine::types::{Filter, Kind, NewRecord};
 use memorist_engine::{Engine, Error};
 
 pub const SEED: u64 = 42;
@@ -132,7 +132,7 @@ pub fn config() -> Config {
 pub fn store(corpus: &Corpus) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-stores").join(&corpus.name);
     let engine = Engine::open_with_embedder(&folder, config(), embedder(corpus)).expect("a store for the bench");
-    if engine.stats().expect("stats").total < corpus.texts.len() as u64 {
+    if engine.stats(&Filter::default()).expect("stats").total < corpus.texts.len() as u64 {
         eprintln!("making a store of {} records in {}", corpus.texts.len(), folder.display());
         for chunk in corpus.texts.chunks(5_000) {
             engine.add_batch(chunk).expect("records");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::quality::Quality;
+use crate::sensitive::Sensitive;
 use crate::types::Weights;
 
 /// Everything that can be set.
@@ -28,8 +29,13 @@ pub struct Config {
     pub fetch_in_background: bool,
     /// The model is released after this long without use.
     pub model_idle: Duration,
+    /// What is done about passwords, keys and the like in what is to be saved.
+    pub sensitive: Sensitive,
     /// Whether searches write the access log.
     pub log_searches: bool,
+    /// A record is deleted for good this long after it has expired, though nobody sees it from then on: a clock that was
+    /// ahead for a while must not have lost any.
+    pub expiry_grace: Duration,
     /// Whether this engine may write the indexes. When false it only reads them and searches the rest exactly.
     pub index_writer: bool,
 }
@@ -45,7 +51,9 @@ impl Default for Config {
             may_download: true,
             fetch_in_background: false,
             model_idle: Duration::from_secs(5 * 60),
+            sensitive: Sensitive::default(),
             log_searches: true,
+            expiry_grace: Duration::from_secs(24 * 60 * 60),
             index_writer: true,
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`quality`], [`config`], [`paths`], [`progress`], [`text`], `files`, `inspection` | the vocabulary every other module speaks |
+//! | 0 | [`error`], [`types`], [`quality`], [`config`], [`paths`], [`progress`], [`text`], [`body`], [`secrets`], [`sensitive`], [`overlap`], `files`, `inspection` | the vocabulary every other module speaks |
 //! | 1 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
 //! | 1 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 1 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
@@ -20,6 +20,7 @@
 //! The row-1 modules are siblings and never import one another.
 
 pub mod bench;
+pub mod body;
 pub mod config;
 pub mod doctor;
 pub mod embed;
@@ -30,11 +31,14 @@ mod files;
 pub mod fuzzing;
 mod inspection;
 pub mod keywords;
+pub mod overlap;
 pub mod paths;
 pub mod progress;
 pub mod quality;
 pub mod records;
 pub mod search;
+pub mod secrets;
+pub mod sensitive;
 pub mod sync;
 pub mod text;
 pub mod types;

@@ -53,6 +53,15 @@ impl StorePaths {
         self.root.join("keywords")
     }
 
+    /// Whether a file or folder of this name in the store's folder is part of the store.
+    pub fn is_part(&self, path: &Path) -> bool {
+        let database = self.database();
+        let indexes = [self.keywords(), self.vectors()];
+        let beside = indexes.iter().flat_map(|folder| [Self::in_making(folder), Self::retired(folder)]);
+        let files = companions(&database).into_iter().chain([database, self.writer_lock()]);
+        files.chain(beside).chain(indexes.clone()).any(|part| part == path)
+    }
+
     /// Locked by the one process that writes the indexes. Never deleted; the kernel frees it when its holder ends.
     pub fn writer_lock(&self) -> PathBuf {
         self.root.join("writer.lock")

@@ -22,6 +22,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     writer.maintain(&|_| ControlFlow::Continue(()))?;
     let deleted: Vec<u64> = (5..60).step_by(10).map(|row| row * 3).collect();
     writer.apply(&rows[50..], &[], b"")?;
-    writer.apply(&[], &deleted, b"format 2")?;
+    writer.apply(&[], &deleted, b"format 3")?;
     Ok(())
 }

@@ -9,26 +9,9 @@ pub(crate) struct Best<T> {
     heap: BinaryHeap<Reverse<T>>,
 }
 
-impl<T: Ord> Default for Best<T> {
-    fn default() -> Self {
-        Self { most: 0, heap: BinaryHeap::new() }
-    }
-}
-
 impl<T: Ord + Copy> Best<T> {
     pub(crate) fn new(most: usize) -> Self {
         Self { most, heap: BinaryHeap::new() }
-    }
-
-    /// Empties it, to keep `most` from now on.
-    pub(crate) fn reset(&mut self, most: usize) {
-        self.most = most;
-        self.heap.clear();
-    }
-
-    /// Takes out what it keeps, in no order.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        self.heap.drain().map(|item| item.0)
     }
 
     /// Whether an item would be kept.
@@ -45,6 +28,11 @@ impl<T: Ord + Copy> Best<T> {
             }
             self.heap.push(Reverse(item));
         }
+    }
+
+    /// The least of what it keeps.
+    pub(crate) fn least(&self) -> Option<T> {
+        self.heap.peek().map(|item| item.0)
     }
 
     /// Greatest first.

@@ -1,7 +1,8 @@
-//! How hard a search of a segment has to try for a recall, measured on the segment's own vectors once its graph is built.
+//! How hard a search of a segment has to try for a recall, measured on the segment's own vectors once its graph is
+//! built.
 //!
-//! How many candidates a walk must keep depends on how the vectors lie: a setting that is right for one store misses half of
-//! the neighbours in another. So the effort is a recall, and each graph says what that costs.
+//! How many candidates a walk must keep depends on how the vectors lie: a setting that is right for one store misses
+//! half of the neighbours in another. So the effort is a recall, and each graph says what that costs.
 
 use rayon::prelude::*;
 
@@ -10,7 +11,8 @@ use crate::filter::Filter;
 use crate::options::Effort;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::quantize::Row;
-use crate::rotate::{Rotation, split_mix};
+use crate::random::sign;
+use crate::rotate::Rotation;
 use crate::search::{self, Query, Wanted};
 use crate::segment::Segment;
 
@@ -24,11 +26,11 @@ const SAMPLE: usize = 128;
 const LEAST_EF: f64 = K as f64;
 /// The effort of the search for a vector's neighbours, whose distance need not be exact.
 const NEIGHBOURS_EF: usize = 100;
-/// So much farther than the tenth neighbour from the vector that answers it is a question. With real questions and answers in
-/// sentence embeddings, the efforts found this way meet the recalls.
+/// So much farther than the tenth neighbour from the vector that answers it is a question. With real questions and
+/// answers in sentence embeddings, the efforts found this way meet the recalls.
 const FARTHER: f32 = 1.1;
-/// By this, divided by the share that may be missed, an effort is at least: where questions near the vectors are easy, others, as
-/// about what the store knows nothing of, are harder, and an effort as small costs little.
+/// By this, divided by the share that may be missed, an effort is at least: where questions near the vectors are easy,
+/// others, as about what the store knows nothing of, are harder, and an effort as small costs little.
 const RESERVE: f64 = 2.0;
 /// Stands for a recall that no walk reaches before a scan is cheaper.
 const SCAN: u32 = u32::MAX;
@@ -41,8 +43,8 @@ impl Efforts {
     /// Of a segment without a graph.
     pub(crate) const NONE: Self = Self([0; TARGETS.len()]);
 
-    /// How many candidates a walk has to keep for a recall of the `k` nearest; more than there are vectors where a scan is
-    /// better.
+    /// How many candidates a walk has to keep for a recall of the `k` nearest; more than there are vectors where a scan
+    /// is better.
     pub(crate) fn ef(&self, recall: f32, k: usize) -> usize {
         let target = TARGETS.iter().position(|&target| target >= recall);
         match target.map(|target| (TARGETS[target], self.0[target])) {
@@ -75,9 +77,10 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
         // A scan by coarse codes reads half of what an exact one does, and hardly ever misses one.
         let scores = scores(segment, &query, Effort::Ef(usize::MAX));
         work.advance(1);
-        Some(Question { query, worst: scores.iter().copied().fold(f32::INFINITY, f32::min), wanted: scores.len() })
+        let worst = scores.iter().copied().fold(f32::INFINITY, f32::min);
+        Some(Question { query, worst, wanted: scores.len(), found: 0 })
     };
-    let questions: Vec<Question> = slots.filter_map(asked).collect();
+    let mut questions: Vec<Question> = slots.filter_map(asked).collect();
     let wanted: usize = questions.iter().map(|question| question.wanted).sum();
     let mut efforts = Efforts([SCAN; TARGETS.len()]);
     // The effort before, and the share that it missed.
@@ -88,7 +91,8 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
         if next == TARGETS.len() || work.is_cancelled() || !search::is_walk_cheaper(ef as u64, count as u64) {
             break;
         }
-        let found: usize = questions.par_iter().map(|question| question.found(segment, ef as usize)).sum();
+        questions.par_iter_mut().for_each(|question| question.ask(segment, ef as usize));
+        let found: usize = questions.iter().map(|question| question.found).sum();
         // As if half a neighbour more were missing, so that there is a logarithm.
         let missed = (wanted.saturating_sub(found) as f64 + 0.5) / (wanted as f64 + 0.5);
         while let Some(&target) = TARGETS.get(next)
@@ -103,7 +107,8 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
     work.finish().map(|()| efforts)
 }
 
-/// The effort with which a share is missed that lies between those of two efforts: the logarithms of both are about on a line.
+/// The effort with which a share is missed that lies between those of two efforts: the logarithms of both are about on
+/// a line.
 fn between((ef, missed): (f64, f64), (more_ef, less_missed): (f64, f64), wanted: f64) -> f64 {
     let share = if missed > less_missed { (missed / wanted).ln() / (missed / less_missed).ln() } else { 1.0 };
     ef * (more_ef / ef).powf(share.clamp(0.0, 1.0))
@@ -115,12 +120,17 @@ struct Question {
     /// The score of the last of the true neighbours.
     worst: f32,
     wanted: usize,
+    /// How many of them were found when it was asked last.
+    found: usize,
 }
 
 impl Question {
-    /// How many of the true neighbours are found.
-    fn found(&self, segment: &Segment, ef: usize) -> usize {
-        scores(segment, &self.query, Effort::Ef(ef)).into_iter().filter(|&score| score >= self.worst).count()
+    /// Asks it with more effort than before, unless all was found with less.
+    fn ask(&mut self, segment: &Segment, ef: usize) {
+        if self.found < self.wanted {
+            let scores = scores(segment, &self.query, Effort::Ef(ef));
+            self.found = scores.into_iter().filter(|&score| score >= self.worst).count();
+        }
     }
 }
 
@@ -132,15 +142,16 @@ fn scores(segment: &Segment, query: &Query, effort: Effort) -> Vec<f32> {
     found.into_iter().map(|(_, score)| score).collect()
 }
 
-/// A question that a vector might be the answer to: about as far from it, in a direction of its own, as its tenth neighbour. A search
-/// for the vectors themselves, which the graph has linked with care, is easier than those that users make.
+/// A question that a vector might be the answer to: about as far from it, in a direction of its own, as its tenth
+/// neighbour. A search for the vectors themselves, which the graph has linked with care, is easier than those that
+/// users make.
 fn question(segment: &Segment, rotation: &Rotation, row: Row<'_>, seed: Slot) -> Option<Vec<f32>> {
-    let vector: Vec<f32> = row.decode().collect();
+    let vector = row.decode();
     let tenth = scores(segment, &Query::new(vector.clone()), Effort::Ef(NEIGHBOURS_EF)).into_iter().fold(1.0, f32::min);
     let mut vector = rotation.original(vector);
     let step = FARTHER * (2.0 - 2.0 * tenth).max(0.0).sqrt() / (vector.len() as f32).sqrt();
     let mut state = u64::from(seed);
-    vector.iter_mut().for_each(|x| *x += if split_mix(&mut state) >> 63 == 0 { step } else { -step });
+    vector.iter_mut().for_each(|x| *x += step * sign(&mut state));
     let mut unit = Vec::new();
     rotation.unit(&vector, &mut unit).ok()?;
     Some(unit)

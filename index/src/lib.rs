@@ -1,7 +1,7 @@
 //! A memory-mapped HNSW vector index: vectors and `u64` keys, nothing else.
 //!
-//! An index is a directory of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it; any
-//! number of [`Reader`]s, in any number of processes, follow it. Opening maps the files and reads nothing but their
+//! An index is a directory of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it;
+//! any number of [`Reader`]s, in any number of processes, follow it. Opening maps the files and reads nothing but their
 //! headers. The measure is the cosine.
 //!
 //! ```
@@ -45,6 +45,7 @@ mod merge;
 mod options;
 mod progress;
 mod quantize;
+mod random;
 mod reader;
 mod rotate;
 mod search;

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use crate::calibrate::calibrate;
 use crate::error::WriteError;
+use crate::format::names;
 use crate::format::segment_writer::Draft;
 use crate::graph::build;
 use crate::graph::carry::Carried;
+use crate::graph::nodes::Graph;
 use crate::graph::vectors::Vectors;
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, Progress};
@@ -21,11 +23,15 @@ use crate::{Key, Slot};
 /// So many flat segments are merged, however small.
 const MOST_FLAT: usize = 8;
 
+/// A graph of which less than one in so many vectors is left, or which has less than that of all vectors, is not taken
+/// over: to build anew costs no more, and finds its way from the many to the few better.
+const LEAST_LEFT: usize = 4;
+
 /// The segments that should be merged, if any.
 ///
-/// Small segments stay flat until they are worth a graph. From then on, sizes fall off at least geometrically: a segment is
-/// merged with all smaller ones once these have `merge_percent` of its size together. So each vector is inserted into few
-/// graphs before it is in the largest, and there are few segments to search.
+/// Small segments stay flat until they are worth a graph. From then on, sizes fall off at least geometrically: a
+/// segment is merged with all smaller ones once these have `merge_percent` of its size together. So each vector is
+/// inserted into few graphs before it is in the largest, and there are few segments to search.
 pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<Segment>> {
     let mut by_size: Vec<&Segment> = segments.iter().collect();
     by_size.sort_by_key(|segment| (segment.live(), segment.file.number));
@@ -88,7 +94,8 @@ impl Merge {
     }
 
     /// Writes the merged segment. Nobody sees it before [`Writer::finish_merge`](crate::Writer::finish_merge).
-    /// `progress` is called from several threads and may stop the work. It runs in the rayon pool it is called in.
+    /// `progress` is called from several threads and may stop the work. It runs in the rayon pool it is called in. The
+    /// segment is built in memory: about as much as its file is long.
     ///
     /// # Errors
     /// When it is stopped, a source is damaged, or the file cannot be written.
@@ -97,7 +104,11 @@ impl Merge {
         // Damage that was merged would get a sound checksum.
         sources.iter().try_for_each(|segment| segment.file.check())?;
         // The one whose graph is worth most comes first, so that its slots are the first of the new segment.
-        let worth = |segment: &Segment| if segment.file.header.shape.has_graph() { segment.live() } else { 0 };
+        let worth = |segment: &Segment| {
+            let shape = &segment.file.header.shape;
+            let is_worth_it = shape.has_graph() && segment.live() * LEAST_LEFT >= shape.count as usize;
+            if is_worth_it { segment.live() } else { 0 }
+        };
         sources.sort_by_key(|segment| (std::cmp::Reverse(worth(segment)), segment.file.number));
 
         let rows: Vec<(usize, Slot)> =
@@ -116,16 +127,19 @@ impl Merge {
         }
         let vectors = Vectors::of(&quantized, dims);
         let graph = if rows.len() >= options.flat_limit {
-            let carried = views.first().filter(|_| worth(&sources[0]) > 0).and_then(|view| {
+            let carried = views.first().filter(|_| worth(&sources[0]) * LEAST_LEFT >= rows.len()).and_then(|view| {
                 let kept = live_rows(0, &sources[0]).map(|(_, slot)| slot).collect();
                 Some(Carried::new(view.graph?, kept, view.count()))
             });
             let built = build::build(&vectors, &keys, carried.as_ref(), &options, progress);
-            Some(built.map_err(|Cancelled| WriteError::Cancelled)?)
+            Some(built.map_err(|error| match error {
+                build::Error::Cancelled => WriteError::Cancelled,
+                build::Error::Memory(error) => WriteError::io(&names::segment(&directory, number))(error),
+            })?)
         } else {
             None
         };
-        let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref() };
+        let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref().map(Graph::view) };
         let mut segment = write_segment(&directory, number, &draft, progress)?;
         // Searching the segment brings it into memory: not beside all that it was made of.
         drop((graph, quantized, keys, rows, views));

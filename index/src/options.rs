@@ -7,32 +7,34 @@ pub const MAX_DIMS: usize = 16_384;
 /// The most bytes that a caller can keep in the manifest.
 pub const MAX_PAYLOAD: usize = 4096;
 
-/// How an index is built. Only `dims` is kept in the files: the others may change from one opening to the next, and apply to
-/// what is built from then on.
+/// The most that [`IndexOptions::m`] can be.
+pub(crate) const MAX_M: usize = 64;
+
+/// How an index is built. Only `dims` is kept in the files: the others may change from one opening to the next, and
+/// apply to what is built from then on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexOptions {
     /// Dimensions of the vectors, 1 to [`MAX_DIMS`].
     pub dims: usize,
-    /// Links that a new node gets on each level; a node can have twice as many on the lowest, rounded up to
-    /// a multiple of 32. 2 to 64. `M` in the HNSW
-    /// paper (Malkov and Yashunin, arXiv 1603.09320).
+    /// Half of the links that a node can have, which are rounded up to a multiple of 32. 2 to 64. `M` in the HNSW paper
+    /// (Malkov and Yashunin, arXiv 1603.09320).
     pub m: usize,
     /// How many candidates are kept while the links of a new node are sought; more makes a better graph, slower.
     /// 1 to 10,000.
     pub ef_construction: usize,
-    /// Decides the levels of the nodes. With the same seed, one thread and the same instructions of the processor, the same
-    /// input gives the same files.
+    /// Decides the order of insertion and the entries. With the same seed and the same instructions of the processor,
+    /// the same input gives the same files, by however many threads.
     pub seed: u64,
     /// Segments of fewer vectors have no graph: they are scanned. At least 1.
     pub flat_limit: usize,
     /// A segment is merged when the smaller ones together have this share of its size, in percent. Less makes fewer
     /// segments, which are searched faster, and writes the large ones more often. 1 to 100.
     pub merge_percent: usize,
-    /// The number of an index's first segment. An index that takes the place of another must begin where that one has not
-    /// been: readers know a segment by its number and header. Less than half of what fits.
+    /// The number of an index's first segment. An index that takes the place of another must begin where that one has
+    /// not been: readers know a segment by its number and header. Less than half of what fits.
     pub first_segment: u64,
-    /// A segment is written anew when this share of its vectors is deleted, in percent. 1 to 100.
+    /// A segment is written anew when this share of its vectors is deleted, in percent; at 0 when any is. 0 to 100.
     pub deleted_percent: usize,
 }
 
@@ -54,11 +56,11 @@ impl IndexOptions {
     pub(crate) fn check(&self) -> Result<(), OptionsError> {
         let bounds = [
             ("dims", self.dims, 1, MAX_DIMS),
-            ("m", self.m, 2, 64),
+            ("m", self.m, 2, MAX_M),
             ("ef_construction", self.ef_construction, 1, 10_000),
             ("flat_limit", self.flat_limit, 1, usize::MAX),
             ("merge_percent", self.merge_percent, 1, 100),
-            ("deleted_percent", self.deleted_percent, 1, 100),
+            ("deleted_percent", self.deleted_percent, 0, 100),
         ];
         let first = usize::try_from(self.first_segment).unwrap_or(usize::MAX);
         let bounds = bounds.into_iter().chain([("first_segment", first, 0, usize::MAX / 2)]);
@@ -90,8 +92,8 @@ impl SearchParams {
 /// How hard a search tries: more finds more of the true neighbours, slower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Effort {
-    /// So hard that about this share of the true neighbours is found: as hard as it took with questions near vectors of the
-    /// segment itself when its graph was built. More than 0.999 means that all vectors are compared.
+    /// So hard that about this share of the true neighbours is found: as hard as it took with questions near vectors of
+    /// the segment itself when its graph was built. More than 0.999 means that all vectors are compared.
     Recall(f32),
     /// A walk keeps so many candidates per segment, at least `k` of them.
     Ef(usize),

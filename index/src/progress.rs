@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// A part of a merge. They follow one another in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
+    /// The links of an older graph are taken over, round what was deleted. Left out where there is none.
+    Mending,
     /// New vectors are linked into the graph.
     Linking,
-    /// Near vectors are put into the places that linking has left free.
-    Filling,
     /// The segment is written.
     Writing,
     /// It is measured how hard a search has to try, on some of the vectors.
@@ -55,6 +55,16 @@ impl<'a> Work<'a> {
         if (self.on_progress)(progress).is_break() {
             self.is_cancelled.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Does a part of the work, of one vector, unless it was stopped.
+    pub(crate) fn go_on<T>(&self, part: impl FnOnce() -> T) -> Option<T> {
+        if self.is_cancelled() {
+            return None;
+        }
+        let done = part();
+        self.advance(1);
+        Some(done)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

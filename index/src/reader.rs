@@ -12,7 +12,8 @@ use crate::snapshot::Snapshot;
 /// A segment can be gone because a newer manifest was published meanwhile; so often the reader tries again.
 const ATTEMPTS: usize = 10;
 
-/// Follows an index that this or another process writes. Any number of readers, in any number of processes, may be open.
+/// Follows an index that this or another process writes. Any number of readers, in any number of processes, may be
+/// open.
 #[derive(Debug)]
 pub struct Reader {
     directory: PathBuf,
@@ -21,8 +22,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens an index: reads the manifest, maps the segments and reads their headers. The time it takes does not depend on the
-    /// number of vectors.
+    /// Opens an index: reads the manifest, maps the segments and reads their headers. The time it takes does not depend
+    /// on the number of vectors.
     ///
     /// # Errors
     /// When there is no index, or it has another version, is damaged where it was looked at, or cannot be read.
@@ -37,8 +38,8 @@ impl Reader {
         Arc::clone(&self.current.read())
     }
 
-    /// Looks whether a newer manifest was published, and opens it; segments that are mapped already stay mapped. Returns
-    /// whether there was one. It costs the reading of 64 bytes where there was none.
+    /// Looks whether a newer manifest was published, and opens it; segments that are mapped already stay mapped.
+    /// Returns whether there was one. It costs the reading of 64 bytes where there was none.
     ///
     /// # Errors
     /// As [`open`](Self::open). The older view then stays.

@@ -1,13 +1,16 @@
-//! A rotation that spreads every vector evenly over its numbers, so that their signs tell of its direction as much as they
-//! can (RaBitQ, Gao and Long, arXiv 2405.12497, with a Hadamard transform in the place of a random matrix, as in Ailon and
-//! Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). Part of the format: codes are those of rotated vectors.
+//! A rotation that spreads every vector evenly over its numbers, so that their signs tell of its direction as much as
+//! they can (RaBitQ, Gao and Long, arXiv 2405.12497, with a Hadamard transform in the place of a random matrix, as in
+//! Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). Part of the format: codes are those of
+//! rotated vectors.
 
 use crate::error::VectorError;
 use crate::quantize::{code_stride, normalise};
+use crate::random::sign;
 use crate::simd::Kernel;
 
-/// Flips of signs and transforms, in turn: after four of each, one number of the input is in every number of the output. Where the
-/// first and the last numbers that are transformed have little in common it takes twice as many for them to be about equal.
+/// Flips of signs and transforms, in turn: after four of each, one number of the input is in every number of the
+/// output. Where the first and the last numbers that are transformed have little in common it takes twice as many for
+/// them to be about equal.
 fn rounds(width: usize, span: usize) -> usize {
     if 2 * span - width < span / 2 { 8 } else { 4 }
 }
@@ -17,7 +20,8 @@ fn rounds(width: usize, span: usize) -> usize {
 pub(crate) struct Rotation {
     dims: usize,
     width: usize,
-    /// The largest power of two within the width: as many numbers are transformed at once, the first and the last in turn.
+    /// The largest power of two within the width: as many numbers are transformed at once, the first and the last in
+    /// turn.
     span: usize,
     /// 1 or -1, a row for each round.
     flips: Vec<f32>,
@@ -29,9 +33,7 @@ impl Rotation {
         let width = code_stride(dims);
         let span = 1 << width.ilog2();
         let mut state = 0x6d65_6d6f_7269_7374u64;
-        let flips = (0..rounds(width, span) * width)
-            .map(|_| if split_mix(&mut state) >> 63 == 0 { 1.0 } else { -1.0 })
-            .collect();
+        let flips = (0..rounds(width, span) * width).map(|_| sign(&mut state)).collect();
         Self { dims, width, span, flips }
     }
 
@@ -96,8 +98,8 @@ impl Rotation {
 /// Numbers that lie side by side go through the same steps, so that the compiler can take so many at once.
 const LANES: usize = 16;
 
-/// A Hadamard transform, scaled so that lengths stay. The length must be a power of two, and 64 at least. The numbers come out
-/// in another order than usual, as they lie after the transposition that brings the nearest ones apart.
+/// A Hadamard transform, scaled so that lengths stay. The length must be a power of two, and 64 at least. The numbers
+/// come out in another order than usual, as they lie after the transposition that brings the nearest ones apart.
 #[inline(always)]
 fn transform(numbers: &mut [f32], scratch: &mut [f32]) {
     let rows = numbers.len() / LANES;
@@ -139,15 +141,6 @@ fn add_and_subtract(numbers: &mut [f32], least: usize) {
         }
         half *= 2;
     }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut bits = *state;
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ impl SegmentFile {
         if header_checksum != entry.header_checksum || shape.count != entry.count || shape.dims as usize != dims {
             return Err(OpenError::damaged(&path, "it is not the segment that the manifest speaks of"));
         }
-        // Not before the header was read: that would bring in the first huge page of a file that is not read any further.
+        // Not before the header was read: that would bring in the first huge page of a file that is not read any
+        // further.
         bytes.advise_huge_pages();
         let layout = shape.layout();
         let kernel = Kernel::detect();

@@ -24,7 +24,8 @@ pub struct Hit {
     pub score: f32,
 }
 
-/// One unchanging view of an index. Searching it takes no lock; it stays whole when the index changes or its files are removed.
+/// One unchanging view of an index. Searching it takes no lock; it stays whole when the index changes or its files are
+/// removed.
 #[derive(Debug)]
 pub struct Snapshot {
     pub(crate) dims: usize,
@@ -60,8 +61,8 @@ impl Snapshot {
         Ok(Self { dims, generation, next_segment, payload, segments, rotation })
     }
 
-    /// The vectors nearest to `query` by cosine among those that the filter lets pass, best first, ties by key. The query
-    /// may have any length but zero. Fewer than `k` come back only when fewer are allowed.
+    /// The vectors nearest to `query` by cosine among those that the filter lets pass, best first, ties by key. The
+    /// query may have any length but zero. Fewer than `k` come back only when fewer are allowed.
     ///
     /// # Errors
     /// When the query has other dimensions than the index, is zero, or has a NaN or an infinity in it.
@@ -72,8 +73,9 @@ impl Snapshot {
             Filter::Only(keys) | Filter::Except(keys) => keys.len(),
         };
         // More than there are cannot be found; so no memory is set aside for more.
-        let k = params.k.min(self.len());
-        let wanted = Wanted { query: &query, k, effort: params.effort, filter, filter_len, total: self.len() as u64 };
+        let total = self.len();
+        let k = params.k.min(total);
+        let wanted = Wanted { query: &query, k, effort: params.effort, filter, filter_len, total: total as u64 };
         let mut found = Vec::new();
         if k > 0 {
             self.segments.iter().for_each(|segment| search::search(segment, &wanted, &mut found));
@@ -95,7 +97,7 @@ impl Snapshot {
 
     /// About the vector of a key, scaled to length 1: it is kept in 16 bits per number.
     pub fn vector(&self, key: Key) -> Option<Vec<f32>> {
-        self.with_row(key, |row| self.rotation.original(row.decode().collect()))
+        self.with_row(key, |row| self.rotation.original(row.decode()))
     }
 
     /// Hands the vector of a key to `look`, as it is kept.
@@ -160,9 +162,9 @@ impl Snapshot {
         unchecked.map(|segment| segment.file.layout.file_len).sum()
     }
 
-    /// Compares every segment with its checksums, each once after it was mapped: what newer snapshots take over from this
-    /// one is not read again. Opening an index reads nothing but headers, so whoever wants to rely on what a search finds
-    /// checks first.
+    /// Compares every segment with its checksums, each once after it was mapped: what newer snapshots take over from
+    /// this one is not read again. Opening an index reads nothing but headers, so whoever wants to rely on what a
+    /// search finds checks first.
     ///
     /// # Errors
     /// When a segment is damaged.
@@ -170,7 +172,7 @@ impl Snapshot {
         self.segments.iter().try_for_each(|segment| segment.file.check())
     }
 
-    /// Checks all that can be checked, reading every byte: checksums, keys, links, levels, that every node can be reached,
+    /// Checks all that can be checked, reading every byte: checksums, keys, links, that every node can be reached,
     /// codes, tombstones. Returns what is wrong; nothing, for a sound index.
     pub fn verify(&self) -> Vec<Problem> {
         verify::verify(self)

@@ -1,15 +1,17 @@
 //! Checks all that can be checked of an index.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 
 use rayon::prelude::*;
 
 use crate::error::Problem;
 use crate::format::layout::Section;
 use crate::format::view::{SegmentView, row_links};
-use crate::format::{MAX_LEVEL, NO_SLOT, names};
+use crate::format::{NO_SLOT, names};
+use crate::graph::edges::Encoder;
 use crate::graph::vectors::Vectors;
-use crate::graph::{GraphView, connect, edges};
+use crate::graph::{GraphView, connect};
 use crate::quantize::Row;
 use crate::segment::Segment;
 use crate::snapshot::Snapshot;
@@ -29,7 +31,8 @@ pub(crate) fn verify(snapshot: &Snapshot) -> Vec<Problem> {
         check_keys(&view, &mut report);
         check_vectors(&view, &mut report);
         if let Some(graph) = &view.graph {
-            check_graph(graph, view.count(), &mut report);
+            let entries = segment.file.header.shape.entries as usize;
+            check_graph(graph, entries, view.count(), &mut report);
             check_edges(graph, &view.vectors, &mut report);
         }
         for (&key, slot) in view.keys.iter().zip(0..) {
@@ -78,61 +81,51 @@ fn check_vectors(view: &SegmentView<'_>, report: &mut impl FnMut(String)) {
     first.report(report);
 }
 
-fn check_graph(graph: &GraphView<'_>, count: usize, report: &mut impl FnMut(String)) {
+fn check_graph(graph: &GraphView<'_>, entries: usize, count: usize, report: &mut impl FnMut(String)) {
     let mut first = First::default();
-    let mut rows = 0;
-    for (&level, slot) in graph.levels.iter().zip(0..) {
-        first.note(level > graph.top_level.min(MAX_LEVEL), || format!("slot {slot} is above the highest level"));
-        let expected = if level > 0 { rows } else { NO_SLOT };
-        first.note(graph.upper_start.get(slot as usize) != Some(&expected), || {
-            format!("the upper links of slot {slot} are not where they belong")
-        });
-        rows = rows.wrapping_add(u32::from(level));
-        for at in 0..=level {
-            check_row(graph, slot, at, count, &mut first);
-        }
+    check_row("the entries", graph.entries_and_edges().0, NO_SLOT, count, &mut first);
+    first.note(graph.entries().len() != entries, || "there are not as many entries as the header says".to_owned());
+    for slot in 0..count as Slot {
+        let (links, _) = graph.links_and_edges(slot);
+        check_row(format_args!("slot {slot}"), links, slot, count, &mut first);
+        let firm = graph.firm.get(slot as usize).copied().unwrap_or(u8::MAX);
+        first
+            .note(usize::from(firm) > row_links(links).len(), || format!("slot {slot} has fewer links than firm ones"));
     }
-    first.note(rows as usize * graph.upper_width != graph.upper_links.len(), || {
-        "there are not as many upper links as the levels say".to_owned()
-    });
-    first.note(graph.levels.get(graph.entry as usize) != Some(&graph.top_level), || {
-        "the entry is not on the highest level".to_owned()
-    });
     let seen = connect::reachable(graph, count);
     let lost = seen.iter().filter(|&&is_seen| !is_seen).count();
-    first.note(lost > 0, || format!("{lost} of {count} vectors cannot be reached from the entry"));
+    first.note(lost > 0, || format!("{lost} of {count} vectors cannot be reached from the first entry"));
     first.report(report);
 }
 
 fn check_edges(graph: &GraphView<'_>, vectors: &Vectors<'_>, report: &mut impl FnMut(String)) {
-    let is_wrong = |&slot: &Slot| {
-        let (row, edges) = graph.links_and_edges(slot);
-        let mut expected = vec![0; 4 * edges.len()];
-        edges::encode(vectors, slot, row_links(row), &mut expected);
-        bytemuck::cast_slice::<u32, u8>(edges) != expected
+    let is_wrong = |encoder: &mut Encoder, (links, edges): (&[Slot], &[u32])| {
+        edges != encoder.edges(vectors, row_links(links), edges.len())
     };
-    let wrong: Vec<Slot> = (0..vectors.codes.count() as Slot).into_par_iter().filter(is_wrong).collect();
     let mut first = First::default();
-    for slot in wrong {
+    let mut encoder = Encoder::default();
+    encoder.centre_on_zero(vectors);
+    let entries_are_wrong = is_wrong(&mut encoder, graph.entries_and_edges());
+    first.note(entries_are_wrong, || "the edges of the entries are not those of their codes".to_owned());
+    let slots = (0..vectors.codes.count() as Slot).into_par_iter();
+    let wrong = slots.map_init(Encoder::default, |encoder, slot| {
+        encoder.centre_on(vectors, slot);
+        is_wrong(encoder, graph.links_and_edges(slot)).then_some(slot)
+    });
+    for slot in wrong.flatten().collect::<Vec<Slot>>() {
         first.note(true, || format!("the edges of slot {slot} are not those of its links and codes"));
     }
     first.report(report);
 }
 
-fn check_row(graph: &GraphView<'_>, slot: Slot, level: u8, count: usize, first: &mut First) {
-    let neighbours = graph.neighbours(slot, level);
-    for (position, &neighbour) in neighbours.iter().enumerate() {
-        let neighbour_level = graph.levels.get(neighbour as usize);
-        let is_wrong = neighbour as usize >= count
-            || neighbour == slot
-            || neighbours[..position].contains(&neighbour)
-            || neighbour_level.is_none_or(|&other| other < level);
-        first.note(is_wrong, || format!("slot {slot} has a wrong link on level {level}: {neighbour}"));
+/// `itself` is what the row may not link to.
+fn check_row(whose: impl Display, row: &[Slot], itself: Slot, count: usize, first: &mut First) {
+    let links = row_links(row);
+    for (position, &link) in links.iter().enumerate() {
+        let is_wrong = link as usize >= count || link == itself || links[..position].contains(&link);
+        first.note(is_wrong, || format!("{whose}: a wrong link to {link}"));
     }
-    let rest = graph.row(slot, level).map_or(&[][..], |row| &row[neighbours.len()..]);
-    first.note(rest.iter().any(|&link| link != NO_SLOT), || {
-        format!("slot {slot} has links on level {level} after their end")
-    });
+    first.note(row[links.len()..].iter().any(|&link| link != NO_SLOT), || format!("{whose}: links after their end"));
 }
 
 /// The first problem of a kind of check, and how many there are: a damaged section has thousands.

@@ -28,8 +28,8 @@ use crate::{Key, Progress};
 
 /// Changes an index. The caller sees to it that there is one writer of a directory at a time, in all processes.
 ///
-/// After an error the index is as before, on the disk and for this writer; but after a sync that failed the writer refuses
-/// everything, and is to be opened anew.
+/// After an error the index is as before, on the disk and for this writer; but after a sync that failed the writer
+/// refuses everything, and is to be opened anew.
 #[derive(Debug)]
 pub struct Writer {
     directory: PathBuf,
@@ -69,7 +69,8 @@ impl Writer {
     /// Opens an index to change it. What a crash has left in the directory is removed.
     ///
     /// # Errors
-    /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the index's.
+    /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
+    /// index's.
     pub fn open(directory: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
         options.check()?;
         let directory = directory.as_ref().to_owned();
@@ -87,9 +88,9 @@ impl Writer {
         Arc::clone(&self.current)
     }
 
-    /// Removes the vectors of `deletes`, then puts in those of `upserts`, in the place of what their keys had before, and
-    /// publishes the result together with `payload`: after a crash all of it is there or none. Applying the same again changes
-    /// nothing but the generation. Of a key that comes twice in `upserts` the last vector counts.
+    /// Removes the vectors of `deletes`, then puts in those of `upserts`, in the place of what their keys had before,
+    /// and publishes the result together with `payload`: after a crash all of it is there or none. Applying the same
+    /// again changes nothing but the generation. Of a key that comes twice in `upserts` the last vector counts.
     ///
     /// Vectors need not have length 1; they are kept so. The new vectors are scanned by searches until a
     /// [merge](Self::maintain) puts them into a graph.
@@ -132,9 +133,9 @@ impl Writer {
         self.publish(segments, payload.to_vec())
     }
 
-    /// Merges some segments, where that makes searches faster, and publishes the result. Returns whether more remains to be
-    /// done. `progress` is called from several threads and may stop the work, which is then lost. It runs in the rayon pool
-    /// it is called in.
+    /// Merges some segments, where that makes searches faster, and publishes the result. Returns whether more remains
+    /// to be done. `progress` is called from several threads and may stop the work, which is then lost. It runs in the
+    /// rayon pool it is called in.
     ///
     /// # Errors
     /// When it is stopped, a segment is damaged, or a file cannot be written.
@@ -158,9 +159,9 @@ impl Writer {
         done
     }
 
-    /// The merge that should be done next, if any. It can be [run](Merge::run) by another thread, while this writer applies
-    /// more; it is put in by [`finish_merge`](Self::finish_merge). One merge at a time: the next one may be begun once
-    /// this one is finished or dropped.
+    /// The merge that should be done next, if any. It can be [run](Merge::run) by another thread, while this writer
+    /// applies more; it is put in by [`finish_merge`](Self::finish_merge). One merge at a time: the next one may be
+    /// begun once this one is finished or dropped.
     pub fn begin_merge(&mut self) -> Option<Merge> {
         let sources = merge::plan(&self.current.segments, &self.options)?;
         let number = self.take_number();
@@ -214,8 +215,8 @@ impl Writer {
         Ok((keys, vectors))
     }
 
-    /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose writing
-    /// failed late may name it all the same.
+    /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose
+    /// writing failed late may name it all the same.
     fn take_number(&mut self) -> u64 {
         let Snapshot { dims, generation, next_segment, ref payload, ref segments, ref rotation } = *self.current;
         let (payload, segments, rotation) = (payload.clone(), segments.clone(), rotation.clone());

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
 use memorist_engine::types::{Kind, Mode};
+use serde::Deserialize;
 
 use crate::exit;
 use crate::wire::{Detail, Importance, When};
@@ -35,6 +36,13 @@ Afterwards make the model the setting of every process that uses this store, and
     model = \"DIR\"        in memorist.toml, or MEMORIST_MODEL=DIR
 
 A process with another model finds memories by their words alone, and says so.";
+
+const BROWSE: &str = "\
+Search as you type, read, follow links and delete, on an interactive screen. F1 shows the keys.
+
+The screen shows what `memorist list` and `memorist search` may show: with --project and --agent, and the filters below. \
+Words are searched from the first letter on; meaning too, as soon as the model is in memory. Neither searching nor \
+reading here counts as an access. Nothing is deleted without a question.";
 
 const BENCH: &str = "\
 Measure the vector search of this store on its own vectors: some of them are searched for, and what is found beside them \
@@ -126,6 +134,9 @@ pub enum Command {
     Add(Add),
     /// Find memories by meaning and by word
     Search(Search),
+    /// Search as you type, read, follow links and delete, on an interactive screen
+    #[command(long_about = BROWSE)]
+    Browse(Browse),
     /// Show a whole memory
     Get(Get),
     /// Change a memory; the version before it is kept
@@ -197,7 +208,7 @@ pub struct Add {
     pub fields: Fields,
 }
 
-/// Which memories a search or a list may return.
+/// Which memories a search, a list or the interactive screen may return.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Filters {
     /// Only this kind; repeat for more
@@ -255,6 +266,15 @@ pub struct Search {
     /// Also show times and candidate counts
     #[arg(long)]
     pub explain: bool,
+}
+
+/// `browse`.
+#[derive(Debug, Args)]
+pub struct Browse {
+    /// What to look for first
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub filters: Filters,
 }
 
 /// `get`.
@@ -381,6 +401,39 @@ pub struct Serve {
     /// Another host name under which clients reach the HTTP server; repeat for more
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub allow_hosts: Vec<String>,
+    /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
+    #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
+    profile: Option<String>,
+}
+
+impl Serve {
+    /// The profile that was asked for. An empty variable is one that is not set.
+    pub fn profile(&self) -> Option<ProfileName> {
+        self.profile.as_deref().and_then(|name| ProfileName::from_str(name, false).ok())
+    }
+}
+
+/// The tools that a server offers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ProfileName {
+    /// What every session needs.
+    #[default]
+    Core,
+    /// Everything.
+    Full,
+    /// The tools of Mudpuppy's memory.
+    Mudpuppy,
+    /// The tools of Memorizer.
+    Memorizer,
+    /// The tools of Krolik's memory.
+    Krolik,
+}
+
+/// Every profile, for help and completion, and the empty value.
+fn profiles() -> PossibleValuesParser {
+    let names = ProfileName::value_variants().iter().filter_map(ProfileName::to_possible_value);
+    PossibleValuesParser::new(names.chain([PossibleValue::new("").hide(true)]))
 }
 
 /// `demo`.

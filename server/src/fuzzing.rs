@@ -1,5 +1,6 @@
 //! What fuzzing asks of the readers of what users and clients send: any bytes are refused in words, or mean what they say.
 
+use memorist_engine::body::Body;
 use memorist_engine::types::{NewRecord, Record, Weights};
 use serde_json::{Map, Value};
 
@@ -66,7 +67,8 @@ pub fn time(bytes: &[u8]) {
 
 /// The record that a store would make of it, as far as an export shows.
 fn as_saved(new: NewRecord) -> Record {
-    let NewRecord { content, kind, source, context, confidence, importance, tags, expires_at, scope } = new;
+    let NewRecord { content, kind, source, context, confidence, importance, tags, expires_at, scope, body } = new;
+    let body = body.map(|body| Body::new(kind, body).expect("a body that was checked"));
     Record {
         id: 1,
         ulid: String::new(),
@@ -85,5 +87,6 @@ fn as_saved(new: NewRecord) -> Record {
         expires_at,
         access_count: 0,
         last_accessed_at: None,
+        body,
     }
 }

@@ -24,6 +24,7 @@ mod output;
 mod settings;
 mod wire;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -51,12 +52,15 @@ pub fn run() -> ExitCode {
 
 fn command(cli: Cli) -> Outcome {
     let settings = Settings::resolve(&cli.global)?;
-    logging::start(&settings.log_filter);
+    // What is logged on a terminal would lie across the screen.
+    let covered = matches!(cli.command, Command::Browse(_)) && std::io::stderr().is_terminal();
+    logging::start((!covered).then_some(settings.log_filter.as_str()));
     let app = App::new(settings);
     match cli.command {
         Command::Setup => cli::setup::run(&app),
         Command::Add(args) => cli::add::run(&app, args),
         Command::Search(args) => cli::search::run(&app, args),
+        Command::Browse(args) => cli::browse::run(&app, &args),
         Command::Get(args) => cli::get::run(&app, &args),
         Command::Update(args) => cli::update::run(&app, args),
         Command::Delete(args) => cli::delete::run(&app, &args),

@@ -2,8 +2,10 @@
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging. RUST_LOG decides; else `filter`.
-pub fn start(filter: &str) {
+/// Starts logging. RUST_LOG decides; else `filter`. None: nothing is logged, whatever RUST_LOG says.
+pub fn start(filter: Option<&str>) {
+    memorist_engine::keywords::log_contained_panics();
+    let Some(filter) = filter else { return };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     // No ANSI escapes: stderr is often a client's log file. A closed stderr must not become a panic.
     let started = tracing_subscriber::fmt()
@@ -12,7 +14,6 @@ pub fn start(filter: &str) {
         .with_ansi(false)
         .log_internal_errors(false)
         .try_init();
-    memorist_engine::keywords::log_contained_panics();
     // The only failure is that a subscriber is set already, which then serves.
     drop(started);
 }

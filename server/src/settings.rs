@@ -7,10 +7,11 @@ use std::time::Duration;
 use directories::ProjectDirs;
 use memorist_engine::config::{Backend, Config, ModelSource};
 use memorist_engine::quality::Quality;
-use memorist_engine::types::Weights;
+use memorist_engine::sensitive::Sensitive;
+use memorist_engine::types::{Reach, Weights};
 use serde::Deserialize;
 
-use crate::args::Global;
+use crate::args::{Global, ProfileName};
 use crate::exit::Failure;
 use crate::logging;
 use crate::ops::Context;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub engine: Config,
     /// What fills in what a call leaves out.
     pub context: Context,
+    /// The tools that a server offers.
+    pub profile: ProfileName,
     /// Where results go.
     pub output: Output,
     /// What is logged, where RUST_LOG does not say.
@@ -41,8 +44,14 @@ struct File {
     project: Option<String>,
     agent: Option<String>,
     log: Option<String>,
+    /// The tools that a server offers.
+    profile: Option<ProfileName>,
     /// A folder with `model.onnx` and `tokenizer.json`, or "none".
     model: Option<String>,
+    /// What is done about passwords, keys and the like: "refuse" or "redact".
+    sensitive: Option<Sensitive>,
+    /// Expired memories are deleted so much later.
+    expiry_grace_seconds: Option<u64>,
     /// Whether the model may be fetched.
     download: Option<bool>,
     /// The model is released after so long without use.
@@ -96,6 +105,8 @@ impl Settings {
         engine.backend = file.search.backend.unwrap_or_default();
         engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
         engine.may_download = file.download.unwrap_or(engine.may_download);
+        engine.sensitive = file.sensitive.unwrap_or_default();
+        engine.expiry_grace = file.expiry_grace_seconds.map_or(engine.expiry_grace, Duration::from_secs);
         engine.model_idle = file.model_idle_seconds.map_or(engine.model_idle, Duration::from_secs);
         engine.model = match named(&global.model).or(file.model).as_deref() {
             None => ModelSource::Default,
@@ -109,9 +120,11 @@ impl Settings {
                 defaults: Defaults {
                     project: named(&global.project).or(file.project),
                     agent: named(&global.agent).or(file.agent),
+                    otherwise: Reach::Every,
                 },
                 weights,
             },
+            profile: file.profile.unwrap_or_default(),
             output: Output { json: global.json, quiet: global.quiet },
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
         })
@@ -133,7 +146,7 @@ mod tests {
     use super::*;
 
     const FILE: &str = "store = \"/from/file\"\nproject = \"apollo\"\nlog = \"info\"\n\
-                        model = \"none\"\nmodel_idle_seconds = 9\n\
+                        model = \"none\"\nmodel_idle_seconds = 9\nprofile = \"full\"\n\
                         [search]\nvector_weight = 0.5\nkeyword_weight = 0.5\nbackend = \"exact\"\n";
 
     fn combine(global: &Global, text: &str) -> Settings {
@@ -156,7 +169,7 @@ mod tests {
         assert_eq!((settings.engine.backend, settings.engine.model), (Backend::Exact, ModelSource::None));
         assert_eq!(settings.engine.model_idle, Duration::from_secs(9));
         assert_eq!(settings.context.defaults.project.as_deref(), Some("apollo"));
-        assert_eq!(settings.log_filter, "info");
+        assert_eq!((settings.log_filter.as_str(), settings.profile), ("info", ProfileName::Full));
     }
 
     #[test]

@@ -302,6 +302,8 @@ def main():
         settings = Path(folder, "memorist.toml")
         settings.touch()
         os.environ["MEMORIST_CONFIG"] = str(settings)
+        # For memory_stats.
+        os.environ["MEMORIST_PROFILE"] = "full"
         with_model = provide_model(binary)
         store = Path(folder, "store")
         stdio = Stdio(checks, binary, store)

@@ -3,7 +3,7 @@
 use std::fs;
 
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Weights};
+use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Viewer, Weights};
 use memorist_engine::{Error, ErrorKind};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -55,10 +55,10 @@ fn records_out_of_bounds_are_refused_by_the_name_of_the_field() {
         RecordUpdate { content: Some(String::new()), ..RecordUpdate::default() },
         RecordUpdate { importance: Some(11), ..RecordUpdate::default() },
     ] {
-        assert_eq!(store.engine.update(kept, &update).unwrap_err().kind(), ErrorKind::Input);
+        assert_eq!(store.engine.update(kept, &update, &Viewer::OWNER).unwrap_err().kind(), ErrorKind::Input);
     }
-    assert_eq!(store.engine.get(kept).unwrap().content, "kept through all of it");
-    assert_eq!(store.engine.stats().unwrap().total, 2);
+    assert_eq!(store.engine.get(kept, &Viewer::OWNER).unwrap().content, "kept through all of it");
+    assert_eq!(store.engine.stats(&Filter::default()).unwrap().total, 2);
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn queries_out_of_bounds_are_refused_by_the_name_of_the_field() {
         assert_eq!(blamed(store.engine.search(&query)), field);
     }
     for id in [0, -1, i64::MIN, i64::MAX] {
-        assert!(matches!(store.engine.get(id), Err(Error::NotFound(gone)) if gone == id));
-        assert!(!store.engine.delete(id).unwrap());
+        assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(gone)) if gone == id));
+        assert!(!store.engine.delete(id, &Viewer::OWNER).unwrap());
     }
 }
 

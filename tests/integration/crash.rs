@@ -7,9 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use memorist_engine::engine::ListQuery;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Mode, NewRecord, Query, RecordId, RecordUpdate};
+use memorist_engine::types::{ListQuery, Mode, NewRecord, Query, RecordId, RecordUpdate, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +26,7 @@ const MOST: usize = 150;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Every step of `memorist_index::crash::point` on the way of publishing, in its order. Those of changing the model are in
-/// `reembed.rs`, those of a repair in `damage_to_records.rs`.
+/// `reembed.rs`, those of a repair in `damage_to_records.rs`, those of a purge in `forget.rs`.
 const STEPS: [&str; 11] = [
     "file written",
     "file synced",
@@ -58,7 +57,7 @@ fn a_child() {
     let delete = |at: usize, mine: &mut Vec<RecordId>| {
         let id = mine.swap_remove(at);
         say(format!("delete {id}"));
-        assert!(engine.delete(id).expect("deletes"));
+        assert!(engine.delete(id, &Viewer::OWNER).expect("deletes"));
         say("done".into());
     };
     for turn in 1.. {
@@ -70,7 +69,7 @@ fn a_child() {
             2..5 if !mine.is_empty() => {
                 say(format!("update {} {text}", mine[at]));
                 let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
-                engine.update(mine[at], &update).expect("updates");
+                engine.update(mine[at], &update, &Viewer::OWNER).expect("updates");
                 say("done".into());
             }
             5 if turn % 3 == 0 => engine.flush(&NoProgress).expect("applies"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId};
+use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -76,7 +76,7 @@ fn store() -> (Store, Files) {
     for n in RECORDS..RECORDS + 40 {
         store.engine.add(&record(n)).expect("adds");
     }
-    (5..300).step_by(9).for_each(|id| assert!(store.engine.delete(id).expect("deletes")));
+    (5..300).step_by(9).for_each(|id| assert!(store.engine.delete(id, &Viewer::OWNER).expect("deletes")));
     store.settle();
     (store, before)
 }

@@ -6,9 +6,8 @@ use std::process::{Command, Stdio};
 
 use memorist_engine::Error;
 use memorist_engine::doctor::Diagnosis;
-use memorist_engine::engine::ListQuery;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Mode, Query, RecordId, RecordUpdate};
+use memorist_engine::types::{ListQuery, Mode, Query, RecordId, RecordUpdate, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -28,7 +27,7 @@ fn store() -> TempDir {
     for id in 1..=MEMORIES {
         assert_eq!(store.add(&text(id)), id);
     }
-    store.engine.update(5, &RecordUpdate { importance: Some(9), ..RecordUpdate::default() }).unwrap();
+    store.engine.update(5, &RecordUpdate { importance: Some(9), ..RecordUpdate::default() }, &Viewer::OWNER).unwrap();
     store.settle();
     let Store { engine, folder } = store;
     engine.close();

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use memorist_engine::Error;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, Record, RecordId};
+use memorist_engine::types::{
+    Filter, Kind, ListQuery, Mode, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -27,7 +30,7 @@ fn fill(store: &Store) -> Vec<Record> {
         record.scope.agent = AGENTS[at / 3 % 3].map(Into::into);
         ids.push(store.engine.add(&record).unwrap().id);
     }
-    ids.into_iter().map(|id| store.engine.get(id).unwrap()).collect()
+    ids.into_iter().map(|id| store.engine.get(id, &Viewer::OWNER).unwrap()).collect()
 }
 
 fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
@@ -35,17 +38,19 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
     let tags = prop::collection::vec(prop::sample::select(TAGS.to_vec()).prop_map(String::from), 0..3);
     let importance = prop::option::of(1..=10i64);
     let confidence = prop::option::of(prop::sample::select(vec![0.0, 0.25, 0.5, 0.6, 1.0]));
-    let name =
-        |names: [Option<&'static str>; 3]| prop::sample::select(names.to_vec()).prop_map(|name| name.map(String::from));
+    let reach = |names: [Option<&'static str>; 3]| {
+        let own = prop::sample::select(names.to_vec());
+        let own = own.prop_map(|name| name.map_or(Reach::Shared, |name| Reach::Own(name.into())));
+        prop_oneof![Just(Reach::Every), own]
+    };
     let time = prop::option::of(prop::sample::select(times));
-    (kinds, tags, importance, confidence, name(PROJECTS), name(AGENTS), time.clone(), time).prop_map(
+    (kinds, tags, importance, confidence, reach(PROJECTS), reach(AGENTS), time.clone(), time).prop_map(
         |(kinds, tags, min_importance, min_confidence, project, agent, created_after, created_before)| Filter {
             kinds,
             tags,
             min_importance,
             min_confidence,
-            project,
-            agent,
+            viewer: Viewer { agent, project },
             created_after,
             created_before,
         },
@@ -89,8 +94,9 @@ fn a_scope_sees_its_own_and_the_global_records() {
     let atlas = in_scope(None, Some("atlas"), "shared knowledge of atlas");
     let other = in_scope(None, Some("borealis"), "shared knowledge of borealis");
     let scribe = in_scope(Some("scribe"), Some("atlas"), "shared knowledge of the scribe");
-    let find = |agent: Option<&str>, project: Option<&str>| {
-        let filter = Filter { agent: agent.map(Into::into), project: project.map(Into::into), ..Filter::default() };
+    let own = |name: &str| Reach::Own(name.into());
+    let find = |agent: Reach, project: Reach| {
+        let filter = Filter::of(Viewer { agent, project });
         let mut found = store.find(&Query { mode: Mode::Keyword, filter, ..Query::new("shared knowledge") });
         found.sort_unstable();
         found
@@ -99,10 +105,44 @@ fn a_scope_sees_its_own_and_the_global_records() {
         if settled {
             store.settle();
         }
-        assert_eq!(find(None, None), [global, atlas, other, scribe]);
-        assert_eq!(find(None, Some("atlas")), [global, atlas, scribe]);
-        assert_eq!(find(Some("scout"), Some("atlas")), [global, atlas]);
-        assert_eq!(find(Some("scribe"), None), [global, atlas, other, scribe]);
-        assert_eq!(find(None, Some("unheard of")), [global]);
+        assert_eq!(find(Reach::Every, Reach::Every), [global, atlas, other, scribe]);
+        assert_eq!(find(Reach::Every, own("atlas")), [global, atlas, scribe]);
+        assert_eq!(find(Reach::Shared, own("atlas")), [global, atlas]);
+        assert_eq!(find(own("scout"), own("atlas")), [global, atlas]);
+        assert_eq!(find(own("scribe"), Reach::Every), [global, atlas, other, scribe]);
+        assert_eq!(find(own("scribe"), Reach::Shared), [global]);
+        assert_eq!(find(Reach::Every, own("unheard of")), [global]);
+        assert_eq!(find(Reach::Every, Reach::Shared), [global]);
     }
+}
+
+/// R23, R24: what another project or agent has is to every call as if it did not exist.
+#[test]
+fn what_is_out_of_view_can_be_neither_fetched_nor_counted_nor_changed() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let mut record = NewRecord::new("known to the scribe of atlas alone");
+    record.scope = Scope { agent: Some("scribe".into()), project: Some("atlas".into()) };
+    let id = engine.add(&record).unwrap().id;
+    let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+    let shared = Viewer { agent: Reach::Shared, project: Reach::Shared };
+    for viewer in [Viewer::in_project("borealis"), Viewer::of_agent("scout"), shared] {
+        assert!(matches!(engine.get(id, &viewer), Err(Error::NotFound(gone)) if gone == id));
+        assert_eq!(engine.peek(id, &viewer).unwrap(), None);
+        assert!(matches!(engine.update(id, &update, &viewer), Err(Error::NotFound(gone)) if gone == id));
+        assert!(!engine.delete(id, &viewer).unwrap());
+        let filter = Filter::of(viewer);
+        assert_eq!(engine.stats(&filter).unwrap().total, 0);
+        assert_eq!(engine.list(&ListQuery { limit: 10, filter, ..ListQuery::default() }).unwrap(), []);
+    }
+    let own = Viewer { agent: Reach::Own("scribe".into()), project: Reach::Own("atlas".into()) };
+    let record = engine.get(id, &own).unwrap();
+    assert_eq!((record.access_count, record.version), (1, 1), "only what sees it has left a trace");
+    assert_eq!(engine.update(id, &update, &own).unwrap().record.version, 2);
+    assert!(engine.delete(id, &own).unwrap());
+    let nobody = Viewer::in_project(Reach::EVERY);
+    assert!(engine.peek(id, &nobody).unwrap_err().to_string().starts_with("project: \"*\" stands for every project"));
+    let scope = Scope { agent: None, project: Some(Reach::EVERY.into()) };
+    let error = engine.add(&NewRecord { scope, ..NewRecord::new("text") }).unwrap_err();
+    assert!(error.to_string().starts_with("project: "), "{error}");
 }

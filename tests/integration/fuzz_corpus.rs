@@ -87,6 +87,7 @@ fn sound_seeds_are_of_the_present_format() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     let seed = |name: &str| fs::read(corpus.join(name)).unwrap();
     assert!(manifest(&seed("vector_manifest/sound")));
-    assert!(segment(&seed("vector_segment/flat"), folder.path()));
-    assert!(segment(&seed("vector_segment/graph"), folder.path()));
+    for name in ["flat", "graph", "links_to_nowhere", "scales_of_nan"] {
+        assert!(segment(&seed(&format!("vector_segment/{name}")), folder.path()), "{name} is opened, sound or not");
+    }
 }

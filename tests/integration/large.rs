@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use memorist_engine::config::Config;
 use memorist_engine::progress::{NoProgress, Progress};
-use memorist_engine::types::{Mode, NewRecord, Query};
+use memorist_engine::types::{Filter, Mode, NewRecord, Query};
 
 use crate::support::{Setup, another_process, hashed};
 
@@ -30,7 +30,7 @@ struct Merging;
 
 impl Progress for Merging {
     fn start(&self, what: &str, total: Option<u64>) {
-        if what == "filling up links" && total == Some(RECORDS as u64) {
+        if what == "writing the vector index" && total == Some(RECORDS as u64) {
             say("merging");
         }
     }
@@ -116,6 +116,6 @@ fn open(folder: &Path, at: usize) -> Duration {
         assert_eq!(reply.hits.len(), 10, "{mode:?}");
         assert!(reply.warnings.is_empty(), "{mode:?}: {:?}", reply.warnings);
     }
-    assert_eq!(engine.stats().expect("counts").total, RECORDS as u64);
+    assert_eq!(engine.stats(&Filter::default()).expect("counts").total, RECORDS as u64);
     opened
 }

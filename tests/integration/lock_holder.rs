@@ -121,7 +121,8 @@ struct Writer<'crowd> {
 
 impl Writer<'_> {
     fn text(&mut self) -> Text {
-        let number = self.random.random::<u64>().to_string();
+        // Of fewer digits than a card's number, which would be refused.
+        let number = self.random.random_range(0..1_000_000_000_000_u64).to_string();
         Text { whole: format!("common {} text {number}", WORDS[self.at]), number }
     }
 

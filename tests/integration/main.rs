@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `store.rs` | what is written is found, by every mode, before and after the indexes know of it |
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
+//! | `links.rs` | links between memories: chains, what is superseded, and from whom it is hidden; digests |
 //! | `model.rs` | random sequences of everything, against a plain model |
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
 //! | `recovery.rs` | indexes that are gone, old, or another's |
@@ -15,6 +16,7 @@
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
 //! | `space.rs` | what is deleted gives its space back |
+//! | `forget.rs` | what is purged is in no file any more, and what has expired is deleted |
 //! | `processes.rs` | eight processes that write at once find at once what all of them wrote |
 //! | `lock_holder.rs` | eight processes, of which the one that holds the writer lock is killed every second |
 //! | `large.rs` | 100,000 memories, killed in the middle of a merge |
@@ -24,6 +26,7 @@
 
 mod bad_input;
 mod bench;
+mod bodies;
 #[cfg(unix)]
 mod crash;
 mod damage;
@@ -32,9 +35,13 @@ mod damage_to_records;
 mod disk;
 mod docs;
 mod filters;
+#[cfg(unix)]
+mod forget;
 mod fuzz_corpus;
 #[cfg(unix)]
+mod history;
 mod large;
+mod links;
 #[cfg(target_os = "linux")]
 mod lock_holder;
 mod meaning;
@@ -46,6 +53,7 @@ mod processes;
 mod racing;
 mod recovery;
 mod reembed;
+mod saving;
 mod space;
 mod store;
 mod support;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Hit, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, Tier};
+use memorist_engine::types::{Filter, Hit, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, Tier, Viewer};
 use memorist_engine::{Engine, Error};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -110,7 +110,7 @@ impl Model {
         self.live
             .iter()
             .filter(|(_, kept)| filter.kinds.is_empty() || filter.kinds.contains(&kept.kind))
-            .filter(|(_, kept)| filter.project.is_none() || kept.project.is_none() || kept.project == filter.project)
+            .filter(|(_, kept)| filter.viewer.project.sees(kept.project.as_deref()))
             .map(|(id, kept)| (*id, kept))
     }
 }
@@ -153,7 +153,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
             let Some(id) = model.pick(*which) else { return };
             let content = text(*word, *number);
             let update = RecordUpdate { content: Some(content.clone()), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update);
+            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
             let twin = model.live.get(&id).and_then(|kept| model.twin(&content, &kept.project));
             match (model.live.get_mut(&id), twin) {
                 (None, _) => assert!(matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}"),
@@ -169,7 +169,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
         Step::ChangeKind { which, kind } => {
             let Some(id) = model.pick(*which) else { return };
             let update = RecordUpdate { kind: Some(*kind), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update);
+            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
             assert_eq!(outcome.is_ok(), model.live.contains_key(&id));
             if let Some(kept) = model.live.get_mut(&id) {
                 kept.kind = *kind;
@@ -178,7 +178,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
         Step::Expire { which } => {
             let Some(id) = model.pick(*which) else { return };
             let update = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update);
+            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
             // The record is gone before its answer is read; whether that is an error is not the question here.
             assert!(outcome.is_ok() || matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}");
             model.live.remove(&id);
@@ -186,7 +186,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
         Step::Delete { which } => {
             let Some(id) = model.pick(*which) else { return };
             let was_live = model.live.remove(&id).is_some();
-            let deleted = pair.engine().delete(id).expect("deletes");
+            let deleted = pair.engine().delete(id, &Viewer::OWNER).expect("deletes");
             assert!(deleted || !was_live, "what was there was deleted");
         }
         Step::Embed => {
@@ -226,7 +226,7 @@ fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
     let filters = [
         Filter::default(),
         Filter { kinds: vec![Kind::ALL[1]], ..Filter::default() },
-        Filter { project: Some("atlas".into()), ..Filter::default() },
+        Filter::of(Viewer::in_project("atlas")),
     ];
     let engine = pair.engine();
     for (at, filter) in filters.iter().enumerate() {
@@ -254,7 +254,7 @@ fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
         assert_eq!(both, &found | &by_meaning, "by both, {filter:?}");
         assert!(both.iter().all(|id| model.allowed(filter).any(|(allowed, _)| allowed == *id)), "{filter:?}");
     }
-    assert_eq!(engine.stats().expect("counts").total, model.live.len() as u64);
+    assert_eq!(engine.stats(&Filter::default()).expect("counts").total, model.live.len() as u64);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use memorist_engine::Engine;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordId, RecordUpdate};
+use memorist_engine::types::{EmbeddingState, Filter, Mode, NewRecord, Query, RecordId, RecordUpdate, Viewer};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{another_process, hashed};
@@ -76,15 +76,15 @@ fn answer(engine: &Engine, ask: Ask) -> Answer {
         }
         Ask::Update(id, text) => {
             let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
-            Answer::Updated(engine.update(id, &update).expect("updates").embedding)
+            Answer::Updated(engine.update(id, &update, &Viewer::OWNER).expect("updates").embedding)
         }
-        Ask::Delete(id) => Answer::Deleted(engine.delete(id).expect("deletes")),
-        Ask::Get(id) => Answer::Got(engine.peek(id).expect("looks").map(|record| record.content)),
+        Ask::Delete(id) => Answer::Deleted(engine.delete(id, &Viewer::OWNER).expect("deletes")),
+        Ask::Get(id) => Answer::Got(engine.peek(id, &Viewer::OWNER).expect("looks").map(|record| record.content)),
         Ask::Search(mode, limit, text) => {
             let reply = engine.search(&Query { mode, limit, ..Query::new(text) }).expect("searches");
             Answer::Found(reply.hits.into_iter().map(|hit| (hit.record.id, hit.record.content)).collect())
         }
-        Ask::Count => Answer::Counted(engine.stats().expect("counts").total),
+        Ask::Count => Answer::Counted(engine.stats(&Filter::default()).expect("counts").total),
         Ask::Examine => {
             let checks = engine.doctor(false, &NoProgress).expect("examines").checks.into_iter();
             let problems = checks.filter(|check| !check.ok).flat_map(|check| check.details);

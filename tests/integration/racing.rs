@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate};
+use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -42,7 +42,7 @@ fn some_filter(random: &mut ChaCha8Rng) -> Filter {
         kinds: (0..random.random_range(0..3)).map(|_| some_kind(random)).collect(),
         tags: TAGS.iter().filter(|_| random.random_bool(0.2)).map(|tag| (*tag).into()).collect(),
         min_importance: random.random_bool(0.5).then(|| random.random_range(1..=10)),
-        project: random.random_bool(0.3).then(|| "atlas".into()),
+        viewer: if random.random_bool(0.3) { Viewer::in_project("atlas") } else { Viewer::OWNER },
         ..Filter::default()
     }
 }
@@ -55,7 +55,7 @@ fn write(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> BTreeSe
         match random.random_range(0..10) {
             0..5 if mine.len() < MOST => mine.push(engine.add(&some_record(random)).expect("a sound record").id),
             5..7 if !mine.is_empty() => {
-                assert!(engine.delete(mine.swap_remove(at)).expect("deletes"));
+                assert!(engine.delete(mine.swap_remove(at), &Viewer::OWNER).expect("deletes"));
             }
             _ if !mine.is_empty() => {
                 let update = RecordUpdate {
@@ -64,7 +64,7 @@ fn write(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> BTreeSe
                     content: random.random_bool(0.5).then(|| some_text(random)),
                     ..RecordUpdate::default()
                 };
-                engine.update(mine[at], &update).expect("updates");
+                engine.update(mine[at], &update, &Viewer::OWNER).expect("updates");
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use memorist_engine::Engine;
 use memorist_engine::config::Backend;
 use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Mode, NewRecord, Query, RecordId};
+use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, Viewer};
 
 use crate::support::{DIMS, Setup, Store, hashed, with_embedder, words_only};
 
@@ -156,10 +156,10 @@ fn what_was_saved_without_a_model_is_embedded_when_one_comes() {
         store.add(&format!("saved early {at}"));
     }
     store.engine.flush(&NoProgress).unwrap();
-    assert_eq!(store.engine.stats().unwrap().pending_embeddings, 50);
+    assert_eq!(store.engine.stats(&Filter::default()).unwrap().pending_embeddings, 50);
     let store = store.reopen(hashed());
     store.settle();
-    assert_eq!(store.engine.stats().unwrap().pending_embeddings, 0);
+    assert_eq!(store.engine.stats(&Filter::default()).unwrap().pending_embeddings, 0);
     assert_eq!(store.engine.index_stats().unwrap().vectors, 50);
     let found = store.find(&Query { mode: Mode::Vector, ..Query::new("saved early 17") });
     assert_eq!(found[0], 18);
@@ -310,7 +310,7 @@ fn indexes_of_a_newer_memory_db_are_not_believed() {
     engine.flush(&NoProgress).unwrap();
     assert_sound(&engine);
     for id in ghosts.iter().chain(&(401..=440).collect::<Vec<_>>()) {
-        engine.delete(*id).unwrap();
+        engine.delete(*id, &Viewer::OWNER).unwrap();
     }
     assert_eq!(answers(&engine).len(), before.len());
     assert_sound(&engine);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memorist_engine::types::{NewRecord, Query, RecordId, RecordUpdate};
+use memorist_engine::types::{NewRecord, Query, RecordId, RecordUpdate, Viewer};
 
 use crate::support::{Store, hashed};
 
@@ -64,7 +64,7 @@ fn deletes_and_updates_give_their_space_back() {
     for round in 1..4 {
         for (n, id) in ids.iter().enumerate().take(400) {
             let update = RecordUpdate { content: Some(text(n, round)), ..RecordUpdate::default() };
-            store.engine.update(*id, &update).expect("updates");
+            store.engine.update(*id, &update, &Viewer::OWNER).expect("updates");
         }
         store.settle();
     }
@@ -74,7 +74,7 @@ fn deletes_and_updates_give_their_space_back() {
     let whole = database(store.folder.path());
     assert!(whole > 20 << 20, "{whole}");
     for id in &ids[RECORDS / 20..] {
-        assert!(store.engine.delete(*id).expect("deletes"));
+        assert!(store.engine.delete(*id, &Viewer::OWNER).expect("deletes"));
     }
     store.settle();
     // Four megabytes of free pages may stay, and the versions of what is left.

@@ -9,7 +9,9 @@ use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
 use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::sync::WriterLock;
-use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordUpdate, Side, Tier, Weights};
+use memorist_engine::types::{
+    EmbeddingState, Filter, Mode, NewRecord, Query, RecordUpdate, Side, Tier, Viewer, Weights,
+};
 
 use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
 
@@ -51,16 +53,16 @@ fn deleted_and_replaced_texts_are_gone_at_once() {
         if settled {
             store.settle();
         }
-        assert!(store.engine.delete(id).unwrap());
-        assert!(!store.engine.delete(id).unwrap(), "nothing left to delete");
+        assert!(store.engine.delete(id, &Viewer::OWNER).unwrap());
+        assert!(!store.engine.delete(id, &Viewer::OWNER).unwrap(), "nothing left to delete");
         for mode in MODES {
             let found = store.find(&query("short lived kingfisher", mode));
             assert!(!found.contains(&id), "{mode:?} settled {settled}");
         }
-        assert!(matches!(store.engine.get(id), Err(Error::NotFound(gone)) if gone == id));
+        assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(gone)) if gone == id));
     }
     let new = RecordUpdate { content: Some("a crane over the marsh".into()), ..RecordUpdate::default() };
-    let outcome = store.engine.update(heron, &new).unwrap();
+    let outcome = store.engine.update(heron, &new, &Viewer::OWNER).unwrap();
     assert_eq!((outcome.record.version, outcome.record.id), (2, heron));
     for settled in [false, true] {
         if settled {
@@ -84,7 +86,7 @@ fn the_same_text_is_kept_once_per_scope() {
     assert!(store.engine.add(&elsewhere).unwrap().created);
     let clash = RecordUpdate { content: Some("caf\u{e9} at nine".into()), ..RecordUpdate::default() };
     let other = store.add("tea at four");
-    assert!(matches!(store.engine.update(other, &clash), Err(Error::Duplicate(id)) if id == first.id));
+    assert!(matches!(store.engine.update(other, &clash, &Viewer::OWNER), Err(Error::Duplicate(id)) if id == first.id));
 }
 
 #[test]
@@ -100,10 +102,10 @@ fn expired_records_are_never_shown() {
         for mode in MODES {
             assert!(!store.find(&query("the ferry", mode)).contains(&id), "{mode:?} settled {settled}");
         }
-        assert!(matches!(store.engine.get(id), Err(Error::NotFound(_))));
+        assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(_))));
     }
     assert_eq!(store.find(&query("the ferry", Mode::Hybrid)), [kept]);
-    assert_eq!(store.engine.stats().unwrap().total, 1);
+    assert_eq!(store.engine.stats(&Filter::default()).unwrap().total, 1);
 }
 
 #[test]
@@ -180,12 +182,12 @@ fn a_part_of_a_word_is_found_as_a_last_resort() {
 fn fetching_counts_and_searching_does_not() {
     let store = Store::new(words_only());
     let id = store.add("the boiler was serviced");
-    assert_eq!(store.engine.get(id).unwrap().access_count, 1, "the reply counts itself");
+    assert_eq!(store.engine.get(id, &Viewer::OWNER).unwrap().access_count, 1, "the reply counts itself");
     store.find(&Query::new("boiler"));
-    let again = store.engine.get(id).unwrap();
+    let again = store.engine.get(id, &Viewer::OWNER).unwrap();
     assert_eq!(again.access_count, 2);
     assert!(again.last_accessed_at.is_some());
-    assert_eq!(store.engine.stats().unwrap().total_accesses, 2);
+    assert_eq!(store.engine.stats(&Filter::default()).unwrap().total_accesses, 2);
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn two_engines_on_one_store_see_each_others_writes_at_once() {
     ours.settle();
     let found = theirs.search(&query("the lighthouse keeper's log", Mode::Vector)).unwrap();
     assert_eq!(found.hits[0].record.id, id);
-    theirs.delete(id).unwrap();
+    theirs.delete(id, &Viewer::OWNER).unwrap();
     for mode in MODES {
         assert!(ours.find(&query("lighthouse", mode)).is_empty(), "{mode:?}");
     }
@@ -284,16 +286,16 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
         let counts = records.snapshot().unwrap().counts(memorist_engine::now()).unwrap();
         counts.accesses
     };
-    assert_eq!(store.engine.peek(id).unwrap().unwrap().access_count, 0);
+    assert_eq!(store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count, 0);
     assert_eq!(rows(), 0, "to look is no access");
-    assert_eq!(store.engine.get(id).unwrap().access_count, 1);
+    assert_eq!(store.engine.get(id, &Viewer::OWNER).unwrap().access_count, 1);
     assert_eq!(rows(), 1);
     store.find(&query("ferry", Mode::Keyword));
     assert!(within(Duration::from_secs(20), || rows() == 2));
-    assert_eq!(store.engine.peek(id).unwrap().unwrap().access_count, 1, "a search does not count");
+    assert_eq!(store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count, 1, "a search does not count");
     store.engine.log_access(id, AccessKind::Search, Some(0.5), Some("ferry")).unwrap();
-    assert_eq!((rows(), store.engine.peek(id).unwrap().unwrap().access_count), (3, 2));
-    assert_eq!(store.engine.peek(id + 1).unwrap(), None);
+    assert_eq!((rows(), store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count), (3, 2));
+    assert_eq!(store.engine.peek(id + 1, &Viewer::OWNER).unwrap(), None);
 }
 
 #[test]
@@ -376,7 +378,7 @@ fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
     store.engine.add_batch(&waiting).unwrap();
     let embedded = || {
         store.find(&query("something", Mode::Keyword));
-        store.engine.stats().unwrap().pending_embeddings == 0
+        store.engine.stats(&Filter::default()).unwrap().pending_embeddings == 0
     };
     assert!(within(Duration::from_secs(20), embedded));
 }
@@ -440,7 +442,7 @@ fn everything_in_a_store_is_for_its_user_alone() {
         store.add(&format!("memory {n}"));
     }
     store.settle();
-    assert!(store.engine.delete(3).expect("deletes"));
+    assert!(store.engine.delete(3, &Viewer::OWNER).expect("deletes"));
     store.settle();
     std::fs::remove_file(store.folder.path().join("notes")).expect("removes");
     let files = check(store.folder.path());

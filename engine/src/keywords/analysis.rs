@@ -4,10 +4,13 @@
 //! their output must raise [`super::schema::FORMAT`], so that older indexes are rebuilt.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+
+use crate::overlap;
 
 /// Words are cut at this many bytes, in texts and in queries alike, so a longer one is found by its beginning.
 const MAX_WORD_BYTES: usize = 128;
@@ -208,6 +211,14 @@ fn keep<'a>(found: &mut Vec<&'a str>, piece: &'a str) {
 /// The first `most` bytes of `text`, or a little less where a character would be cut in two.
 fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
+}
+
+/// The words of a text that say what it is about, normalised.
+pub fn telling_words(text: &str) -> BTreeSet<String> {
+    let text = normalise(text);
+    let mut spoken = Vec::new();
+    words(&text, Singles::Lone, |word, _| spoken.push(word));
+    overlap::telling(spoken, is_stop_word).into_iter().map(str::to_owned).collect()
 }
 
 /// The English words that say nothing about what is looked for. They are indexed; a query drops them unless it has

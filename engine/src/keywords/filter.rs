@@ -8,25 +8,28 @@ use tantivy::index::SegmentReader;
 
 use super::schema;
 use crate::error::Result;
-use crate::types::Filter;
+use crate::types::{Filter, Reach};
 
-/// The live documents that pass `filter`.
-pub(super) fn allowed_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
-    let mut allowed: Option<RoaringBitmap> = None;
-    let mut narrow = |docs: RoaringBitmap| match &mut allowed {
-        Some(allowed) => *allowed &= docs,
-        None => allowed = Some(docs),
+/// The documents that pass `filter`, deleted ones among them.
+pub(super) fn passing_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
+    let mut passing: Option<RoaringBitmap> = None;
+    let mut narrow = |docs: RoaringBitmap| match &mut passing {
+        Some(passing) => *passing &= docs,
+        None => passing = Some(docs),
     };
     let columns = reader.fast_fields();
     if !filter.tags.is_empty() {
         let tags = filter.tags.iter().map(String::as_str);
         narrow(with_labels(columns.str(schema::TAG)?, reader.max_doc(), tags)?);
     }
-    for (name, wanted) in [(schema::PROJECT, &filter.project), (schema::AGENT, &filter.agent)] {
-        if let Some(wanted) = wanted {
-            let labels = [schema::scope_label(Some(wanted)), schema::scope_label(None)];
-            narrow(with_labels(columns.str(name)?, reader.max_doc(), labels.iter().map(String::as_str))?);
-        }
+    for (name, reach) in [(schema::PROJECT, &filter.viewer.project), (schema::AGENT, &filter.viewer.agent)] {
+        let own = match reach {
+            Reach::Every => continue,
+            Reach::Shared => None,
+            Reach::Own(own) => Some(schema::scope_label(Some(own))),
+        };
+        let labels: Vec<String> = own.into_iter().chain([schema::scope_label(None)]).collect();
+        narrow(with_labels(columns.str(name)?, reader.max_doc(), labels.iter().map(String::as_str))?);
     }
     if !filter.kinds.is_empty() {
         let column = columns.u64(schema::KIND)?;
@@ -47,16 +50,11 @@ pub(super) fn allowed_docs(reader: &SegmentReader, filter: &Filter) -> Result<Ro
         let range = last.filter(|&last| first <= last).map(|last| first..=last);
         narrow(with_values(&columns.i64(schema::CREATED_AT)?, reader.max_doc(), range));
     }
-    let mut allowed = allowed.unwrap_or_else(|| {
+    Ok(passing.unwrap_or_else(|| {
         let mut all = RoaringBitmap::new();
         all.insert_range(0..reader.max_doc());
         all
-    });
-    if reader.has_deletes() {
-        let deleted: RoaringBitmap = (0..reader.max_doc()).filter(|&doc| reader.is_deleted(doc)).collect();
-        allowed -= deleted;
-    }
-    Ok(allowed)
+    }))
 }
 
 fn with_values<T>(

@@ -73,7 +73,7 @@ impl TantivyIndex {
             return Err(unusable(format!("there is none in {}", folder.display())));
         }
         let source = contained(|| Source::open(folder)).map_err(|error| blame(folder, error))?;
-        Ok(TantivyIndex { published: Mutex::new(source.load()?), source, writer: Mutex::new(None) })
+        Ok(TantivyIndex { published: Mutex::new(source.load(None)?), source, writer: Mutex::new(None) })
     }
 
     /// Makes an empty index in `folder`, which is made too if need be and must not have one yet. It has applied
@@ -131,7 +131,7 @@ impl TantivyIndex {
         };
         let mut seen = HashMap::new();
         for reader in searcher.segment_readers() {
-            let segment = Segment::open(reader, fields)?;
+            let segment = Segment::open(reader, fields, &[])?;
             let (listed, held) = (reader.max_doc(), segment.content.norms.num_docs());
             if listed != held {
                 faults.push(format!("segment {} has {held} documents, not {listed}", reader.segment_id()));
@@ -164,7 +164,7 @@ impl KeywordIndex for TantivyIndex {
         let mut published = self.published.lock();
         let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.source.folder));
         if !current {
-            let newer = contained(|| self.source.load())?;
+            let newer = contained(|| self.source.load(Some(&published.snapshot)))?;
             drop_aside(std::mem::replace(&mut *published, newer));
         }
         Ok(published.snapshot.clone())
@@ -202,6 +202,21 @@ impl KeywordIndex for TantivyIndex {
         }
     }
 
+    fn forget_deleted(&self) -> Result<bool> {
+        let segments = contained(|| Ok(self.source.again()?.searchable_segment_metas()?))?;
+        let left = self.write(|writer| {
+            for segment in segments.iter().filter(|segment| segment.has_deletes()) {
+                writer.merge(&[segment.id()]).wait()?;
+            }
+            drop(segments);
+            crash::point("words forgotten");
+            Ok(writer.garbage_collect_files().wait()?.failed_to_delete_files)
+        })?;
+        self.outdate();
+        self.release_writer()?;
+        Ok(left.is_empty())
+    }
+
     fn release_writer(&self) -> Result<()> {
         let writer = self.writer.lock().take();
         if let Some(writer) = writer {
@@ -233,12 +248,13 @@ impl Source {
         Ok(Source { folder: folder.to_owned(), directory, index, reader, fields, checked: Arc::default() })
     }
 
-    /// Opens what is published now, and begins to read those of its files that were not read yet.
-    fn load(&self) -> Result<Published> {
+    /// Opens what is published now, and begins to read those of its files that were not read yet. What was found out
+    /// for the snapshot `before` is taken over.
+    fn load(&self, before: Option<&Snapshot>) -> Result<Published> {
         loop {
             let stamp = Stamp::take(&self.folder)?;
             let files = seal::files(&stamp.bytes).map_err(unusable)?;
-            let snapshot = contained(|| self.view(files));
+            let snapshot = contained(|| self.view(files, before));
             // All of it is of one commit only if none came in between.
             if Stamp::take(&self.folder)?.bytes == stamp.bytes {
                 let snapshot = Arc::new(snapshot.map_err(|error| blame(&self.folder, error))?);
@@ -247,12 +263,12 @@ impl Source {
         }
     }
 
-    fn view(&self, files: Files) -> Result<Snapshot> {
+    fn view(&self, files: Files, before: Option<&Snapshot>) -> Result<Snapshot> {
         let payload = Payload::parse(self.index.load_metas()?.payload.as_deref()).map_err(unusable)?;
         self.reader.reload()?;
         let searcher = self.reader.searcher();
         let inspection = self.inspect(files, searcher.clone());
-        Snapshot::new(searcher, self.fields, payload.applied, inspection)
+        Snapshot::new(searcher, self.fields, payload.applied, inspection, before)
     }
 
     /// `searcher` keeps the files mapped, which another process may remove meanwhile.
@@ -401,4 +417,45 @@ fn file_number(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn file_number(_: &fs::Metadata) -> u64 {
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use super::super::answers::Answers;
+    use super::super::tests::{index_of, record, records};
+    use super::*;
+    use crate::types::Filter;
+
+    /// The segments of the newest snapshot, the largest first, each with the answers it keeps.
+    fn answers(index: &TantivyIndex) -> Vec<(SegmentId, Weak<Answers>)> {
+        index.snapshot().unwrap();
+        let segments = &index.published.lock().snapshot.segments;
+        segments.iter().map(|segment| (segment.reader.segment_id(), Arc::downgrade(&segment.answers))).collect()
+    }
+
+    #[test]
+    fn a_publish_leaves_the_answers_of_older_segments_and_a_merge_drops_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = index_of(folder.path(), &records(&["many words"; 50]));
+        let filter = Filter { min_importance: Some(5), ..Filter::default() };
+        let (large, kept) = answers(&index).remove(0);
+        for id in 100..103 {
+            index.apply(&[record(id, "one more"), record(id - 99, "replaced")], &[id - 60], id as u64).unwrap();
+            assert_eq!(index.snapshot().unwrap().matching(&filter).unwrap().len(), 50);
+            let (first, again) = answers(&index).remove(0);
+            assert_eq!(first, large);
+            assert!(again.ptr_eq(&kept), "the largest segment has other answers after a publish");
+        }
+        index.maintain().unwrap();
+        assert_eq!(answers(&index).len(), 1, "merged");
+        assert_eq!(index.snapshot().unwrap().matching(&filter).unwrap().len(), 50);
+        // the snapshot before is dropped in a thread of its own
+        let long = std::time::Instant::now();
+        while kept.upgrade().is_some() {
+            assert!(long.elapsed() < Duration::from_secs(30), "answers of a segment that is gone are kept");
+            std::thread::yield_now();
+        }
+    }
 }

@@ -8,6 +8,7 @@
 //! | `seal.rs` | the list of segments under a checksum, and the files it was written with |
 //! | `segment.rs` | one segment opened for searching |
 //! | `filter.rs` | a filter as a set of documents, from the fast fields |
+//! | `answers.rs` | the answers to the last few filters of a segment, shared by snapshots |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
 //! | `top.rs` | the best k |
 //! | `snapshot.rs` | one unchanging view, and how it is searched |
@@ -50,6 +51,7 @@
 //! more of them looks for the pairs.
 
 mod analysis;
+mod answers;
 mod damage;
 mod filter;
 mod index;
@@ -71,6 +73,7 @@ use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
+pub use self::analysis::telling_words;
 pub use self::damage::log_contained_panics;
 pub use self::index::TantivyIndex;
 pub use self::query::KeywordQuery;
@@ -119,7 +122,8 @@ pub trait KeywordSnapshot: Send + Sync {
     /// where there is no such record. One seek each, not a search.
     fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>>;
 
-    /// Every id of the index (not of a tail) that passes `filter`. The last few answers are kept.
+    /// Every id of the index (not of a tail) that passes `filter`. The last few answers are kept, also for later
+    /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
 }
 
@@ -130,7 +134,7 @@ pub trait KeywordIndex: Send + Sync {
 
     /// Puts `upserts` in the place of what is there of them, removes `deletes` (unknown ones are ignored), and
     /// publishes all of it together with `applied`: after a crash all is there or nothing is. An id is in at most one
-    /// of the two lists. Only the holder of the store's writer lock may call this.
+    /// of the two lists, once. Only the holder of the store's writer lock may call this.
     ///
     /// After an error the writer is dropped, and with it what was not published; the batch is to be applied again.
     fn apply(&self, upserts: &[Record], deletes: &[RecordId], applied: Seq) -> Result<()>;
@@ -138,6 +142,12 @@ pub trait KeywordIndex: Send + Sync {
     /// Merges segments where there are many of about one size, or much is deleted, and lets go of the writer. Only the
     /// holder of the store's writer lock may call this.
     fn maintain(&self) -> Result<()>;
+
+    /// Rewrites every segment that has a deleted record, so that no term of one is left, and removes the files of those
+    /// before and whatever else is not published. Others who have such a file open keep it until they let go of it; it has
+    /// no name any more. Returns whether all are removed, and lets go of the writer. Only the holder of the store's
+    /// writer lock may call this.
+    fn forget_deleted(&self) -> Result<bool>;
 
     /// Lets go of the writer, its threads and its memory. The next
     /// [`KeywordIndex::apply`] makes a new one.

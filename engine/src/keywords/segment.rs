@@ -1,16 +1,19 @@
 //! One segment of an index, opened for searching.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use roaring::{RoaringBitmap, RoaringTreemap};
 use tantivy::columnar::ColumnValues;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::TermInfo;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
+use super::answers::{Answers, Passing};
+use super::filter::passing_docs;
 use super::schema::{Fields, ID, id_term};
 use crate::error::Result;
-use crate::types::RecordId;
+use crate::types::{Filter, RecordId};
 
 /// A text field of a segment: its terms, postings and lengths.
 pub(super) struct TextField {
@@ -42,11 +45,19 @@ pub(super) struct Segment {
     pub(super) context: TextField,
     pub(super) tags: TextField,
     pub(super) exact: TextField,
+    pub(super) answers: Arc<Answers>,
+    /// The records that are deleted of it, from when they are asked for.
+    deleted: Arc<OnceLock<RoaringTreemap>>,
 }
 
 impl Segment {
-    pub(super) fn open(reader: &SegmentReader, fields: &Fields) -> Result<Self> {
+    /// With what was found out about it when it was one of those `before`.
+    pub(super) fn open(reader: &SegmentReader, fields: &Fields, before: &[Segment]) -> Result<Self> {
+        let before = before.iter().find(|segment| segment.reader.segment_id() == reader.segment_id());
+        let unchanged = before.filter(|before| before.reader.delete_opstamp() == reader.delete_opstamp());
         Ok(Segment {
+            answers: before.map_or_else(Arc::default, |before| Arc::clone(&before.answers)),
+            deleted: unchanged.map_or_else(Arc::default, |before| Arc::clone(&before.deleted)),
             reader: reader.clone(),
             fields: *fields,
             ids: reader.fast_fields().column_first_or_default::<u64>(ID)?,
@@ -63,11 +74,32 @@ impl Segment {
         self.ids.get_val(doc) as RecordId
     }
 
+    /// The documents that pass `filter`, deleted ones among them.
+    pub(super) fn passing(&self, filter: &Filter) -> Result<Arc<Passing>> {
+        self.answers.get(filter, || passing_docs(&self.reader, filter))
+    }
+
+    /// The live records that pass `filter`.
+    pub(super) fn passing_ids(&self, filter: &Filter) -> Result<RoaringTreemap> {
+        let passing = self.passing(filter)?;
+        let ids = passing.ids(|docs| self.ids(docs));
+        Ok(ids - self.deleted())
+    }
+
+    /// A record is in a segment once, so that none of these is live in it.
+    fn deleted(&self) -> &RoaringTreemap {
+        self.deleted.get_or_init(|| match self.reader.has_deletes() {
+            true => self.ids(&(0..self.reader.max_doc()).filter(|&doc| self.reader.is_deleted(doc)).collect()),
+            false => RoaringTreemap::new(),
+        })
+    }
+
     /// The records that `docs` are.
-    pub(super) fn ids(&self, docs: &[DocId]) -> Vec<u64> {
+    fn ids(&self, docs: &RoaringBitmap) -> RoaringTreemap {
+        let docs: Vec<DocId> = docs.iter().collect();
         let mut ids = vec![0; docs.len()];
-        self.ids.get_vals(docs, &mut ids);
-        ids
+        self.ids.get_vals(&docs, &mut ids);
+        treemap(ids)
     }
 
     /// The live document of a record.
@@ -84,4 +116,15 @@ impl Segment {
         }
         Ok(None)
     }
+}
+
+/// A set of ids, made without looking the high half of each one up.
+fn treemap(mut ids: Vec<u64>) -> RoaringTreemap {
+    if !ids.is_sorted() {
+        ids.sort_unstable();
+    }
+    let runs = ids.chunk_by(|left, right| left >> 32 == right >> 32);
+    RoaringTreemap::from_bitmaps(
+        runs.map(|run| ((run[0] >> 32) as u32, run.iter().map(|&id| id as u32).collect::<RoaringBitmap>())),
+    )
 }

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use roaring::{RoaringBitmap, RoaringTreemap};
+use roaring::RoaringTreemap;
 use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TERMINATED};
 
 use super::KeywordSnapshot;
 use super::damage::contained;
-use super::filter::allowed_docs;
 use super::query::KeywordQuery;
 use super::schema::Fields;
 use super::scoring::{Occurrences, Plan, Scorer};
@@ -27,8 +25,6 @@ const SCORE_ALL_POSTINGS: u64 = 2_000;
 const SCORE_ALLOWED_SHARE: u64 = 16;
 /// Pruning adds in another order than [`Scorer::score`]; its sums may differ by this factor.
 const ROUNDING: f32 = 1.0 - 1e-5;
-/// Filters whose answers are kept: the vector side and the keyword side of one search ask for the same.
-const KEPT_FILTERS: usize = 4;
 
 /// A view of the index as one commit left it.
 pub(super) struct Snapshot {
@@ -36,24 +32,24 @@ pub(super) struct Snapshot {
     searcher: Searcher,
     fields: Fields,
     /// Largest first, so that the bar is high early.
-    segments: Vec<Segment>,
-    filters: Mutex<Vec<(Filter, Arc<Allowed>)>>,
+    pub(super) segments: Vec<Segment>,
     inspection: Arc<Inspection>,
 }
 
-/// The answer to a filter.
-struct Allowed {
-    ids: RoaringTreemap,
-    /// By segment.
-    docs: Vec<RoaringBitmap>,
-}
-
 impl Snapshot {
-    pub(super) fn new(searcher: Searcher, fields: Fields, applied: Seq, inspection: Arc<Inspection>) -> Result<Self> {
-        let mut segments: Vec<Segment> =
-            searcher.segment_readers().iter().map(|reader| Segment::open(reader, &fields)).collect::<Result<_>>()?;
+    /// Takes over what the snapshot `before` it has found out about the segments that are still there.
+    pub(super) fn new(
+        searcher: Searcher,
+        fields: Fields,
+        applied: Seq,
+        inspection: Arc<Inspection>,
+        before: Option<&Snapshot>,
+    ) -> Result<Self> {
+        let before = before.map_or(&[][..], |before| &before.segments);
+        let open = |reader| Segment::open(reader, &fields, before);
+        let mut segments: Vec<Segment> = searcher.segment_readers().iter().map(open).collect::<Result<_>>()?;
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.reader.max_doc()));
-        Ok(Snapshot { applied, searcher, fields, segments, filters: Mutex::default(), inspection })
+        Ok(Snapshot { applied, searcher, fields, segments, inspection })
     }
 
     /// Not every error that damage leads to speaks of damage: the checksums know.
@@ -64,22 +60,12 @@ impl Snapshot {
         outcome
     }
 
-    fn allowed(&self, filter: &Filter) -> Result<Arc<Allowed>> {
-        if let Some((_, allowed)) = self.filters.lock().iter().find(|(kept, _)| kept == filter) {
-            return Ok(allowed.clone());
-        }
+    fn passing_ids(&self, filter: &Filter) -> Result<RoaringTreemap> {
         let mut ids = RoaringTreemap::new();
-        let mut docs = Vec::with_capacity(self.segments.len());
         for segment in &self.segments {
-            let allowed = allowed_docs(&segment.reader, filter)?;
-            ids |= treemap(segment.ids(&allowed.iter().collect::<Vec<_>>()));
-            docs.push(allowed);
+            ids |= segment.passing_ids(filter)?;
         }
-        let allowed = Arc::new(Allowed { ids, docs });
-        let mut filters = self.filters.lock();
-        filters.truncate(KEPT_FILTERS - 1);
-        filters.insert(0, (filter.clone(), allowed.clone()));
-        Ok(allowed)
+        Ok(ids)
     }
 
     fn best(
@@ -94,10 +80,10 @@ impl Snapshot {
         if k == 0 || plan.is_empty() {
             return Ok(Vec::new());
         }
-        let allowed = if filter.is_empty() { None } else { Some(self.allowed(filter)?) };
         let mut top = Top::new(k);
         for (ordinal, segment) in self.segments.iter().enumerate() {
-            let docs = allowed.as_ref().map(|allowed| &allowed.docs[ordinal]);
+            let passing = if filter.is_empty() { None } else { Some(segment.passing(filter)?) };
+            let docs = passing.as_ref().map(|passing| &passing.docs);
             let admit = |doc: DocId| {
                 if segment.reader.is_deleted(doc) || docs.is_some_and(|docs| !docs.contains(doc)) {
                     return None;
@@ -213,17 +199,6 @@ impl<P: Occurrences, Admit: Fn(DocId) -> Option<RecordId>> Contest<'_, P, Admit>
     }
 }
 
-/// A set of ids, made without looking the high half of each one up.
-fn treemap(mut ids: Vec<u64>) -> RoaringTreemap {
-    if !ids.is_sorted() {
-        ids.sort_unstable();
-    }
-    let runs = ids.chunk_by(|left, right| left >> 32 == right >> 32);
-    RoaringTreemap::from_bitmaps(
-        runs.map(|run| ((run[0] >> 32) as u32, run.iter().map(|&id| id as u32).collect::<RoaringBitmap>())),
-    )
-}
-
 impl KeywordSnapshot for Snapshot {
     fn applied(&self) -> Seq {
         self.applied
@@ -253,6 +228,6 @@ impl KeywordSnapshot for Snapshot {
     }
 
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {
-        self.blame(contained(|| Ok(self.allowed(filter)?.ids.clone())))
+        self.blame(contained(|| self.passing_ids(filter)))
     }
 }

@@ -72,6 +72,7 @@ impl Records {
 mod tests {
     use super::super::testing::{NOW, Store, new};
     use super::*;
+    use crate::types::Viewer;
 
     fn get(id: RecordId) -> Access<'static> {
         Access { id, kind: AccessKind::Get, score: None, query: None, counts: true }
@@ -85,7 +86,7 @@ mod tests {
         store.record_access(&[get(id)], NOW + 1).unwrap();
         let search = Access { kind: AccessKind::Search, score: Some(0.5), query: Some("te"), counts: false, ..get(id) };
         store.record_access(&[search, get(99)], NOW + 2).unwrap();
-        let record = store.get(id, NOW).unwrap().unwrap();
+        let record = store.get(id, &Viewer::OWNER, NOW).unwrap().unwrap();
         assert_eq!((record.access_count, record.last_accessed_at), (1, Some(NOW + 1)));
         assert_eq!(record.updated_at, NOW, "to be read is no change");
         assert_eq!(store.head().unwrap(), head, "the indexes need not hear of it");

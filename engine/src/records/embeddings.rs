@@ -291,7 +291,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Vec<f32> {
 mod tests {
     use super::super::testing::{NOW, Store, model, new};
     use super::*;
-    use crate::types::{EmbeddingState, NewRecord, RecordUpdate, Scope};
+    use crate::types::{EmbeddingState, NewRecord, RecordUpdate, Scope, Viewer};
 
     fn embed_all(store: &Store, model: ModelId) -> usize {
         let pending = store.pending(model, 1_000, NOW).unwrap();
@@ -386,7 +386,7 @@ mod tests {
         let model = store.model(&model(3)).unwrap();
         let id = store.add(&new("fleeting"), NOW).unwrap().id;
         let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
-        store.delete(id).unwrap();
+        store.delete(id, &Viewer::OWNER).unwrap();
         assert_eq!(store.store_embeddings(model, &[(hash, vec![0.0; 3])]).unwrap(), 0);
         assert_eq!(store.snapshot().unwrap().counts(NOW).unwrap().embeddings, 0);
     }
@@ -407,13 +407,13 @@ mod tests {
         let id = store.add(&new("first"), NOW).unwrap().id;
         embed_all(&store, model);
         let to = |text: &str| RecordUpdate { content: Some(text.into()), ..Default::default() };
-        store.update(id, &to("the second"), NOW).unwrap();
+        store.update(id, &to("the second"), &Viewer::OWNER, NOW).unwrap();
         assert_eq!(store.snapshot().unwrap().embeddings(model, &[id]).unwrap(), [], "not the vector of the old text");
         assert_eq!(embed_all(&store, model), 1);
-        store.update(id, &to("first"), NOW).unwrap();
+        store.update(id, &to("first"), &Viewer::OWNER, NOW).unwrap();
         assert_eq!(store.pending(model, 1, NOW).unwrap(), []);
         assert_eq!(store.snapshot().unwrap().embeddings(model, &[id]).unwrap(), [(id, vec![5.0; 3])]);
-        store.delete(id).unwrap();
+        store.delete(id, &Viewer::OWNER).unwrap();
         assert_eq!(store.snapshot().unwrap().counts(NOW).unwrap().embeddings, 0);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }

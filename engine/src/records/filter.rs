@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 
 use super::{Snapshot, row};
 use crate::error::Result;
-use crate::types::{Filter, Kind, Millis};
+use crate::types::{Filter, Kind, Millis, Reach, Viewer};
 
 /// A condition on the row `r` of `records`, and the values of its question marks.
 pub(super) struct Condition {
@@ -17,10 +17,14 @@ pub(super) struct Condition {
 }
 
 impl Condition {
+    /// Live at `now`.
+    pub(super) fn live(row: &str, now: Millis) -> Self {
+        Condition { sql: format!("({row}.expires_at IS NULL OR {row}.expires_at > ?)"), values: vec![now.into()] }
+    }
+
     /// Live at `now`, and everything that the filter asks but the tags.
     fn without_tags(filter: &Filter, now: Millis) -> Self {
-        let mut condition =
-            Condition { sql: String::from("(r.expires_at IS NULL OR r.expires_at > ?)"), values: vec![now.into()] };
+        let mut condition = Self::live("r", now);
         if !filter.kinds.is_empty() || filter.min_importance.is_some() {
             // All kinds, spelled out, let one index find importances: it begins with the kind.
             let kinds = if filter.kinds.is_empty() { &Kind::ALL[..] } else { &filter.kinds[..] };
@@ -31,12 +35,7 @@ impl Condition {
         condition.and(" AND r.confidence >= ?", filter.min_confidence);
         condition.and(" AND r.created_at >= ?", filter.created_after);
         condition.and(" AND r.created_at < ?", filter.created_before);
-        condition.and(
-            " AND r.scope_id IN (SELECT id FROM scopes WHERE project IS NULL OR project = ?)",
-            filter.project.clone(),
-        );
-        condition
-            .and(" AND r.scope_id IN (SELECT id FROM scopes WHERE agent IS NULL OR agent = ?)", filter.agent.clone());
+        condition.and_seen("r.scope_id", &filter.viewer);
         condition
     }
 
@@ -50,7 +49,28 @@ impl Condition {
         condition
     }
 
-    fn and(&mut self, sql: &str, value: Option<impl Into<Value>>) {
+    /// And `viewer` sees the scope whose id is in `column`.
+    pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer) {
+        for (owner, reach) in [("project", &viewer.project), ("agent", &viewer.agent)] {
+            let or_own = match reach {
+                Reach::Every => continue,
+                Reach::Shared => String::new(),
+                Reach::Own(name) => {
+                    self.values.push(name.clone().into());
+                    format!(" OR {owner} = ?")
+                }
+            };
+            let _ = write!(self.sql, " AND {column} IN (SELECT id FROM scopes WHERE {owner} IS NULL{or_own})");
+        }
+    }
+
+    /// And the scope whose id is in `column` is of this project, where one is given: what is global is not.
+    pub(super) fn and_of(&mut self, column: &str, project: Option<&str>) {
+        let sql = format!(" AND {column} IN (SELECT id FROM scopes WHERE project = ?)");
+        self.and(&sql, project.map(str::to_owned));
+    }
+
+    pub(super) fn and(&mut self, sql: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.sql.push_str(sql);
             self.values.push(value.into());
@@ -89,7 +109,7 @@ mod tests {
 
     use super::super::testing::{NOW, Store, new};
     use super::*;
-    use crate::types::{NewRecord, Record, Scope};
+    use crate::types::{ListQuery, NewRecord, Record, Scope};
 
     const NAMES: [&str; 3] = ["one", "two", "One"];
 
@@ -109,17 +129,20 @@ mod tests {
         )
     }
 
+    fn reach() -> impl Strategy<Value = Reach> {
+        prop_oneof![Just(Reach::Every), Just(Reach::Shared), name().prop_map(Reach::Own)]
+    }
+
     fn filter() -> impl Strategy<Value = Filter> {
         let bounds = (of(1..=10_i64), of(select(vec![0.0, 0.5, 0.6, 1.0])));
         let times = (of(-4..1_i64), of(-4..2_i64));
-        (vec(select(&Kind::ALL[..4]), 0..3), vec(name(), 0..3), bounds, of(name()), of(name()), times).prop_map(
+        (vec(select(&Kind::ALL[..4]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times).prop_map(
             |(kinds, tags, (min_importance, min_confidence), project, agent, (after, before))| Filter {
                 kinds,
                 tags,
                 min_importance,
                 min_confidence,
-                project,
-                agent,
+                viewer: Viewer { agent, project },
                 created_after: after.map(|after| NOW + after),
                 created_before: before.map(|before| NOW + before),
             },
@@ -142,10 +165,11 @@ mod tests {
             prop_assert_eq!(all.len() as u64 + expired.len(), records.len() as u64);
             let all = snapshot.records(&all, NOW).unwrap();
             for filter in filters.iter().chain([&Filter::default()]) {
+                let whole = ListQuery { limit: usize::MAX, filter: filter.clone(), ..ListQuery::default() };
                 let allowed: Vec<Record> = all.iter().filter(|record| filter.allows(record)).cloned().collect();
                 let ids: Vec<u64> = allowed.iter().map(|record| record.id as u64).collect();
                 prop_assert_eq!(snapshot.matching(filter, NOW).unwrap().iter().collect::<Vec<_>>(), ids, "{:?}", filter);
-                prop_assert_eq!(&snapshot.list(0, usize::MAX, filter, NOW).unwrap(), &allowed, "{:?}", filter);
+                prop_assert_eq!(&snapshot.list(&whole, NOW).unwrap(), &allowed, "{:?}", filter);
             }
         }
     }
@@ -163,7 +187,7 @@ mod tests {
         };
         let important = plan(Filter { min_importance: Some(9), ..Filter::default() });
         assert!(important.contains("COVERING INDEX records_by_kind (kind=? AND importance>?)"), "{important}");
-        let project = plan(Filter { project: Some("p".into()), ..Filter::default() });
+        let project = plan(Filter::of(Viewer::in_project("p")));
         assert!(project.contains("COVERING INDEX records_by_kind"), "{project}");
     }
 }

@@ -3,14 +3,37 @@
 use rusqlite::{Connection, Row};
 
 use super::{Records, embeddings, row};
+use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text;
+use crate::types::Kind;
 
 /// Findings of one kind are told up to this many; the rest is counted.
 const MOST_TOLD: usize = 20;
 
 /// A finding, and the query that looks for it: each row it gives is a number to put in the place of `{}`.
-const RULES: [(&str, &str); 9] = [
+const RULES: [(&str, &str); 13] = [
+    (
+        "record {} has the text of another of its scope",
+        // Kinds 14 and 15 repeat.
+        "SELECT max(id) FROM records WHERE kind NOT IN (14, 15) GROUP BY content_hash, scope_id HAVING count(*) > 1",
+    ),
+    (
+        "a link from record {} is of an unknown kind or of other scopes than its records",
+        "SELECT l.from_id FROM links l JOIN records r ON r.id = l.from_id JOIN records t ON t.id = l.to_id
+         WHERE l.kind NOT BETWEEN 0 AND 4 OR l.from_scope <> r.scope_id OR l.to_scope <> t.scope_id",
+    ),
+    (
+        "the tally of records of scope {} is not their number",
+        "SELECT scope_id FROM (
+             SELECT scope_id, kind, importance, count(*) AS records FROM records GROUP BY 1, 2, 3
+             UNION ALL SELECT scope_id, kind, importance, -records FROM tallies
+         ) GROUP BY scope_id, kind, importance HAVING sum(records) <> 0",
+    ),
+    (
+        "the count of changes to what supersedes is missing ({} of 1)",
+        "SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = 'superseding' AND typeof(value) = 'integer')",
+    ),
     (
         "record {} names an embedding that is missing, of another text or of another model",
         "SELECT r.id FROM records r LEFT JOIN embeddings e ON e.id = r.embedding_id
@@ -108,7 +131,8 @@ fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
         ("records", "id, 'record ' || id"),
         ("versions", "record_id, 'version ' || version || ' of record ' || record_id"),
     ] {
-        let sql = format!("SELECT {what}, content_hash, embedding_hash, context, content, kind, tags FROM {table}");
+        let sql =
+            format!("SELECT {what}, content_hash, embedding_hash, context, content, kind, tags, body FROM {table}");
         report(conn, &sql, findings, |row| {
             let problem = text_problem(&Text {
                 content_hash: row.get_ref(2)?.as_blob()?,
@@ -117,6 +141,7 @@ fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
                 content: row.get_ref(5)?.as_str()?,
                 kind: row.get(6)?,
                 tags: row.get_ref(7)?.as_str_or_null()?,
+                body: row.get_ref(8)?.as_str_or_null()?,
             });
             let what: String = row.get(1)?;
             Ok(problem.map(|problem| format!("{what}: {problem}")))
@@ -133,11 +158,16 @@ pub(super) struct Text<'a> {
     pub(super) embedding_hash: &'a [u8],
     pub(super) kind: i64,
     pub(super) tags: Option<&'a str>,
+    pub(super) body: Option<&'a str>,
 }
 
 /// What is wrong with a text.
 pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
     let tags_can_be_read = || text.tags.is_none_or(|tags| row::tags_of(tags).is_ok());
+    let body_can_be_read = || {
+        let kind = row::kind_of(text.kind).unwrap_or(Kind::Fact);
+        text.body.is_none_or(|body| Body::from_stored(kind, body).is_ok())
+    };
     if text.content_hash != row::hash_of_content(text.content) {
         Some("its content does not have the hash it is known by")
     } else if text.embedding_hash != text::embedding_hash(text.context, text.content) {
@@ -146,6 +176,8 @@ pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
         Some("its kind is unknown")
     } else if !tags_can_be_read() {
         Some("its tags cannot be read")
+    } else if !body_can_be_read() {
+        Some("its body cannot be read")
     } else {
         None
     }
@@ -199,7 +231,7 @@ fn report(
 #[cfg(test)]
 mod tests {
     use super::super::testing::{NOW, Store, model, new};
-    use crate::types::RecordUpdate;
+    use crate::types::{RecordUpdate, Viewer};
 
     /// Two records, one of them with a tag, an expiry, an earlier version and an embedding.
     fn store() -> Store {
@@ -212,7 +244,7 @@ mod tests {
         let id = store.add(&second, NOW).unwrap().id;
         let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
         store.store_embeddings(model, &[(hash, vec![0.6, 0.8])]).unwrap();
-        store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, NOW).unwrap();
+        store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, &Viewer::OWNER, NOW).unwrap();
         store
     }
 
@@ -229,6 +261,7 @@ mod tests {
             ("UPDATE versions SET content = 'other'", "version 1 of record 2: its content"),
             ("UPDATE records SET kind = 99 WHERE id = 1", "record 1: its kind is unknown"),
             ("UPDATE records SET tags = '[1]' WHERE id = 2", "record 2: its tags cannot be read"),
+            ("UPDATE records SET body = '[]' WHERE id = 2", "record 2: its body cannot be read"),
             ("UPDATE embeddings SET vector = x'0000C07F00000000'", "embedding 1 is not a vector of 2 finite"),
             ("UPDATE embeddings SET vector = x'00'", "embedding 1 is not a vector of 2 finite"),
             ("UPDATE records SET embedding_id = 7 WHERE id = 1", "record 1 names an embedding that is missing"),
@@ -246,6 +279,19 @@ mod tests {
             ("DELETE FROM record_tags", "record 2 has a tag that is not indexed"),
             ("INSERT INTO record_tags VALUES ('x', 1)", "record 1 is indexed under a tag that it does not have"),
             ("UPDATE versions SET version = 5", "record 2 has a version that is not older than it"),
+            (
+                "INSERT INTO records SELECT 3, zeroblob(16), 1, kind, scope_id, 5, 1.0, 1, 1, NULL, NULL, NULL, 0, NULL,
+                     content_hash, embedding_hash, embedding_id, source, NULL, NULL, NULL, NULL, content
+                 FROM records WHERE id = 1",
+                "record 3 has the text of another of its scope",
+            ),
+            ("INSERT INTO links VALUES (1, 2, 2, 9, 1, 0)", "a link from record 1 is of an unknown kind or of other scopes"),
+            ("INSERT INTO links VALUES (1, 2, 2, 1, 9, 0)", "a link from record 1 is of an unknown kind or of other scopes"),
+            ("INSERT INTO links VALUES (1, 5, 2, 1, 1, 0)", "a link from record 1 is of an unknown kind"),
+            ("UPDATE tallies SET records = 3 WHERE scope_id = 1", "the tally of records of scope 1 is not their number"),
+            ("DELETE FROM tallies", "the tally of records of scope 1 is not their number"),
+            ("DELETE FROM meta WHERE key = 'superseding'", "the count of changes to what supersedes is missing"),
+            ("PRAGMA foreign_keys = OFF; INSERT INTO links VALUES (1, 0, 9, 1, 1, 0)", "of links refers to"),
             ("DELETE FROM versions", "record 2 lacks an earlier version"),
             ("UPDATE meta SET value = 2 WHERE key = 'trimmed_to'", "the sync log says that entries are trimmed"),
             ("UPDATE meta SET value = 99 WHERE key = 'trimmed_to'", "the sync log says that entries are trimmed"),

@@ -8,7 +8,17 @@
 //! | `schema.rs` | the tables, on one page; migrations; whose database this is |
 //! | `folder.rs` | makes the store's folder and file, private to the user |
 //! | `store.rs` | [`Records`]: its connections, and transactions on them |
-//! | `write.rs` | add, update, delete |
+//! | `write.rs` | add, delete |
+//! | `change.rs` | update, and back to an earlier version |
+//! | `history.rs` | the versions of a record |
+//! | `links.rs` | links between records |
+//! | `chain.rs` | what hangs together with a record |
+//! | `superseded.rs` | what others have taken the place of |
+//! | `digest.rs` | what the records of a project come to |
+//! | `expiry.rs` | deletes what has expired |
+//! | `purge.rs` | removes records and texts, and remembers that their traces are to be removed |
+//! | `sought.rs` | the texts of a purge: in what they occur |
+//! | `traces.rs` | removes what the database's files still hold of removed texts |
 //! | `access.rs` | who fetched what: the bounded access log |
 //! | `embeddings.rs` | the model, the texts that wait for a vector, the vectors |
 //! | `next_model.rs` | the embeddings of the model that the store is changing to, and the change |
@@ -25,22 +35,32 @@
 
 mod access;
 mod backup;
+mod chain;
+mod change;
+mod digest;
 mod embeddings;
+mod expiry;
 mod filter;
 mod folder;
+mod history;
 mod integrity;
+mod links;
 mod log;
 mod next_model;
+mod purge;
 mod row;
 mod salvage;
 mod schema;
 mod snapshot;
+mod sought;
 mod space;
 mod stats;
 mod store;
 mod substring;
+mod superseded;
 #[cfg(test)]
 mod testing;
+mod traces;
 mod write;
 
 pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
@@ -48,7 +68,9 @@ pub use backup::restore;
 pub use embeddings::{Model, ModelId, Pending};
 pub use log::{Change, LogEntry};
 pub use next_model::{FEW, NextModel};
+pub use purge::{PurgeMark, Removed};
 pub use salvage::{Kept, Salvage, salvage, survey};
 pub use snapshot::Snapshot;
+pub use sought::Sought;
 pub use stats::Counts;
 pub use store::Records;

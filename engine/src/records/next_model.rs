@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::records::LogEntry;
-    use crate::types::{EmbeddingState, NewRecord, RecordUpdate, Scope};
+    use crate::types::{EmbeddingState, NewRecord, RecordUpdate, Scope, Viewer};
 
     const ALL: usize = usize::MAX;
 
@@ -242,17 +242,17 @@ mod tests {
         let (store, old) = embedded(&["changed", "deleted", "kept", "short lived"]);
         let next = store.begin_next_model(&model(3)).unwrap().unwrap();
         embed(&store, next, ALL);
-        store.update(1, &content("changed since"), NOW).unwrap();
-        assert!(store.delete(2).unwrap());
+        store.update(1, &content("changed since"), &Viewer::OWNER, NOW).unwrap();
+        assert!(store.delete(2, &Viewer::OWNER).unwrap());
         let twin = NewRecord { scope: Scope { agent: None, project: Some("p".into()) }, ..new("kept") };
         assert_eq!(store.add(&twin, NOW).unwrap().embedding, EmbeddingState::Ready, "by the model in use");
         assert_eq!(store.add(&new("added"), NOW).unwrap().embedding, EmbeddingState::Pending);
         let brief = RecordUpdate { expires_at: Some(Some(NOW + 1)), ..content("expired") };
-        store.update(4, &brief, NOW).unwrap();
+        store.update(4, &brief, &Viewer::OWNER, NOW).unwrap();
 
         let missing = store.missing(next, 0, ALL, NOW + 1).unwrap();
         assert_eq!(texts(&missing), ["changed since", "added"]);
-        store.delete(6).unwrap();
+        store.delete(6, &Viewer::OWNER).unwrap();
         store.store_next(next, &vectors(&missing)).unwrap();
         assert_eq!(store.view().embeddings(next, &[1, 3, 5]).unwrap().len(), 3);
         assert_eq!(
@@ -264,7 +264,7 @@ mod tests {
         assert!(store.change_model(next, None, NOW + 1).unwrap());
         assert_eq!(store.view().embeddings(next, &[1, 2, 3, 4, 5, 6]).unwrap().len(), 3);
         assert_eq!(store.embedding_state(4).unwrap(), EmbeddingState::Pending, "expired: nobody waits for it");
-        assert_eq!(store.update(1, &content("changed"), NOW + 2).unwrap().version, 3);
+        assert_eq!(store.update(1, &content("changed"), &Viewer::OWNER, NOW + 2).unwrap().version, 3);
         assert_eq!(store.view().embeddings(next, &[1]).unwrap(), [(1, vec![7.0; 3])], "of the earlier version");
         assert_eq!(store.view().embeddings(old, &[1]).unwrap(), []);
         assert_sound(&store);

@@ -3,12 +3,13 @@
 use std::time::{Duration, SystemTime};
 
 use rusqlite::types::Type;
-use rusqlite::{Row, Transaction};
+use rusqlite::{OptionalExtension, Row, Transaction};
 use ulid::Ulid;
 
+use crate::body::Body;
 use crate::error::Result;
 use crate::text::{self, Hash};
-use crate::types::{Kind, Millis, Record, Scope};
+use crate::types::{Kind, Millis, Record, RecordId, Scope, Viewer};
 
 /// `SELECT` of the columns that [`to_record`] reads, from `records r` and `scopes s`, and then the given clauses.
 macro_rules! select_records {
@@ -16,7 +17,7 @@ macro_rules! select_records {
         concat!(
             "SELECT r.id, r.ulid, r.version, r.kind, r.importance, r.confidence, r.created_at, r.updated_at, ",
             "r.expires_at, r.access_count, r.last_accessed_at, r.content_hash, r.source, r.tags, r.context, ",
-            "r.content, s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id ",
+            "r.content, s.agent, s.project, r.body FROM records r JOIN scopes s ON s.id = r.scope_id ",
             $clauses
         )
     };
@@ -25,11 +26,12 @@ pub(super) use select_records;
 
 /// Reads a row of [`select_records`].
 pub(super) fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let kind = to_kind(row, 3)?;
     Ok(Record {
         id: row.get(0)?,
         ulid: Ulid::from_bytes(row.get(1)?).to_string(),
         version: row.get(2)?,
-        kind: to_kind(row, 3)?,
+        kind,
         importance: row.get(4)?,
         confidence: row.get(5)?,
         created_at: row.get(6)?,
@@ -43,7 +45,14 @@ pub(super) fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
         context: row.get(14)?,
         content: row.get(15)?,
         scope: Scope { agent: row.get(16)?, project: row.get(17)? },
+        body: to_body(row, 18, kind)?,
     })
+}
+
+/// The body in this column.
+pub(super) fn to_body(row: &Row<'_>, column: usize, kind: Kind) -> rusqlite::Result<Option<Body>> {
+    let body = row.get_ref(column)?.as_str_or_null()?.map(|json| Body::from_stored(kind, json));
+    body.transpose().map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
 /// The kind whose code is in this column.
@@ -116,6 +125,22 @@ pub(super) fn scope_id(tx: &Transaction<'_>, scope: &Scope) -> Result<i64> {
             "SELECT id FROM scopes WHERE coalesce(agent, '') = coalesce(?, '') AND coalesce(project, '') = coalesce(?, '')",
         )?
         .query_row((&scope.agent, &scope.project), |row| row.get(0))?)
+}
+
+/// The live record of this id, where `viewer` sees it.
+pub(super) fn live(tx: &Transaction<'_>, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
+    let mut statement =
+        tx.prepare_cached(select_records!("WHERE r.id = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)"))?;
+    let record = statement.query_row((id, now), to_record).optional()?;
+    Ok(record.filter(|record| viewer.sees(&record.scope)))
+}
+
+/// The scope of a record, where there is one of this id.
+pub(super) fn scope_of(tx: &Transaction<'_>, id: RecordId) -> Result<Option<Scope>> {
+    let mut statement = tx
+        .prepare_cached("SELECT s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id WHERE r.id = ?")?;
+    let scope = statement.query_row([id], |row| Ok(Scope { agent: row.get(0)?, project: row.get(1)? }));
+    Ok(scope.optional()?)
 }
 
 #[cfg(test)]

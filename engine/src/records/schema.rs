@@ -11,20 +11,27 @@
 //! | `records` | the newest version of a memory, of any kind |
 //! | `versions` | an earlier version of one, whole; goes when the record goes |
 //! | `scopes` | an (agent, project) pair; row 1 is global (both null) |
+//! | `links` | one link from a memory to another; goes when either goes |
+//! | `tallies` | how many records of a scope, kind and importance there are; kept by triggers |
 //! | `record_tags` | one tag of one record; derived from `records.tags` by triggers |
 //! | `models` | an embedding model: two rows are never comparable |
 //! | `embeddings` | the vector of one text under one model, `f32` little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `log.rs` |
-//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost` |
+//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
 //!
-//! `versions_lost` is there only after damage: a JSON array of the ids of records that lost an earlier version to it.
+//! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
+//! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purge.rs`).
+//!
+//! `links.kind` is the position in [`LinkKind::ALL`](crate::types::LinkKind::ALL). `from_scope` and `to_scope` repeat the
+//! scopes of the two records (scopes never change), so that whose view a superseded memory is left out of is read from
+//! one index, and so is how many of a project are. `superseding` grows with each change to the links that supersede.
 //!
 //! Columns of `records` whose name does not say it all:
 //!
 //! - `kind` is the position in [`Kind::ALL`](crate::types::Kind::ALL).
 //! - `content_hash` is of the content, `embedding_hash` of context and content ([`crate::text`]). The content hash is
-//!   unique within a scope. An expired record does not count: a text whose only twin has expired takes its place under
+//!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats). An expired record does not count: a text whose only twin has expired takes its place under
 //!   a new id, because "duplicate of 7" would name a record that nobody can see.
 //! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
 //!   embedding stays as long as a record or a version has its text and the store has its model.
@@ -50,7 +57,9 @@ use crate::error::{Error, Result};
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 1] = [r"
+pub(super) const MIGRATIONS: [&str; 2] = [FIRST, SECOND];
+
+const FIRST: &str = r"
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value ANY NOT NULL
@@ -173,7 +182,60 @@ CREATE TABLE sync_log (
     record_id INTEGER NOT NULL,
     payload BLOB NOT NULL
 ) STRICT;
-"];
+";
+
+/// Links; indexes for what asks by scope and by feature; conversations that repeat a text; tallies.
+const SECOND: &str = r"
+CREATE TABLE links (
+    from_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    kind INTEGER NOT NULL CHECK (kind >= 0),
+    to_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    from_scope INTEGER NOT NULL,
+    to_scope INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (from_id, kind, to_id),
+    CHECK (from_id <> to_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX links_to ON links (to_id, kind, from_id);
+CREATE INDEX links_that_supersede ON links (to_scope, to_id, from_scope) WHERE kind = 2;
+INSERT INTO meta VALUES ('superseding', 0);
+CREATE TRIGGER supersedes_made AFTER INSERT ON links WHEN new.kind = 2 BEGIN
+    UPDATE meta SET value = value + 1 WHERE key = 'superseding';
+END;
+CREATE TRIGGER supersedes_gone AFTER DELETE ON links WHEN old.kind = 2 BEGIN
+    UPDATE meta SET value = value + 1 WHERE key = 'superseding';
+END;
+
+DROP INDEX records_by_content;
+CREATE INDEX records_by_content ON records (content_hash, scope_id);
+CREATE INDEX records_by_scope ON records (scope_id, kind, importance, created_at, expires_at);
+CREATE INDEX records_by_feature ON records (json_extract(body, '$.feature')) WHERE body IS NOT NULL;
+
+-- To count 100,000 records, even in an index, takes longer than a whole digest may.
+CREATE TABLE tallies (
+    scope_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    importance INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    PRIMARY KEY (scope_id, kind, importance)
+) STRICT, WITHOUT ROWID;
+INSERT INTO tallies SELECT scope_id, kind, importance, count(*) FROM records GROUP BY scope_id, kind, importance;
+CREATE TRIGGER tally_of_new_record AFTER INSERT ON records BEGIN
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1)
+        ON CONFLICT DO UPDATE SET records = records + 1;
+END;
+CREATE TRIGGER tally_of_deleted_record AFTER DELETE ON records BEGIN
+    UPDATE tallies SET records = records - 1
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+END;
+CREATE TRIGGER tally_of_changed_record AFTER UPDATE OF scope_id, kind, importance ON records
+WHEN (new.scope_id, new.kind, new.importance) <> (old.scope_id, old.kind, old.importance) BEGIN
+    UPDATE tallies SET records = records - 1
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1)
+        ON CONFLICT DO UPDATE SET records = records + 1;
+END;
+";
 
 /// Makes a new database ours, or brings one of ours up to date. Refuses every other file. Returns the store's id.
 pub(super) fn prepare(conn: &mut Connection, path: &Path) -> Result<String> {
@@ -265,9 +327,12 @@ mod tests {
     use std::fs;
 
     use super::super::testing::{NOW, Store, new};
+    use super::{APPLICATION_ID, FIRST};
     use crate::error::Error;
     use crate::paths::StorePaths;
     use crate::records::Records;
+    use crate::text;
+    use crate::types::Viewer;
 
     /// Opens a store whose database is this file. Returns what is said, and checks that the file is left as it was.
     fn refusal(database: &[u8]) -> String {
@@ -305,7 +370,7 @@ mod tests {
             let paths = StorePaths::new(folder.path());
             fs::write(paths.database(), empty).unwrap();
             let id = Records::open(&paths).unwrap().add(&new("text"), NOW).unwrap().id;
-            assert!(Records::open(&paths).unwrap().get(id, NOW).unwrap().is_some());
+            assert!(Records::open(&paths).unwrap().get(id, &Viewer::OWNER, NOW).unwrap().is_some());
         }
     }
 
@@ -326,8 +391,33 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 2"));
-        assert!(message.contains("newer memorist (format 2, this one reads up to 1); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 3"));
+        assert!(message.contains("newer memorist (format 3, this one reads up to 2); update memorist"), "{message}");
+    }
+
+    /// Stores are as old as their first version: what that wrote is there after every step.
+    #[test]
+    fn a_store_of_the_first_version_is_brought_up_to_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = StorePaths::new(folder.path());
+        let hash = text::to_hex(&text::embedding_hash(None, "old"));
+        let rows = format!(
+            "INSERT INTO meta VALUES ('store_id', '01J00000000000000000000000');
+             INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at,
+                 content_hash, embedding_hash, source, tags, content)
+             VALUES (zeroblob(16), 1, 0, 1, 5, 1.0, {NOW}, {NOW}, x'{hash}', x'{hash}', 'manual', '[\"a\"]', 'old');
+             INSERT INTO sync_log (op, record_id, payload) VALUES (1, 1, x'0101');
+             PRAGMA application_id = {APPLICATION_ID};
+             PRAGMA user_version = 1"
+        );
+        let old = database(&format!("{FIRST}{rows}"));
+        fs::write(paths.database(), old).unwrap();
+        let records = Records::open(&paths).unwrap();
+        let record = records.get(1, &Viewer::OWNER, NOW).unwrap().unwrap();
+        assert_eq!((record.content.as_str(), record.tags), ("old", vec!["a".to_owned()]));
+        assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
+        assert!(!records.add(&new("old"), NOW).unwrap().created);
+        assert!(records.add(&new("newer"), NOW).unwrap().created);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::log::{self, LogEntry};
 use super::row::{self, select_records};
 use super::store::Reader;
 use crate::error::Result;
-use crate::types::{Filter, Millis, Record, RecordId, Seq};
+use crate::types::{ListQuery, Millis, Record, RecordId, Seq};
 
 /// Everything as it was when the snapshot was taken, whatever is written meanwhile, by whatever process. It holds a
 /// connection and keeps the write-ahead log from being emptied, so drop it soon.
@@ -64,13 +64,17 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// At most `limit` live records with ids above `after` that pass the filter, in the order of their ids.
-    pub fn list(&self, after: RecordId, limit: usize, filter: &Filter, now: Millis) -> Result<Vec<Record>> {
-        let Condition { sql, mut values } = Condition::new(filter, now);
-        values.extend([after.into(), stored_limit(limit).into()]);
+    /// A page of the live records that pass the filter, in the order of their ids.
+    pub fn list(&self, query: &ListQuery, now: Millis) -> Result<Vec<Record>> {
+        let Condition { sql, mut values } = Condition::new(&query.filter, now);
+        let (beyond, order) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
+        let after = if query.newest_first && query.after == 0 { RecordId::MAX } else { query.after };
+        values.extend([after.into(), stored_limit(query.limit).into()]);
         // By id rather than by an index: a page of a broad filter is full after few rows.
-        let ids = format!("SELECT r.id FROM records r NOT INDEXED WHERE {sql} AND r.id > ? ORDER BY r.id LIMIT ?");
-        let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY r.id"), ids);
+        let ids = format!(
+            "SELECT r.id FROM records r NOT INDEXED WHERE {sql} AND r.id {beyond} ? ORDER BY r.id {order} LIMIT ?"
+        );
+        let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY r.id {}"), ids, order);
         let mut statement = self.conn().prepare_cached(&sql)?;
         let records = statement.query_map(rusqlite::params_from_iter(values), row::to_record)?;
         Ok(records.collect::<rusqlite::Result<_>>()?)
@@ -102,14 +106,14 @@ impl Snapshot {
     }
 }
 
-fn stored_limit(limit: usize) -> i64 {
+pub(super) fn stored_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{NOW, Store, new};
-    use crate::types::{Filter, NewRecord, RecordUpdate};
+    use crate::types::{Filter, ListQuery, NewRecord, RecordUpdate, Viewer};
 
     #[test]
     fn a_snapshot_does_not_change_while_others_write() {
@@ -119,13 +123,13 @@ mod tests {
         let elsewhere = store.again();
         elsewhere.add(&new("after"), NOW).unwrap();
         let update = RecordUpdate { content: Some("changed".into()), ..Default::default() };
-        store.update(id, &update, NOW).unwrap();
+        store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
         elsewhere.trim_log(1).unwrap();
         assert_eq!((snapshot.head(), snapshot.trimmed_to()), (1, 0));
         assert_eq!(snapshot.tail(0, usize::MAX).unwrap().len(), 1);
         assert_eq!(snapshot.records(&[id, 2], NOW).unwrap()[0].content, "before");
         assert_eq!(snapshot.matching(&Filter::default(), NOW).unwrap().len(), 1);
-        assert_eq!(snapshot.stats(NOW).unwrap().total, 1);
+        assert_eq!(snapshot.stats(&Filter::default(), NOW).unwrap().total, 1);
         drop(snapshot);
         let snapshot = store.view();
         assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 1));
@@ -147,8 +151,8 @@ mod tests {
         assert_eq!(texts(NOW + 1), ["three", "one", "three"]);
         assert_eq!(snapshot.expired(NOW).unwrap().len(), 0);
         assert_eq!(snapshot.expired(NOW + 1).unwrap().iter().collect::<Vec<_>>(), [2]);
-        assert_eq!(store.get(2, NOW + 1).unwrap(), None);
-        assert_eq!(store.get(-2, NOW + 1).unwrap(), None);
+        assert_eq!(store.get(2, &Viewer::OWNER, NOW + 1).unwrap(), None);
+        assert_eq!(store.get(-2, &Viewer::OWNER, NOW + 1).unwrap(), None);
     }
 
     #[test]
@@ -158,14 +162,19 @@ mod tests {
         store.add_batch(&news, NOW).unwrap();
         let snapshot = store.view();
         let odd = Filter { min_importance: Some(2), ..Filter::default() };
-        let (mut after, mut seen) = (0, Vec::new());
-        loop {
-            let page = snapshot.list(after, 4, &odd, NOW).unwrap();
-            let Some(last) = page.last() else { break };
-            after = last.id;
-            seen.extend(page.into_iter().map(|record| record.content));
-        }
-        assert_eq!(seen, (1..=25).step_by(2).map(|n| n.to_string()).collect::<Vec<_>>());
+        let listed = |newest_first| {
+            let mut query = ListQuery { limit: 4, newest_first, filter: odd.clone(), ..ListQuery::default() };
+            let mut seen = Vec::new();
+            loop {
+                let page = snapshot.list(&query, NOW).unwrap();
+                let Some(last) = page.last() else { break seen };
+                query.after = last.id;
+                seen.extend(page.into_iter().map(|record| record.content));
+            }
+        };
+        let wanted: Vec<_> = (1..=25).step_by(2).map(|n| n.to_string()).collect();
+        assert_eq!(listed(false), wanted);
+        assert_eq!(listed(true), wanted.into_iter().rev().collect::<Vec<_>>());
         assert_eq!(snapshot.live_ids_after(22, 2, NOW).unwrap(), [23, 24]);
     }
 }

@@ -42,6 +42,7 @@ impl Records {
 mod tests {
     use super::super::testing::{NOW, Store, new};
     use super::*;
+    use crate::types::Viewer;
 
     #[test]
     fn what_was_deleted_leaves_no_room_behind() {
@@ -53,7 +54,7 @@ mod tests {
         let full = pages();
         assert!(full > 3 * SPARE_PAGES && !store.has_room_to_give().unwrap());
         for id in &ids[10..] {
-            store.delete(*id).unwrap();
+            store.delete(*id, &Viewer::OWNER).unwrap();
         }
         assert_eq!(pages(), full, "by itself SQLite keeps the pages");
         let mut steps = 0;

@@ -1,10 +1,11 @@
 //! Totals: what a store holds, told without reading a text.
 
-use rusqlite::Params;
+use rusqlite::{Params, params_from_iter};
 
+use super::filter::Condition;
 use super::{Snapshot, row};
 use crate::error::Result;
-use crate::types::{Kind, Millis, Stats};
+use crate::types::{Filter, Kind, Millis, Stats};
 
 /// How many rows of each sort there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,14 +27,14 @@ pub struct Counts {
 }
 
 impl Snapshot {
-    /// What the store holds.
-    pub fn stats(&self, now: Millis) -> Result<Stats> {
-        let mut statement = self.conn().prepare_cached(
+    /// What the store holds of the records that pass the filter.
+    pub fn stats(&self, filter: &Filter, now: Millis) -> Result<Stats> {
+        let Condition { sql, values } = Condition::new(filter, now);
+        let mut statement = self.conn().prepare_cached(&format!(
             "SELECT kind, count(*), sum(importance), sum(confidence), sum(access_count), min(created_at), max(created_at)
-             FROM records INDEXED BY records_by_kind
-             WHERE expires_at IS NULL OR expires_at > ? GROUP BY kind",
-        )?;
-        let mut rows = statement.query([now])?;
+             FROM records r INDEXED BY records_by_kind WHERE {sql} GROUP BY kind"
+        ))?;
+        let mut rows = statement.query(params_from_iter(values.iter()))?;
         let mut by_kind: Vec<(Kind, u64)> = Vec::new();
         let (mut total, mut importance, mut confidence, mut accesses) = (0, 0.0, 0.0, 0);
         let (mut oldest, mut newest) = (None, None);
@@ -57,7 +58,12 @@ impl Snapshot {
             total_accesses: accesses,
             oldest,
             newest,
-            pending_embeddings: self.pending_count(now, u64::MAX)?,
+            pending_embeddings: self.count(
+                &format!(
+                    "SELECT count(*) FROM records r INDEXED BY records_pending WHERE embedding_id IS NULL AND {sql}"
+                ),
+                params_from_iter(values.iter()),
+            )?,
         })
     }
 
@@ -91,7 +97,7 @@ impl Snapshot {
         )
     }
 
-    fn count(&self, sql: &str, values: impl Params) -> Result<u64> {
+    pub(super) fn count(&self, sql: &str, values: impl Params) -> Result<u64> {
         let count: i64 = self.conn().prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
@@ -102,11 +108,11 @@ mod tests {
     use super::super::testing::{NOW, Store, model, new};
     use super::super::{Access, AccessKind};
     use super::*;
-    use crate::types::{NewRecord, RecordUpdate};
+    use crate::types::{NewRecord, RecordUpdate, Viewer};
 
     #[test]
     fn an_empty_store_has_no_times_and_no_means() {
-        let stats = Store::new().view().stats(NOW).unwrap();
+        let stats = Store::new().view().stats(&Filter::default(), NOW).unwrap();
         let expected = Stats {
             total: 0,
             by_kind: vec![],
@@ -138,7 +144,7 @@ mod tests {
         let model = store.model(&model(1)).unwrap();
         let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
         store.store_embeddings(model, &[(hash, vec![1.0])]).unwrap();
-        store.update(task, &RecordUpdate { importance: Some(8), ..Default::default() }, NOW).unwrap();
+        store.update(task, &RecordUpdate { importance: Some(8), ..Default::default() }, &Viewer::OWNER, NOW).unwrap();
         let expected = Stats {
             total: 3,
             by_kind: vec![(Kind::Fact, 2), (Kind::Task, 1)],
@@ -149,10 +155,10 @@ mod tests {
             newest: Some(NOW + 3),
             pending_embeddings: 2,
         };
-        assert_eq!(store.view().stats(NOW + 10).unwrap(), expected);
+        assert_eq!(store.view().stats(&Filter::default(), NOW + 10).unwrap(), expected);
         let counts =
             Counts { live: 3, embedded: 1, expired: 1, versions: 1, embeddings: 1, accesses: 4, log_entries: 6 };
         assert_eq!(store.view().counts(NOW + 10).unwrap(), counts);
-        assert_eq!(store.view().stats(NOW).unwrap().total, 4);
+        assert_eq!(store.view().stats(&Filter::default(), NOW).unwrap().total, 4);
     }
 }

@@ -12,14 +12,14 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 
 use super::row::{self, select_records};
-use super::{Snapshot, folder, log, schema, space};
+use super::{Snapshot, folder, log, schema, space, traces};
 use crate::error::{Error, Result};
 use crate::files::Stamp;
 use crate::paths::{StorePaths, companions};
-use crate::types::{Millis, Record, RecordId, Seq};
+use crate::types::{Millis, Record, RecordId, Seq, Viewer};
 
 /// A write gives up after waiting this long for the writes of other processes.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// A write-ahead log of more bytes is emptied.
 const LONG_WAL: u64 = 32 << 20;
 /// An access count is given up after this.
@@ -74,6 +74,10 @@ impl Records {
         writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(refuse)?;
         let unsynced = connect(&path, UNSYNCED_PATIENCE).map_err(refuse)?;
         unsynced.pragma_update(None, "synchronous", "NORMAL").map_err(refuse)?;
+        // What is deleted shall be gone (`traces.rs`).
+        for writing in [&writer, &unsynced] {
+            traces::leave_none(writing).map_err(refuse)?;
+        }
         Ok(Records {
             store_id,
             writer: Mutex::new(writer),
@@ -94,13 +98,14 @@ impl Records {
         Ok(log::head(&reader)?)
     }
 
-    /// The live record `id`.
-    pub fn get(&self, id: RecordId, now: Millis) -> Result<Option<Record>> {
+    /// The live record `id`, where `viewer` sees it.
+    pub fn get(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
         let reader = self.reader()?;
         let mut statement = reader
             .prepare_cached(select_records!("WHERE r.id = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)"))?;
         let mut rows = statement.query((id, now))?;
-        Ok(rows.next()?.map(row::to_record).transpose()?)
+        let record = rows.next()?.map(row::to_record).transpose()?;
+        Ok(record.filter(|record| viewer.sees(&record.scope)))
     }
 
     /// One unchanging view of the whole store, on a connection of its own.
@@ -131,14 +136,20 @@ impl Records {
     pub fn shorten_wal(&self) -> Result<()> {
         let [wal, ..] = companions(&self.path);
         if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > LONG_WAL) {
-            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-            self.unsynced.lock().query_row(checkpoint, [], |_| Ok(())).map_err(|error| self.in_words(error.into()))?;
+            self.empty_wal()?;
         }
         Ok(())
     }
 
+    /// Empties the write-ahead log, unless readers or writers keep it for longer than a moment. Returns whether it did.
+    pub(super) fn empty_wal(&self) -> Result<bool> {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let was_busy = self.unsynced.lock().query_row(checkpoint, [], |row| row.get::<_, bool>(0));
+        was_busy.map(|busy| !busy).map_err(|error| self.in_words(error.into()))
+    }
+
     /// What stands in the way of a write, and the way out.
-    fn in_words(&self, error: Error) -> Error {
+    pub(super) fn in_words(&self, error: Error) -> Error {
         match error {
             Error::Sqlite(error) => schema::open_error(&self.path, error),
             other => other,
@@ -242,7 +253,7 @@ mod tests {
     use super::super::testing::{NOW, Store, new};
     use super::super::{Access, AccessKind};
     use super::*;
-    use crate::types::RecordUpdate;
+    use crate::types::{RecordUpdate, Viewer};
 
     #[test]
     fn an_acknowledged_write_is_synced() {
@@ -295,7 +306,7 @@ mod tests {
         let id = store.add(&new("text"), NOW).unwrap().id;
         let again = store.again();
         assert_eq!(again.store_id(), store.store_id());
-        assert_eq!(again.get(id, NOW).unwrap().unwrap().content, "text");
+        assert_eq!(again.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().content, "text");
         assert_ne!(Store::new().store_id(), store.store_id());
     }
 
@@ -315,7 +326,7 @@ mod tests {
                 let id = records.add(&new(&format!("{writer} {number}")), NOW).unwrap().id;
                 records.add(&new("shared"), NOW).unwrap();
                 let update = RecordUpdate { importance: Some(7), ..Default::default() };
-                records.update(id, &update, NOW).unwrap();
+                records.update(id, &update, &Viewer::OWNER, NOW).unwrap();
                 let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
                 records.record_access(&[access], NOW).unwrap();
                 let snapshot = records.snapshot().unwrap();

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use roaring::RoaringTreemap;
 use rusqlite::{Row, params_from_iter};
 use unicode_normalization::UnicodeNormalization;
 
@@ -20,10 +21,17 @@ struct Match {
 }
 
 impl Snapshot {
-    /// At most `limit` live records that pass the filter and whose content, context or a tag contains `text`, in upper
-    /// or lower case, composed or decomposed. The most confident first, then the most recently used, then the newest.
-    /// Reads every text that the filter lets pass.
-    pub fn substring(&self, text: &str, filter: &Filter, now: Millis, limit: usize) -> Result<Vec<Record>> {
+    /// At most `limit` live records that pass the filter, are not in `hidden`, and whose content, context or a tag
+    /// contains `text`, in upper or lower case, composed or decomposed. The most confident first, then the most recently
+    /// used, then the newest. Reads every text that the filter lets pass.
+    pub fn substring(
+        &self,
+        text: &str,
+        filter: &Filter,
+        hidden: &RoaringTreemap,
+        now: Millis,
+        limit: usize,
+    ) -> Result<Vec<Record>> {
         let mut wanted = String::new();
         fold(text.trim(), &mut wanted);
         if wanted.is_empty() {
@@ -39,8 +47,9 @@ impl Snapshot {
         let mut folded = String::new();
         let mut matches = Vec::new();
         while let Some(row) = rows.next()? {
-            if contains(row, &wanted, &mut folded)? {
-                let (id, confidence, recalled_at, created_at) = (row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?);
+            let id: RecordId = row.get(3)?;
+            if !hidden.contains(id.unsigned_abs()) && contains(row, &wanted, &mut folded)? {
+                let (confidence, recalled_at, created_at) = (row.get(4)?, row.get(5)?, row.get(6)?);
                 matches.push(Match { id, confidence, recalled_at, created_at });
             }
         }
@@ -83,7 +92,7 @@ mod tests {
     use crate::types::{Kind, NewRecord};
 
     fn found(store: &Store, text: &str) -> Vec<String> {
-        let records = store.view().substring(text, &Filter::default(), NOW, 10).unwrap();
+        let records = store.view().substring(text, &Filter::default(), &RoaringTreemap::new(), NOW, 10).unwrap();
         records.into_iter().map(|record| record.content).collect()
     }
 
@@ -112,7 +121,7 @@ mod tests {
         assert_eq!(found(&store, "lisbon"), ["one", "two"]);
         assert_eq!(found(&store, "\"TRIP"), ["two"], "as the tag is, not as it is stored");
         let events = Filter { kinds: vec![Kind::Event], ..Filter::default() };
-        let records = store.view().substring("lisbon", &events, NOW, 10).unwrap();
+        let records = store.view().substring("lisbon", &events, &RoaringTreemap::new(), NOW, 10).unwrap();
         assert_eq!(records.len(), 1);
     }
 
@@ -128,7 +137,7 @@ mod tests {
         store.record_access(&[access], NOW + 3).unwrap();
         let expected = ["x sure, recalled", "x sure, new", "x sure, old", "x unsure, newest"];
         assert_eq!(found(&store, "x"), expected);
-        let first = store.view().substring("x", &Filter::default(), NOW, 1).unwrap();
+        let first = store.view().substring("x", &Filter::default(), &RoaringTreemap::new(), NOW, 1).unwrap();
         assert_eq!(first[0].content, expected[0], "the limit cuts after sorting");
     }
 }

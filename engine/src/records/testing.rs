@@ -23,6 +23,11 @@ impl Store {
         Store { records: Records::open(&StorePaths::new(folder.path())).unwrap(), folder }
     }
 
+    /// Closes it, and keeps its folder.
+    pub(super) fn close(self) -> TempDir {
+        self.folder
+    }
+
     pub(super) fn paths(&self) -> StorePaths {
         StorePaths::new(self.folder.path())
     }

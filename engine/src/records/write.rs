@@ -1,13 +1,16 @@
-//! Adding, changing and deleting records.
+//! Adding and deleting records.
+
+use std::borrow::Borrow;
 
 use rusqlite::{OptionalExtension, Transaction};
 
 use super::log::{self, Change};
-use super::row::{self, select_records};
+use super::row;
 use super::{Records, embeddings};
+use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, RecordUpdate};
+use crate::types::{AddOutcome, EmbeddingState, Kind, Millis, NewRecord, Record, RecordId, Scope, Viewer};
 
 impl Records {
     /// Saves a record; it is on the disk when this returns. A text that a live record of the same scope already has is
@@ -19,58 +22,27 @@ impl Records {
 
     /// Saves many records in one transaction. The outcomes are in the order of `news`; an invalid one does not stop the
     /// others, a failure of the database stops them all.
-    pub fn add_batch(&self, news: &[NewRecord], now: Millis) -> Result<Vec<Result<AddOutcome>>> {
-        let valid: Vec<Result<()>> = news.iter().map(NewRecord::validate).collect();
+    pub fn add_batch(&self, news: &[impl Borrow<NewRecord>], now: Millis) -> Result<Vec<Result<AddOutcome>>> {
+        let valid: Vec<Result<()>> = news.iter().map(|new| new.borrow().validate()).collect();
         self.write(|tx| {
             news.iter()
                 .zip(valid)
                 .map(|(new, valid)| match valid {
-                    Ok(()) => insert(tx, new, now).map(Ok),
+                    Ok(()) => insert(tx, new.borrow(), now).map(Ok),
                     Err(error) => Ok(Err(error)),
                 })
                 .collect()
         })
     }
 
-    /// Changes a live record and keeps the version before. An update to what the record is already changes nothing.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Duplicate`] when another live record of the scope has the new text.
-    pub fn update(&self, id: RecordId, update: &RecordUpdate, now: Millis) -> Result<Record> {
-        update.validate()?;
-        self.write(|tx| {
-            let before = live(tx, id, now)?.ok_or(Error::NotFound(id))?;
-            let mut after = before.clone();
-            apply(update, &mut after);
-            if after == before {
-                return Ok(before);
-            }
-            let content_hash = row::hash_of_content(&after.content);
-            if after.content != before.content {
-                let scope = row::scope_id(tx, &after.scope)?;
-                match twin(tx, &content_hash, scope, now)? {
-                    Some(twin) if twin.id != id && twin.live => return Err(Error::Duplicate(twin.id)),
-                    Some(twin) if twin.id != id => remove(tx, twin.id).map(drop)?,
-                    _ => {}
-                }
-            }
-            after.content_hash = text::to_hex(&content_hash);
-            after.version += 1;
-            after.updated_at = now;
-            keep_version(tx, id, "update", now)?;
-            replace(tx, &after, &content_hash, &before)?;
-            Ok(after)
-        })
-    }
-
     /// Deletes a record for good: its versions, its access rows, and its embeddings that no other record uses. Returns
-    /// whether there was one (an expired one counts).
-    pub fn delete(&self, id: RecordId) -> Result<bool> {
-        self.write(|tx| remove(tx, id))
+    /// whether there was one that `viewer` sees (an expired one counts).
+    pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
+        self.write(|tx| Ok(row::scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)) && remove(tx, id)?))
     }
 }
 
-/// A record with the same text in the same scope.
+/// A record with the same text in the same scope, of a kind that does not repeat.
 struct Twin {
     id: RecordId,
     live: bool,
@@ -79,13 +51,62 @@ struct Twin {
 
 fn twin(tx: &Transaction<'_>, hash: &Hash, scope: i64, now: Millis) -> Result<Option<Twin>> {
     let mut statement = tx.prepare_cached(
-        "SELECT id, expires_at IS NULL OR expires_at > ?3, embedding_id
+        "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id
          FROM records WHERE content_hash = ?1 AND scope_id = ?2",
     )?;
-    let twin = statement.query_row((hash, scope, now), |row| {
-        Ok(Twin { id: row.get(0)?, live: row.get(1)?, embedding: state(row.get(2)?) })
-    });
-    Ok(twin.optional()?)
+    let mut rows = statement.query((hash, scope, now))?;
+    while let Some(row) = rows.next()? {
+        if !row::to_kind(row, 1)?.repeats() {
+            return Ok(Some(Twin { id: row.get(0)?, live: row.get(2)?, embedding: state(row.get(3)?) }));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes room for the text of `record` in its scope: an expired record that has it goes.
+///
+/// # Errors
+/// [`Error::Duplicate`] when a live one has it.
+pub(super) fn take_place(tx: &Transaction<'_>, hash: &Hash, record: &Record, now: Millis) -> Result<()> {
+    let scope = row::scope_id(tx, &record.scope)?;
+    match twin(tx, hash, scope, now)? {
+        Some(twin) if twin.id != record.id && twin.live => Err(Error::Duplicate(twin.id)),
+        Some(twin) if twin.id != record.id => remove(tx, twin.id).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Checks a body against the records around it: what it refers to are contacts that its own scope sees, and a scope has
+/// one profile. `own` is the record that has the body already.
+pub(super) fn check_body(
+    tx: &Transaction<'_>,
+    body: Option<&Body>,
+    scope: &Scope,
+    own: Option<RecordId>,
+    now: Millis,
+) -> Result<()> {
+    let Some(body) = body else { return Ok(()) };
+    let viewer = Viewer::of(scope);
+    for (field, id) in body.references() {
+        let is_contact = row::live(tx, id, &viewer, now)?.is_some_and(|record| record.kind == Kind::Contact);
+        if !is_contact {
+            return Err(Error::invalid(
+                field,
+                format!("{id} is not a contact that this memory's project and agent see"),
+            ));
+        }
+    }
+    if body.kind() == Kind::Profile {
+        let mut other = tx.prepare_cached(
+            "SELECT id FROM records INDEXED BY records_by_scope WHERE scope_id = ?1 AND kind = ?2 AND body IS NOT NULL
+             AND id IS NOT ?3 AND (expires_at IS NULL OR expires_at > ?4)",
+        )?;
+        let key = (row::scope_id(tx, scope)?, row::kind_code(Kind::Profile), own, now);
+        if let Some(id) = other.query_row(key, |row| row.get::<_, RecordId>(0)).optional()? {
+            return Err(Error::invalid("entryType", format!("its scope has a profile already: {id}; update that one")));
+        }
+    }
+    Ok(())
 }
 
 fn state(embedding_id: Option<i64>) -> EmbeddingState {
@@ -94,8 +115,12 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
 
 fn insert(tx: &Transaction<'_>, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     let scope = row::scope_id(tx, &new.scope)?;
+    let body = new.checked_body()?;
+    check_body(tx, body.as_ref(), &new.scope, None, now)?;
     let content_hash = row::hash_of_content(&new.content);
-    if let Some(twin) = twin(tx, &content_hash, scope, now)? {
+    if !new.kind.repeats()
+        && let Some(twin) = twin(tx, &content_hash, scope, now)?
+    {
         if twin.live {
             tx.prepare_cached("UPDATE records SET updated_at = ? WHERE id = ?")?.execute((now, twin.id))?;
             return Ok(AddOutcome { id: twin.id, created: false, embedding: twin.embedding });
@@ -109,8 +134,8 @@ fn insert(tx: &Transaction<'_>, new: &NewRecord, now: Millis) -> Result<AddOutco
     let embedding_id = embeddings::find(tx, &embedding_hash)?;
     tx.prepare_cached(
         "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
-             content_hash, embedding_hash, embedding_id, source, tags, context, content)
-         VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             content_hash, embedding_hash, embedding_id, source, tags, context, content, body)
+         VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?
     .execute((
         row::new_ulid(now),
@@ -127,79 +152,15 @@ fn insert(tx: &Transaction<'_>, new: &NewRecord, now: Millis) -> Result<AddOutco
         row::tags_json(&row::unique_tags(&new.tags)),
         &new.context,
         &new.content,
+        body.as_ref().map(Body::to_json),
     ))?;
     let id = tx.last_insert_rowid();
     log::append(tx, id, &Change::Put { version: 1, new_text: true })?;
     Ok(AddOutcome { id, created: true, embedding: state(embedding_id) })
 }
 
-fn live(tx: &Transaction<'_>, id: RecordId, now: Millis) -> Result<Option<Record>> {
-    let mut statement =
-        tx.prepare_cached(select_records!("WHERE r.id = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)"))?;
-    Ok(statement.query_row((id, now), row::to_record).optional()?)
-}
-
-fn apply(update: &RecordUpdate, record: &mut Record) {
-    fn set<T: Clone>(field: &mut T, value: &Option<T>) {
-        if let Some(value) = value {
-            field.clone_from(value);
-        }
-    }
-    set(&mut record.content, &update.content);
-    set(&mut record.kind, &update.kind);
-    set(&mut record.source, &update.source);
-    set(&mut record.context, &update.context);
-    set(&mut record.confidence, &update.confidence);
-    set(&mut record.importance, &update.importance);
-    set(&mut record.tags, &update.tags.as_deref().map(row::unique_tags));
-    set(&mut record.expires_at, &update.expires_at);
-}
-
-/// Keeps the record as it is now as one of its versions.
-fn keep_version(tx: &Transaction<'_>, id: RecordId, reason: &str, now: Millis) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO versions (record_id, version, replaced_at, reason, kind, scope_id, importance, confidence,
-             updated_at, expires_at, valid_from, valid_to, content_hash, embedding_hash, source, tags, provenance, body,
-             context, content)
-         SELECT id, version, ?2, ?3, kind, scope_id, importance, confidence,
-             updated_at, expires_at, valid_from, valid_to, content_hash, embedding_hash, source, tags, provenance, body,
-             context, content
-         FROM records WHERE id = ?1",
-    )?
-    .execute((id, now, reason))?;
-    Ok(())
-}
-
-/// Puts `after` in the place of `before`, and into the log.
-fn replace(tx: &Transaction<'_>, after: &Record, content_hash: &Hash, before: &Record) -> Result<()> {
-    let embedding_hash = text::embedding_hash(after.context.as_deref(), &after.content);
-    tx.prepare_cached(
-        "UPDATE records SET version = ?2, kind = ?3, importance = ?4, confidence = ?5, updated_at = ?6, expires_at = ?7,
-             content_hash = ?8, embedding_hash = ?9, embedding_id = ?10, source = ?11, tags = ?12, context = ?13,
-             content = ?14
-         WHERE id = ?1",
-    )?
-    .execute((
-        after.id,
-        after.version,
-        row::kind_code(after.kind),
-        after.importance,
-        after.confidence,
-        after.updated_at,
-        after.expires_at,
-        content_hash,
-        embedding_hash,
-        embeddings::find(tx, &embedding_hash)?,
-        &after.source,
-        row::tags_json(&after.tags),
-        &after.context,
-        &after.content,
-    ))?;
-    let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);
-    log::append(tx, after.id, &Change::Put { version: after.version, new_text })
-}
-
-fn remove(tx: &Transaction<'_>, id: RecordId) -> Result<bool> {
+/// Removes a record with all that belongs to it, and tells the log. Returns whether there was one.
+pub(super) fn remove(tx: &Transaction<'_>, id: RecordId) -> Result<bool> {
     let mut statement = tx.prepare_cached("SELECT ulid FROM records WHERE id = ?")?;
     let Some(ulid) = statement.query_row([id], |row| row.get(0)).optional()? else { return Ok(false) };
     let mut statement = tx.prepare_cached(
@@ -220,7 +181,7 @@ mod tests {
     use super::super::testing::{NOW, Store, new};
     use super::*;
     use crate::records::LogEntry;
-    use crate::types::{Kind, Scope};
+    use crate::types::RecordUpdate;
 
     fn log(store: &Store, after: u64) -> Vec<(RecordId, Change)> {
         store
@@ -249,10 +210,11 @@ mod tests {
             tags: vec!["z".into(), "a \"b\"".into(), "z".into(), "日本".into()],
             expires_at: Some(NOW + 1_000),
             scope: Scope { agent: Some("agent".into()), project: Some("project".into()) },
+            body: None,
         };
         let outcome = store.add(&given, NOW).unwrap();
         assert!(outcome.created);
-        let record = store.get(outcome.id, NOW).unwrap().unwrap();
+        let record = store.get(outcome.id, &Viewer::OWNER, NOW).unwrap().unwrap();
         let ulid = ulid::Ulid::from_string(&record.ulid).unwrap();
         assert_eq!(ulid.timestamp_ms(), NOW.unsigned_abs());
         let expected = Record {
@@ -273,6 +235,7 @@ mod tests {
             expires_at: given.expires_at,
             access_count: 0,
             last_accessed_at: None,
+            body: None,
         };
         assert_eq!(record, expected);
     }
@@ -294,8 +257,8 @@ mod tests {
         }
         let id = store.add(&new("sound"), NOW).unwrap().id;
         let update = RecordUpdate { importance: Some(0), ..Default::default() };
-        assert!(matches!(store.update(id, &update, NOW), Err(Error::Invalid { .. })));
-        assert!(matches!(store.update(id, &RecordUpdate::default(), NOW), Err(Error::Invalid { .. })));
+        assert!(matches!(store.update(id, &update, &Viewer::OWNER, NOW), Err(Error::Invalid { .. })));
+        assert!(matches!(store.update(id, &RecordUpdate::default(), &Viewer::OWNER, NOW), Err(Error::Invalid { .. })));
         assert_eq!(store.head().unwrap(), 1);
         assert_eq!(store.view().counts(NOW).unwrap().live, 1);
     }
@@ -307,7 +270,7 @@ mod tests {
         let head = store.head().unwrap();
         let again = store.add(&NewRecord { importance: 9, ..new("cafe\u{301}") }, NOW + 7).unwrap();
         assert_eq!((again.id, again.created), (first.id, false));
-        let record = store.get(first.id, NOW).unwrap().unwrap();
+        let record = store.get(first.id, &Viewer::OWNER, NOW).unwrap().unwrap();
         assert_eq!((record.updated_at, record.created_at, record.importance), (NOW + 7, NOW, 5));
         assert_eq!(store.head().unwrap(), head, "the indexes need not hear of it");
 
@@ -330,12 +293,12 @@ mod tests {
         assert!(!store.add(&new("brief"), NOW + 9).unwrap().created);
         let fresh = store.add(&new("brief"), NOW + 10).unwrap();
         assert!(fresh.created && fresh.id != old, "{fresh:?}");
-        assert_eq!(store.get(old, NOW).unwrap(), None);
+        assert_eq!(store.get(old, &Viewer::OWNER, NOW).unwrap(), None);
         assert!(matches!(log(&store, 1)[..], [(gone, Change::Delete { .. }), (new, Change::Put { .. })]
             if gone == old && new == fresh.id));
 
         let expired = store.add(&NewRecord { expires_at: Some(NOW + 20), ..new("other") }, NOW + 10).unwrap().id;
-        store.update(fresh.id, &content("other"), NOW + 20).unwrap();
+        store.update(fresh.id, &content("other"), &Viewer::OWNER, NOW + 20).unwrap();
         assert_eq!(store.number(&format!("SELECT count(*) FROM records WHERE id = {expired}")), 0);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
@@ -368,8 +331,8 @@ mod tests {
             tags: Some(vec!["both".into(), "new".into(), "new".into()]),
             ..Default::default()
         };
-        let updated = store.update(id, &update, NOW + 1).unwrap();
-        assert_eq!(store.get(id, NOW + 1).unwrap().unwrap(), updated);
+        let updated = store.update(id, &update, &Viewer::OWNER, NOW + 1).unwrap();
+        assert_eq!(store.get(id, &Viewer::OWNER, NOW + 1).unwrap().unwrap(), updated);
         assert_eq!(updated.content_hash, text::content_hash("second"));
         assert_eq!((updated.version, updated.updated_at, updated.created_at), (2, NOW + 1, NOW));
         assert_eq!(updated.tags, ["both", "new"]);
@@ -382,12 +345,18 @@ mod tests {
         assert_eq!(log(&store, 1), [(id, Change::Put { version: 2, new_text: true })]);
 
         let emptied = RecordUpdate { context: Some(None), tags: Some(vec![]), ..Default::default() };
-        let emptied = store.update(id, &emptied, NOW + 2).unwrap();
+        let emptied = store.update(id, &emptied, &Viewer::OWNER, NOW + 2).unwrap();
         assert_eq!((emptied.context, emptied.tags), (None, vec![]));
         assert_eq!(store.number("SELECT count(*) FROM record_tags"), 0);
-        let louder = store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, NOW + 3).unwrap();
+        let louder = store
+            .update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, &Viewer::OWNER, NOW + 3)
+            .unwrap();
         assert_eq!(log(&store, 3), [(id, Change::Put { version: 4, new_text: false })]);
-        assert_eq!(store.update(id, &content("second"), NOW + 4).unwrap(), louder, "no change, no version");
+        assert_eq!(
+            store.update(id, &content("second"), &Viewer::OWNER, NOW + 4).unwrap(),
+            louder,
+            "no change, no version"
+        );
         assert_eq!(store.head().unwrap(), 4);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
@@ -397,13 +366,20 @@ mod tests {
         let store = Store::new();
         let one = store.add(&new("one"), NOW).unwrap().id;
         let two = store.add(&NewRecord { expires_at: Some(NOW + 10), ..new("two") }, NOW).unwrap().id;
-        assert!(matches!(store.update(one, &content("two"), NOW), Err(Error::Duplicate(id)) if id == two));
+        assert!(
+            matches!(store.update(one, &content("two"), &Viewer::OWNER, NOW), Err(Error::Duplicate(id)) if id == two)
+        );
         for absent in [0, -1, 99, i64::MAX] {
-            assert!(matches!(store.update(absent, &content("x"), NOW), Err(Error::NotFound(id)) if id == absent));
+            assert!(
+                matches!(store.update(absent, &content("x"), &Viewer::OWNER, NOW), Err(Error::NotFound(id)) if id == absent)
+            );
         }
-        assert!(matches!(store.update(two, &content("x"), NOW + 10), Err(Error::NotFound(_))), "expired");
-        let composed = store.update(one, &content("one\u{301}"), NOW).unwrap();
-        let same_hash = store.update(one, &content("on\u{e9}"), NOW).unwrap();
+        assert!(
+            matches!(store.update(two, &content("x"), &Viewer::OWNER, NOW + 10), Err(Error::NotFound(_))),
+            "expired"
+        );
+        let composed = store.update(one, &content("one\u{301}"), &Viewer::OWNER, NOW).unwrap();
+        let same_hash = store.update(one, &content("on\u{e9}"), &Viewer::OWNER, NOW).unwrap();
         assert_eq!(composed.content_hash, same_hash.content_hash);
         assert_eq!(log(&store, 3), [(one, Change::Put { version: 3, new_text: false })]);
     }
@@ -413,11 +389,12 @@ mod tests {
         let store = Store::new();
         let model = store.model(&super::super::testing::model(1)).unwrap();
         let id = store.add(&NewRecord { tags: vec!["t".into()], ..new("secret") }, NOW).unwrap().id;
-        let ulid = ulid::Ulid::from_string(&store.get(id, NOW).unwrap().unwrap().ulid).unwrap().to_bytes();
+        let ulid =
+            ulid::Ulid::from_string(&store.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().ulid).unwrap().to_bytes();
         for text in ["secret two", "secret three"] {
             let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
             store.store_embeddings(model, &[(hash, vec![1.0])]).unwrap();
-            store.update(id, &content(text), NOW).unwrap();
+            store.update(id, &content(text), &Viewer::OWNER, NOW).unwrap();
         }
         let access = crate::records::Access {
             id,
@@ -429,13 +406,13 @@ mod tests {
         store.record_access(&[access], NOW).unwrap();
         assert_eq!(store.view().counts(NOW).unwrap().embeddings, 2);
         let head = store.head().unwrap();
-        assert!(store.delete(id).unwrap());
+        assert!(store.delete(id, &Viewer::OWNER).unwrap());
         assert_eq!(log(&store, head), [(id, Change::Delete { ulid })]);
         for table in ["records", "versions", "embeddings", "access_log", "record_tags"] {
             assert_eq!(store.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
         }
         for absent in [id, -1, 0, i64::MIN] {
-            assert!(!store.delete(absent).unwrap());
+            assert!(!store.delete(absent, &Viewer::OWNER).unwrap());
         }
         assert_eq!(store.head().unwrap(), head + 1, "nothing deleted, nothing logged");
         assert!(store.add(&new("another"), NOW).unwrap().id > id, "ids are not used twice");
@@ -450,9 +427,9 @@ mod tests {
         let two = store.add(&NewRecord { scope, ..new("shared") }, NOW).unwrap().id;
         let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
         store.store_embeddings(model, &[(hash, vec![1.0])]).unwrap();
-        store.delete(one).unwrap();
+        store.delete(one, &Viewer::OWNER).unwrap();
         assert_eq!(store.view().embeddings(model, &[two]).unwrap(), [(two, vec![1.0])]);
-        store.delete(two).unwrap();
+        store.delete(two, &Viewer::OWNER).unwrap();
         assert_eq!(store.number("SELECT count(*) FROM embeddings"), 0);
     }
 
@@ -461,11 +438,11 @@ mod tests {
         let store = Store::new();
         let id = store.add(&new("kept"), NOW).unwrap().id;
         store.sql("CREATE TRIGGER refuse BEFORE INSERT ON sync_log BEGIN SELECT raise(ABORT, 'full'); END");
-        let before = store.get(id, NOW).unwrap();
+        let before = store.get(id, &Viewer::OWNER, NOW).unwrap();
         assert!(store.add(&new("lost"), NOW).is_err());
-        assert!(store.update(id, &content("changed"), NOW).is_err());
-        assert!(store.delete(id).is_err());
-        assert_eq!(store.get(id, NOW).unwrap(), before);
+        assert!(store.update(id, &content("changed"), &Viewer::OWNER, NOW).is_err());
+        assert!(store.delete(id, &Viewer::OWNER).is_err());
+        assert_eq!(store.get(id, &Viewer::OWNER, NOW).unwrap(), before);
         assert_eq!(store.view().counts(NOW).unwrap().live, 1);
         assert_eq!(store.number("SELECT count(*) FROM versions"), 0);
         store.sql("DROP TRIGGER refuse");

@@ -34,14 +34,14 @@ pub fn collect(
         vector,
         quality,
         tail: &view.tail,
-        expired: &view.expired,
+        hidden: &view.hidden,
     });
     let words = view.keywords.as_deref().filter(|_| by_words);
     let words = words.map(|index| Words {
         index,
         query: KeywordQuery::new(&query.text),
         tail: &view.tail,
-        expired: &view.expired,
+        hidden: &view.hidden,
     });
 
     let filtering = Instant::now();
@@ -77,12 +77,18 @@ pub fn collect(
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by what it has not applied yet,
 /// or from the records where that index is out of use.
 fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
-    let Some(keywords) = &view.keywords else { return view.records.matching(&query.filter, now) };
-    let mut allowed = keywords.matching(&query.filter)?;
-    allowed -= &view.tail.keyword_ids;
-    allowed -= &view.expired;
-    let fresh = view.tail.records.values().filter(|record| query.filter.allows(record));
-    allowed.extend(fresh.map(|record| record.id as u64));
+    let mut allowed = match &view.keywords {
+        Some(keywords) => {
+            let mut allowed = keywords.matching(&query.filter)?;
+            allowed -= &view.tail.keyword_ids;
+            let fresh = view.tail.records.values().filter(|record| query.filter.allows(record));
+            allowed.extend(fresh.map(|record| record.id as u64));
+            allowed
+        }
+        None => view.records.matching(&query.filter, now)?,
+    };
+    // Last, for the tail has some of them too.
+    allowed -= &view.hidden;
     Ok(allowed)
 }
 
@@ -92,21 +98,21 @@ struct Meaning<'a> {
     vector: &'a [f32],
     quality: Quality,
     tail: &'a Tail,
-    expired: &'a RoaringTreemap,
+    hidden: &'a RoaringTreemap,
 }
 
 impl Meaning<'_> {
     fn search(&self, pool: usize, allowed: Option<&RoaringTreemap>) -> Ranking {
         let started = Instant::now();
         let tail = self.tail;
-        let stale = &tail.vector_ids | self.expired;
+        let stale = &tail.vector_ids | self.hidden;
         let filter = match allowed {
             Some(allowed) => IdFilter::Only(allowed - &stale),
             None if stale.is_empty() => IdFilter::All,
             None => IdFilter::Except(stale),
         };
         let mut found = self.index.search(self.vector, pool, &filter, self.quality)?;
-        let passes = |id: u64| allowed.map_or(!self.expired.contains(id), |allowed| allowed.contains(id));
+        let passes = |id: u64| allowed.map_or(!self.hidden.contains(id), |allowed| allowed.contains(id));
         let fresh = tail.vectors.iter().filter(|(id, _)| passes(**id as u64));
         found.extend(fresh.map(|(id, vector)| (*id, cosine(self.vector, vector))));
         best_first(&mut found, pool);
@@ -129,7 +135,7 @@ struct Words<'a> {
     index: &'a dyn KeywordSnapshot,
     query: KeywordQuery,
     tail: &'a Tail,
-    expired: &'a RoaringTreemap,
+    hidden: &'a RoaringTreemap,
 }
 
 impl Words<'_> {
@@ -137,7 +143,7 @@ impl Words<'_> {
         let started = Instant::now();
         let tail = self.tail;
         // What the tail has is searched there; what it has deleted is nowhere.
-        let except = (&tail.keyword_ids - tail.words.ids()) | self.expired;
+        let except = (&tail.keyword_ids - tail.words.ids()) | self.hidden;
         let found = self.index.search(&self.query, pool, &query.filter, &except, Some(&tail.words))?;
         Ok((found, micros(started)))
     }

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `view.rs` | one consistent view of records, both indexes and the unapplied tail |
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
+//! | `hidden.rs` | what is left out although it is live: what is superseded |
 //! | `candidates.rs` | each side's candidates, and the missing scores |
 //! | `merge.rs` | two ranked lists in, one out |
 
 mod candidates;
+mod hidden;
 mod merge;
 mod tail;
 mod view;
 
 use std::time::Instant;
 
+pub use hidden::HiddenCache;
 use merge::Ranked;
 pub use tail::TailCache;
 use view::by_words_alone;
@@ -21,7 +24,7 @@ pub use view::{StoreView, View};
 
 use crate::error::Result;
 use crate::records::ModelId;
-use crate::types::{Explain, Hit, Millis, Mode, Query, SearchReply, Tier, Weights};
+use crate::types::{Explain, Hit, LinkKind, Millis, Mode, Query, SearchReply, Tier, Weights};
 
 /// A search counts the records that wait for their embedding up to here: to count all of a large import takes longer
 /// than the search.
@@ -57,7 +60,7 @@ pub fn search(
         }
         None => None,
     };
-    let view = store.open(vector.as_ref().map(|(model, _)| *model), now)?;
+    let view = store.open(query, vector.as_ref().map(|(model, _)| *model), now)?;
     warnings.extend(view.warnings().iter().cloned());
     explain.tail = view.tail.entries;
 
@@ -91,12 +94,13 @@ pub fn search(
         _ => Tier::Full,
     };
     if found_nothing && by_words {
-        hits =
-            view.records.substring(&query.text, &query.filter, now, query.limit)?.into_iter().map(unscored).collect();
+        let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, query.limit)?;
+        hits = found.into_iter().map(unscored).collect();
         if !hits.is_empty() {
             tier = Tier::Substring;
         }
     }
+    tell_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
     Ok(SearchReply { hits, tier, warnings, explain })
@@ -136,6 +140,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Ve
                     matched_by: candidate.found_by.clone(),
                     vector_score: candidate.vector,
                     keyword_score: candidate.keyword,
+                    contradicted_by: Vec::new(),
                 });
             }
         }
@@ -149,7 +154,25 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Ve
 
 /// A record that only its letters found.
 fn unscored(record: crate::types::Record) -> Hit {
-    Hit { record, score: 0.0, matched_by: Vec::new(), vector_score: None, keyword_score: None }
+    Hit {
+        record,
+        score: 0.0,
+        matched_by: Vec::new(),
+        vector_score: None,
+        keyword_score: None,
+        contradicted_by: Vec::new(),
+    }
+}
+
+/// Names beside each result what contradicts it, of that which this search could have found.
+fn tell_contradictions(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
+    let ids: Vec<_> = hits.iter().map(|hit| hit.record.id).collect();
+    let mut by = view.records.linked_from(&ids, LinkKind::Contradicts, &query.filter.viewer, now)?;
+    for hit in hits {
+        hit.contradicted_by = by.remove(&hit.record.id).unwrap_or_default();
+        hit.contradicted_by.retain(|id| !view.hidden.contains(id.unsigned_abs()));
+    }
+    Ok(())
 }
 
 fn micros(since: Instant) -> u64 {

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
+use super::hidden::HiddenCache;
 use super::tail::{Tail, TailCache, TailKey};
 use crate::error::{Error, Result};
 use crate::keywords::KeywordSnapshot;
 use crate::records::{ModelId, Snapshot};
 use crate::sync::{Sync, is_of};
-use crate::types::{Millis, Seq};
+use crate::types::{Millis, Query, Seq};
 use crate::vectors::VectorSnapshot;
 
 /// The first search after opening waits so long for the checksums of an index; a gigabyte takes less.
@@ -25,6 +26,8 @@ pub struct StoreView<'store> {
     pub sync: &'store Sync,
     /// The tail of the search before.
     pub tails: &'store TailCache,
+    /// What was superseded to the eyes of those who searched before.
+    pub hidden: &'store HiddenCache,
 }
 
 /// A consistent view, for one search.
@@ -37,15 +40,15 @@ pub struct View {
     pub keywords: Option<Arc<dyn KeywordSnapshot>>,
     /// What the indexes have not applied.
     pub tail: Arc<Tail>,
-    /// Records whose time is over.
-    pub expired: RoaringTreemap,
+    /// What is never a result: records whose time is over, and superseded ones unless they are asked for.
+    pub hidden: RoaringTreemap,
     warnings: Vec<String>,
 }
 
 impl StoreView<'_> {
     /// Opens a view for a query whose vector was made by `model`, or by words alone. The vector index is in the view only
     /// when it, the store and the query are of the same model.
-    pub fn open(&self, model: Option<ModelId>, now: Millis) -> Result<View> {
+    pub fn open(&self, query: &Query, model: Option<ModelId>, now: Millis) -> Result<View> {
         let mut behind = "keyword";
         for _ in 0..RETRIES {
             let mut warnings = Vec::new();
@@ -93,8 +96,11 @@ impl StoreView<'_> {
                 continue;
             }
             let tail = self.tails.get(key, &records, now)?;
-            let expired = records.expired(now)?;
-            return Ok(View { records, vectors, keywords, tail, expired, warnings });
+            let mut hidden = records.expired(now)?;
+            if !query.include_superseded {
+                hidden |= &*self.hidden.superseded(&query.filter.viewer, &records)?;
+            }
+            return Ok(View { records, vectors, keywords, tail, hidden, warnings });
         }
         // It stays behind: an old copy was put in its place.
         Err(Error::behind_the_log(behind))

@@ -13,10 +13,12 @@
 //! | `rebuild.rs` | an index anew from the records, beside the old one, and swapped in |
 //! | `backlog.rs` | embedding what waits for it |
 //! | `reembed.rs` | another embedding model for the store |
+//! | `forget.rs` | what has expired, and what a purge leaves to do |
 //! | `worker.rs` | the thread that does all of this in the background |
 
 mod apply;
 mod backlog;
+mod forget;
 mod lock;
 mod rebuild;
 mod reembed;

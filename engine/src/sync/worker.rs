@@ -1,4 +1,4 @@
-//! The background thread of an open store: embeds, applies, rebuilds, and lets go of what is idle.
+//! The background thread of an open store: embeds, applies, rebuilds, forgets, and lets go of what is idle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use super::{Sync, now};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{Access, AccessKind};
+use crate::records::{Access, AccessKind, Sought};
 use crate::types::RecordId;
 
 /// How often a process looks for what others have written or published.
@@ -26,6 +26,10 @@ const SEARCHES_AT_MOST: usize = 2_000;
 const GATHER_AT_MOST: u64 = 500;
 /// A model that could not be fetched is asked for again after this long.
 const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
+/// What has expired is looked for this often.
+const EXPIRE_AGAIN: Duration = Duration::from_secs(60);
+/// A purge that could not be finished is gone on with after this long.
+const PURGE_AGAIN: Duration = Duration::from_secs(5);
 
 /// A message to the worker.
 #[derive(Debug)]
@@ -39,6 +43,8 @@ pub enum Wake {
         /// The records returned, with their scores.
         hits: Vec<(RecordId, f64)>,
     },
+    /// Write the accesses that were told until now, then answer.
+    Settle(Sender<()>),
     /// End.
     Stop,
 }
@@ -86,6 +92,7 @@ impl Drop for Worker {
 fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
+    let mut forget_at = ForgetAt { expired: Instant::now(), purged: Instant::now() };
     loop {
         let stop = wait(sync, inbox);
         if stop {
@@ -97,7 +104,7 @@ fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
             failures.note(fetched.map(drop));
         }
         if sync.config().index_writer {
-            failures.note(work(sync, stopping));
+            failures.note(work(sync, stopping, &mut forget_at));
         }
         sync.host.release_if_idle(Instant::now());
     }
@@ -109,6 +116,7 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
     let mut until = started + TICK;
     let mut written = 0;
     let mut searches: Vec<(String, Vec<(RecordId, f64)>)> = Vec::new();
+    let mut settled = None;
     let stop = loop {
         // Only a write moves the end of the wait: searches that never cease must not keep the worker from its work.
         match inbox.recv_deadline(until) {
@@ -121,6 +129,10 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
             }
             Ok(Wake::Searched { query, hits }) if searches.len() < SEARCHES_AT_MOST => searches.push((query, hits)),
             Ok(Wake::Searched { .. }) => {}
+            Ok(Wake::Settle(answer)) => {
+                settled = Some(answer);
+                break false;
+            }
             Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => break true,
             Err(RecvTimeoutError::Timeout) => break false,
         }
@@ -132,6 +144,10 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
     if let Err(error) = sync.records.record_access(&accesses, now()) {
         tracing::debug!("the access log was not written: {error}");
     }
+    if let Some(settled) = settled {
+        // Who asked may have given up.
+        let _ = settled.send(());
+    }
     stop
 }
 
@@ -140,22 +156,43 @@ fn search_access(id: RecordId, score: f64, query: &str) -> Access<'_> {
     Access { id, kind: AccessKind::Search, score: Some(score), query: Some(query), counts: false }
 }
 
+/// When to look again for what is to be forgotten.
+struct ForgetAt {
+    expired: Instant,
+    purged: Instant,
+}
+
 /// One round: whatever is there to do, if this process gets the writer lock.
-fn work(sync: &Sync, stopping: &Stopping) -> Result<()> {
+fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()> {
     sync.reopen()?;
     sync.take_out_unless_sound()?;
     let has_room = sync.records.has_room_to_give()?;
     // A model that is not the store's, or that fails, keeps nobody from the rest of the work.
     let (can_embed, refusal) =
         sync.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
-    if !can_embed && !has_room && !sync.is_out()? && sync.unapplied()? == 0 {
+    let mut has_expired = false;
+    if Instant::now() >= forget_at.expired {
+        forget_at.expired = Instant::now() + EXPIRE_AGAIN;
+        has_expired = sync.has_expired()?;
+    }
+    let purge = if Instant::now() >= forget_at.purged { sync.records.unfinished_purge()? } else { None };
+    let is_idle = !can_embed && !has_room && !has_expired && purge.is_none();
+    if is_idle && !sync.is_out()? && sync.unapplied()? == 0 {
         return refusal;
     }
     let Some(guard) = sync.lock.try_acquire()? else { return refusal };
     sync.as_writer(guard, |guard| {
         sync.mend(guard, stopping)?;
+        if has_expired {
+            sync.remove_expired(guard, stopping)?;
+        }
         // Words first: they are searched while the embeddings are made.
         sync.catch_up(guard, stopping)?;
+        if let Some(purge) = purge {
+            forget_at.purged = Instant::now() + PURGE_AGAIN;
+            // Another has begun it: what it removed is not known here.
+            sync.finish_purge(guard, &purge, &Sought::unknown(), Duration::ZERO, stopping)?;
+        }
         if can_embed {
             sync.embed_backlog(guard, stopping)?;
             sync.catch_up(guard, stopping)?;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer};
+use memorist_index::{
+    Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer, crash,
+};
 use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
@@ -86,6 +88,33 @@ impl HnswIndex {
     fn writer(&self) -> Result<Writer> {
         Writer::open(&self.folder, self.options.clone()).map_err(open_error)
     }
+
+    /// Does the merge that `writer` would do next. Returns whether there was one.
+    fn merge(mut writer: Writer, progress: &dyn Progress) -> Result<bool> {
+        let Some(merge) = writer.begin_merge() else { return Ok(false) };
+        let shown: Mutex<Option<memorist_index::Progress>> = Mutex::default();
+        let report = |now: memorist_index::Progress| {
+            let mut shown = shown.lock();
+            let before = shown.filter(|before| before.stage == now.stage).map(|before| before.done);
+            if before.is_none() {
+                if shown.is_some() {
+                    progress.finish();
+                }
+                progress.start(stage_name(now.stage), Some(now.total as u64));
+            }
+            // Threads overtake one another on their way here.
+            let done = now.done.max(before.unwrap_or(0));
+            progress.advance((done - before.unwrap_or(0)) as u64);
+            *shown = Some(memorist_index::Progress { done, ..now });
+            if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let merged = merge_pool().install(|| merge.run(&report));
+        if shown.into_inner().is_some() {
+            progress.finish();
+        }
+        writer.finish_merge(merged.map_err(write_error)?).map_err(write_error)?;
+        Ok(true)
+    }
 }
 
 impl VectorIndex for HnswIndex {
@@ -113,30 +142,17 @@ impl VectorIndex for HnswIndex {
     }
 
     fn maintain(&self, progress: &dyn Progress) -> Result<bool> {
-        let mut writer = self.writer()?;
-        let Some(merge) = writer.begin_merge() else { return Ok(false) };
-        let shown: Mutex<Option<memorist_index::Progress>> = Mutex::default();
-        let report = |now: memorist_index::Progress| {
-            let mut shown = shown.lock();
-            let before = shown.filter(|before| before.stage == now.stage).map(|before| before.done);
-            if before.is_none() {
-                if shown.is_some() {
-                    progress.finish();
-                }
-                progress.start(stage_name(now.stage), Some(now.total as u64));
-            }
-            // Threads overtake one another on their way here.
-            let done = now.done.max(before.unwrap_or(0));
-            progress.advance((done - before.unwrap_or(0)) as u64);
-            *shown = Some(memorist_index::Progress { done, ..now });
-            if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let merged = merge_pool().install(|| merge.run(&report));
-        if shown.into_inner().is_some() {
-            progress.finish();
-        }
-        writer.finish_merge(merged.map_err(write_error)?).map_err(write_error)?;
-        Ok(true)
+        Self::merge(self.writer()?, progress)
+    }
+
+    fn forget_deleted(&self, progress: &dyn Progress) -> Result<bool> {
+        let mut options = self.options.clone();
+        options.deleted_percent = 0;
+        // Opening it removes the files that nothing refers to.
+        let writer = Writer::open(&self.folder, options).map_err(open_error)?;
+        let merged = Self::merge(writer, progress)?;
+        crash::point("vectors forgotten");
+        Ok(merged)
     }
 
     fn verify(&self) -> Result<Vec<String>> {
@@ -185,8 +201,8 @@ impl VectorSnapshot for HnswSnapshot {
 
 fn stage_name(stage: Stage) -> &'static str {
     match stage {
+        Stage::Mending => "mending links",
         Stage::Linking => "linking vectors",
-        Stage::Filling => "filling up links",
         Stage::Writing => "writing the vector index",
         Stage::Measuring => "measuring the vector index",
     }

@@ -107,6 +107,10 @@ impl VectorIndex for HnswRsIndex {
         Ok(false)
     }
 
+    fn forget_deleted(&self, _progress: &dyn Progress) -> Result<bool> {
+        Ok(false)
+    }
+
     fn verify(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

@@ -117,6 +117,14 @@ pub trait VectorIndex: Send + Sync {
     /// [`Error::Cancelled`](crate::Error::Cancelled) when `progress` says so; nothing is changed then.
     fn maintain(&self, progress: &dyn Progress) -> Result<bool>;
 
+    /// Rewrites a segment that has a deleted or replaced vector, so that nothing of it is left in a file. Others who have
+    /// the file before open keep it until they let go of it; it has no name any more. Returns whether more remains. Only
+    /// the holder of the store's writer lock may call this.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::maintain`].
+    fn forget_deleted(&self, progress: &dyn Progress) -> Result<bool>;
+
     /// Checks everything that can be checked: checksums, links, reachability, keys. Returns what is wrong, in words.
     fn verify(&self) -> Result<Vec<String>>;
 }

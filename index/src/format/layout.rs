@@ -3,43 +3,42 @@
 use std::ops::Range;
 
 use super::bytes::{Cursor, Put};
-use super::{CODE_ALIGNMENT, FORMAT_VERSION, MAX_COUNT, MAX_LEVEL, NO_SLOT};
-use crate::graph::edges::{BATCH, batch_bytes};
-use crate::options::MAX_DIMS;
+use super::{CODE_ALIGNMENT, FORMAT_VERSION, MAX_COUNT};
+use crate::graph::edges::{BATCH, node_words};
+use crate::graph::nodes::links_of;
+use crate::options::{MAX_DIMS, MAX_M};
 use crate::quantize::code_stride;
 
 const MAGIC: &[u8; 8] = b"MEMIXSEG";
 /// The length of the header.
 pub(crate) const HEADER_LEN: usize = 128;
-const ZEROS_LEN: usize = 44;
+const ZEROS_LEN: usize = CHECKSUM_OFFSET - (8 + 5 * 4 + Section::COUNT * 4);
 const CHECKSUM_OFFSET: usize = HEADER_LEN - size_of::<u32>();
-const MAX_LINKS: u32 = 1024;
+const MAX_LINKS: u32 = links_of(MAX_M) as u32;
 
 /// The sections, in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
+    Entries,
     Nodes,
     Codes,
     Fine,
     Scales,
-    UpperLinks,
-    Levels,
-    UpperStart,
+    Firm,
     Keys,
     SortedKeys,
     SortedSlots,
 }
 
 impl Section {
-    pub(crate) const COUNT: usize = 10;
+    pub(crate) const COUNT: usize = 9;
     pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::Entries,
         Self::Nodes,
         Self::Codes,
         Self::Fine,
         Self::Scales,
-        Self::UpperLinks,
-        Self::Levels,
-        Self::UpperStart,
+        Self::Firm,
         Self::Keys,
         Self::SortedKeys,
         Self::SortedSlots,
@@ -47,16 +46,15 @@ impl Section {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Entries => "entries",
             Self::Nodes => "nodes",
             Self::Codes => "codes",
+            Self::Fine => "fine codes",
             Self::Scales => "scales",
-            Self::UpperLinks => "upper links",
-            Self::Levels => "levels",
-            Self::UpperStart => "upper start",
+            Self::Firm => "firm links",
             Self::Keys => "keys",
             Self::SortedKeys => "sorted keys",
             Self::SortedSlots => "sorted slots",
-            Self::Fine => "fine codes",
         }
     }
 }
@@ -67,10 +65,7 @@ pub(crate) struct Shape {
     pub(crate) dims: u32,
     pub(crate) count: u32,
     pub(crate) links: u32,
-    pub(crate) upper_links: u32,
-    pub(crate) upper_rows: u32,
-    pub(crate) entry: u32,
-    pub(crate) top_level: u32,
+    pub(crate) entries: u32,
 }
 
 impl Shape {
@@ -78,23 +73,31 @@ impl Shape {
         self.links > 0
     }
 
-    /// Words of a slot's links on the lowest level and its edges.
-    pub(crate) fn node_words(&self) -> usize {
-        let links = self.links as usize;
-        links + links / BATCH * batch_bytes(code_stride(self.dims as usize)) / 4
+    /// Places for links to entries: whole batches of them.
+    pub(crate) fn entry_width(&self) -> usize {
+        (self.entries as usize).next_multiple_of(BATCH)
+    }
+
+    /// Words of so many links, with their edges.
+    pub(crate) fn words(&self, links: usize) -> usize {
+        node_words(links, code_stride(self.dims as usize))
     }
 
     /// The bytes of a section, without the zeros after it.
     fn len(&self, section: Section) -> u64 {
         let count = u64::from(self.count);
-        let graph_count = if self.has_graph() { count } else { 0 };
         match section {
-            Section::Nodes => count * self.node_words() as u64 * 4,
+            Section::Entries => self.words(self.entry_width()) as u64 * 4,
+            Section::Nodes => count * self.words(self.links as usize) as u64 * 4,
             Section::Codes | Section::Fine => count * code_stride(self.dims as usize) as u64,
             Section::Scales | Section::SortedSlots => count * 4,
-            Section::UpperLinks => u64::from(self.upper_rows) * u64::from(self.upper_links) * 4,
-            Section::Levels => graph_count,
-            Section::UpperStart => graph_count * 4,
+            Section::Firm => {
+                if self.has_graph() {
+                    count
+                } else {
+                    0
+                }
+            }
             Section::Keys | Section::SortedKeys => count * 8,
         }
     }
@@ -115,12 +118,9 @@ impl Shape {
         let graph_is_sound = if self.has_graph() {
             self.links.is_multiple_of(BATCH as u32)
                 && self.links <= MAX_LINKS
-                && (1..=MAX_LINKS).contains(&self.upper_links)
-                && self.entry < self.count
-                && self.top_level <= u32::from(MAX_LEVEL)
-                && u64::from(self.upper_rows) <= u64::from(self.count) * u64::from(MAX_LEVEL)
+                && (1..=self.count).contains(&self.entries)
         } else {
-            (self.upper_links, self.upper_rows, self.entry, self.top_level) == (0, 0, NO_SLOT, 0)
+            self.entries == 0
         };
         if !(1..=MAX_DIMS as u32).contains(&self.dims) {
             Err(format!("it says that vectors have {} dimensions", self.dims))
@@ -181,10 +181,10 @@ pub(crate) enum HeaderError {
 impl Header {
     /// The bytes of the header, and its checksum, which is the last of them.
     pub(crate) fn encode(&self) -> (Vec<u8>, u32) {
-        let Shape { dims, count, links, upper_links, upper_rows, entry, top_level } = self.shape;
+        let Shape { dims, count, links, entries } = self.shape;
         let mut bytes = Vec::with_capacity(HEADER_LEN);
         bytes.extend_from_slice(MAGIC);
-        for number in [FORMAT_VERSION, dims, count, links, upper_links, upper_rows, entry, top_level] {
+        for number in [FORMAT_VERSION, dims, count, links, entries] {
             bytes.put_u32(number);
         }
         for checksum in self.section_checksums {
@@ -213,15 +213,7 @@ impl Header {
             return Err(HeaderError::Damaged("its header does not match its checksum".to_owned()));
         }
         let mut next = || cursor.u32().ok_or_else(short);
-        let shape = Shape {
-            dims: next()?,
-            count: next()?,
-            links: next()?,
-            upper_links: next()?,
-            upper_rows: next()?,
-            entry: next()?,
-            top_level: next()?,
-        };
+        let shape = Shape { dims: next()?, count: next()?, links: next()?, entries: next()? };
         shape.check().map_err(HeaderError::Damaged)?;
         let mut section_checksums = [0; Section::COUNT];
         for section_checksum in &mut section_checksums {
@@ -240,14 +232,11 @@ mod tests {
     proptest! {
         #[test]
         fn sections_are_aligned_in_order_and_apart(
-            dims in 1u32..=16_384, count in 1u32..=(1 << 31) - 1, m in 0u32..=64, upper_rows in 0u32..1000
+            dims in 1u32..=16_384, count in 1u32..=(1 << 31) - 1, m in 0u32..=64, entries in 1u32..1000
         ) {
             let links = (2 * m).next_multiple_of(BATCH as u32);
-            let shape = if m == 0 {
-                Shape { dims, count, links: 0, upper_links: 0, upper_rows: 0, entry: NO_SLOT, top_level: 0 }
-            } else {
-                Shape { dims, count, links, upper_links: m, upper_rows: upper_rows.min(count), entry: 0, top_level: 1 }
-            };
+            let entries = if m == 0 { 0 } else { entries.min(count) };
+            let shape = Shape { dims, count, links, entries };
             prop_assert_eq!(shape.check(), Ok(()));
             let layout = shape.layout();
             let mut end = HEADER_LEN;
@@ -269,7 +258,7 @@ mod tests {
 
     #[test]
     fn headers_that_are_sound_but_impossible_are_refused() {
-        let sound = Shape { dims: 8, count: 60, links: 32, upper_links: 16, upper_rows: 3, entry: 0, top_level: 1 };
+        let sound = Shape { dims: 8, count: 60, links: 32, entries: 15 };
         let decode = |shape| Header::decode(&Header { shape, section_checksums: [0; Section::COUNT] }.encode().0);
         assert!(decode(sound).is_ok());
         for shape in [
@@ -279,10 +268,8 @@ mod tests {
             Shape { count: u32::MAX, ..sound },
             Shape { links: 31, ..sound },
             Shape { links: 0, ..sound },
-            Shape { upper_links: u32::MAX, ..sound },
-            Shape { upper_rows: u32::MAX, ..sound },
-            Shape { entry: 60, ..sound },
-            Shape { top_level: 16, ..sound },
+            Shape { entries: 0, ..sound },
+            Shape { entries: 61, ..sound },
         ] {
             assert!(matches!(decode(shape), Err(HeaderError::Damaged(_))), "{shape:?}");
         }

@@ -1,4 +1,4 @@
-//! The format of an index on disk, version 2.
+//! The format of an index on disk, version 3.
 //!
 //! An index is a directory:
 //!
@@ -8,16 +8,16 @@
 //! manifest.tmp                 a manifest that is being written; ignored by readers, removed by the next writer
 //! ```
 //!
-//! A segment that the manifest does not name is not part of the index: it is being written, or was left by a crash, or is
-//! about to be removed. Everything is little-endian; floats are IEEE 754; a checksum is CRC-32 (IEEE, as in zlib).
-//! A *slot* is the position of a vector within its segment, from 0; `0xffffffff` stands for no slot.
+//! A segment that the manifest does not name is not part of the index: it is being written, or was left by a crash, or
+//! is about to be removed. Everything is little-endian; floats are IEEE 754; a checksum is CRC-32 (IEEE, as in zlib). A
+//! *slot* is the position of a vector within its segment, from 0; `0xffffffff` stands for no slot.
 //!
 //! # Manifest
 //!
 //! ```text
 //! offset  bytes  what
 //!      0      8  magic "MEMIXMAN"
-//!      8      4  format version, 2
+//!      8      4  format version, 3
 //!     12      4  checksum of everything from offset 16 to the end of the file
 //!     16      8  length of the file
 //!     24      8  generation: 1 for the first manifest of a directory, one more for each that follows
@@ -43,11 +43,10 @@
 //! # Segment
 //!
 //! ```text
-//! +--------+-------+-------+------------+--------+-------------+-------------+------+-------------+--------------+
-//! | header | nodes | codes | fine codes | scales | upper links | upper start | keys | sorted keys | sorted slots |
-//! |        |       |       |            |        | levels      |             |      |             |              |
-//! +--------+-------+-------+------------+--------+-------------+-------------+------+-------------+--------------+
-//! 0        128     what a walk touches                small                     what a lookup touches
+//! +--------+---------+-------+-------+------------+--------+------------+------+-------------+--------------+
+//! | header | entries | nodes | codes | fine codes | scales | firm links | keys | sorted keys | sorted slots |
+//! +--------+---------+-------+-------+------------+--------+------------+------+-------------+--------------+
+//! 0        128       what a walk touches                            what a lookup touches
 //! ```
 //!
 //! The header:
@@ -55,51 +54,48 @@
 //! ```text
 //! offset  bytes  what
 //!      0      8  magic "MEMIXSEG"
-//!      8      4  format version, 2
+//!      8      4  format version, 3
 //!     12      4  dimensions D
 //!     16      4  number of vectors N, 1 to 2^31 - 1
-//!     20      4  links per node on the lowest level L, a multiple of 32; 0 for a flat segment, which has no graph
-//!     24      4  links per node on each upper level U; 0 in a flat segment
-//!     28      4  number of upper rows R: the sum of all levels
-//!     32      4  entry slot; 0xffffffff in a flat segment
-//!     36      4  the entry's level, the highest of all
-//!     40     40  checksums of the ten sections below, in this order, each with the zeros after it
-//!     80     44  zero
+//!     20      4  links per node L, a multiple of 32, at most 128; 0 for a flat segment, which has no graph
+//!     24      4  number of entries E, 1 to N; 0 in a flat segment
+//!     28     36  checksums of the nine sections below, in this order, each with the zeros after it
+//!     64     60  zero
 //!    124      4  checksum of bytes 0 to 123
 //! ```
 //!
-//! The sections follow one another in this order, each at the next multiple of 64, with zeros between. Their places follow from
-//! the header's numbers, so no offset is stored that could be wrong. C is D rounded up to a multiple of 64, and 256 at least.
+//! The sections follow one another in this order, each at the next multiple of 64, with zeros between, which only the
+//! checksums look at, like those of the header. Their places follow from the header's numbers, so no offset is stored
+//! that could be wrong. C is D rounded up to a multiple of 64, and 256 at least.
 //!
 //! ```text
 //! section       type  count  what                                                               in a flat segment
-//! nodes         -     N      links of each slot on the lowest level, and its edges: see below   absent
+//! entries       -            links to the slots that every walk begins with, and their edges    absent
+//! nodes         -     N      links of each slot to its neighbours, and their edges: see below   absent
 //! codes         i8    N * C  coarse codes of each vector                                        present
 //! fine codes    i8    N * C  what the coarse codes leave: (256 * coarse + fine) * scale / 256   present
 //! scales        f32   N      coarse code * scale is about the vector's number                   present
-//! upper links   u32   R * U  neighbours on the levels 1, 2, ... of each slot that has them      absent
-//! levels        u8    N      level of each slot, 0 to 15                                        absent
-//! upper start   u32   N      first upper row of the slot; 0xffffffff where the level is 0       absent
+//! firm links    u8    N      how many of the links of each slot are not there to fill up only   absent
 //! keys          u64   N      the caller's key of each slot                                      present
 //! sorted keys   u64   N      all keys, ascending, each once                                     present
 //! sorted slots  u32   N      the slot of each of the sorted keys                                present
 //! ```
 //!
-//! The codes are those of the vector scaled to length 1, filled up with zeros to C numbers and rotated. Let S be the largest
-//! power of two that is not above C. Four times, eight where 2S - C is less than S / 2, the signs are flipped where the next
-//! number of SplitMix64 (seeded with the ASCII codes of "memorist", big-endian) has its highest bit set, then the first S
-//! numbers, the next time the last S, go through a Hadamard transform in its natural order, divided by the root of S; of what
-//! comes out, number 16 * i + j goes to the place j * (S / 16) + i (`rotate.rs`).
+//! The codes are those of the vector scaled to length 1, filled up with zeros to C numbers and rotated. Let S be the
+//! largest power of two that is not above C. Four times, eight where 2S - C is less than S / 2, the signs are flipped
+//! where the next number of SplitMix64 (seeded with the ASCII codes of "memorist", big-endian) has its highest bit set,
+//! then the first S numbers, the next time the last S, go through a Hadamard transform in its natural order, divided by
+//! the root of S; of what comes out, number 16 * i + j goes to the place j * (S / 16) + i (`rotate.rs`).
 //!
-//! With the largest of the rotated numbers at m, each number x becomes `round(x * 32512 / m)`, half to even, and that is
-//! `256 * coarse + fine` with fine from -128 to 127. The scale is 256 by the root of the sum of the squares of those integers,
-//! so that what the codes stand for has the length 1 (`quantize.rs`).
+//! With the largest of the rotated numbers at m, each number x becomes `round(x * 32512 / m)`, half to even, and that
+//! is `256 * coarse + fine` with fine from -128 to 127. The scale is 256 by the root of the sum of the squares of those
+//! integers, so that what the codes stand for has the length 1 (`quantize.rs`).
 //!
-//! A node:
+//! A node. The entries lie like one with E links, rounded up to a multiple of 32, whose vector is zero:
 //!
 //! ```text
 //! offset  bytes  what
-//!      0  4 * L  neighbours of the slot on the lowest level, then 0xffffffff up to L
+//!      0  4 * L  the slots that are linked to, the firm ones first, then 0xffffffff up to L
 //! then for each 32 of them, with zeros for those that are not there:
 //!      0     64  slopes, u16: multiples of 2^-14 / sqrt(C)
 //!     64     64  offsets, i16: multiples of 2^-13
@@ -108,15 +104,16 @@
 //!                is the lowest bit, 1 for positive
 //! ```
 //!
-//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their 16-bit codes: the signs of
-//! r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c and the slope as it is kept
-//! (`graph/edges.rs`).
+//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their 16-bit codes: the
+//! signs of r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c and the slope as it is
+//! kept (`graph/edges.rs`).
 //!
 //! # Invariants
 //!
 //! 1. A key is live (in a segment, and not among its tombstones) in at most one segment.
-//! 2. Links name slots of the same segment whose level is at least the link's; no slot links itself or another one twice.
-//! 3. Every slot can be reached from the entry over the links of the lowest level, deleted ones included.
+//! 2. Links name slots of the same segment; no slot links itself or another one twice. There are as many entries as the
+//!    header says, and no more firm links than links.
+//! 3. Every slot can be reached from the first entry, deleted ones included.
 //! 4. Edges follow from the links and the vectors.
 //! 5. The manifest's generation grows with each publication; a segment's number is never used again in a directory.
 //!
@@ -136,7 +133,8 @@
 //! | version | change |
 //! |---|---|
 //! | 1 | first; vectors as f32, not rotated, no edges. Refused: an index of it is rebuilt from its source |
-//! | 2 | vectors rotated and in 16 bits, edges beside the links |
+//! | 2 | vectors rotated and in 16 bits, edges beside the links. Refused, as 1 |
+//! | 3 | entries in the place of upper levels; firm links |
 
 pub(crate) mod bytes;
 pub(crate) mod layout;
@@ -149,7 +147,7 @@ pub(crate) mod view;
 compile_error!("the index maps little-endian files as they are, so it cannot run on a big-endian machine");
 
 /// The version that this crate reads and writes.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Sections and rows of codes start at multiples of this: a cache line.
 pub(crate) const CODE_ALIGNMENT: usize = 64;
@@ -157,5 +155,3 @@ pub(crate) const CODE_ALIGNMENT: usize = 64;
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 /// The most vectors of a segment.
 pub(crate) const MAX_COUNT: usize = (1 << 31) - 1;
-/// The highest level of a node.
-pub(crate) const MAX_LEVEL: u8 = 15;

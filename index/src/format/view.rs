@@ -27,14 +27,11 @@ impl<'a> SegmentView<'a> {
         let graph = if shape.has_graph() {
             Some(GraphView {
                 width: shape.links as usize,
-                stride: shape.node_words(),
-                upper_width: shape.upper_links as usize,
-                entry: shape.entry,
-                top_level: u8::try_from(shape.top_level).ok()?,
+                stride: shape.words(shape.links as usize),
                 nodes: slice_of(section(Section::Nodes)?)?,
-                upper_links: slice_of(section(Section::UpperLinks)?)?,
-                levels: section(Section::Levels)?,
-                upper_start: slice_of(section(Section::UpperStart)?)?,
+                firm: section(Section::Firm)?,
+                entry_width: shape.entry_width(),
+                entries: slice_of(section(Section::Entries)?)?,
             })
         } else {
             None

@@ -1,5 +1,5 @@
-//! The best few that a walk has estimated, in buckets of about equal similarity. Estimates are rough, so their exact order is
-//! worth less than what it costs to keep them sorted.
+//! The best few that a walk has estimated, in buckets of about equal similarity. Estimates are rough, so their exact
+//! order is worth less than what it costs to keep them sorted.
 
 use crate::Slot;
 
@@ -13,7 +13,8 @@ const WORDS: usize = 64;
 const BUCKETS: usize = 64 * WORDS;
 const NONE: u32 = u32::MAX;
 
-/// Keeps about the `capacity` best of what is put in, and hands them out best first. Buckets are numbered from the best on.
+/// Keeps about the `capacity` best of what is put in, and hands them out best first. Buckets are numbered from the best
+/// on.
 pub(crate) struct Buckets {
     /// The newest item of each bucket, and how many it ever had; both mean nothing where `used` has no bit.
     newest: Box<[u32; BUCKETS]>,
@@ -136,8 +137,8 @@ impl Buckets {
         }
     }
 
-    /// What was handed out last does not count: its slot was there more than once. The best of what was given up for it comes
-    /// back, but not what [`bar`](Self::bar) kept out meanwhile. At most once for each [`pop`](Self::pop).
+    /// What was handed out last does not count: its slot was there more than once. The best of what was given up for it
+    /// comes back, but not what [`bar`](Self::bar) kept out meanwhile. At most once for each [`pop`](Self::pop).
     #[inline]
     pub(crate) fn discount(&mut self) {
         self.totals[self.handed_out] -= 1;

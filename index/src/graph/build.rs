@@ -1,115 +1,270 @@
-//! Inserts slots into a growing graph (algorithm 1 of the HNSW paper), by one thread or several.
+//! Inserts slots into a graph in batches (as ParlayANN does, Manohar and others, PPoPP 2024): all of a batch are sought
+//! in the graph as it was before the batch, then all their links are put in. So no two threads write what another one
+//! reads, and the result does not depend on how many there are.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io;
 
-use super::codes::Codes;
+use rayon::prelude::*;
+
+use super::carry::Carried;
 use super::duplicates::Duplicates;
-use super::memory::{Graph, GrowingGraph, LinkScratch, random_level};
+use super::edges::EdgeQuery;
+use super::nodes::{Graph, NewLinks};
+use super::ranked::Ranked;
 use super::scratch::Scratch;
-use super::select::select;
+use super::select::choose;
 use super::vectors::Vectors;
-use super::{carry, connect, fill, walk};
+use super::walk::{Asked, walk};
+use super::{GraphView, connect};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
+use crate::random::of_key;
 use crate::{Key, Slot};
 
-/// Between two reports of progress a thread inserts so many slots.
-const REPORT_EVERY: usize = 64;
+/// A batch has no more slots than were inserted before it, because they do not find one another. Where there are many,
+/// it has no more than one of so many.
+const BATCH_PART: usize = 100;
+/// Where there are few, it has up to so many.
+const LEAST_BATCH: usize = 32;
+/// There are so many entries for the root of the number of slots: with fewer, the way from the best of them is longer,
+/// with more, the pass over all of them.
+const ENTRIES_PER_ROOT: f64 = 2.0;
 
-/// Builds the graph of `vectors`. The first slots take over the links of `carried`, the others are inserted. It runs in the
-/// rayon pool it is called in; with one thread there, the result is always the same.
+/// Why there is no graph.
+pub(crate) enum Error {
+    Cancelled,
+    Memory(io::Error),
+}
+
+impl From<Cancelled> for Error {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// Builds the graph of `vectors`. The first slots take over the links of `carried`, the others are inserted. It runs in
+/// the rayon pool it is called in.
 pub(crate) fn build(
     vectors: &Vectors<'_>,
     keys: &[Key],
-    carried: Option<&carry::Carried<'_>>,
+    carried: Option<&Carried<'_>>,
     options: &IndexOptions,
     on_progress: OnProgress<'_>,
-) -> Result<Graph, Cancelled> {
-    let codes = &vectors.codes;
-    let first_new = carried.map_or(0, |carried| carried.count());
-    let duplicates = Duplicates::find(codes, first_new);
-    let levels = (keys.iter().enumerate())
-        .map(|(slot, &key)| match carried {
-            Some(carried) if slot < first_new => carried.level(slot as Slot, options.m),
-            _ if duplicates.contains(slot as Slot) => 0,
-            _ => random_level(options.seed, key, options.m),
-        })
-        .collect();
-    let graph = GrowingGraph::new(options.m, levels);
-    // Slot 0 is no duplicate, so the highest is none: of equally high ones it is the first.
-    // Where a walk begins while the graph grows: at the highest slot of all once it is in, and before that there is none to
-    // insert but itself.
-    let old_entry = carried.and_then(|carried| carried.copy_links(codes, &graph));
-    let highest = graph.highest();
-    let builder = Builder { codes, graph: &graph, ef: options.ef_construction, m: options.m };
-    let entry = match old_entry {
-        Some(entry) if graph.level(entry) >= graph.level(highest) => entry,
-        Some(entry) => {
-            builder.insert(highest, entry, &mut Scratch::default(), &mut LinkScratch::default());
-            highest
-        }
-        None => highest,
-    };
-    let todo = keys.len() - first_new;
-    let next = AtomicUsize::new(first_new);
-    let linking = Work::new(Stage::Linking, todo, on_progress);
-    let work = || {
-        let (mut scratch, mut link_scratch) = (Scratch::default(), LinkScratch::default());
-        while !linking.is_cancelled() {
-            let start = next.fetch_add(REPORT_EVERY, Ordering::Relaxed);
-            if start >= keys.len() {
-                break;
-            }
-            for slot in start..keys.len().min(start + REPORT_EVERY) {
-                if slot as Slot != entry && !duplicates.contains(slot as Slot) {
-                    builder.insert(slot as Slot, entry, &mut scratch, &mut link_scratch);
-                }
-            }
-            linking.advance(REPORT_EVERY.min(keys.len() - start));
-        }
-    };
-    if rayon::current_num_threads() > 1 {
-        rayon::scope(|scope| (0..rayon::current_num_threads()).for_each(|_| scope.spawn(|_| work())));
-    } else {
-        work();
+) -> Result<Graph, Error> {
+    let first_new = carried.map_or(0, Carried::count) as Slot;
+    let duplicates = Duplicates::find(&vectors.codes, first_new);
+    // Neighbours often come one after another, and would not find each other in a batch: so in random order.
+    let mut order: Vec<Slot> = (0..keys.len() as Slot).filter(|&slot| !duplicates.contains(slot)).collect();
+    order.par_sort_unstable_by_key(|&slot| (of_key(options.seed, keys[slot as usize]), slot));
+    let wanted = (ENTRIES_PER_ROOT * (keys.len() as f64).sqrt()) as usize;
+    let (carried_entries, new_entries): (Vec<Slot>, Vec<Slot>) =
+        order.iter().take(wanted).copied().partition(|&slot| slot < first_new);
+    order.retain(|&slot| slot >= first_new);
+
+    let entries = carried_entries.len() + new_entries.len();
+    let mut graph = Graph::new(&vectors.codes, options.m, entries).map_err(Error::Memory)?;
+    if let Some(carried) = carried {
+        let mending = Work::new(Stage::Mending, carried.count(), on_progress);
+        carried.put_into(vectors, &mut graph, &mending);
+        mending.finish()?;
+    }
+    graph.enter_at(vectors, &carried_entries);
+    let linking = Work::new(Stage::Linking, order.len(), on_progress);
+    let most = (keys.len() / BATCH_PART).max(LEAST_BATCH);
+    let mut done = 0;
+    while done < order.len() && !linking.is_cancelled() {
+        let batch = &order[done..order.len().min(done + done.clamp(1, most))];
+        let view = graph.view();
+        let links = |seeker: &mut Seeker, &slot: &Slot| linking.go_on(|| seeker.links(&view, vectors, slot, options));
+        let new: Option<Vec<NewLinks>> = batch.par_iter().map_init(Seeker::default, links).collect();
+        let Some(new) = new else { break };
+        graph.link(vectors, new);
+        // The first of the order are entries from now on.
+        let entered = done.min(new_entries.len())..(done + batch.len()).min(new_entries.len());
+        graph.enter_at(vectors, &new_entries[entered]);
+        done += batch.len();
+    }
+    if !linking.is_cancelled() {
+        duplicates.link(vectors, &mut graph);
+        connect::connect_unreachable(&mut graph, vectors, options.ef_construction, &linking);
     }
     linking.finish()?;
-    duplicates.link(codes, &graph);
-    let mut graph = graph.finish(entry);
-    connect::connect_unreachable(&mut graph, codes, options.ef_construction);
-    fill::fill(&mut graph, codes, on_progress)?;
     Ok(graph)
 }
 
-struct Builder<'a> {
-    codes: &'a Codes<'a>,
-    graph: &'a GrowingGraph,
-    ef: usize,
-    m: usize,
+/// Seeks the neighbours of a slot, again and again.
+#[derive(Default)]
+pub(crate) struct Seeker {
+    vector: Vec<f32>,
+    edges: EdgeQuery,
+    scratch: Scratch,
 }
 
-impl Builder<'_> {
-    /// Finds the neighbours of a slot on each of its levels that the entry has, and links it with them both ways.
-    fn insert(&self, slot: Slot, entry: Slot, scratch: &mut Scratch, link_scratch: &mut LinkScratch) {
-        let query = self.codes.query(slot);
-        let entry_level = self.graph.level(entry);
-        let level = self.graph.level(slot).min(entry_level);
-        let mut start = walk::descend(self.graph, self.codes, query, (entry, entry_level), level, scratch);
-        let mut neighbours = Vec::with_capacity(self.m);
-        for level in (0..=level).rev() {
-            walk::beam(self.graph, self.codes, query, level, self.ef, start, scratch);
-            // It finds itself where another thread has linked it meanwhile.
-            link_scratch.candidates.clear();
-            link_scratch.candidates.extend(scratch.pool.iter().filter(|found| found.slot() != slot));
-            let Some(&best) = link_scratch.candidates.first() else { continue };
-            select(self.codes, &link_scratch.candidates, self.m, &mut neighbours);
-            for &neighbour in &neighbours {
-                self.graph.connect(self.codes, slot, neighbour, level, link_scratch);
-            }
-            for &neighbour in &neighbours {
-                self.graph.connect(self.codes, neighbour, slot, level, link_scratch);
-            }
-            start = best;
+impl Seeker {
+    /// The links that a new slot gets.
+    fn links(&mut self, graph: &GraphView<'_>, vectors: &Vectors<'_>, slot: Slot, options: &IndexOptions) -> NewLinks {
+        let found = self.seek(graph, vectors, slot, options.ef_construction);
+        let mut links = Vec::with_capacity(graph.width);
+        let firm = choose(&vectors.codes, found, graph.width, &mut links);
+        NewLinks { slot, links, firm }
+    }
+
+    /// What a walk to a slot finds, best first.
+    pub(crate) fn seek(&mut self, graph: &GraphView<'_>, vectors: &Vectors<'_>, slot: Slot, ef: usize) -> &[Ranked] {
+        let Self { vector, edges, scratch } = self;
+        vectors.row(slot).into_iter().for_each(|row| row.decode_into(vector));
+        edges.fill(vector);
+        let asked = Asked { vector, codes: vectors.codes.query(slot), edges, ef, enough: ef };
+        walk(graph, vectors, asked, |_| true, |_| (), scratch);
+        scratch.seen.sort_unstable_by(|a, b| b.cmp(a));
+        &scratch.seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::graph::nodes::tests::{DIMS, assert_sound, clustered};
+    use crate::progress::Progress;
+    use crate::quantize::Quantized;
+
+    fn options() -> IndexOptions {
+        let mut options = IndexOptions::new(DIMS);
+        options.ef_construction = 40;
+        options
+    }
+
+    fn keys(count: usize) -> Vec<Key> {
+        (0..count as Key).map(|slot| 3 * slot + 7).collect()
+    }
+
+    fn built(quantized: &Quantized, keys: &[Key], carried: Option<&Carried<'_>>) -> Graph {
+        let vectors = Vectors::of(quantized, DIMS);
+        let built = build(&vectors, keys, carried, &options(), &|_| ControlFlow::Continue(()));
+        built.unwrap_or_else(|_| panic!("nobody has stopped it"))
+    }
+
+    /// Every fifth repeats the one before it.
+    fn with_duplicates(count: usize, spread: f32) -> Quantized {
+        let vectors = clustered(count, 20, spread);
+        let mut quantized = Quantized::default();
+        (0..count).for_each(|slot| quantized.push_row(vectors.row(slot - usize::from(slot % 5 == 4))));
+        quantized
+    }
+
+    /// Those of so many slots that have the lowest hashes and repeat none.
+    fn lowest(keys: &[Key], repeats: impl Fn(Slot) -> bool) -> Vec<Slot> {
+        let mut slots: Vec<Slot> = (0..keys.len() as Slot).filter(|&slot| !repeats(slot)).collect();
+        slots.sort_by_key(|&slot| of_key(options().seed, keys[slot as usize]));
+        slots.truncate((2.0 * (keys.len() as f64).sqrt()) as usize);
+        slots
+    }
+
+    fn assert_reachable(graph: &GraphView<'_>, count: usize) {
+        let seen = connect::reachable(graph, count);
+        let lost: Vec<usize> = (0..count).filter(|&slot| !seen[slot]).collect();
+        assert!(lost.is_empty(), "{lost:?} cannot be reached");
+    }
+
+    #[test]
+    fn the_entries_have_the_lowest_hashes_of_all_that_repeat_none() {
+        for (count, entries) in [(1, 1), (2, 2), (5, 4), (700, 52)] {
+            let (quantized, keys) = (with_duplicates(count, 0.5), keys(count));
+            let graph = built(&quantized, &keys, None);
+            let expected = lowest(&keys, |slot| slot % 5 == 4);
+            assert_eq!((graph.view().entries(), expected.len()), (&expected[..], entries));
+            assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
         }
+    }
+
+    #[test]
+    fn what_repeats_others_hangs_from_the_last_of_them_and_leads_to_the_first() {
+        let mut quantized = Quantized::default();
+        let vectors = clustered(500, 20, 0.5);
+        (0..500).for_each(|slot| quantized.push_row(vectors.row(slot - slot % 5)));
+        let graph = built(&quantized, &keys(500), None);
+        for slot in (0..500).filter(|slot| slot % 5 > 0) {
+            let (first, previous) = (slot - slot % 5, slot - 1);
+            assert!(graph.view().neighbours(previous).contains(&slot), "{slot}");
+            assert!(graph.view().neighbours(slot).contains(&first), "{slot}");
+        }
+        assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
+    }
+
+    #[test]
+    fn every_slot_can_be_reached_among_groups_that_have_little_to_do_with_one_another() {
+        let quantized = clustered(3000, 20, 0.01);
+        let graph = built(&quantized, &keys(3000), None);
+        assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
+        assert_reachable(&graph.view(), 3000);
+    }
+
+    #[test]
+    fn a_build_that_is_stopped_ends_with_the_batch() {
+        let (quantized, keys) = (clustered(600, 10, 0.5), keys(600));
+        let vectors = Vectors::of(&quantized, DIMS);
+        for stop_at in [1, 300, 600] {
+            let calls = AtomicUsize::new(0);
+            let stop = |now: Progress| {
+                assert_eq!((now.stage, now.total), (Stage::Linking, 600));
+                calls.fetch_add(1, Ordering::Relaxed);
+                if now.done >= stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let stopped = build(&vectors, &keys, None, &options(), &stop);
+            assert!(matches!(stopped, Err(Error::Cancelled)), "{stop_at}");
+            let calls = calls.into_inner();
+            assert!((stop_at..stop_at + LEAST_BATCH).contains(&calls), "{calls} were sought, not {stop_at}");
+        }
+    }
+
+    /// An older graph of 800, of which the slots that are not a multiple of 3 remain, and 267 new ones.
+    fn carried(spread: f32) -> (Quantized, Vec<Key>, Graph) {
+        let quantized = with_duplicates(800 + 267, spread);
+        let older: Quantized = (0..800).fold(Quantized::default(), |mut older, slot| {
+            older.push_row(quantized.row(slot));
+            older
+        });
+        let graph = built(&older, &keys(800), None);
+        let kept: Vec<Slot> = (0..800).filter(|slot| slot % 3 != 0).collect();
+        let mut merged = Quantized::default();
+        let slots = || kept.iter().copied().chain(800..800 + 267);
+        slots().for_each(|slot| merged.push_row(quantized.row(slot as usize)));
+        let keys: Vec<Key> = slots().map(|slot| 3 * Key::from(slot) + 7).collect();
+        let graph = {
+            let view = graph.view();
+            built(&merged, &keys, Some(&Carried::new(view, kept, 800)))
+        };
+        (merged, keys, graph)
+    }
+
+    #[test]
+    fn what_takes_over_an_older_graph_is_as_sound_and_enters_where_a_new_one_does() {
+        // Also where most are nearer to a neighbour than rounding can tell.
+        for spread in [0.5, 0.003] {
+            let (quantized, keys, graph) = carried(spread);
+            let vectors = Vectors::of(&quantized, DIMS);
+            assert_sound(&graph.view(), &vectors);
+            assert_reachable(&graph.view(), keys.len());
+            let mut entries = graph.view().entries().to_vec();
+            let mut expected = lowest(&keys, |slot| (0..slot).any(|other| vectors.row(other) == vectors.row(slot)));
+            assert_eq!(entries.len(), 56);
+            let carried = entries.iter().filter(|&&slot| slot < 533).count();
+            assert!(carried > 10 && carried < 46 && entries[..carried].iter().all(|&slot| slot < 533), "{entries:?}");
+            entries.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(entries, expected);
+        }
+    }
+
+    #[test]
+    fn what_takes_over_an_older_graph_is_the_same_by_any_number_of_threads() {
+        let in_threads =
+            |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| carried(0.5)).2;
+        let (one, three) = (in_threads(1), in_threads(3));
+        let (one, three) = (one.view(), three.view());
+        assert!(one.nodes == three.nodes && one.firm == three.firm && one.entries == three.entries);
     }
 }

@@ -4,15 +4,21 @@
 use rayon::prelude::*;
 
 use super::GraphView;
-use super::codes::Codes;
-use super::memory::{GrowingGraph, random_level};
+use super::edges::Encoder;
+use super::nodes::{Graph, Node};
 use super::ranked::Ranked;
-use super::select::select;
+use super::select::choose;
+use super::vectors::Vectors;
 use crate::Slot;
-use crate::format::{MAX_LEVEL, NO_SLOT};
+use crate::format::NO_SLOT;
+use crate::format::view::row_links;
+use crate::progress::Work;
 
-/// So many dropped slots are looked behind for one slot, so that a graph that lost most of them stays cheap to mend.
-const MOST_DROPPED: usize = 64;
+/// Behind so many lost slots is looked for one slot at most, so that it is cheap to mend what lies round a region that
+/// was lost whole.
+const MOST_LOST: usize = 64;
+/// So many times the links of a node are enough candidates for them.
+const ENOUGH: usize = 2;
 
 /// An older graph, and what remains of it.
 pub(crate) struct Carried<'a> {
@@ -38,67 +44,61 @@ impl<'a> Carried<'a> {
         self.kept.len()
     }
 
-    /// The level of a new slot.
-    pub(crate) fn level(&self, new: Slot, m: usize) -> u8 {
-        let old = self.kept[new as usize];
-        let level = self.graph.levels.get(old as usize).copied();
-        level.map_or_else(|| random_level(0, u64::from(old), m), |level| level.min(MAX_LEVEL))
-    }
-
     fn new_slot(&self, old: Slot) -> Option<Slot> {
         self.new_slots.get(old as usize).copied().filter(|&new| new != NO_SLOT)
     }
 
-    /// Copies the links into the graph, which has the remaining slots first, and returns its entry.
-    pub(crate) fn copy_links(&self, codes: &Codes<'_>, graph: &GrowingGraph) -> Option<Slot> {
-        self.kept.par_iter().enumerate().for_each(|(new, &old)| {
-            let new = new as Slot;
-            for level in 0..=graph.level(new) {
-                let neighbours = self.graph.neighbours(old, level);
-                let is_whole = neighbours.len() <= graph.width(level)
-                    && neighbours.iter().all(|&neighbour| self.new_slot(neighbour).is_some());
-                if is_whole {
-                    graph.set(new, level, neighbours.iter().filter_map(|&neighbour| self.new_slot(neighbour)));
-                } else {
-                    graph.set(new, level, self.mended(codes, new, old, level, graph.width(level)));
-                }
-            }
+    /// Puts the links into the graph, which has the remaining slots first, unless the work is stopped.
+    pub(crate) fn put_into(&self, vectors: &Vectors<'_>, graph: &mut Graph, work: &Work<'_>) {
+        let slots = self.kept.par_iter().zip(0..self.kept.len() as Slot);
+        graph.nodes_mut().zip(slots).for_each_init(Encoder::default, |encoder, (node, (&old, new))| {
+            work.go_on(|| self.put(vectors, encoder, node, old, new));
         });
-        let old_entry = self.new_slot(self.graph.entry);
-        old_entry.or_else(|| {
-            let carried = 0..self.count() as Slot;
-            carried.max_by_key(|&slot| (graph.level(slot), std::cmp::Reverse(slot)))
-        })
     }
 
-    /// New links for a slot that has lost some: chosen from those it has left, and from what the lost ones were linked to.
-    fn mended(&self, codes: &Codes<'_>, new: Slot, old: Slot, level: u8, width: usize) -> Vec<Slot> {
-        let mut found = Vec::new();
-        let mut dropped = Vec::new();
-        let mut sort = |neighbours: &[Slot], dropped: &mut Vec<Slot>| {
-            for &neighbour in neighbours {
-                match self.new_slot(neighbour) {
-                    Some(slot) => found.push(slot),
-                    None if dropped.len() < MOST_DROPPED && !dropped.contains(&neighbour) => dropped.push(neighbour),
-                    None => {}
+    /// Puts the links of an old slot into the node of the new one.
+    fn put(&self, vectors: &Vectors<'_>, encoder: &mut Encoder, mut node: Node<'_>, old: Slot, new: Slot) {
+        let (links, edges) = self.graph.links_and_edges(old);
+        let links = row_links(links);
+        let firm = self.graph.firm.get(old as usize).map_or(0, |&firm| usize::from(firm).min(links.len()));
+        let width = node.links.len();
+        if links.len() <= width && links.iter().all(|&link| self.new_slot(link).is_some()) {
+            let new_links = links.iter().filter_map(|&link| self.new_slot(link));
+            node.links.iter_mut().zip(new_links).for_each(|(place, link)| *place = link);
+            // They say the way from vector to vector, which is the same.
+            let len = edges.len().min(node.edges.len());
+            node.edges[..len].copy_from_slice(&edges[..len]);
+            *node.firm = firm as u8;
+        } else {
+            let candidates = self.behind(vectors, new, links, firm, width);
+            // The firm ones stay so: many a slot is found by those that lead back to it only.
+            let mut chosen: Vec<Slot> = links[..firm].iter().filter_map(|&link| self.new_slot(link)).collect();
+            chosen.truncate(width);
+            let firm = choose(&vectors.codes, &candidates, width, &mut chosen);
+            encoder.centre_on(vectors, new);
+            node.set(vectors, encoder, &chosen, firm);
+        }
+    }
+
+    /// Candidates for the links of a slot that has lost some, best first: those it has left, and what the lost ones
+    /// were linked to. What lies behind the firm ones counts in any case, what lies behind others until there is enough
+    /// to choose from.
+    fn behind(&self, vectors: &Vectors<'_>, new: Slot, links: &[Slot], firm: usize, width: usize) -> Vec<Ranked> {
+        let is_lost = |link: &&Slot| self.new_slot(**link).is_none();
+        let lost_firm = links[..firm].iter().filter(is_lost).count();
+        let mut lost: Vec<Slot> = links.iter().filter(is_lost).copied().collect();
+        let mut found: Vec<Slot> = links.iter().filter_map(|&link| self.new_slot(link)).collect();
+        let mut next = 0;
+        while next < lost.len().min(MOST_LOST) && (next < lost_firm || found.len() < ENOUGH * width) {
+            for &behind in self.graph.neighbours(lost[next]) {
+                match self.new_slot(behind) {
+                    Some(slot) if slot != new && !found.contains(&slot) => found.push(slot),
+                    None if !lost.contains(&behind) => lost.push(behind),
+                    _ => {}
                 }
             }
-        };
-        sort(self.graph.neighbours(old, level), &mut dropped);
-        let mut next = 0;
-        while let Some(&lost) = dropped.get(next) {
-            sort(self.graph.neighbours(lost, level), &mut dropped);
             next += 1;
         }
-        found.sort_unstable();
-        found.dedup();
-        let query = codes.query(new);
-        let mut candidates: Vec<Ranked> = (found.iter().filter(|&&slot| slot != new))
-            .map(|&slot| Ranked::new(codes.similarity(query, slot), slot))
-            .collect();
-        candidates.sort_unstable_by(|a, b| b.cmp(a));
-        let mut chosen = Vec::new();
-        select(codes, &candidates, width, &mut chosen);
-        chosen
+        vectors.codes.ranked(new, found.into_iter())
     }
 }

@@ -1,5 +1,6 @@
 //! Similarity on int8 codes: about the cosine, for half of the memory traffic of the whole vectors.
 
+use super::ranked::Ranked;
 use crate::Slot;
 use crate::quantize::{Quantized, code_stride};
 use crate::simd::{self, Kernel};
@@ -73,6 +74,15 @@ impl<'a> Codes<'a> {
     #[inline]
     pub(crate) fn similarity(&self, query: QueryCodes<'_>, slot: Slot) -> f32 {
         self.kernel.dot_codes(self.row(slot), query.row) as f32 * (self.scale(slot) * query.scale)
+    }
+
+    /// Other slots by their similarity to a slot, best first.
+    pub(crate) fn ranked(&self, slot: Slot, others: impl Iterator<Item = Slot> + Clone) -> Vec<Ranked> {
+        others.clone().for_each(|other| self.prefetch(other));
+        let query = self.query(slot);
+        let mut ranked: Vec<Ranked> = others.map(|other| Ranked::new(self.similarity(query, other), other)).collect();
+        ranked.sort_unstable_by(|a, b| b.cmp(a));
+        ranked
     }
 
     /// Brings the codes of a slot into the cache.

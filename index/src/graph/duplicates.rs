@@ -1,17 +1,18 @@
 //! Slots whose codes are those of an earlier slot.
 //!
-//! Inserted like the others, thousands of duplicates would link to one another only, fill every beam that comes near, and
-//! cut off what lies behind. So only the first of equal ones is inserted; the others hang from it in a chain, on the lowest
-//! level, in the order of their slots.
+//! Inserted like the others, thousands of duplicates would link to one another only, fill every beam that comes near,
+//! and cut off what lies behind. So only the first of equal ones is inserted; the others hang from it in a chain, in
+//! the order of their slots.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::codes::Codes;
-use super::memory::{GrowingGraph, LinkScratch};
+use super::nodes::Graph;
+use super::vectors::Vectors;
 use crate::Slot;
 
-/// Which of the new slots repeat an earlier one.
+/// Which slots repeat an earlier one.
 pub(crate) struct Duplicates {
     /// Each new slot that repeats one, with the first and the last before it that have the same codes. Ascending.
     links: Vec<Duplicate>,
@@ -25,8 +26,8 @@ struct Duplicate {
 }
 
 impl Duplicates {
-    /// Looks for them among the slots from `first_new` on.
-    pub(crate) fn find(codes: &Codes<'_>, first_new: usize) -> Self {
+    /// Looks for them. New are the slots from `first_new` on.
+    pub(crate) fn find(codes: &Codes<'_>, first_new: Slot) -> Self {
         let mut links = Vec::new();
         let mut is_duplicate = vec![false; codes.count()];
         let mut seen: HashMap<(&[i8], u32), (Slot, Slot)> = HashMap::with_capacity(codes.count());
@@ -37,10 +38,10 @@ impl Duplicates {
                 }
                 Entry::Occupied(mut entry) => {
                     let &mut (first, previous) = entry.get_mut();
-                    if slot as usize >= first_new {
+                    if slot >= first_new {
                         links.push(Duplicate { slot, first, previous });
-                        is_duplicate[slot as usize] = true;
                     }
+                    is_duplicate[slot as usize] = true;
                     entry.insert((first, slot));
                 }
             }
@@ -52,13 +53,14 @@ impl Duplicates {
         self.is_duplicate[slot as usize]
     }
 
-    /// Hangs them into the graph. Where a full row drops such a link again, the slot is linked with the others that cannot be
-    /// reached.
-    pub(crate) fn link(&self, codes: &Codes<'_>, graph: &GrowingGraph) {
-        let mut scratch = LinkScratch::default();
+    /// Hangs the new ones into the graph. What a full node gives up for it is linked from the duplicate.
+    pub(crate) fn link(&self, vectors: &Vectors<'_>, graph: &mut Graph) {
         for &Duplicate { slot, first, previous } in &self.links {
-            graph.connect(codes, previous, slot, 0, &mut scratch);
-            graph.connect(codes, slot, first, 0, &mut scratch);
+            let moved = graph.force_link(vectors, previous, slot);
+            graph.force_link(vectors, slot, first);
+            if let Some(moved) = moved {
+                graph.force_link(vectors, slot, moved);
+            }
         }
     }
 }

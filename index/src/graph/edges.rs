@@ -1,11 +1,11 @@
-//! What a node knows of its neighbours: one bit for each number of the way there, beside the links, so that one pass over a
-//! few cache lines estimates the similarity of a query to all of them.
+//! What a node knows of its neighbours: one bit for each number of the way there, beside the links, so that one pass
+//! over a few cache lines estimates the similarity of a query to all of them.
 //!
-//! Gou, Gao, Xu and Long, "SymphonyQG", arXiv 2411.12229, with the estimator of RaBitQ, arXiv 2405.12497. Let c be the node,
-//! o a neighbour, r = o - c, and s the signs of r (1 or -1). Then `<o, q> = <c, q> + <r, q>`, and `<r, q>` is about
-//! `<r, c> + a * (<s, q> - <s, c>)`, where `a = |r|^2 / sum(|r_i|)` makes the estimate exact for q = c + r and without bias for
-//! the other directions. `<s, q>` is a sum of entries of small tables: one for each four numbers of the query, with the
-//! sixteen sums that their signs can make.
+//! Gou, Gao, Xu and Long, "SymphonyQG", arXiv 2411.12229, with the estimator of RaBitQ, arXiv 2405.12497. Let c be the
+//! node, o a neighbour, r = o - c, and s the signs of r (1 or -1). Then `<o, q> = <c, q> + <r, q>`, and `<r, q>` is
+//! about `<r, c> + a * (<s, q> - <s, c>)`, where `a = |r|^2 / sum(|r_i|)` makes the estimate exact for q = c + r and
+//! without bias for the other directions. `<s, q>` is a sum of entries of small tables: one for each four numbers of
+//! the query, with the sixteen sums that their signs can make.
 
 use super::vectors::Vectors;
 use crate::Slot;
@@ -22,9 +22,14 @@ pub(crate) const OFFSET_STEP: f32 = 1.0 / 8192.0;
 /// A slope, times the root of the width, is kept as a multiple of this.
 const SLOPE_STEP: f32 = 1.0 / 16384.0;
 
-/// How many bytes a batch of neighbours takes besides their links.
-pub(crate) fn batch_bytes(width: usize) -> usize {
-    BATCH * (2 + 2) + BATCH * width / 8
+/// How many words a batch of neighbours takes besides their links, in vectors of `width` numbers.
+pub(crate) fn batch_words(width: usize) -> usize {
+    BATCH * (2 + 2) / 4 + BATCH * width / 32
+}
+
+/// How many words so many links take, a multiple of [`BATCH`], together with their edges.
+pub(crate) fn node_words(links: usize, width: usize) -> usize {
+    links + links / BATCH * batch_words(width)
 }
 
 /// A batch of neighbours as it lies in a node: slopes, offsets, and for each [`GROUP`] of numbers 16 bytes of signs.
@@ -103,35 +108,63 @@ impl EdgeQuery {
     }
 }
 
-/// Puts the batches of a node, for those of its neighbours that it has links to, in their order, into `edges`, which is zero.
-pub(crate) fn encode(vectors: &Vectors<'_>, slot: Slot, neighbours: &[Slot], edges: &mut [u8]) {
-    let decode = |slot: Slot| -> Vec<f32> { vectors.row(slot).into_iter().flat_map(Row::decode).collect() };
-    let centre = decode(slot);
-    let mut signs = vec![0u16; centre.len() / LANES];
-    let root = (centre.len() as f32).sqrt();
-    let mut members = neighbours.chunks(BATCH);
-    for batch in edges.chunks_exact_mut(batch_bytes(centre.len())) {
-        let (slopes, rest) = batch.split_at_mut(2 * BATCH);
-        let (offsets, all_signs) = rest.split_at_mut(2 * BATCH);
-        for (at, &neighbour) in members.next().unwrap_or(&[]).iter().enumerate() {
-            let Some(neighbour) = vectors.row(neighbour) else { continue };
-            let way = vectors.codes.kernel().run(
-                #[inline(always)]
-                || Way::between(&centre, neighbour, &mut signs),
-            );
-            let slope = if way.reach > 0.0 { way.square / way.reach } else { 0.0 };
-            // Both saturate, which only the ways along a single axis come near to.
-            let slope = (slope * root / SLOPE_STEP).round() as u16;
-            // What rounding takes from the slope, the offset makes good near the centre.
-            let rounded = f32::from(slope) * SLOPE_STEP / root;
-            let offset = ((way.on_centre - rounded * way.signed_centre) / OFFSET_STEP).round() as i16;
-            slopes[2 * at..][..2].copy_from_slice(&slope.to_le_bytes());
-            offsets[2 * at..][..2].copy_from_slice(&offset.to_le_bytes());
-            // Where each 16 bytes have the signs of this neighbour.
-            let (byte, shift) = (2 * (at % 8) + at / 8 % 2, 4 * (at / 16));
-            for (group, place) in all_signs.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-                let four = signs[group / 4] >> (group % 4 * GROUP) & 15;
-                place[byte] |= (four as u8) << shift;
+/// Puts edges from one centre into a node.
+#[derive(Default)]
+pub(crate) struct Encoder {
+    centre: Vec<f32>,
+    signs: Vec<u16>,
+}
+
+impl Encoder {
+    /// The next edges go out from a slot.
+    pub(crate) fn centre_on(&mut self, vectors: &Vectors<'_>, slot: Slot) {
+        self.centre.clear();
+        vectors.row(slot).into_iter().for_each(|row| row.decode_into(&mut self.centre));
+    }
+
+    /// The next edges go out from zero, as those to the entries do.
+    pub(crate) fn centre_on_zero(&mut self, vectors: &Vectors<'_>) {
+        self.centre.clear();
+        self.centre.resize(vectors.codes.stride(), 0.0);
+    }
+
+    /// The edges to these neighbours, in so many words.
+    pub(crate) fn edges(&mut self, vectors: &Vectors<'_>, neighbours: &[Slot], words: usize) -> Vec<u32> {
+        let mut edges = vec![0; words];
+        neighbours.iter().enumerate().for_each(|(place, &slot)| self.put(vectors, slot, place, &mut edges));
+        edges
+    }
+
+    /// Puts the edge to a neighbour at its place among `edges`, all that go out from the centre.
+    pub(crate) fn put(&mut self, vectors: &Vectors<'_>, neighbour: Slot, place: usize, edges: &mut [u32]) {
+        let Self { centre, signs } = self;
+        let Some(neighbour) = vectors.row(neighbour) else { return };
+        let Some(batch) = edges.chunks_exact_mut(batch_words(centre.len())).nth(place / BATCH) else { return };
+        signs.resize(centre.len() / LANES, 0);
+        let way = vectors.codes.kernel().run(
+            #[inline(always)]
+            || Way::between(centre, neighbour, signs),
+        );
+        let root = (centre.len() as f32).sqrt();
+        let slope = if way.reach > 0.0 { way.square / way.reach } else { 0.0 };
+        // Both saturate, which only the ways along a single axis come near to.
+        let slope = (slope * root / SLOPE_STEP).round() as u16;
+        // What rounding takes from the slope, the offset makes good near the centre.
+        let rounded = f32::from(slope) * SLOPE_STEP / root;
+        let offset = ((way.on_centre - rounded * way.signed_centre) / OFFSET_STEP).round() as i16;
+        let at = place % BATCH;
+        let (slopes, rest) = batch.split_at_mut(BATCH / 2);
+        let (offsets, all_signs) = rest.split_at_mut(BATCH / 2);
+        bytemuck::cast_slice_mut(slopes)[at] = slope;
+        bytemuck::cast_slice_mut(offsets)[at] = offset;
+        // Where each 16 bytes have the signs of this neighbour.
+        let (byte, shift) = (2 * (at % 8) + at / 8 % 2, 4 * (at / 16));
+        for (groups, &signs) in
+            bytemuck::cast_slice_mut::<_, [[u8; 16]; LANES / GROUP]>(all_signs).iter_mut().zip(&*signs)
+        {
+            for (group, bytes) in groups.iter_mut().enumerate() {
+                let four = (signs >> (group * GROUP) & 15) as u8;
+                bytes[byte] = bytes[byte] & !(15 << shift) | four << shift;
             }
         }
     }
@@ -150,8 +183,8 @@ struct Way {
 }
 
 impl Way {
-    /// Sums up, and puts a bit into `signs` where r is positive, the first number lowest. The order in which the lanes are added
-    /// up is part of the format: [`verify`](crate::Snapshot::verify) makes the edges again and compares.
+    /// Sums up, and puts a bit into `signs` where r is positive, the first number lowest. The order in which the lanes
+    /// are added up is part of the format: [`verify`](crate::Snapshot::verify) makes the edges again and compares.
     #[inline(always)]
     fn between(centre: &[f32], neighbour: Row<'_>, signs: &mut [u16]) -> Self {
         let mut sums = [[0f32; LANES]; 4];
@@ -179,8 +212,10 @@ impl Way {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
-    use crate::quantize::{Quantized, code_stride};
+    use crate::quantize::Quantized;
     use crate::rotate::Rotation;
     use crate::simd::Kernel;
 
@@ -200,8 +235,16 @@ mod tests {
         (quantized, units)
     }
 
-    fn parse(bytes: &[u8]) -> Vec<u32> {
-        bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    fn encode(vectors: &Vectors<'_>, slot: Slot, neighbours: Range<Slot>) -> Vec<u32> {
+        let mut words = vec![0; batch_words(vectors.codes.stride())];
+        let mut encoder = Encoder::default();
+        encoder.centre_on(vectors, slot);
+        // What was there before leaves nothing behind.
+        (0..BATCH).for_each(|place| encoder.put(vectors, 39 - place as Slot, place, &mut words));
+        for (place, neighbour) in neighbours.enumerate() {
+            encoder.put(vectors, neighbour, place, &mut words);
+        }
+        words
     }
 
     #[test]
@@ -209,10 +252,8 @@ mod tests {
         for dims in [64, 384, 1000, 4096] {
             let (quantized, units) = vectors(dims, 40);
             let vectors = Vectors::of(&quantized, dims);
-            let neighbours: Vec<Slot> = (1..28).collect();
-            let mut bytes = vec![0; batch_bytes(code_stride(dims))];
-            encode(&vectors, 0, &neighbours, &mut bytes);
-            let words = parse(&bytes);
+            let neighbours = 1..28;
+            let words = encode(&vectors, 0, neighbours.clone());
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
             let mut query = EdgeQuery::default();
             let mut estimates = [0.0; BATCH];
@@ -221,7 +262,7 @@ mod tests {
                 query.fill(&units[asked]);
                 let base = dot(&units[0], &units[asked]);
                 vectors.codes.kernel().estimate(Edges::parse(&words).unwrap(), &query, base, 0.0, &mut estimates);
-                for (&neighbour, estimate) in neighbours.iter().zip(estimates) {
+                for (neighbour, estimate) in neighbours.clone().zip(estimates) {
                     worst = worst.max((dot(&units[neighbour as usize], &units[asked]) - estimate).abs());
                 }
             }
@@ -244,9 +285,7 @@ mod tests {
         for dims in [64, 384, 1088, 4096] {
             let (quantized, units) = vectors(dims, 34);
             let vectors = Vectors::of(&quantized, dims);
-            let mut bytes = vec![0; batch_bytes(code_stride(dims))];
-            encode(&vectors, 0, &(1..33).collect::<Vec<_>>(), &mut bytes);
-            let words = parse(&bytes);
+            let words = encode(&vectors, 0, 1..33);
             let mut query = EdgeQuery::default();
             query.fill(&units[33]);
             let estimates = Kernel::available().into_iter().map(|kernel| {

@@ -1,23 +1,20 @@
-//! What a walk needs besides the graph. It is used again by the next walk of the thread, so that searching allocates little.
+//! What a walk needs besides the graph. It is used again by the next walk of the thread, so that searching allocates
+//! little.
 
 use std::cell::RefCell;
 
 use super::buckets::Buckets;
-use super::ranked::{Pool, Ranked};
+use super::ranked::Ranked;
 use crate::Slot;
-use crate::best::Best;
 
 /// Working memory of one walk.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) visited: Visited,
-    pub(crate) pool: Pool,
-    /// What a walk by estimates is still to look at.
+    /// What it is still to look at.
     pub(crate) buckets: Buckets,
-    /// Neighbours seen for the first time.
-    pub(crate) fresh: Vec<Slot>,
-    /// The best of what a walk by estimates has looked at.
-    pub(crate) accepted: Best<Ranked>,
+    /// What it has looked at, in that order.
+    pub(crate) seen: Vec<Ranked>,
 }
 
 impl Scratch {

@@ -51,8 +51,9 @@ fn dot_codes_neon(a: &[i8], b: &[i8]) -> i32 {
     vaddvq_s32(vaddq_s32(low, high)) + super::scalar::dot_codes(a_rest, b_rest)
 }
 
-/// Sums of table entries, 16 bits each: those of the bytes at even places together with 256 times those at odd places, and
-/// those at odd places alone. The first are freed from the second at the end; what overflows meanwhile comes back by it.
+/// Sums of table entries, 16 bits each: those of the bytes at even places together with 256 times those at odd places,
+/// and those at odd places alone. The first are freed from the second at the end; what overflows meanwhile comes back
+/// by it.
 #[target_feature(enable = "neon")]
 fn estimate_neon(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, estimates: &mut [f32; BATCH]) -> u32 {
     let nibble = vdupq_n_u8(15);

@@ -10,10 +10,10 @@
 //! | `run` | equal bit for bit: the same code, and a compiler does not reorder floats |
 //! | [`dot_mixed`](Kernel::dot_mixed) | AVX-512 adds up in an order of its own, all others in the same one |
 //!
-//! A mixed product of `n` numbers is within `n * 2^-24 * sum(|a[i] * b[i]|)` of the exact one, in whatever order it is added
-//! up (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", 2013). For vectors of
-//! length 1 and 4,096 numbers that is less than 0.0003, in practice less than 0.000001. So scores
-//! differ in their last digits from kernel to kernel, and what is nearly equal may be found with one and not with another.
+//! A mixed product of `n` numbers is within `n * 2^-24 * sum(|a[i] * b[i]|)` of the exact one, in whatever order it is
+//! added up (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", 2013). For
+//! vectors of length 1 and 4,096 numbers that is less than 0.0003, in practice less than 0.000001. So scores differ in
+//! their last digits from kernel to kernel, and what is nearly equal may be found with one and not with another.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -91,8 +91,8 @@ impl Kernel {
         }
     }
 
-    /// Runs plain code that was compiled for the instructions of this kernel: the compiler uses them where `work` is inlined.
-    /// The result is the same to the last bit.
+    /// Runs plain code that was compiled for the instructions of this kernel: the compiler uses them where `work` is
+    /// inlined. The result is the same to the last bit.
     #[inline(always)]
     pub(crate) fn run<T>(self, work: impl FnOnce() -> T) -> T {
         match self.0 {
@@ -104,8 +104,8 @@ impl Kernel {
         }
     }
 
-    /// Estimates the similarity of a query to the 32 neighbours of a node whose own similarity is `base`. Returns a bit for each
-    /// estimate that is above `bar`.
+    /// Estimates the similarity of a query to the 32 neighbours of a node whose own similarity is `base`. Returns a bit
+    /// for each estimate that is above `bar`.
     #[inline]
     pub(crate) fn estimate(
         self,
@@ -126,8 +126,8 @@ impl Kernel {
         }
     }
 
-    /// The dot product of a vector and the 16-bit codes `256 * coarse + fine`. Of rows of different length the longer ones
-    /// are cut.
+    /// The dot product of a vector and the 16-bit codes `256 * coarse + fine`. Of rows of different length the longer
+    /// ones are cut.
     #[inline]
     pub fn dot_mixed(self, vector: &[f32], coarse: &[i8], fine: &[i8]) -> f32 {
         let len = vector.len().min(coarse.len()).min(fine.len());
@@ -143,8 +143,8 @@ impl Kernel {
     }
 }
 
-/// For the bench of the kernels: makes estimates of 32 neighbours in vectors of `width` numbers, a multiple of 64, as often as
-/// it is called.
+/// For the bench of the kernels: makes estimates of 32 neighbours in vectors of `width` numbers, a multiple of 64, as
+/// often as it is called.
 #[doc(hidden)]
 pub fn estimating(kernel: Kernel, width: usize) -> impl FnMut() -> u32 {
     let mut query = EdgeQuery::default();
@@ -217,8 +217,8 @@ mod tests {
         estimates
     }
 
-    /// Sums are kept in 16 bits for as long as they must fit, and two are added up as one number: one that went too far would
-    /// change itself or the other.
+    /// Sums are kept in 16 bits for as long as they must fit, and two are added up as one number: one that went too far
+    /// would change itself or the other.
     #[test]
     fn sums_of_estimates_are_exact_up_to_the_largest() {
         let mut ends = [7; 16];

@@ -138,9 +138,8 @@ fn dot_codes_avx512(a: &[i8], b: &[i8]) -> i32 {
         surplus = _mm512_dpbusd_epi32(surplus, flip, y);
     }
     if !a_rest.is_empty() {
-        let mask = (1u64 << a_rest.len()) - 1;
-        // SAFETY: the mask lets only the bytes of the rest be read, which has fewer than 64; `Kernel::dot_codes` has cut both
-        // to one length.
+        let mask = (1u64 << a_rest.len().min(b_rest.len())) - 1;
+        // SAFETY: the mask lets only the bytes of both rests be read, which have fewer than 64.
         let (x, y) =
             unsafe { (_mm512_maskz_loadu_epi8(mask, a_rest.as_ptr()), _mm512_maskz_loadu_epi8(mask, b_rest.as_ptr())) };
         products = _mm512_dpbusd_epi32(products, _mm512_xor_si512(x, flip), y);
@@ -149,8 +148,9 @@ fn dot_codes_avx512(a: &[i8], b: &[i8]) -> i32 {
     _mm512_reduce_add_epi32(_mm512_sub_epi32(products, surplus))
 }
 
-/// Sums of table entries, 16 bits each: those of the bytes at even places together with 256 times those at odd places, and
-/// those at odd places alone. The first are freed from the second at the end; what overflows meanwhile comes back by it.
+/// Sums of table entries, 16 bits each: those of the bytes at even places together with 256 times those at odd places,
+/// and those at odd places alone. The first are freed from the second at the end; what overflows meanwhile comes back
+/// by it.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn estimate_avx512(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, estimates: &mut [f32; BATCH]) -> u32 {
     let nibble = _mm512_set1_epi8(15);
@@ -173,11 +173,7 @@ fn estimate_avx512(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, est
         sums[2] = _mm512_sub_epi16(sums[2], _mm512_slli_epi16::<8>(sums[3]));
         for (eight, sum) in totals.as_chunks_mut::<8>().0.iter_mut().zip(sums) {
             let half = _mm256_add_epi16(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
-            let quarter = _mm_add_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half));
-            let mut numbers = [0u16; 8];
-            // SAFETY: eight numbers of 16 bits are as long as the register.
-            unsafe { _mm_storeu_si128(numbers.as_mut_ptr().cast(), quarter) };
-            eight.iter_mut().zip(numbers).for_each(|(total, number)| *total += u32::from(number));
+            add_halves(eight, half);
         }
     }
     finish(edges, query, base, bar, &totals, estimates)
@@ -205,14 +201,21 @@ fn estimate_avx2(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, estim
         sums[0] = _mm256_sub_epi16(sums[0], _mm256_slli_epi16::<8>(sums[1]));
         sums[2] = _mm256_sub_epi16(sums[2], _mm256_slli_epi16::<8>(sums[3]));
         for (eight, sum) in totals.as_chunks_mut::<8>().0.iter_mut().zip(sums) {
-            let half = _mm_add_epi16(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
-            let mut numbers = [0u16; 8];
-            // SAFETY: eight numbers of 16 bits are as long as the register.
-            unsafe { _mm_storeu_si128(numbers.as_mut_ptr().cast(), half) };
-            eight.iter_mut().zip(numbers).for_each(|(total, number)| *total += u32::from(number));
+            add_halves(eight, sum);
         }
     }
     finish(edges, query, base, bar, &totals, estimates)
+}
+
+/// Adds both halves of `sums`, eight numbers of 16 bits each, to the totals.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn add_halves(totals: &mut [u32; 8], sums: __m256i) {
+    let both = _mm_add_epi16(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+    let mut numbers = [0u16; 8];
+    // SAFETY: eight numbers of 16 bits are as long as the register.
+    unsafe { _mm_storeu_si128(numbers.as_mut_ptr().cast(), both) };
+    totals.iter_mut().zip(numbers).for_each(|(total, number)| *total += u32::from(number));
 }
 
 #[target_feature(enable = "avx2")]

@@ -1,11 +1,11 @@
-//! Read-only mappings of segment files.
+//! Memory that is mapped: segment files, read-only, and large zeroed blocks.
 #![expect(unsafe_code, reason = "mapping a file is unsafe, because the file could be changed behind the mapping")]
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 /// The bytes of a published file, mapped.
 ///
@@ -32,7 +32,8 @@ impl Mapped {
         let _ = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 
-    /// What is not in memory yet comes there in huge pages from now on, where the system has them; else nothing is lost.
+    /// What is not in memory yet comes there in huge pages from now on, where the system has them; else nothing is
+    /// lost.
     pub(crate) fn advise_huge_pages(&self) {
         #[cfg(target_os = "linux")]
         let _ = self.0.advise(memmap2::Advice::HugePage);
@@ -42,5 +43,32 @@ impl Mapped {
 impl AsRef<[u8]> for Mapped {
     fn as_ref(&self) -> &[u8] {
         &self.0
+    }
+}
+
+/// Zeroed memory at the start of a page, of huge ones where the system has them: what is read here and there in a large
+/// block is found sooner.
+#[derive(Debug)]
+pub(crate) struct Zeroed(MmapMut);
+
+impl Zeroed {
+    /// So many bytes.
+    ///
+    /// # Errors
+    /// When the system has no more memory to give.
+    pub(crate) fn new(len: usize) -> io::Result<Self> {
+        let block = MmapMut::map_anon(len.max(1))?;
+        #[cfg(target_os = "linux")]
+        let _ = block.advise(memmap2::Advice::HugePage);
+        Ok(Self(block))
+    }
+
+    pub(crate) fn words(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.0[..self.0.len() / 4 * 4])
+    }
+
+    pub(crate) fn words_mut(&mut self) -> &mut [u32] {
+        let whole = self.0.len() / 4 * 4;
+        bytemuck::cast_slice_mut(&mut self.0[..whole])
     }
 }

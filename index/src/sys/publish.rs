@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::crash;
 
-/// Linux keeps what is written in pieces of this length in pages of this length where it can, and maps them as such: a walk
-/// then finds its way to a node without looking up a page for each part of it.
+/// Linux keeps what is written in pieces of this length in pages of this length where it can, and maps them as such: a
+/// walk then finds its way to a node without looking up a page for each part of it.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Why something was not published.
@@ -25,8 +25,8 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first.
-/// The file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
+/// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first. The
+/// file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
 pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> Result<T, Error> {
     remove_if_present(path)?;
     let mut options = File::options();

@@ -191,7 +191,7 @@ fn options_out_of_bounds_are_refused_by_name() {
         (change(|options| options.ef_construction = 0), "ef_construction"),
         (change(|options| options.flat_limit = 0), "flat_limit"),
         (change(|options| options.merge_percent = 101), "merge_percent"),
-        (change(|options| options.deleted_percent = 0), "deleted_percent"),
+        (change(|options| options.deleted_percent = 101), "deleted_percent"),
     ] {
         let error = Writer::create(directory.path(), options, b"").unwrap_err().to_string();
         assert!(error.starts_with(name), "{error}");

@@ -22,10 +22,10 @@ fn vector(row: u64) -> Vec<f32> {
 }
 
 #[test]
-fn version_2_is_read() {
-    let snapshot = Reader::open(fixture(2)).unwrap().snapshot();
+fn version_3_is_read() {
+    let snapshot = Reader::open(fixture(3)).unwrap().snapshot();
     assert_eq!(snapshot.verify(), []);
-    assert_eq!(snapshot.payload(), b"format 2");
+    assert_eq!(snapshot.payload(), b"format 3");
     assert_eq!((snapshot.dims(), snapshot.len(), snapshot.segment_count()), (DIMS, 54, 2));
     let live: Vec<u64> = (0..COUNT).filter(|row| row % 10 != 5).collect();
     for asked in 0..COUNT {
@@ -41,10 +41,12 @@ fn version_2_is_read() {
 }
 
 #[test]
-fn version_1_is_refused_with_the_way_out() {
-    let error = Reader::open(fixture(1)).unwrap_err();
-    assert!(matches!(error, OpenError::Version { found: 1, .. }), "{error}");
-    assert!(error.to_string().contains("rebuild the index"), "{error}");
+fn earlier_versions_are_refused_with_the_way_out() {
+    for version in 1..FORMAT_VERSION {
+        let error = Reader::open(fixture(version)).unwrap_err();
+        assert!(matches!(error, OpenError::Version { found, .. } if found == version), "{error}");
+        assert!(error.to_string().contains("rebuild the index"), "{error}");
+    }
 }
 
 #[test]

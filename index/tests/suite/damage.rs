@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
 use tempfile::TempDir;
 
-use crate::support::{World, clustered, small};
+use crate::support::{World, clustered, shape, shapes, small};
 
 const DIMS: usize = 8;
 const SEED: u64 = 50;
@@ -153,11 +153,15 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
     let world = world();
     for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
         let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
-        let node = 32 * 4 + 32 * 4 + 32 * 256 / 8;
-        if bytes.len() < 128 + 400 * node {
+        let batch = 32 * 4 + 32 * 256 / 8;
+        let (entries, node) = (64 * 4 + 2 * batch, 32 * 4 + batch);
+        if shape(&bytes) == (30, 0) {
             continue; // the flat segment
         }
-        bytes[128..128 + 400 * node].chunks_mut(node).for_each(|node| node[..32 * 4].fill(0xff));
+        assert_eq!(shape(&bytes), (400, 32));
+        bytes[128..128 + 64 * 4].fill(0xff);
+        let nodes = 128 + entries..128 + entries + 400 * node;
+        bytes[nodes].chunks_mut(node).for_each(|node| node[..32 * 4].fill(0xff));
         let copy = damaged(world.directory.path(), &name, &bytes);
         let snapshot = Reader::open(copy.path()).unwrap().snapshot();
         let query = clustered(54, 1, DIMS, 1).remove(0);
@@ -168,6 +172,81 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
             assert!(hits.iter().map(|hit| hit.key).eq(exact));
         }
     }
+}
+
+/// Checksums find all of it too, but not where a faulty writer has made them.
+#[test]
+fn what_a_graph_may_not_be_is_found_and_named() {
+    // As the page of the format says.
+    const BATCH: usize = 64 + 64 + 4 * 256;
+    const ENTRIES: usize = 128;
+    const NODE: usize = 32 * 4 + BATCH;
+    const NODES: usize = ENTRIES + 64 * 4 + 2 * BATCH;
+    const FIRM: usize = NODES + 400 * (NODE + 256 + 256 + 4);
+    let world = world();
+    let read = |name: String| (fs::read(world.directory.path().join(&name)).unwrap(), name);
+    let mut files = names(world.directory.path()).into_iter().map(read);
+    let (bytes, name) = files.find(|(bytes, name)| name != "manifest" && shape(bytes) == (400, 32)).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let entry = |place: usize| ENTRIES + 4 * place;
+    let link = |slot: usize, place: usize| NODES + slot * NODE + 4 * place;
+    assert!(word(entry(39)) < 400 && word(entry(40)) == u32::MAX, "40 entries");
+    let first = word(entry(0));
+    // All its links are there, and some of them only fill it up.
+    let is_full = |slot: &usize| word(link(*slot, 31)) < 400 && bytes[FIRM + slot] < 30;
+    let full = (0..400).find(is_full).unwrap();
+
+    let expect = |sections: &[&str], damage: &[(usize, &[u8])], expected: &[&str]| {
+        let mut broken = bytes.clone();
+        damage.iter().for_each(|&(at, bytes)| broken[at..at + bytes.len()].copy_from_slice(bytes));
+        let copy = damaged(world.directory.path(), &name, &broken);
+        let problems = Reader::open(copy.path()).unwrap().snapshot().verify();
+        let found: Vec<String> = problems.into_iter().map(|problem| problem.what).collect();
+        let checksums = sections.iter().map(|name| format!("the section \"{name}\" does not match its checksum"));
+        let expected: Vec<String> = checksums.chain(expected.iter().map(|what| (*what).to_owned())).collect();
+        assert_eq!(found, expected);
+        use_everything(copy.path());
+    };
+    let flipped = |at: usize| [bytes[at] ^ 1];
+    let end = u32::MAX.to_le_bytes();
+
+    let edges = "the edges of the entries are not those of their codes";
+    let entries = |damage: (usize, &[u8]), expected: &[&str]| expect(&["entries"], &[damage], expected);
+    entries((entry(1), &400u32.to_le_bytes()), &["the entries: a wrong link to 400", edges]);
+    entries((entry(1), &first.to_le_bytes()), &[&format!("the entries: a wrong link to {first}"), edges]);
+    entries((entry(39), &end), &["there are not as many entries as the header says", edges]);
+    entries((entry(41), &5u32.to_le_bytes()), &["the entries: links after their end"]);
+    let batches = entry(64);
+    // A slope, an offset, a sign, and one beside a link that is not there.
+    for at in [batches + 2, batches + BATCH + 64, batches + 128, batches + BATCH + 2 * 8] {
+        entries((at, &flipped(at)), &[edges]);
+    }
+
+    let edges = format!("the edges of slot {full} are not those of its links and codes");
+    let nodes = |damage: (usize, &[u8]), expected: &[&str]| expect(&["nodes"], &[damage], expected);
+    for other in [400, full as u32, word(link(full, 4))] {
+        let wrong = format!("slot {full}: a wrong link to {other}");
+        nodes((link(full, 5), &other.to_le_bytes()), &[&wrong, &edges]);
+    }
+    nodes((link(full, 30), &end), &[&format!("slot {full}: links after their end"), &edges]);
+    let swapped = [link(full, 6), link(full, 5)].map(|at| word(at).to_le_bytes()).concat();
+    nodes((link(full, 5), &swapped), &[&edges]);
+    let batch = link(full, 32);
+    for at in [batch, batch + 64, batch + 128, batch + BATCH - 1] {
+        nodes((at, &flipped(at)), &[&edges]);
+    }
+    let firm = |firm: u8, expected: &[&str]| expect(&["firm links"], &[(FIRM + full, &[firm])], expected);
+    firm(32, &[]);
+    firm(33, &[&format!("slot {full} has fewer links than firm ones")]);
+
+    // No way leads out of the first entry.
+    let alone = (link(first as usize, 0), &[0xff; 32 * 4][..]);
+    let edges = format!("the edges of slot {first} are not those of its links and codes");
+    expect(
+        &["nodes", "firm links"],
+        &[alone, (FIRM + first as usize, &[0])],
+        &["399 of 400 vectors cannot be reached from the first entry", &edges],
+    );
 }
 
 #[test]
@@ -202,4 +281,26 @@ fn a_segment_of_another_index_is_refused() {
     let copy = damaged(one.directory.path(), &segment(&one), &foreign);
     let error = Reader::open(copy.path()).unwrap_err();
     assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+}
+
+/// A scale that is no number makes its vector neither the best of all nor the end of the others.
+#[test]
+fn a_scale_that_is_no_number_costs_its_own_vector_only() {
+    const COUNT: u32 = 30;
+    let vectors = clustered(54, COUNT as usize, DIMS, 5);
+    let world = World::filled(small(DIMS, 150), &vectors, COUNT as usize);
+    assert_eq!(shapes(world.directory.path()), [(COUNT, 0)], "flat: it is scanned");
+    let name = names(world.directory.path()).into_iter().find(|name| name.starts_with("segment-")).unwrap();
+    let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    // Behind the header and the two sections of codes, 256 to a vector.
+    let scale = 128 + 2 * 256 * COUNT as usize;
+    bytes[scale..scale + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let copy = damaged(world.directory.path(), &name, &bytes);
+    let snapshot = Reader::open(copy.path()).unwrap().snapshot();
+    for effort in [Effort::BALANCED, Effort::Exact] {
+        for (key, vector) in (0..).zip(&vectors).skip(1) {
+            let hits = snapshot.search(vector, &SearchParams { k: 1, effort }, Filter::All).unwrap();
+            assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<u64>>(), [key], "{effort:?}");
+        }
+    }
 }

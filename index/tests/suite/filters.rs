@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
 
-use crate::support::{World, clustered, in_one_thread, small, with_ef};
+use crate::support::{World, clustered, in_threads, small, with_ef};
 
 const COUNT: usize = 12_000;
 const DIMS: usize = 32;
@@ -69,7 +69,7 @@ fn allowed_keys_on_the_other_side() {
     let both = side(22, 4000, 1.0).into_iter().zip(side(23, 4000, -1.0)).flat_map(|(this, other)| [this, other]);
     world.apply((0..).zip(both).collect(), &[]);
     // Always the same graph, so that the walk always goes astray.
-    in_one_thread(|| world.maintain());
+    in_threads(1, || world.maintain());
     let snapshot = world.writer.snapshot();
     let other: RoaringTreemap = (0..8000).filter(|key| key % 2 == 1).collect();
     let this: RoaringTreemap = (0..8000).filter(|key| key % 2 == 0).collect();

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{World, clustered, in_one_thread, shapes, small, with_ef};
+use crate::support::{World, clustered, in_threads, shapes, small, with_ef};
 
 const FLOOR: f64 = 0.95;
 const DIMS: usize = 48;
@@ -140,18 +140,18 @@ fn a_replaced_key_survives_when_its_old_segment_vanishes_during_a_merge() {
 }
 
 #[test]
-fn one_thread_and_one_seed_give_the_same_bytes() {
+fn one_seed_gives_the_same_bytes_by_any_number_of_threads() {
     let vectors = clustered(9, 1500, 16, 10);
-    let segments = |seed: u64| {
+    let segments = |seed: u64, threads: usize| {
         let mut options = small(16, 400);
         options.seed = seed;
-        let world = in_one_thread(|| World::filled(options, &vectors, 500));
+        let world = in_threads(threads, || World::filled(options, &vectors, 500));
         let mut files: Vec<_> = std::fs::read_dir(world.directory.path()).unwrap().map(|f| f.unwrap().path()).collect();
         files.sort();
         files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>()
     };
-    assert!(segments(1) == segments(1));
-    assert!(segments(1) != segments(2), "the seed counts");
+    assert!(segments(1, 1) == segments(1, 3));
+    assert!(segments(1, 3) != segments(2, 3), "the seed counts");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_merge_can_be_stopped() {
     world.apply((0..).zip(clustered(10, 1000, DIMS, 40)).collect(), &[]);
     let files = |world: &World| std::fs::read_dir(world.directory.path()).unwrap().count();
     let before = files(&world);
-    for stage in [Stage::Linking, Stage::Filling, Stage::Writing, Stage::Measuring] {
+    for stage in [Stage::Linking, Stage::Writing, Stage::Measuring] {
         let stop = |now: Progress| if now.stage == stage { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let stopped = world.writer.maintain(&stop);
         assert!(matches!(stopped, Err(memorist_index::WriteError::Cancelled)), "{stage:?}: {stopped:?}");
@@ -181,7 +181,7 @@ fn every_number_of_links() {
         assert_sound(&world, &format!("m = {m}"));
         let recall = world.recall(&world.writer.snapshot(), &queries(), with_ef(10, 15), Filter::All);
         println!("m = {m}: recall {recall:.4} with little effort");
-        assert!(recall >= if m < 16 { 0.75 } else { FLOOR }, "m = {m}: recall {recall} with little effort");
+        assert!(recall >= FLOOR, "m = {m}: recall {recall} with little effort");
     }
 }
 
@@ -197,7 +197,7 @@ fn half_replaced_in_rounds_is_as_good_as_built_anew() {
     let mut keys: Vec<u64> = (0..COUNT as u64).collect();
     keys.shuffle(&mut ChaCha8Rng::seed_from_u64(13));
     let options = || small(DIMS, COUNT / 2 / ROUNDS);
-    let (churned, fresh) = in_one_thread(|| {
+    let (churned, fresh) = in_threads(1, || {
         let mut churned = World::filled(options(), &all[..COUNT], COUNT);
         let new: Vec<(u64, Vec<f32>)> = (COUNT as u64..).zip(all[COUNT..].iter().cloned()).collect();
         for (gone, new) in keys[..COUNT / 2].chunks(COUNT / 2 / ROUNDS).zip(new.chunks(COUNT / 2 / ROUNDS)) {

@@ -127,12 +127,21 @@ pub fn with_ef(k: usize, ef: usize) -> SearchParams {
 pub fn shapes(directory: &Path) -> Vec<(u32, u32)> {
     let names = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
     let segments = names.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("segment-"));
-    let shape = |path| {
-        let header = std::fs::read(path).unwrap();
-        let number = |offset: usize| u32::from_le_bytes(header[offset..offset + 4].try_into().unwrap());
-        (number(16), number(20))
-    };
-    segments.map(shape).collect()
+    segments.map(|path| shape(&std::fs::read(path).unwrap())).collect()
+}
+
+/// The same of one segment.
+pub fn shape(segment: &[u8]) -> (u32, u32) {
+    let number = |offset: usize| u32::from_le_bytes(segment[offset..offset + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+/// The recalls that the efforts of the first segment were measured for, and how many candidates a walk keeps for each; the
+/// greatest number stands for a scan. As the page of the format says where they are in a manifest without a payload.
+pub fn efforts(directory: &Path) -> Vec<(f32, u32)> {
+    let manifest = std::fs::read(directory.join("manifest")).unwrap();
+    let efforts = manifest[96..128].chunks(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()));
+    [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999].into_iter().zip(efforts).collect()
 }
 
 /// Small and fast to build: graphs begin at `flat_limit` vectors.
@@ -143,6 +152,6 @@ pub fn small(dims: usize, flat_limit: usize) -> IndexOptions {
     options
 }
 
-pub fn in_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
+pub fn in_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }

@@ -14,6 +14,7 @@ pub fn run(app: &App, args: Add) -> Outcome {
     let engine = app.engine(Upkeep::Off)?;
     let result = ops::add(&engine, &app.settings().context, params)?;
     app.output().result(&result, text)?;
+    result.warnings.iter().for_each(|warning| app.output().note(warning));
     deadline::settle(engine, result.embedding);
     Ok(0)
 }

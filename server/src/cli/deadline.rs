@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
 use memorist_engine::progress::Progress;
-use memorist_engine::types::EmbeddingState;
+use memorist_engine::types::{EmbeddingState, Filter};
 
 /// How long a one-shot command goes on after it has printed its result.
 const GRACE: Duration = Duration::from_secs(5);
@@ -43,7 +43,7 @@ pub fn settle(engine: Engine, embedding: EmbeddingState) {
 
 /// After an import that left thousands to be embedded, that is not the business of the next `add`.
 fn embed_if_few(engine: &Engine, deadline: &Deadline) -> memorist_engine::Result<()> {
-    if engine.stats()?.pending_embeddings <= FEW {
+    if engine.stats(&Filter::default())?.pending_embeddings <= FEW {
         engine.embed_pending(deadline)?;
     }
     Ok(())

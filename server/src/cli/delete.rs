@@ -16,7 +16,8 @@ pub fn run(app: &App, args: &Delete) -> Outcome {
     let engine = app.engine(Upkeep::Off)?;
     let mut results = Vec::new();
     for &id in &args.ids {
-        results.push((id, ops::delete(&engine, &DeleteParams { id: Int(id) })?));
+        let params = DeleteParams { id: Int(id), ..DeleteParams::default() };
+        results.push((id, ops::delete(&engine, &app.settings().context, &params)?));
     }
     let output = app.output();
     match results.as_slice() {

@@ -40,6 +40,7 @@ fn document(diagnosis: &Diagnosis) -> Value {
             "doubtful": salvage.doubtful,
             "unreadable": salvage.unreadable,
             "versionsLost": salvage.versions_lost,
+            "linksLost": salvage.links_lost,
             "toEmbed": salvage.to_embed,
             "damagedFile": salvage.kept.as_ref().map(|kept| &kept.damaged),
             "doubtfulFile": salvage.kept.as_ref().and_then(|kept| kept.doubtful.as_ref()),
@@ -81,6 +82,9 @@ fn told(salvage: &Salvage) -> (String, Vec<String>) {
     }
     if !salvage.versions_lost.is_empty() {
         details.push(format!("without an earlier version: {}", ids(&salvage.versions_lost)));
+    }
+    if salvage.links_lost > 0 {
+        details.push(format!("links that are not saved: {}", format::thousands(salvage.links_lost)));
     }
     if salvage.to_embed > 0 {
         details.push(format!("to be embedded anew: {}", format::memories(salvage.to_embed)));

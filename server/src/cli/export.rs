@@ -42,7 +42,7 @@ fn write_lines(
     out: &mut impl Write,
     failure: impl Fn(std::io::Error) -> Failure,
 ) -> Result<u64, Failure> {
-    let total = if filter.is_empty() { Some(engine.stats()?.total) } else { None };
+    let total = if filter.is_empty() { Some(engine.stats(filter)?.total) } else { None };
     bars.start("exporting", total);
     let mut number = 0;
     list::each(engine, 0, filter, |record| {

@@ -13,7 +13,7 @@ use crate::wire::{Entry, GetParams, Int};
 /// Runs the command.
 pub fn run(app: &App, args: &Get) -> Outcome {
     let engine = app.engine(Upkeep::Off)?;
-    let result = ops::get(&engine, &GetParams { id: Int(args.id) })?;
+    let result = ops::get(&engine, &app.settings().context, &GetParams { id: Int(args.id), ..GetParams::default() })?;
     engine.close();
     if app.output().json {
         app.output().document(&result)?;

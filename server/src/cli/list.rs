@@ -1,15 +1,14 @@
 //! `memorist list`: memories by id.
 
 use memorist_engine::Engine;
-use memorist_engine::engine::ListQuery;
-use memorist_engine::types::{Filter, MAX_LIMIT, Record};
+use memorist_engine::types::{Filter, ListQuery, MAX_LIMIT, Record};
 use serde_json::json;
 
 use super::app::Upkeep;
 use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
-use crate::wire::{self, Defaults, Importance, When};
+use crate::wire::{self, Defaults, Importance, Patch, When};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -49,7 +48,7 @@ pub fn each(
     filter: &Filter,
     mut visit: impl FnMut(Record) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
-    let mut query = ListQuery { after, limit: MAX_LIMIT, filter: filter.clone() };
+    let mut query = ListQuery { after, limit: MAX_LIMIT, filter: filter.clone(), ..ListQuery::default() };
     loop {
         let page = engine.list(&query)?;
         let Some(last) = page.last() else { return Ok(()) };
@@ -69,8 +68,7 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         tags: filters.tags.clone(),
         min_importance: filters.min_importance.map(|Importance(least)| least),
         min_confidence: filters.min_confidence,
-        project: defaults.project.clone(),
-        agent: defaults.agent.clone(),
+        viewer: defaults.viewer(&Patch::Absent, &Patch::Absent),
         created_after: filters.created_after.map(|When(at)| at),
         created_before: filters.created_before.map(|When(at)| at),
     }

@@ -3,6 +3,7 @@
 pub mod add;
 pub mod backup;
 pub mod bench;
+pub mod browse;
 pub mod completions;
 pub mod delete;
 pub mod demo;

@@ -1,6 +1,7 @@
 //! `memorist restore`: a store from what `memorist backup` wrote.
 
 use memorist_engine::progress::NoProgress;
+use memorist_engine::types::Filter;
 use serde_json::json;
 
 use super::app::Upkeep;
@@ -15,7 +16,7 @@ pub fn run(app: &App, args: &Restore) -> Outcome {
     let engine = app.engine(Upkeep::Off)?;
     engine.flush(&bars)?;
     let diagnosis = engine.doctor(false, &NoProgress)?;
-    let stats = engine.stats()?;
+    let stats = engine.stats(&Filter::default())?;
     engine.close();
     drop(bars);
     let failed: Vec<_> = diagnosis.checks.iter().filter(|check| !check.ok && check.name != "model").collect();

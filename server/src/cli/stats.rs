@@ -6,12 +6,12 @@ use super::app::Upkeep;
 use super::{App, format};
 use crate::exit::Outcome;
 use crate::ops;
-use crate::wire::StatsResult;
+use crate::wire::{StatsParams, StatsResult};
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
     let engine = app.engine(Upkeep::Off)?;
-    let stats = ops::stats(&engine)?;
+    let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
     engine.close();
     app.output().result(&stats, text)?;
     Ok(0)

@@ -92,6 +92,7 @@ mod tests {
             keyword_score: None,
             project: None,
             agent: None,
+            contradicted_by: Vec::new(),
             truncated: None,
         }
     }

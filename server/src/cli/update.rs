@@ -14,7 +14,7 @@ use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
 pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
     let engine = app.engine(Upkeep::Off)?;
-    let result = ops::update(&engine, params)?;
+    let result = ops::update(&engine, &app.settings().context, params)?;
     if let (Some(error), false) = (&result.error, app.output().json) {
         return Err(Failure::new(Kind::NotFound, error));
     }
@@ -36,6 +36,7 @@ fn params(args: Update) -> Result<UpdateParams, Failure> {
         importance: fields.importance,
         tags,
         expires_at: patch(fields.expires_at, args.no_expiry),
+        ..UpdateParams::default()
     })
 }
 

@@ -1,9 +1,9 @@
-//! The MCP server: the tools over the engine, on stdio or streamable HTTP, in both eras of the protocol (2025-11-25 with
-//! its handshake, 2026-07-28 without).
+//! The MCP server: the tools over the engine, on stdio or streamable HTTP, in both eras of the protocol (2025-11-25
+//! with its handshake, 2026-07-28 without).
 //!
 //! | file | job |
 //! |---|---|
-//! | `tools.rs` | the tools: names, descriptions, schemas, and what they call |
+//! | `profiles` | the tools: names, descriptions, schemas, and what they call |
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory as a resource |
 //! | `handler.rs` | answers requests |
 //! | `door.rs` | the engine behind all sessions: opened beside the handshake, closed after the last call |
@@ -13,20 +13,24 @@ mod door;
 mod guard;
 mod handler;
 mod http;
+#[cfg(test)]
+mod leaks;
+mod profiles;
 mod prompts;
 mod resources;
 mod stdio;
-mod tools;
 
 use std::time::Duration;
 
 use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::types::Reach;
 
 use crate::args::Serve;
 use crate::exit::{Failure, Kind, Outcome};
 use crate::settings::Settings;
 use door::Door;
 use handler::Handler;
+use profiles::Profile;
 
 /// Serves until the client goes away or a signal says to stop.
 pub fn serve(settings: Settings, args: Serve) -> Outcome {
@@ -46,7 +50,11 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     let wanted = settings.engine.model != ModelSource::None;
     let engine = Config { fetch_in_background: wanted && settings.engine.may_download, ..settings.engine };
     let (door, opened) = Door::open(settings.store, engine);
-    let handler = Handler::new(door.clone(), settings.context);
+    let mut context = settings.context;
+    // What belongs to a project or an agent is for those who say that they are it.
+    context.defaults.otherwise = Reach::Shared;
+    let profile = Profile::of(args.profile().unwrap_or(settings.profile));
+    let handler = Handler::new(door.clone(), context, profile);
     let serving = async {
         match args.http {
             None => stdio::serve(handler, stop).await,

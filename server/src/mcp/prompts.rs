@@ -4,6 +4,8 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
+use super::profiles::{Profile, TOPIC};
+
 const RECALL: &str = "recall";
 const REMEMBER: &str = "remember";
 
@@ -17,22 +19,15 @@ pub fn all() -> Vec<Prompt> {
 }
 
 /// The prompt of this name, filled in.
-pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
+pub fn get(profile: &Profile, name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
     let text = match name {
         RECALL => {
             let topic = arguments.and_then(|arguments| arguments.get("topic")).and_then(Value::as_str);
             let topic = topic.map(str::trim).filter(|topic| !topic.is_empty());
             let topic = topic.ok_or_else(|| ErrorData::invalid_params("topic: say what to look up", None))?;
-            format!(
-                "Use memory_search to find what is remembered about: {topic}\n\nTry a question and its main words, then \
-                 sum up what you found with the memory ids. Say so if nothing fits."
-            )
+            profile.recall.replace(TOPIC, topic)
         }
-        REMEMBER => "Go through this conversation and save what will matter later with memory_add: preferences, \
-                     decisions and their reasons, facts about people and projects, fixes that worked. One self-contained \
-                     statement per memory, with entryType, tags and importance. Search first; update a memory that \
-                     changed instead of adding another. Save no passwords or keys."
-            .to_owned(),
+        REMEMBER => profile.remember.to_owned(),
         _ => return Err(ErrorData::invalid_params(format!("unknown prompt {name:?}"), None)),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
@@ -41,22 +36,31 @@ pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::ProfileName;
+    use clap::ValueEnum;
     use serde_json::json;
 
     #[test]
-    fn every_listed_prompt_can_be_had() {
+    fn every_listed_prompt_names_tools_of_its_profile_alone() {
         let arguments = json!({ "topic": "login" });
-        for prompt in all() {
-            let text = serde_json::to_string(&get(&prompt.name, arguments.as_object()).unwrap()).unwrap();
-            assert!(text.contains("memory_"), "{text}");
-            assert_eq!(text.contains("login"), prompt.name == RECALL);
+        for profile in ProfileName::value_variants().iter().map(|name| Profile::of(*name)) {
+            for prompt in all() {
+                let result = get(profile, &prompt.name, arguments.as_object()).unwrap();
+                let text = serde_json::to_string(&result).unwrap();
+                let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let (known, named): (Vec<_>, Vec<_>) =
+                    words.filter(|word| word.contains('_')).partition(|word| profile.tool(word).is_some());
+                assert!(!known.is_empty() && named.is_empty(), "{text}: {named:?}");
+                assert_eq!(text.contains("login"), prompt.name == RECALL, "{text}");
+            }
         }
     }
 
     #[test]
     fn a_prompt_without_its_topic_is_refused() {
-        assert!(get(RECALL, None).is_err());
-        assert!(get(RECALL, json!({ "topic": " " }).as_object()).is_err());
-        assert!(get("sing", None).is_err());
+        let profile = Profile::of(ProfileName::Core);
+        assert!(get(profile, RECALL, None).is_err());
+        assert!(get(profile, RECALL, json!({ "topic": " " }).as_object()).is_err());
+        assert!(get(profile, "sing", None).is_err());
     }
 }

@@ -1,10 +1,14 @@
 //! Between the wire and the engine's types.
 
-use memorist_engine::types::{Filter, Hit, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply, Weights};
+use memorist_engine::body::Body;
+use memorist_engine::types::{
+    Filter, Hit, LinkKind, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply, Similar, Weights,
+};
 use memorist_engine::{Error, Result};
+use serde::Serialize;
 
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
-use super::results::{Entry, SearchHit, SearchResult};
+use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
 use super::values::{Importance, Int, Patch, When};
 use super::{Defaults, snippet};
 
@@ -28,6 +32,7 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> NewRecord {
     record.expires_at = params.expires_at.map(millis);
     record.scope.project = scoped(params.project, &defaults.project);
     record.scope.agent = scoped(params.agent, &defaults.agent);
+    record.body = params.body;
     record
 }
 
@@ -44,6 +49,7 @@ pub fn export_line(record: Record) -> AddParams {
         expires_at: record.expires_at.map(When),
         project: Patch::from(record.scope.project),
         agent: Patch::from(record.scope.agent),
+        body: record.body.map(Body::into_value),
     }
 }
 
@@ -60,8 +66,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|Importance(least)| least),
         min_confidence: params.min_confidence,
-        project: scoped(params.project.clone(), &defaults.project),
-        agent: scoped(params.agent.clone(), &defaults.agent),
+        viewer: defaults.viewer(&params.project, &params.agent),
         created_after: params.created_after.map(millis),
         created_before: params.created_before.map(millis),
     };
@@ -73,19 +78,20 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     }
     query.min_similarity = params.min_similarity;
     query.min_score = params.min_score;
+    query.include_superseded = params.include_superseded.unwrap_or(false);
     if let Some(Int(most)) = params.max_tokens.filter(|Int(most)| *most < 1) {
         return Err(Error::invalid("maxTokens", format!("{most} is less than 1")));
     }
     Ok(query)
 }
 
-/// Bytes of JSON that count as a token.
-const BYTES_PER_TOKEN: usize = 4;
+/// Bytes that count as a token.
+pub const BYTES_PER_TOKEN: usize = 4;
 
 /// Cuts the results where they have more tokens together, but for the first, which always comes. Returns a warning when
 /// it did.
-fn fit(results: &mut Vec<SearchHit>, max_tokens: Int) -> Option<String> {
-    let room = usize::try_from(max_tokens.0).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
+pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
+    let room = max_tokens.saturating_mul(BYTES_PER_TOKEN);
     let mut used = 0;
     let fitting = results.iter().take_while(|hit| {
         used += serde_json::to_vec(hit).map_or(0, |json| json.len());
@@ -93,7 +99,7 @@ fn fit(results: &mut Vec<SearchHit>, max_tokens: Int) -> Option<String> {
     });
     let (fitting, found) = (fitting.count().max(1), results.len());
     results.truncate(fitting);
-    (fitting < found).then(|| format!("{fitting} of {found} results fit into maxTokens {}", max_tokens.0))
+    (fitting < found).then(|| format!("{fitting} of {found} results fit into maxTokens {max_tokens}"))
 }
 
 /// The answer as `params` want it.
@@ -101,7 +107,8 @@ pub fn search_result(reply: SearchReply, params: &SearchParams) -> SearchResult 
     let detail = params.detail.unwrap_or_default();
     let mut results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
     let mut warnings = reply.warnings;
-    warnings.extend(params.max_tokens.and_then(|most| fit(&mut results, most)));
+    let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
+    warnings.extend(most.and_then(|most| fit(&mut results, most)));
     SearchResult {
         total: count(results.len() as u64),
         results,
@@ -137,7 +144,59 @@ fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
         keyword_score: hit.keyword_score,
         project: record.scope.project.filter(|_| with_text),
         agent: record.scope.agent.filter(|_| with_text),
+        contradicted_by: hit.contradicted_by,
         truncated: truncated.then_some(true),
+    }
+}
+
+/// A record as lists show it.
+pub fn brief(record: Record, detail: Detail) -> Brief {
+    let cut = if detail == Detail::Snippet { snippet::cut(&record.content, "") } else { None };
+    Brief {
+        id: record.id,
+        entry_type: record.kind,
+        importance: record.importance,
+        created_at: record.created_at,
+        truncated: cut.is_some().then_some(true),
+        content: (detail != Detail::Ids).then(|| cut.unwrap_or(record.content)),
+        tags: record.tags,
+        project: record.scope.project,
+        agent: record.scope.agent,
+    }
+}
+
+/// A size that a call may give: at least 0, or what holds without it. The engine knows its bounds.
+pub fn size(field: &'static str, given: Option<Int>, otherwise: usize) -> Result<usize> {
+    let Some(Int(number)) = given else { return Ok(otherwise) };
+    usize::try_from(number).map_err(|_| Error::invalid(field, format!("{number} is negative")))
+}
+
+/// Characters of a memory that a suggestion shows.
+const SUGGESTION_CHARS: usize = 160;
+
+/// What is said of memories that resemble a new one: warnings of those that say the same, and links worth making.
+pub fn suggestions(similar: &[Similar]) -> (Vec<String>, Vec<Suggestion>) {
+    let warning = |one: &Similar| {
+        let how = match one.words {
+            Some(share) => format!("{:.0} % of the words", share * 100.0),
+            None => format!("cosine {:.2}", one.cosine.unwrap_or_default()),
+        };
+        format!("much like memory {} ({how}): {}", one.record.id, beginning(&one.record.content))
+    };
+    let suggestion = |one: &Similar| Suggestion {
+        id: one.record.id,
+        link_type: if one.is_duplicate() { LinkKind::Supersedes } else { LinkKind::Related },
+        similarity: one.likeness(),
+        content: beginning(&one.record.content),
+    };
+    let warnings = similar.iter().filter(|one| one.is_duplicate()).map(warning);
+    (warnings.collect(), similar.iter().map(suggestion).collect())
+}
+
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(SUGGESTION_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -161,7 +220,9 @@ pub fn entry(record: Record) -> Entry {
         project: record.scope.project,
         agent: record.scope.agent,
         version: record.version,
+        links: Vec::new(),
         ulid: record.ulid,
+        body: record.body.map(Body::into_value),
     }
 }
 
@@ -176,6 +237,8 @@ pub fn record_update(params: UpdateParams) -> RecordUpdate {
         importance: params.importance.map(|Importance(importance)| importance),
         tags: params.tags,
         expires_at: params.expires_at.into_option().map(|at| at.map(millis)),
+        body: params.body.into_option(),
+        reason: params.reason,
     }
 }
 
@@ -203,7 +266,7 @@ mod tests {
     }
 
     fn defaults() -> Defaults {
-        Defaults { project: Some("apollo".into()), agent: None }
+        Defaults { project: Some("apollo".into()), ..Defaults::default() }
     }
 
     fn record() -> Record {
@@ -225,11 +288,13 @@ mod tests {
             expires_at: None,
             access_count: 0,
             last_accessed_at: None,
+            body: None,
         }
     }
 
     fn reply(content: &str) -> SearchReply {
         let hit = Hit {
+            contradicted_by: Vec::new(),
             record: Record { content: content.into(), ..record() },
             score: 0.85,
             matched_by: vec![memorist_engine::types::Side::Vector],

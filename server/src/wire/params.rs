@@ -3,6 +3,7 @@
 use memorist_engine::types::{Kind, Mode};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::values::{Importance, Int, Patch, When};
 
@@ -36,12 +37,16 @@ pub struct AddParams {
     /// When to stop showing it: Unix milliseconds or ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<When>,
-    /// Project it belongs to; null for all. Default: the server's.
+    /// Project it belongs to; null: global. Default: the server's.
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub project: Patch<String>,
-    /// Agent it belongs to; null for all. Default: the server's.
+    /// The same for agents.
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub agent: Patch<String>,
+    /// Fields of the type, as of a contact: name, email, company, role, type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "object_schema")]
+    pub body: Option<Value>,
 }
 
 /// `memory_search`.
@@ -73,10 +78,10 @@ pub struct SearchParams {
     /// Only memories with any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
-    /// Only this project and global memories; null for every project. Default: the server's.
+    /// See this project and global memories; null: global alone, "*": all. Default: the server's.
     #[serde(default)]
     pub project: Patch<String>,
-    /// Only this agent and shared memories; null for every agent. Default: the server's.
+    /// The same for agents.
     #[serde(default)]
     pub agent: Patch<String>,
     /// At or after: Unix milliseconds or ISO 8601.
@@ -101,6 +106,9 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
+    /// Memories, too, that others have taken the place of.
+    #[serde(default)]
+    pub include_superseded: Option<bool>,
     /// Most tokens of all results together; the best come first.
     #[serde(default)]
     #[schemars(range(min = 1))]
@@ -128,28 +136,83 @@ pub enum Detail {
 }
 
 /// `memory_get`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetParams {
     /// Memory entry ID.
     pub id: Int,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
 }
 
 /// `memory_delete`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
     /// Memory entry ID.
     pub id: Int,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_list`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListParams {
+    /// Only these types.
+    #[serde(default)]
+    #[schemars(schema_with = "kinds_schema")]
+    pub entry_types: Option<Vec<Kind>>,
+    /// Only memories with any of these.
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+    /// Least importance.
+    #[serde(default)]
+    pub min_importance: Option<Importance>,
+    /// Those that come after this id.
+    #[serde(default)]
+    pub after: Option<Int>,
+    /// Most memories, default 50.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<Int>,
+    /// Default true.
+    #[serde(default)]
+    pub newest_first: Option<bool>,
+    /// As in memory_search.
+    #[serde(default)]
+    #[schemars(schema_with = "detail_schema")]
+    pub detail: Option<Detail>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
 }
 
 /// `memory_stats`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StatsParams {}
+pub struct StatsParams {
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
 
 /// `memory_update`. A field left out stays as it is.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateParams {
     /// Memory entry ID.
@@ -160,7 +223,7 @@ pub struct UpdateParams {
     pub content: Option<String>,
     /// New type.
     #[serde(default, alias = "category")]
-    #[schemars(schema_with = "kind_schema")]
+    #[schemars(with = "Option<String>")]
     pub entry_type: Option<Kind>,
     /// New source.
     #[serde(default)]
@@ -181,6 +244,23 @@ pub struct UpdateParams {
     /// New expiry: Unix milliseconds or ISO 8601; null removes it.
     #[serde(default)]
     pub expires_at: Patch<When>,
+    /// All fields of the type it shall have; null removes them.
+    #[serde(default)]
+    #[schemars(schema_with = "object_schema")]
+    pub body: Patch<Value>,
+    /// Why; kept in the history.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+pub(super) fn object_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object" })
 }
 
 fn kind_schema(_: &mut SchemaGenerator) -> Schema {
@@ -193,11 +273,11 @@ fn kinds_schema(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": kind })
 }
 
-fn mode_schema(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn mode_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["hybrid", "vector", "keyword"] })
 }
 
-fn detail_schema(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn detail_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["ids", "snippet", "full"] })
 }
 

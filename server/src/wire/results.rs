@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use memorist_engine::types::{EmbeddingState, Kind, Side, Tier};
+use memorist_engine::Error;
+use memorist_engine::types::{EmbeddingState, Kind, LinkKind, Side, Tier, UpdateOutcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
+
+use super::graph::Step;
 
 /// The answer of `memory_add`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -19,6 +22,27 @@ pub struct AddResult {
     /// Pending: found by its words until it is embedded.
     #[schemars(schema_with = "embedding_schema")]
     pub embedding: EmbeddingState,
+    /// Memories that say nearly the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Links worth making: id, linkType, similarity, content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "objects_schema")]
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// A link that may be worth to make.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suggestion {
+    /// The other memory.
+    pub id: i64,
+    /// What the new one is to it.
+    pub link_type: LinkKind,
+    /// 0 to 1.
+    pub similarity: f64,
+    /// How it begins.
+    pub content: String,
 }
 
 /// The answer of `memory_search`.
@@ -46,18 +70,23 @@ pub struct SearchResult {
 pub struct SearchHit {
     pub id: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub content: Option<String>,
     #[schemars(schema_with = "kind_schema")]
     pub entry_type: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
     pub confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
     pub importance: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>")]
     pub tags: Option<Vec<String>>,
     /// 0 to 1, relative to the other candidates.
     pub score: f64,
@@ -67,17 +96,59 @@ pub struct SearchHit {
     pub created_at: i64,
     /// Cosine similarity.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
     pub vector_score: Option<f64>,
     /// BM25.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub agent: Option<String>,
+    /// Memories that say the opposite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contradicted_by: Vec<i64>,
     /// Content or context is a passage; memory_get has it whole.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
     pub truncated: Option<bool>,
+}
+
+/// A memory in a list. Without text when only ids were asked for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Brief {
+    pub id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "string_schema")]
+    pub content: Option<String>,
+    #[schemars(schema_with = "kind_schema")]
+    pub entry_type: Kind,
+    pub importance: i64,
+    pub tags: Vec<String>,
+    pub created_at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "string_schema")]
+    pub project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "string_schema")]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "boolean_schema")]
+    pub truncated: Option<bool>,
+}
+
+/// The answer of `memory_list`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ListResult {
+    pub results: Vec<Brief>,
+    /// There may be more: ask again with this as `after`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "integer_schema")]
+    pub next: Option<i64>,
 }
 
 /// The answer of `memory_get`: an entry, or why there is none.
@@ -115,7 +186,15 @@ pub struct Entry {
     pub project: Option<String>,
     pub agent: Option<String>,
     pub version: i64,
+    /// Its links, at most 50.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "super::graph::items_schema")]
+    pub links: Vec<Step>,
     pub ulid: String,
+    /// What its type holds beside the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "object_schema")]
+    pub body: Option<Value>,
 }
 
 /// The answer of `memory_stats`.
@@ -175,6 +254,24 @@ pub struct UpdateResult {
     pub error: Option<String>,
 }
 
+impl UpdateResult {
+    /// Of a memory that was changed.
+    pub fn of(outcome: &UpdateOutcome) -> Self {
+        UpdateResult {
+            id: Some(outcome.record.id),
+            updated: Some(true),
+            version: Some(outcome.record.version),
+            embedding: Some(outcome.embedding),
+            error: None,
+        }
+    }
+
+    /// Of a memory that is not there.
+    pub fn none(error: &Error) -> Self {
+        UpdateResult { id: None, updated: None, version: None, embedding: None, error: Some(error.to_string()) }
+    }
+}
+
 fn kind_schema(_: &mut SchemaGenerator) -> Schema {
     // The list of kinds is in the parameters: once is enough.
     json_schema!({ "type": "string" })
@@ -190,6 +287,10 @@ fn integer_schema(_: &mut SchemaGenerator) -> Schema {
 
 fn boolean_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "boolean" })
+}
+
+fn objects_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "type": "object" } })
 }
 
 fn object_schema(_: &mut SchemaGenerator) -> Schema {

@@ -17,9 +17,12 @@ pub fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
     Arc::new(schema)
 }
 
-/// The schema of the result `T`.
+/// The schema of the result `T`, without descriptions: a client validates by it, and a model reads results by their
+/// names, so that they would cost every session more than they tell.
 pub fn output_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
-    Arc::new(generate::<T>(SchemaSettings::draft2020_12().for_serialize()))
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+    schema.values_mut().for_each(lighten);
+    Arc::new(schema)
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
@@ -52,8 +55,10 @@ fn strip(schema: &mut Value) {
                     object.remove(word);
                 }
             }
-            // Keywords that serde's `default` leaves behind say nothing that the description does not.
-            object.remove("default");
+            // What serde's `default` leaves behind for a field that may be left out.
+            if object.get("default").is_some_and(Value::is_null) {
+                object.remove("default");
+            }
             for (key, value) in object.iter_mut() {
                 match (key.as_str(), value) {
                     ("properties", Value::Object(properties)) => properties.values_mut().for_each(strip),
@@ -81,6 +86,19 @@ fn spell_out_types(schema: &mut Value) {
             });
         }
         Value::Array(items) => items.iter_mut().for_each(spell_out_types),
+        _ => {}
+    }
+}
+
+fn lighten(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(lighten);
+        }
+        Value::Array(items) => items.iter_mut().for_each(lighten),
         _ => {}
     }
 }

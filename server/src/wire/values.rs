@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use memorist_engine::types::MIN_PLAUSIBLE_MILLIS;
+use memorist_engine::types::{MIN_PLAUSIBLE_MILLIS, Millis};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A whole number. Accepts `3.0` for 3, as JSON Schema's `integer` does; its schema has no `format`, which strict
 /// clients would warn about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Int(pub i64);
 
@@ -19,6 +19,10 @@ pub struct Int(pub i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct When(pub i64);
+
+/// A time as text on the wire, ISO 8601 in UTC, for tools that have it so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Iso(pub Millis);
 
 /// How much a memory matters: 1 to 10, or one of four names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -129,6 +133,28 @@ impl fmt::Display for When {
     }
 }
 
+impl Serialize for Iso {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(at) => serializer.collect_str(&format_args!("{at:.3}")),
+            // Later than calendars reach.
+            Err(_) => serializer.serialize_none(),
+        }
+    }
+}
+
+impl Importance {
+    /// The name of its degree.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            9.. => "critical",
+            7..9 => "high",
+            4..7 => "medium",
+            ..4 => "low",
+        }
+    }
+}
+
 impl FromStr for Importance {
     type Err = String;
 
@@ -232,6 +258,7 @@ macro_rules! inline_schema {
 }
 
 inline_schema!(Int, { "type": "integer" });
+inline_schema!(Iso, { "type": "string" });
 inline_schema!(When, { "type": ["integer", "string"] });
 inline_schema!(Importance, {
     "anyOf": [
@@ -264,6 +291,11 @@ mod tests {
         assert!(error.contains("tomorrow") && error.contains("ISO 8601"), "{error}");
         assert_eq!(When(1_767_225_600_000).to_string(), "2026-01-01T00:00:00Z");
         assert_eq!(When(i64::MAX).to_string(), format!("{} ms", i64::MAX));
+    }
+
+    #[test]
+    fn an_iso_time_has_milliseconds() {
+        assert_eq!(serde_json::to_value(Iso(1_767_225_600_007)).unwrap(), "2026-01-01T00:00:00.007Z");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tests of the whole keyword side, against plain models of it.
 
 mod damage;
+mod filters;
 mod ranking;
 mod terms;
 mod writing;
@@ -14,7 +15,7 @@ use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, TailIndex, TantivyIndex
 use crate::types::{Filter, Kind, Record, RecordId, Scope};
 
 /// A record with the id and content given and defaults otherwise.
-fn record(id: RecordId, content: &str) -> Record {
+pub(super) fn record(id: RecordId, content: &str) -> Record {
     Record {
         id,
         ulid: format!("{id:026}"),
@@ -33,16 +34,17 @@ fn record(id: RecordId, content: &str) -> Record {
         expires_at: None,
         access_count: 0,
         last_accessed_at: None,
+        body: None,
     }
 }
 
 /// Records numbered from 1.
-fn records(contents: &[&str]) -> Vec<Record> {
+pub(super) fn records(contents: &[&str]) -> Vec<Record> {
     contents.iter().zip(1..).map(|(content, id)| record(id, content)).collect()
 }
 
 /// An index of `records` in `folder`.
-fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
+pub(super) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
     let index = TantivyIndex::create(folder).unwrap();
     index.apply(records, &[], 1).unwrap();
     index

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::super::scoring::PHRASE_BONUS;
 use super::*;
+use crate::types::{Reach, Viewer};
 
 /// An index of several segments with deletes in them, and the records that are live in it.
 fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Record>) {
@@ -23,7 +24,7 @@ fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Re
     (index, live)
 }
 
-fn varied(random: &mut Random, next: &mut RecordId) -> Record {
+pub(super) fn varied(random: &mut Random, next: &mut RecordId) -> Record {
     let words = 3 + random.below(20);
     let mut record = record(*next, &random.text(words, 300));
     *next += 1 + random.below(3) as RecordId;
@@ -89,7 +90,7 @@ fn the_best_k_are_those_of_a_full_sort_whatever_k() {
         let words = 1 + random.below(8);
         let query = KeywordQuery::new(&random.text(words, 300));
         let filter = match round % 4 {
-            0 => Filter { min_importance: Some(10), agent: Some("one".to_owned()), ..Filter::default() },
+            0 => Filter { min_importance: Some(10), viewer: Viewer::of_agent("one"), ..Filter::default() },
             1 => Filter { kinds: vec![Kind::Fact, Kind::Task], ..Filter::default() },
             _ => Filter::default(),
         };
@@ -139,7 +140,7 @@ fn a_record_in_the_tail_scores_as_if_it_were_applied() {
     for _ in 0..20 {
         let text = random.text(5, 300);
         let query = KeywordQuery::new(&text);
-        let filter = Filter { project: Some("alpha".to_owned()), ..Filter::default() };
+        let filter = Filter::of(Viewer::in_project("alpha"));
         for filter in [Filter::default(), filter] {
             let except: RoaringTreemap = [3, ids[550] as u64].into_iter().collect();
             let expected = applied.search(&query, 30, &filter, &except, None).unwrap();
@@ -189,7 +190,7 @@ fn a_tail_that_grew_finds_what_a_new_one_does() {
         assert_eq!(tail.ids(), whole.ids(), "step {step}");
         let query = KeywordQuery::new(&random.text(4, 100));
         let none = RoaringTreemap::new();
-        for filter in [Filter::default(), Filter { project: Some("alpha".to_owned()), ..Filter::default() }] {
+        for filter in [Filter::default(), Filter::of(Viewer::in_project("alpha"))] {
             let found = |tail| {
                 let hits = snapshot.search(&query, 1_000, &filter, &none, Some(tail)).unwrap();
                 hits.into_iter().map(|(id, _)| id).collect::<BTreeSet<_>>()
@@ -200,8 +201,11 @@ fn a_tail_that_grew_finds_what_a_new_one_does() {
     assert!(live.len() > 50, "{}", live.len());
 }
 
-fn some_filter() -> impl Strategy<Value = Filter> {
-    let scope = |names: &'static [&'static str]| prop::option::of(prop::sample::select(names).prop_map(str::to_owned));
+pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
+    let scope = |names: &'static [&'static str]| {
+        let own = prop::sample::select(names).prop_map(|name| Reach::Own(name.to_owned()));
+        prop_oneof![Just(Reach::Every), Just(Reach::Shared), own]
+    };
     let moment = || prop::option::of(1_699_999_999_990i64..1_700_000_001_000);
     (
         prop::collection::vec(prop::sample::select(&Kind::ALL[..]), 0..4),
@@ -218,8 +222,7 @@ fn some_filter() -> impl Strategy<Value = Filter> {
                 tags,
                 min_importance,
                 min_confidence,
-                project,
-                agent,
+                viewer: Viewer { agent, project },
                 created_after,
                 created_before,
             },

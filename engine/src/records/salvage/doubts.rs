@@ -48,7 +48,7 @@ impl Doubts {
             _ => None,
         };
         let kind = number("kind").and_then(|code| code.as_u64()).and_then(|code| Kind::ALL.get(code as usize));
-        let tags = text("tags").and_then(|tags| serde_json::from_str(&tags).ok());
+        let json = |name| text(name).and_then(|json| serde_json::from_str(&json).ok());
         let fields = [
             ("content", Some(text("content").unwrap_or_default().into())),
             ("entryType", kind.map(|kind| json!(kind))),
@@ -56,7 +56,8 @@ impl Doubts {
             ("context", text("context").map(Into::into)),
             ("confidence", number("confidence")),
             ("importance", number("importance")),
-            ("tags", tags),
+            ("tags", json("tags")),
+            ("body", json("body")),
             ("expiresAt", number("expires_at")),
             ("project", scope.map(|scope| json!(scope.project))),
             ("agent", scope.map(|scope| json!(scope.agent))),

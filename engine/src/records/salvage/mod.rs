@@ -47,6 +47,8 @@ pub struct Salvage {
     pub unreadable: BTreeSet<RecordId>,
     /// Saved memories that lack an earlier version.
     pub versions_lost: Vec<RecordId>,
+    /// Links between saved memories that are not saved.
+    pub links_lost: u64,
     /// Saved memories whose embedding is not: they are embedded anew.
     pub to_embed: u64,
     /// Where the rest went; `None` when nothing was changed.

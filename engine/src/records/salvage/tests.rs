@@ -14,7 +14,7 @@ use super::{Salvage, salvage, survey};
 use crate::error::Error;
 use crate::paths::{StorePaths, companions};
 use crate::progress::NoProgress;
-use crate::types::{NewRecord, RecordId, RecordUpdate, Scope};
+use crate::types::{Link, LinkKind, NewRecord, RecordId, RecordUpdate, Scope, Viewer};
 
 const DIMS: usize = 24;
 const PAGE: usize = 4_096;
@@ -32,6 +32,7 @@ struct Contents {
     versions: Rows<(RecordId, i64)>,
     vectors: BTreeMap<Vec<u8>, Vec<u8>>,
     accesses: BTreeSet<i64>,
+    links: Rows<(RecordId, i64, RecordId)>,
     store_id: String,
 }
 
@@ -54,6 +55,10 @@ impl Contents {
         contents.versions = rows("versions")
             .into_iter()
             .map(|row| ((number(&row, "record_id"), number(&row, "version")), row))
+            .collect();
+        contents.links = rows("links")
+            .into_iter()
+            .map(|row| ((number(&row, "from_id"), number(&row, "kind"), number(&row, "to_id")), row))
             .collect();
         contents.accesses = rows("access_log").iter().map(|row| number(row, "id")).collect();
         let mut scopes =
@@ -115,7 +120,7 @@ fn sound() -> &'static Sound {
             })
             .collect();
         for id in ids.iter().step_by(4) {
-            let change = |change: RecordUpdate| drop(store.update(*id, &change, NOW + 9_000).unwrap());
+            let change = |change: RecordUpdate| drop(store.update(*id, &change, &Viewer::OWNER, NOW + 9_000).unwrap());
             change(RecordUpdate { importance: Some(10), confidence: Some(0.33), ..Default::default() });
             change(RecordUpdate { content: Some(format!("memory {id} as it is now")), ..Default::default() });
         }
@@ -129,7 +134,11 @@ fn sound() -> &'static Sound {
             }
         }
         for id in &deleted {
-            store.delete(*id).unwrap();
+            store.delete(*id, &Viewer::OWNER).unwrap();
+        }
+        for (at, pair) in ids.windows(2).enumerate() {
+            let link = Link { from: pair[0], to: pair[1], kind: LinkKind::ALL[at % LinkKind::ALL.len()] };
+            assert!(store.link(link, &Viewer::OWNER, NOW + at as i64).unwrap());
         }
         let access = |id| Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         store.record_access(&ids.iter().copied().map(access).collect::<Vec<_>>(), NOW).unwrap();
@@ -232,6 +241,12 @@ impl Damaged {
             let original = &sound().contents.versions[key];
             assert_eq!(version["content"], original["content"], "{case}: {key:?}");
         }
+        for (key, link) in &saved.links {
+            // Its date is taken as it stands.
+            for scope in ["from_scope", "to_scope"] {
+                assert_eq!(link[scope], sound().contents.links[key][scope], "{case}: {key:?}");
+            }
+        }
         for id in &salvaged.doubtful {
             let told = doubts.lines().any(|line| line.starts_with(&format!("{{\"id\":{id},")));
             assert!(told, "{case}: {id} is not in the file of doubts");
@@ -324,7 +339,8 @@ fn what_lies_below_a_damaged_page_is_saved() {
 #[test]
 fn damaged_indexes_cost_nothing() {
     for (index, pages) in &sound().pages_of {
-        let tables = ["records", "versions", "embeddings", "scopes", "models", "meta", "access_log", "sync_log"];
+        let tables =
+            ["records", "versions", "embeddings", "links", "scopes", "models", "meta", "access_log", "sync_log"];
         if tables.contains(&index.as_str()) || index.starts_with("sqlite_s") {
             continue;
         }
@@ -559,7 +575,7 @@ fn who_opens_the_store_meanwhile_writes_into_the_new_database() {
         });
         let records = Records::open(&store.paths()).unwrap();
         for id in written {
-            assert!(records.get(id, NOW).unwrap().is_some(), "{id} was acknowledged");
+            assert!(records.get(id, &Viewer::OWNER, NOW).unwrap().is_some(), "{id} was acknowledged");
         }
     }
 }

@@ -13,8 +13,8 @@ use super::witnesses::{Witnesses, print};
 use super::{Roots, Salvage};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{embeddings, integrity};
-use crate::types::{RecordId, Scope};
+use crate::records::{embeddings, integrity, row};
+use crate::types::{Kind, LinkKind, RecordId, Scope};
 
 /// The tables with row ids, in the order of [`Tables`].
 const NAMES: [&str; 8] =
@@ -68,9 +68,10 @@ pub(super) fn transfer(
     progress.finish();
     saved?;
     transfer.access_log(access_log)?;
+    let links_lost = transfer.links(&mut trees, &roots)?;
     transfer.meta(&meta)?;
     transfer.sequences(sequences, sync_log, &meta, &witnesses)?;
-    transfer.finish(&witnesses)
+    Ok(Salvage { links_lost, ..transfer.finish(&witnesses)? })
 }
 
 /// The rows of `meta` that can be read.
@@ -187,6 +188,7 @@ impl Transfer<'_> {
                 .or_else(|| witnesses.objection(table, &row));
             let problem = match problem {
                 Some(problem) => Some(problem.to_owned()),
+                None if self.repeats(table, &row) => self.insert(table, &row)?.err(),
                 None => match self.twin(table, &row)? {
                     Some(id) => Some(format!("memory {id} of its scope has the same text")),
                     None => self.insert(table, &row)?.err(),
@@ -244,6 +246,43 @@ impl Transfer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Those between saved records that both the table and its index know, or the one where the other cannot be read.
+    /// Returns how many more there were.
+    fn links(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
+        let (mut told, mut indexed) = (BTreeMap::new(), BTreeSet::new());
+        trees.keys(roots.get("links"), 6, |entry| {
+            if let [Value::Integer(from), Value::Integer(kind), Value::Integer(to), _, _, Value::Integer(made)] = entry
+            {
+                told.insert((*from, *kind, *to), *made);
+            }
+        });
+        let all_indexed = trees.keys(roots.get("links_to"), 3, |entry| {
+            if let [Value::Integer(to), Value::Integer(kind), Value::Integer(from)] = entry {
+                indexed.insert((*from, *kind, *to));
+            }
+        });
+        let mut insert = self.to.prepare(
+            "INSERT INTO links SELECT r.id, ?2, t.id, r.scope_id, t.scope_id, ?4 FROM records r, records t
+             WHERE r.id = ?1 AND t.id = ?3",
+        )?;
+        let is_kind = |kind: i64| (0..LinkKind::ALL.len() as i64).contains(&kind);
+        for (&(from, kind, to), made) in &told {
+            if (!all_indexed || indexed.contains(&(from, kind, to))) && is_kind(kind) && from != to {
+                insert.execute((from, kind, to, made))?;
+            }
+        }
+        let mut lost = 0;
+        let mut find = self.to.prepare(
+            "SELECT 1 FROM records r, records t WHERE r.id = ?1 AND t.id = ?3
+                 AND NOT EXISTS (SELECT 1 FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3)",
+        )?;
+        indexed.extend(told.keys());
+        for link in indexed {
+            lost += u64::from(find.exists(link)?);
+        }
+        Ok(lost)
     }
 
     fn meta(&self, meta: &HashMap<String, Value>) -> Result<()> {
@@ -324,10 +363,15 @@ impl Transfer<'_> {
         })
     }
 
+    fn repeats(&self, table: &Table, row: &Row) -> bool {
+        integer(table.value(row, "kind")).and_then(row::kind_of).is_some_and(Kind::repeats)
+    }
+
     /// Another record that is saved already and has the same text in the same scope: a damaged index let it through.
     fn twin(&self, table: &Table, row: &Row) -> Result<Option<RecordId>> {
-        let mut statement =
-            self.to.prepare_cached("SELECT id FROM records WHERE content_hash = ? AND scope_id = ? AND id <> ?")?;
+        let mut statement = self.to.prepare_cached(
+            "SELECT id FROM records WHERE content_hash = ? AND scope_id = ? AND id <> ? AND kind NOT IN (14, 15)",
+        )?;
         let key = (table.value(row, "content_hash"), table.value(row, "scope_id"), row.id);
         Ok(statement.query_row(key, |row| row.get(0)).optional()?)
     }
@@ -392,6 +436,7 @@ fn problem_of_text(table: &Table, row: &Row) -> Option<&'static str> {
         embedding_hash: bytes("embedding_hash"),
         kind: integer(table.value(row, "kind")).unwrap_or(-1),
         tags: text("tags"),
+        body: text("body"),
     })
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Witnesses {
     entries: HashSet<u64>,
     /// The ids that any index knows, and in which of [`INDEXES`] they are, a bit each.
     known: HashMap<RecordId, u8>,
+    /// One for each ULID that is known, under whatever id.
+    ulids: HashSet<u64>,
     /// Whether all of [`INDEXES`] could be read whole.
     all_read: bool,
     /// Under how many tags each id is.
@@ -54,13 +56,21 @@ pub(super) struct Witnesses {
 impl Witnesses {
     /// Reads the indexes.
     pub(super) fn hear(trees: &mut Trees<'_>, roots: &Roots) -> Self {
-        let mut heard =
-            Witnesses { entries: HashSet::new(), known: HashMap::new(), all_read: true, tags: HashMap::new() };
+        let mut heard = Witnesses {
+            entries: HashSet::new(),
+            known: HashMap::new(),
+            ulids: HashSet::new(),
+            all_read: true,
+            tags: HashMap::new(),
+        };
         for (at, index) in INDEXES.iter().enumerate() {
             heard.all_read &= trees.keys(roots.get(index.name), index.width, |entry| {
                 let Some(Value::Integer(id @ 1..)) = entry.last() else { return };
                 *heard.known.entry(*id).or_default() |= 1 << at;
                 heard.entries.insert(print((at, id), &entry[..index.columns.len()]));
+                if index.columns == ["ulid"] {
+                    heard.ulids.insert(print("ulid", &entry[..1]));
+                }
             });
         }
         trees.keys(roots.get("record_tags"), 2, |entry| {
@@ -86,7 +96,10 @@ impl Witnesses {
     /// What speaks against a row of `records`, if anything does.
     pub(super) fn objection(&self, table: &Table, record: &Row) -> Option<&'static str> {
         let Some(known_in) = self.known.get(&record.id) else {
-            return self.all_read.then_some("no index knows it: it may have been deleted");
+            let has_another_id = self.ulids.contains(&print("ulid", [table.value(record, "ulid")]));
+            return has_another_id
+                .then_some("its id is another in the index")
+                .or_else(|| self.all_read.then_some("no index knows it: it may have been deleted"));
         };
         for (at, index) in INDEXES.iter().enumerate() {
             let columns = index.columns.iter().map(|name| table.value(record, name));

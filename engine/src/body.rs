@@ -1,0 +1,140 @@
+//! The bodies of records: what a contact, a project, a decision, ... holds beside its text.
+//!
+//! What a body may hold is said once, in the table of [`fields`]; one validator reads it. The names of the fields are
+//! those of the systems that memorist takes the place of, so that their bodies are taken as they are.
+//!
+//! | file | job |
+//! |---|---|
+//! | `fields.rs` | the table |
+//! | `check.rs` | the validator |
+//! | `text.rs` | a body as text |
+
+mod check;
+mod fields;
+mod text;
+
+use std::slice;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::types::{Kind, RecordId};
+
+pub use fields::{Field, Need, Shape, fields};
+
+/// Longest body, in bytes of compact JSON (1 MiB).
+pub const MAX_BODY_BYTES: usize = 1 << 20;
+/// Most objects and lists within each other in a body, itself counted.
+pub const MAX_DEPTH: usize = 32;
+/// Most entries of a list that the table knows (tools, participants).
+pub const MAX_ITEMS: usize = 64;
+/// Longest text of one field, in bytes (64 KiB). Labels are held to [`crate::types::MAX_LABEL_BYTES`].
+pub const MAX_TEXT_BYTES: usize = 64 << 10;
+/// What a reference to a record starts with in an exported body, where ids mean nothing; its ULID follows.
+pub const ULID_PREFIX: &str = "ulid:";
+
+/// The body of a record: a JSON object that its kind allows, whole (defaults are filled in) and in the table's order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Body {
+    #[serde(skip)]
+    kind: Kind,
+    fields: Map<String, Value>,
+}
+
+impl Body {
+    /// The body of a record of `kind`. A field that is null counts as left out, but in a profile, whose keys are free.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the first field that is wrong (`body.type`), or `body`, and says what is allowed.
+    pub fn new(kind: Kind, value: Value) -> Result<Body> {
+        let body = Body { kind, fields: check::check(kind, value)? };
+        let length = body.to_json().len();
+        if length > MAX_BODY_BYTES {
+            return Err(Error::invalid(
+                "body",
+                format!("is {length} bytes of JSON; at most {MAX_BODY_BYTES} are kept"),
+            ));
+        }
+        Ok(body)
+    }
+
+    /// A body as [`Body::to_json`] wrote it. Its fields are not checked again: what an older or a newer version stored
+    /// must stay readable.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where it is no JSON object.
+    pub fn from_stored(kind: Kind, json: &str) -> Result<Body> {
+        let fields = serde_json::from_str(json)
+            .map_err(|error| Error::invalid("body", format!("what is stored is no JSON object: {error}")))?;
+        Ok(Body { kind, fields })
+    }
+
+    /// The form that is stored: compact JSON.
+    pub fn to_json(&self) -> String {
+        self.clone().into_value().to_string()
+    }
+
+    /// As JSON.
+    pub fn into_value(self) -> Value {
+        Value::Object(self.fields)
+    }
+
+    /// The kind that it was checked for.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its fields, in the table's order.
+    pub fn as_map(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    /// The field of this name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+
+    /// The text that a record gets when it has a body and no content: what is indexed and embedded. `None` where the
+    /// body says nothing.
+    pub fn text(&self) -> Option<String> {
+        text::render(self)
+    }
+
+    /// The records that it refers to, each with the field (`body.participants`) in which it does.
+    pub fn references(&self) -> Vec<(&'static str, RecordId)> {
+        let mut found = Vec::new();
+        for field in referring(self.kind) {
+            let ids = match self.get(field.name) {
+                Some(Value::Array(items)) => items.as_slice(),
+                Some(one) => slice::from_ref(one),
+                None => &[],
+            };
+            found.extend(ids.iter().filter_map(Value::as_i64).map(|id| (field.path, id)));
+        }
+        found
+    }
+}
+
+/// Every place in a body of `kind`, stored or exported, that refers to a record: an id, or [`ULID_PREFIX`] and a ULID.
+/// An export writes the second in place of the first, an import the first in place of the second.
+pub fn references_mut(kind: Kind, body: &mut Value) -> Vec<&mut Value> {
+    let Value::Object(map) = body else { return Vec::new() };
+    map.iter_mut()
+        .filter(|(name, _)| referring(kind).any(|field| field.name == name.as_str()))
+        .flat_map(|(_, value)| match value {
+            Value::Array(items) => items.as_mut_slice(),
+            one => slice::from_mut(one),
+        })
+        .filter(|place| place.is_i64() || place.as_str().is_some_and(|text| text.starts_with(ULID_PREFIX)))
+        .collect()
+}
+
+/// The fields of a kind that may refer to records.
+fn referring(kind: Kind) -> impl Iterator<Item = &'static Field> {
+    fields(kind).iter().filter(|field| matches!(field.shape, Shape::Record | Shape::People))
+}
+
+#[cfg(test)]
+mod tests;

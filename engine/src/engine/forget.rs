@@ -1,0 +1,73 @@
+//! Forgetting for good.
+
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, bounded};
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
+use crate::sync::Wake;
+use crate::types::{Purge, Purged, Viewer};
+
+/// How long to wait for readers in other processes, which keep what they read from being removed.
+const READERS_PATIENCE: Duration = Duration::from_secs(5);
+/// Waiting for the worker, how often to look whether to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl Engine {
+    /// Removes records, or everything that has a text, for good, of what `viewer` sees (the rest is neither touched nor
+    /// counted): from records, versions, embeddings of every model, the
+    /// access log, both indexes, the sync log, the write-ahead log and the free space of the database, so that no file of
+    /// the store has the bytes any more. What an earlier [`Engine::delete`] or [`Engine::update`] of the same text has left
+    /// in the files goes too, even when no record has the text now.
+    ///
+    /// The records are gone first, at once for every process. Then this waits for the index-writer lock and rewrites what
+    /// has to be rewritten: of a large store that takes as long as a merge of its largest segments, and where a trace is
+    /// found in the database, as long as writing that anew. Other processes that have an old file of an index open keep
+    /// reading from it until they let go of it; its name is gone, and its bytes go with the last of them. When something
+    /// keeps this from being finished (see [`Purged::complete`]), or when the process is killed, the worker of any open
+    /// store goes on with it; calling this again does the same.
+    ///
+    /// A text that is written again while this runs stays. So may a search for the text that another process has made in the
+    /// last second and has not logged yet; one that is made afterwards is logged like every other. Outside of the store,
+    /// and named in [`Purged::elsewhere`] where they lie in its folder, are backups, exports and what a repair has kept.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there is no text, or no id, or too much of either; [`Error::Cancelled`]: what is removed
+    /// already stays so, and the rest of the cleaning is done in the background.
+    pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Purged> {
+        purge.validate()?;
+        viewer.validate()?;
+        let elsewhere = self.sync.elsewhere()?;
+        self.settle_accesses(progress)?;
+        progress.start("removing", None);
+        let mark = self.sync.records.begin_purge()?;
+        let removed = self.sync.records.purge(purge, viewer, progress);
+        progress.finish();
+        let removed = removed?;
+        self.worker.send(Wake::Written);
+        let complete = self.config.index_writer && {
+            let cancelled = || cancel_point(progress).map(|()| false);
+            let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
+            self.sync.as_writer(guard, |guard| {
+                self.sync.finish_purge(guard, &mark, &removed.sought, READERS_PATIENCE, progress)
+            })?
+        };
+        let (records, versions, queries) = (removed.records, removed.versions, removed.queries);
+        Ok(Purged { records, versions, queries, complete, elsewhere })
+    }
+
+    /// Waits until the searches of this process that were answered are in the access log.
+    fn settle_accesses(&self, progress: &dyn Progress) -> Result<()> {
+        let (answer, settled) = bounded(1);
+        self.worker.send(Wake::Settle(answer));
+        loop {
+            match settled.recv_timeout(LOOK) {
+                // A worker that has ended has written what it knew.
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => cancel_point(progress)?,
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Links between memories, what hangs together by them, and what a project's memories come to.
+
+use roaring::RoaringTreemap;
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::sync::now;
+use crate::types::{Chain, ChainQuery, Digest, DigestQuery, Link, Outdated, OutdatedQuery, RecordId, Viewer};
+
+impl Engine {
+    /// Links a memory to another. Returns whether the link is new.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names the one that is not there, or that `viewer` does not see; [`Error::Invalid`] when they
+    /// are one and the same.
+    pub fn link(&self, link: Link, viewer: &Viewer) -> Result<bool> {
+        viewer.validate()?;
+        self.sync.records.link(link, viewer, now())
+    }
+
+    /// Makes many links in one transaction. One outcome per link, in order; a refused link does not stop the others.
+    pub fn link_batch(&self, links: &[Link], viewer: &Viewer) -> Result<Vec<Result<bool>>> {
+        viewer.validate()?;
+        self.sync.records.link_batch(links, viewer, now())
+    }
+
+    /// Removes a link. False when there was none between two memories that `viewer` sees.
+    pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
+        viewer.validate()?;
+        self.sync.records.unlink(link, viewer)
+    }
+
+    /// The links from a memory and to it, those from it first, as far as `viewer` sees what is at their other end.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when no live memory that `viewer` sees has this id.
+    pub fn links(&self, id: RecordId, viewer: &Viewer) -> Result<Vec<Link>> {
+        viewer.validate()?;
+        self.sync.records.snapshot()?.links(id, viewer, now())?.ok_or(Error::NotFound(id))
+    }
+
+    /// What hangs together with a memory; nothing when it is not there, or not seen.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the bound that is not kept.
+    pub fn chain(&self, query: &ChainQuery) -> Result<Chain> {
+        query.validate()?;
+        self.sync.records.snapshot()?.chain(query, now())
+    }
+
+    /// A page of the memories that others have taken the place of, the newest first.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the bound that is not kept.
+    pub fn outdated(&self, query: &OutdatedQuery) -> Result<Vec<Outdated>> {
+        query.validate()?;
+        self.sync.records.snapshot()?.outdated(query, now())
+    }
+
+    /// What the memories of a project, or all that the viewer sees, come to.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the name that is not one.
+    pub fn digest(&self, query: &DigestQuery) -> Result<Digest> {
+        query.validate()?;
+        let snapshot = self.sync.records.snapshot()?;
+        if query.with_superseded {
+            return snapshot.digest(query, &RoaringTreemap::new(), now());
+        }
+        let superseded = self.hidden.superseded(&query.viewer, &snapshot)?;
+        snapshot.digest(query, &superseded, now())
+    }
+}

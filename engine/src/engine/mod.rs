@@ -1,0 +1,27 @@
+//! The door of the engine: [`Engine`] opens a store and ties its parts together.
+//!
+//! | file | job |
+//! |---|---|
+//! | `open.rs` | [`Engine`]: opening a store and closing it |
+//! | `records.rs` | saving, fetching, changing and deleting |
+//! | `search.rs` | searching, and the model behind it |
+//! | `forget.rs` | removing for good |
+//! | `graph.rs` | links, what hangs together by them, and digests |
+//! | `similar.rs` | what resembles a memory |
+//! | `upkeep.rs` | work on a store as a whole: its indexes, its model, its health |
+//! | `offline.rs` | what is done to a store that is not open |
+//! | `reports.rs` | what the longer works tell |
+
+mod forget;
+mod graph;
+mod offline;
+mod open;
+mod records;
+mod reports;
+mod search;
+mod similar;
+mod upkeep;
+
+pub use offline::{examine, restore, setup};
+pub use open::Engine;
+pub use reports::{IndexStats, RebuildReport, ReembedReport, SetupReport};

@@ -1,0 +1,68 @@
+//! What is done to a store that is not open, or needs none.
+
+use std::path::{Path, PathBuf};
+
+use super::{Engine, SetupReport};
+use crate::config::Config;
+use crate::doctor::{self, Diagnosis};
+use crate::embed::{ModelHost, Plan, Provision};
+use crate::error::{Error, Result};
+use crate::paths::StorePaths;
+use crate::progress::Progress;
+use crate::records;
+
+/// What [`Engine::doctor`] does, also for a store whose database is damaged, even so that [`Engine::open`] refuses it:
+/// says what can be saved of it, and with `repair` saves it into a new database, which takes the place of the damaged
+/// one. That one is kept beside it.
+///
+/// # Errors
+/// Those of [`Engine::open`] when the database is none of ours, or not even its header can be read; [`Error::Store`] when
+/// a repair finds the store open elsewhere.
+pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
+    let paths = StorePaths::new(root);
+    let mut damage = match Engine::open(paths.root(), config.clone()) {
+        Ok(engine) => engine.doctor(repair, progress)?,
+        Err(error @ (Error::Database { .. } | Error::Sqlite(_))) => Diagnosis::of_unusable_database(&error),
+        Err(error) => return Err(error),
+    };
+    if !damage.has_failed(doctor::DATABASE) {
+        return Ok(damage);
+    }
+    if !repair {
+        damage.salvage = Some(records::survey(&paths, progress)?);
+        return Ok(damage);
+    }
+    let salvage = records::salvage(&paths, progress)?;
+    let engine = Engine::open(paths.root(), config)?;
+    engine.flush(progress)?;
+    Ok(Diagnosis { salvage: Some(salvage), ..engine.doctor(false, progress)? })
+}
+
+/// Makes the store in the folder `root`, which must have none yet, from a file that [`Engine::back_up`] has written. The
+/// indexes are built when it is opened.
+///
+/// # Errors
+/// [`Error::Database`] when the file is no backup or damaged, [`Error::Store`] when there is a store already.
+pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -> Result<()> {
+    records::restore(from, &StorePaths::new(root), progress)
+}
+
+/// Finds or fetches the embedding model and its library, and checks them. Needs no store.
+///
+/// # Errors
+/// [`Error::Provision`] says what is missing and the ways to provide it.
+pub fn setup(config: &Config, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<SetupReport> {
+    let provision = Provision::new(config)?;
+    let before = provision.locate()?.is_some();
+    let files = provision.ensure(announce, progress)?;
+    // Loading it is the proof that it works on this machine.
+    let embedder = ModelHost::new(config)?.prepare(announce, progress)?;
+    let identity = embedder.identity();
+    Ok(SetupReport {
+        model: identity.name.clone(),
+        dims: identity.dims,
+        folder: files.model.parent().map(PathBuf::from).unwrap_or_default(),
+        library: files.library.clone(),
+        fetched: !before,
+    })
+}

@@ -1,0 +1,190 @@
+//! Saving, fetching, changing and deleting records.
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::records::{Access, AccessKind};
+use crate::sync::{Wake, now};
+use crate::text;
+use crate::types::bounds::check_limit;
+use crate::types::{
+    AddOutcome, EmbeddingState, Filter, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Stats, UpdateOutcome,
+    Version, Viewer,
+};
+
+impl Engine {
+    /// Saves a record. Returns when it is on disk; its embedding follows (at once when the model is in memory). A text
+    /// that the scope already has is not saved again: the outcome names the record that has it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the field that is out of bounds.
+    pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
+        let new = &*self.config.sensitive.new_record(new)?;
+        let mut outcome = self.sync.records.add(new, now())?;
+        if outcome.embedding == EmbeddingState::Pending {
+            outcome.embedding = self.embed_now(new.context.as_deref(), &new.content);
+        }
+        self.worker.send(Wake::Written);
+        Ok(outcome)
+    }
+
+    /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. Their
+    /// embeddings are made in the background, or by [`Engine::embed_pending`].
+    pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
+        let mut refused = Vec::new();
+        let mut allowed = Vec::with_capacity(new.len());
+        for (at, new) in new.iter().enumerate() {
+            match self.config.sensitive.new_record(new) {
+                Ok(new) => allowed.push(new),
+                Err(error) => refused.push((at, error)),
+            }
+        }
+        let mut outcomes = self.sync.records.add_batch(&allowed, now())?;
+        // In ascending order, so that each comes to stand where it was.
+        refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
+        self.worker.send(Wake::Written);
+        Ok(outcomes)
+    }
+
+    /// Saves a record with an embedding of the caller's own: `vector` is what the store's model makes of its text.
+    ///
+    /// # Errors
+    /// As [`Engine::add`], and when `vector` has other dimensions than the model or a number that is not finite;
+    /// [`Error::ModelMismatch`] when the model at hand is not the store's.
+    pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
+        let new = &*self.config.sensitive.new_record(new)?;
+        if self.sync.model()?.is_none() {
+            // A store that has no model yet takes the one at hand.
+            self.sync.embedder()?;
+        }
+        let (model, dims) = self.model_of_own_vectors()?.unwrap_or_default();
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+        if vector.len() != dims || !length.is_finite() || length == 0.0 {
+            let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
+            return Err(Error::invalid("embedding", why));
+        }
+        let mut outcome = self.sync.records.add(new, now())?;
+        if outcome.embedding == EmbeddingState::Pending {
+            let hash = text::embedding_hash(new.context.as_deref(), &new.content);
+            let vector = vector.iter().map(|number| number / length).collect();
+            match self.sync.records.store_embeddings(model, &[(hash, vector)]) {
+                Ok(_) => outcome.embedding = EmbeddingState::Ready,
+                // The model was changed at this moment: the record is saved, and waits for the new one.
+                Err(Error::ModelMismatch { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.worker.send(Wake::Written);
+        Ok(outcome)
+    }
+
+    /// The record, and counts the access, unless others keep the store busy.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when no live record that `viewer` sees has this id.
+    pub fn get(&self, id: RecordId, viewer: &Viewer) -> Result<Record> {
+        self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+        let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+        if let Err(error) = self.sync.records.record_access(&[access], now()) {
+            tracing::debug!("an access was not counted: {error}");
+        }
+        self.peek(id, viewer)?.ok_or(Error::NotFound(id))
+    }
+
+    /// The record, where a live one that `viewer` sees has this id. Counts nothing.
+    pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
+        viewer.validate()?;
+        self.sync.records.get(id, viewer, now())
+    }
+
+    /// Writes an access of the caller's own to the access log, and counts it.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when others keep the store busy.
+    pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
+        self.sync.records.record_access(&[Access { id, kind, score, query, counts: true }], now())
+    }
+
+    /// Changes a record; the version before is kept.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also when `viewer` does not see it; [`Error::Duplicate`] when another record of the scope has
+    /// the new text.
+    pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
+        viewer.validate()?;
+        let update = self.config.sensitive.update(update)?;
+        let record = self.sync.records.update(id, &update, viewer, now())?;
+        self.changed(record)
+    }
+
+    /// The versions of a record, the newest first and itself among them: at most `limit`, 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT), those before
+    /// version `before` where it is given.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also when `viewer` does not see it.
+    pub fn history(&self, id: RecordId, viewer: &Viewer, before: Option<i64>, limit: usize) -> Result<Vec<Version>> {
+        viewer.validate()?;
+        check_limit(limit)?;
+        self.sync.records.snapshot()?.history(id, viewer, before, limit, now())?.ok_or(Error::NotFound(id))
+    }
+
+    /// Makes an earlier version of a record the newest again, as a version of its own: what it replaces is kept with the
+    /// `reason`. The scope stays, and an expiry that is over by now does not come back.
+    ///
+    /// # Errors
+    /// As [`Engine::update`], and [`Error::Invalid`] names the versions that there are.
+    pub fn roll_back(
+        &self,
+        id: RecordId,
+        version: i64,
+        reason: Option<&str>,
+        viewer: &Viewer,
+    ) -> Result<UpdateOutcome> {
+        viewer.validate()?;
+        let record = self.sync.records.roll_back(id, version, reason, viewer, now())?;
+        self.changed(record)
+    }
+
+    /// Embeds a record that was changed, if that is quick.
+    fn changed(&self, record: Record) -> Result<UpdateOutcome> {
+        let embedding = match self.sync.records.embedding_state(record.id)? {
+            EmbeddingState::Ready => EmbeddingState::Ready,
+            EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
+        };
+        self.worker.send(Wake::Written);
+        Ok(UpdateOutcome { record, embedding })
+    }
+
+    /// Deletes a record. False when there was none that `viewer` sees.
+    pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
+        viewer.validate()?;
+        let deleted = self.sync.records.delete(id, viewer)?;
+        self.worker.send(Wake::Written);
+        Ok(deleted)
+    }
+
+    /// A page of live records by id, ascending or (`newest_first`) descending.
+    pub fn list(&self, query: &ListQuery) -> Result<Vec<Record>> {
+        query.filter.validate()?;
+        check_limit(query.limit)?;
+        self.sync.records.snapshot()?.list(query, now())
+    }
+
+    /// What the store holds of the records that pass the filter.
+    pub fn stats(&self, filter: &Filter) -> Result<Stats> {
+        filter.validate()?;
+        self.sync.records.snapshot()?.stats(filter, now())
+    }
+
+    /// Embeds a text that was just saved, if that is quick. When it fails, the text waits for the worker.
+    fn embed_now(&self, context: Option<&str>, content: &str) -> EmbeddingState {
+        let hash = text::embedding_hash(context, content);
+        match self.sync.embed_now(hash, &text::embedding_text(context, content)) {
+            Ok(true) => EmbeddingState::Ready,
+            Ok(false) => EmbeddingState::Pending,
+            Err(error) => {
+                tracing::debug!("not embedded at once: {error}");
+                EmbeddingState::Pending
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What the longer works of an engine tell of what they did.
+
+use std::path::PathBuf;
+
+/// How the indexes stand beside the records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexStats {
+    /// Vectors that can be found in the published index.
+    pub vectors: u64,
+    /// Documents in the published keyword index.
+    pub documents: u64,
+    /// Log entries that one of the two has not applied yet; searched exactly until then.
+    pub unapplied: u64,
+    /// Name of the embedding model of the store, where one has been used.
+    pub model: Option<String>,
+}
+
+/// What [`setup`](super::setup) provides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetupReport {
+    /// Name of the model.
+    pub model: String,
+    /// Numbers per vector.
+    pub dims: usize,
+    /// The folder of the model's files.
+    pub folder: PathBuf,
+    /// The ONNX Runtime library.
+    pub library: PathBuf,
+    /// Whether anything was fetched (false: all was there already).
+    pub fetched: bool,
+}
+
+/// What [`Engine::reembed`](super::Engine::reembed) did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReembedReport {
+    /// Name of the store's model before; `None` when it had none, and nothing was to be done.
+    pub before: Option<String>,
+    /// Name of its model now.
+    pub model: Option<String>,
+    /// Whether its model was another one than the one at hand.
+    pub changed: bool,
+    /// Texts that this call embedded.
+    pub embedded: u64,
+    /// Milliseconds it took.
+    pub millis: u64,
+}
+
+/// What [`Engine::rebuild`](super::Engine::rebuild) did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RebuildReport {
+    /// Vectors in the new vector index.
+    pub vectors: u64,
+    /// Documents in the new keyword index.
+    pub documents: u64,
+    /// Milliseconds it took.
+    pub millis: u64,
+}

@@ -1,0 +1,141 @@
+//! Searching, and the model behind it.
+
+use std::time::Instant;
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::records::ModelId;
+use crate::search::{self, QueryVector, StoreView};
+use crate::sync::{Wake, now};
+use crate::types::{Mode, Query, SearchReply};
+
+/// Up to so many records, a search that finds an index out of use rebuilds it first instead of doing without.
+const REBUILD_BEFORE_SEARCH: u64 = 5_000;
+
+/// A search rebuilds what it finds damaged so often: once for each side.
+const MENDED_AT_MOST: usize = 2;
+
+impl Engine {
+    /// Searches. A side that is out of use, or a model that cannot be had, is said in the reply, not an error.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the field that is out of bounds.
+    pub fn search(&self, query: &Query) -> Result<SearchReply> {
+        query.validate()?;
+        let started = Instant::now();
+        let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
+        let embed_us = started.elapsed().as_micros() as u64;
+        let mut reply = self.search_by(query, vector)?;
+        reply.explain.embed_us = embed_us;
+        reply.explain.total_us += embed_us;
+        if self.config.log_searches && !reply.hits.is_empty() {
+            let hits = reply.hits.iter().map(|hit| (hit.record.id, hit.score)).collect();
+            self.worker.send(Wake::Searched { query: query.text.clone(), hits });
+        }
+        Ok(reply)
+    }
+
+    /// Searches with an embedding that is at hand: what [`Engine::search`] does after the model. `None` searches words
+    /// alone, and so does a vector while the model at hand is not the store's.
+    ///
+    /// # Errors
+    /// As [`Engine::search`], and when `vector` has other dimensions than the model.
+    pub fn search_with(&self, query: &Query, vector: Option<Vec<f32>>) -> Result<SearchReply> {
+        query.validate()?;
+        let Some(vector) = vector else { return self.search_by(query, None) };
+        let vector = match self.model_of_own_vectors() {
+            Ok(Some((_, dims))) if vector.len() != dims => {
+                return Err(Error::invalid("embedding", format!("must be {dims} numbers; it has {}", vector.len())));
+            }
+            Ok(Some((model, _))) => Ok((model, vector)),
+            Ok(None) => Err("no embedding model has been used yet".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.search_by(query, Some(vector))
+    }
+
+    /// The model that vectors of the caller's own are of, and its dimensions: the one at hand, which must be the store's;
+    /// without one it is the store's, on the caller's word.
+    pub(super) fn model_of_own_vectors(&self) -> Result<Option<(ModelId, usize)>> {
+        let sync = &self.sync;
+        let model = if sync.host.is_available() { sync.model_at_hand()? } else { sync.model()? };
+        Ok(model.map(|(id, model)| (id, model.dims)))
+    }
+
+    /// The vector that [`Engine::search`] would use for this text.
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`] and its kin when there is no model.
+    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        self.embed_for_search(text).map(|(_, vector)| vector)
+    }
+
+    /// Whether the embedding model is in memory.
+    pub fn is_model_loaded(&self) -> bool {
+        self.sync.host.is_warm()
+    }
+
+    /// Numbers per vector of the store's model, or of the one at hand where the store has none yet.
+    ///
+    /// # Errors
+    /// Those of the model, where it has to be asked.
+    pub fn dimensions(&self) -> Result<usize> {
+        match self.sync.model()? {
+            Some((_, model)) => Ok(model.dims),
+            None => Ok(self.sync.host.identity()?.dims),
+        }
+    }
+
+    pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
+        // Damage shows where it is read: then the index is taken out of use, and the search goes on without it. Each side
+        // may be mended once: one that is found damaged again is done without.
+        let mut mended = 0;
+        loop {
+            if mended < MENDED_AT_MOST {
+                self.mend_if_quick()?;
+                mended += 1;
+            }
+            match self.search_once(query, vector.clone()) {
+                Err(damaged @ Error::IndexUnusable { .. }) => self.sync.take_out_damaged(damaged)?,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
+        let store = StoreView { sync: &self.sync, tails: &self.tails, hidden: &self.hidden };
+        search::search(&store, query, vector, self.config.weights, now())
+    }
+
+    fn query_vector(&self, text: &str) -> QueryVector {
+        self.embed_for_search(text).map_err(|error| error.to_string())
+    }
+
+    fn embed_for_search(&self, text: &str) -> Result<(ModelId, Vec<f32>)> {
+        let (embedder, model) = self.sync.embedder()?;
+        Ok((model, embedder.embed_query(text)?))
+    }
+
+    /// A small store's index is rebuilt faster than anybody could read the warning that it is missing.
+    fn mend_if_quick(&self) -> Result<()> {
+        if !self.sync.is_out()? {
+            return Ok(());
+        }
+        // Another process may have rebuilt it.
+        self.sync.reopen()?;
+        if !self.sync.is_out()? {
+            return Ok(());
+        }
+        if self.config.index_writer
+            && self.sync.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
+            && let Some(guard) = self.sync.lock.try_acquire()?
+        {
+            let mended = self.sync.as_writer(guard, |guard| self.sync.mend(guard, &crate::progress::NoProgress));
+            if let Err(error) = mended {
+                // The search goes on without that index, and says so.
+                tracing::warn!("an index could not be rebuilt: {error}");
+            }
+        }
+        Ok(())
+    }
+}

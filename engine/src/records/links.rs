@@ -1,0 +1,195 @@
+//! Links between records. They go with either of their ends.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
+
+use super::filter::Condition;
+use super::{Records, Snapshot, row};
+use crate::error::{Error, Result};
+use crate::types::{Link, LinkKind, Millis, RecordId, Scope, Viewer};
+
+impl Records {
+    /// Makes a link between two live records that `viewer` sees. Returns whether it is new.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names the record that is missing; [`Error::Invalid`] when it is one and the same.
+    pub fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+        self.write(|tx| insert(tx, link, viewer, now))
+    }
+
+    /// Makes many links in one transaction. The outcomes are in the order of `links`; one that is refused does not stop
+    /// the others, a failure of the database stops them all.
+    pub fn link_batch(&self, links: &[Link], viewer: &Viewer, now: Millis) -> Result<Vec<Result<bool>>> {
+        self.write(|tx| {
+            let outcomes = links.iter().map(|link| match insert(tx, *link, viewer, now) {
+                Err(refused @ (Error::Invalid { .. } | Error::NotFound(_))) => Ok(Err(refused)),
+                outcome => outcome.map(Ok),
+            });
+            outcomes.collect()
+        })
+    }
+
+    /// Removes a link between two records that `viewer` sees. Returns whether there was one.
+    pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
+        self.write(|tx| {
+            for id in [link.from, link.to] {
+                if !row::scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)) {
+                    return Ok(false);
+                }
+            }
+            let mut delete = tx.prepare_cached("DELETE FROM links WHERE from_id = ? AND kind = ? AND to_id = ?")?;
+            Ok(delete.execute((link.from, link_code(link.kind), link.to))? == 1)
+        })
+    }
+}
+
+impl Snapshot {
+    /// The links from a record and to it, those from it first, whose other end is live and seen by `viewer`; each in the
+    /// order of kinds, then of ids. `None` when the record itself is not.
+    pub fn links(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Vec<Link>>> {
+        if !is_live(self.conn(), id, viewer, now)? {
+            return Ok(None);
+        }
+        let mut statement = self.conn().prepare_cached(
+            "SELECT from_id, kind, to_id, 0 AS backward FROM links WHERE from_id = ?1
+             UNION ALL SELECT from_id, kind, to_id, 1 FROM links WHERE to_id = ?1
+             ORDER BY backward, kind, from_id, to_id",
+        )?;
+        let mut links = Vec::new();
+        for link in statement.query_map([id], to_link)? {
+            let link = link?;
+            if is_live(self.conn(), link.other_end(id), viewer, now)? {
+                links.push(link);
+            }
+        }
+        Ok(Some(links))
+    }
+
+    /// The live records that `viewer` sees and that have a link of `kind` to one of `ids`, by that one, in the order of
+    /// their ids.
+    pub fn linked_from(
+        &self,
+        ids: &[RecordId],
+        kind: LinkKind,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<BTreeMap<RecordId, Vec<RecordId>>> {
+        let mut of = Condition::live("r", now);
+        of.and_seen("l.from_scope", viewer);
+        let sql = format!(
+            "SELECT l.to_id, l.from_id FROM json_each(?) wanted
+             CROSS JOIN links l INDEXED BY links_to ON l.to_id = wanted.value AND l.kind = ?
+             CROSS JOIN records r ON r.id = l.from_id WHERE {} ORDER BY l.to_id, l.from_id",
+            of.sql
+        );
+        of.values.splice(0..0, [serde_json::json!(ids).to_string().into(), link_code(kind).into()]);
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(of.values))?;
+        let mut found = BTreeMap::<RecordId, Vec<RecordId>>::new();
+        while let Some(row) = rows.next()? {
+            found.entry(row.get(0)?).or_default().push(row.get(1)?);
+        }
+        Ok(found)
+    }
+}
+
+fn insert(conn: &Connection, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+    if link.from == link.to {
+        return Err(Error::invalid("toId", format!("{} is the memory itself", link.to)));
+    }
+    for id in [link.from, link.to] {
+        if !is_live(conn, id, viewer, now)? {
+            return Err(Error::NotFound(id));
+        }
+    }
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO links SELECT f.id, ?2, t.id, f.scope_id, t.scope_id, ?4 FROM records f, records t
+         WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING",
+    )?;
+    Ok(insert.execute((link.from, link_code(link.kind), link.to, now))? == 1)
+}
+
+/// Reads `from_id`, `kind` and `to_id`.
+pub(super) fn to_link(row: &Row<'_>) -> rusqlite::Result<Link> {
+    let code: i64 = row.get(1)?;
+    let kind = usize::try_from(code).ok().and_then(|code| LinkKind::ALL.get(code)).copied();
+    let kind = kind.ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code))?;
+    Ok(Link { from: row.get(0)?, kind, to: row.get(2)? })
+}
+
+/// The number that stands for a kind: its place in [`LinkKind::ALL`].
+fn link_code(kind: LinkKind) -> i64 {
+    kind as i64
+}
+
+/// Whether `viewer` sees a live record of this id.
+pub(super) fn is_live(conn: &Connection, id: RecordId, viewer: &Viewer, now: Millis) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id
+         WHERE r.id = ? AND (r.expires_at IS NULL OR r.expires_at > ?)",
+    )?;
+    let scope = statement.query_row((id, now), |row| Ok(Scope { agent: row.get(0)?, project: row.get(1)? }));
+    Ok(scope.optional()?.is_some_and(|scope| viewer.sees(&scope)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::types::{NewRecord, Scope};
+
+    fn link(from: RecordId, kind: LinkKind, to: RecordId) -> Link {
+        Link { from, to, kind }
+    }
+
+    #[test]
+    fn the_code_of_a_kind_is_its_place_in_the_list() {
+        for (place, kind) in LinkKind::ALL.into_iter().enumerate() {
+            assert_eq!(link_code(kind), place as i64);
+        }
+        assert_eq!(link_code(LinkKind::Supersedes), 2, "as the triggers and an index of the schema have it");
+    }
+
+    /// T41, T42.
+    #[test]
+    fn a_link_is_made_once_and_goes_with_either_end() {
+        let store = Store::new();
+        let ids: Vec<_> = ["a", "b", "c"].iter().map(|text| store.add(&new(text), NOW).unwrap().id).collect();
+        let (ab, bc) = (link(ids[0], LinkKind::Caused, ids[1]), link(ids[1], LinkKind::Supersedes, ids[2]));
+        for link in [ab, bc] {
+            assert!(store.link(link, &Viewer::OWNER, NOW).unwrap());
+            assert!(!store.link(link, &Viewer::OWNER, NOW).unwrap(), "unique");
+        }
+        let links = |id| store.view().links(id, &Viewer::OWNER, NOW).unwrap();
+        assert_eq!(links(ids[1]), Some(vec![bc, ab]));
+        let count = || store.number("SELECT value FROM meta WHERE key = 'superseding'");
+        assert_eq!(count(), 1);
+        assert!(store.delete(ids[2], &Viewer::OWNER).unwrap());
+        assert_eq!((links(ids[1]), links(ids[2]), count()), (Some(vec![ab]), None, 2));
+        assert!(store.unlink(ab, &Viewer::OWNER).unwrap());
+        assert!(!store.unlink(ab, &Viewer::OWNER).unwrap());
+        assert_eq!(store.number("SELECT count(*) FROM links"), 0);
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn only_what_is_there_and_seen_is_linked() {
+        let store = Store::new();
+        let a = store.add(&new("a"), NOW).unwrap().id;
+        let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
+        let scope = Scope { agent: None, project: Some("atlas".into()) };
+        let theirs = store.add(&NewRecord { scope, ..new("theirs") }, NOW).unwrap().id;
+        let seen = Viewer::in_project("borealis");
+        assert!(matches!(store.link(link(a, LinkKind::Related, a), &seen, NOW), Err(Error::Invalid { .. })));
+        for (other, now) in [(99, NOW), (theirs, NOW), (brief, NOW + 1)] {
+            for link in [link(a, LinkKind::Related, other), link(other, LinkKind::Related, a)] {
+                assert!(matches!(store.link(link, &seen, now), Err(Error::NotFound(id)) if id == other));
+            }
+        }
+        let across = link(theirs, LinkKind::Supersedes, a);
+        assert!(store.link(across, &Viewer::in_project("atlas"), NOW).unwrap());
+        assert!(!store.unlink(across, &seen).unwrap(), "not seen from there");
+        assert!(store.unlink(across, &Viewer::OWNER).unwrap());
+    }
+}

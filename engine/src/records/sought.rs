@@ -1,0 +1,165 @@
+//! The texts of a purge: in what they occur.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+
+use aho_corasick::AhoCorasick;
+use serde_json::Value;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+/// A text as it may be stored: in any normalisation, plain or within JSON.
+pub(super) struct Needle {
+    forms: BTreeSet<String>,
+    composed: String,
+}
+
+impl Needle {
+    pub(super) fn new(text: &str) -> Self {
+        let composed: String = text.nfc().collect();
+        Needle { forms: BTreeSet::from([text.to_owned(), composed.clone(), text.nfd().collect()]), composed }
+    }
+
+    /// Whether it occurs in a text.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        // One that is stored half composed, half not, has none of the forms.
+        self.is_in_as_it_is(text) || (!is_nfc(text) && text.nfc().collect::<String>().contains(&self.composed))
+    }
+
+    /// Whether one of its forms occurs in a text.
+    pub(super) fn is_in_as_it_is(&self, text: &str) -> bool {
+        self.forms.iter().any(|form| text.contains(form.as_str()))
+    }
+
+    /// Whether it occurs in JSON, as it is written or in a text that it stands for.
+    pub(super) fn is_in_json(&self, json: &str) -> bool {
+        self.is_in(json) || serde_json::from_str(json).is_ok_and(|value| self.is_in_value(&value))
+    }
+
+    fn is_in_value(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.is_in(text),
+            Value::Array(values) => values.iter().any(|value| self.is_in_value(value)),
+            Value::Object(fields) => fields.iter().any(|(name, value)| self.is_in(name) || self.is_in_value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+}
+
+/// Bytes of a piece that is looked for.
+const PIECE: usize = 16;
+/// More bytes than this are not looked for: the automaton takes some fifty times as much memory.
+const MOST_BYTES: usize = 256 << 10;
+
+/// Texts that no file of the database should hold any more.
+///
+/// A long one is looked for in pieces of 16 bytes, because SQLite may have left part of it: whatever holds 31 bytes of it in
+/// a row is found. A short one, of less than 32 bytes, is looked for as a whole. What merely resembles a text may be taken
+/// for it; that costs time and nothing else.
+#[derive(Debug, Default)]
+pub struct Sought {
+    pieces: BTreeSet<Vec<u8>>,
+    bytes: usize,
+    is_unknown: bool,
+}
+
+impl Sought {
+    /// Of a purge that another has begun: what it removed is known to nobody any more.
+    pub fn unknown() -> Self {
+        Sought { is_unknown: true, ..Sought::default() }
+    }
+
+    /// The text of a purge, in each form in which it may be stored.
+    pub(super) fn of(needle: &Needle) -> Self {
+        let mut sought = Sought::default();
+        for form in &needle.forms {
+            sought.add(form);
+            let json = Value::from(form.as_str()).to_string();
+            sought.add(json.trim_matches('"'));
+        }
+        sought
+    }
+
+    /// Looks for this text too.
+    pub(super) fn add(&mut self, text: &str) {
+        if self.is_unknown || text.is_empty() {
+            return;
+        }
+        let length = if text.len() < 2 * PIECE { text.len() } else { PIECE };
+        for piece in text.as_bytes().chunks_exact(length) {
+            if self.pieces.insert(piece.to_owned()) {
+                self.bytes += piece.len();
+            }
+        }
+        if self.bytes > MOST_BYTES {
+            *self = Sought::unknown();
+        }
+    }
+
+    /// Whether any of them is in these bytes. What is not known is said to be in them.
+    pub(super) fn is_in(&self, bytes: impl Read) -> io::Result<bool> {
+        if self.is_unknown || self.pieces.is_empty() {
+            return Ok(self.is_unknown);
+        }
+        let automaton = AhoCorasick::new(&self.pieces).map_err(io::Error::other)?;
+        let found = automaton.try_stream_find_iter(bytes).map_err(io::Error::other)?.next();
+        found.transpose().map(|found| found.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_in_every_normalisation_and_in_no_other_case() {
+        for text in ["caf\u{e9}", "cafe\u{301}"] {
+            let needle = Needle::new(text);
+            for stored in ["my caf\u{e9}!", "my cafe\u{301}!", "e\u{301}e\u{301} and caf\u{e9}"] {
+                assert!(needle.is_in(stored), "{text:?} in {stored:?}");
+            }
+            assert!(!needle.is_in("my CAF\u{c9}") && !needle.is_in("a cafe"));
+        }
+        // A letter with two marks, of which one is composed.
+        let needle = Needle::new("\u{1e69}a");
+        assert!(needle.is_in("\u{1e63}\u{307}a") && needle.is_in("s\u{307}\u{323}a"));
+        assert!(Needle::new("sser").is_in("a password? no: an assertion; but a passer-by, a lesser one"));
+    }
+
+    #[test]
+    fn a_text_is_found_within_json() {
+        let needle = Needle::new("a \"b\"\n\u{e9}");
+        let holding = Value::from(vec!["x", "see a \"b\"\ne\u{301}."]).to_string();
+        assert!(needle.is_in_json(&holding) && !needle.is_in(&holding));
+        assert!(needle.is_in_json(r#"{"k": [1, {"a \"b\"\n\u00e9": null}]}"#), "a name, escaped otherwise");
+        assert!(Needle::new("4111111111111111").is_in_json(r#"{"card": 4111111111111111}"#), "a number");
+        assert!(Needle::new("{bro").is_in_json("{broken"), "what is no JSON is a text");
+        assert!(!needle.is_in_json(r#"["a b"]"#));
+    }
+
+    #[test]
+    fn a_long_text_is_recognised_by_a_part_of_it() {
+        let long: String = (0..10).map(|n| format!("distinct{n} ")).collect();
+        let mut sought = Sought::default();
+        sought.add(&long);
+        sought.add("short one");
+        for at in 0..long.len() - 31 {
+            assert!(sought.is_in(&long.as_bytes()[at..at + 31]).unwrap(), "{at}");
+        }
+        assert!(!sought.is_in(&long.as_bytes()[..15]).unwrap());
+        assert!(sought.is_in(&b"..short one.."[..]).unwrap());
+        assert!(!sought.is_in(&b"short on"[..]).unwrap());
+        assert!(!Sought::default().is_in(&b"nothing is sought"[..]).unwrap());
+    }
+
+    #[test]
+    fn what_is_too_much_to_look_for_is_taken_to_be_there() {
+        let numbers = |up_to: usize| (0..up_to).map(|n| format!("{n:016}")).collect::<String>();
+        for (text, is_too_much) in [(numbers(MOST_BYTES / 16 - 1), false), (numbers(MOST_BYTES / 16 + 1), true)] {
+            let mut sought = Sought::default();
+            sought.add(&text);
+            sought.add("more");
+            assert_eq!(sought.is_in(&b""[..]).unwrap(), is_too_much);
+        }
+        assert!(Sought::unknown().is_in(&b""[..]).unwrap());
+    }
+}

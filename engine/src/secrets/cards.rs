@@ -1,0 +1,101 @@
+//! Numbers of payment cards: an issuer's prefix and length, Luhn's check digit, and digits grouped as on a card.
+
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::Finding;
+
+/// Digits enough for a card, with single spaces or hyphens between them, and all that follow in the same way.
+pub(super) const DIGITS: &str = r"[0-9](?:[ -]?[0-9]){12,}";
+
+/// How many digits the groups of a card have. The last two are those of 15 (American Express) and 14 digits (Diners).
+const GROUPINGS: &[&[usize]] =
+    &[&[4, 4, 4, 4, 3], &[4, 4, 4, 4, 2], &[4, 4, 4, 4, 1], &[4, 4, 4, 4], &[4, 4, 4, 1], &[4, 6, 5], &[4, 6, 4]];
+
+/// A card's number is a run of digits by itself, or groups among which only shorter ones (an expiry date, a security
+/// code) stand beside it: in longer rows of numbers one in ten would pass Luhn's check by chance.
+pub(super) fn search(what: &'static str, digits: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
+    for run in digits.find_iter(text).filter(|run| stands_alone(text, run.range())) {
+        let groups = groups(text, run.range());
+        let mut first = 0;
+        while first < groups.len() {
+            match card_at(text, &groups, first) {
+                Some(count) => {
+                    found(Finding { what, range: groups[first].start..groups[first + count - 1].end });
+                    first += count;
+                }
+                None => first += 1,
+            }
+        }
+    }
+}
+
+/// Whether the digits are no part of a word, a decimal number, an identifier, an IBAN or a telephone number.
+fn stands_alone(text: &str, run: Range<usize>) -> bool {
+    let (before, after) = (&text[..run.start], &text[run.end..]);
+    let is_glued = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+');
+    let is_digit = |c: char| c.is_ascii_digit();
+    let is_fraction = before.ends_with('.') || before.strip_suffix(',').is_some_and(|whole| whole.ends_with(is_digit));
+    let has_fraction = after.strip_prefix('.').is_some_and(|fraction| fraction.starts_with(is_digit));
+    !before.ends_with(is_glued) && !after.starts_with(is_glued) && !is_fraction && !has_fraction
+}
+
+fn groups(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
+    let mut at = run.start;
+    let mut groups = Vec::new();
+    for group in text[run].split([' ', '-']) {
+        groups.push(at..at + group.len());
+        at += group.len() + 1;
+    }
+    groups
+}
+
+/// How many groups from the `first` on are a card's number.
+fn card_at(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
+    let is_card = |count: usize| {
+        let Some(taken) = groups.get(first..first + count) else { return false };
+        let before = first.checked_sub(1).map(|before| &groups[before]);
+        let mut beside = before.into_iter().chain(groups.get(first + count));
+        let number = &text[taken[0].start..taken[count - 1].end];
+        beside.all(|group| group.len() < 4) && !(number.contains(' ') && number.contains('-')) && is_number(number)
+    };
+    let grouped = |shape: &&&[usize]| {
+        groups[first..].iter().map(Range::len).take(shape.len()).eq(shape.iter().copied()) && is_card(shape.len())
+    };
+    GROUPINGS.iter().find(grouped).map(|shape| shape.len()).or_else(|| is_card(1).then_some(1))
+}
+
+fn is_number(text: &str) -> bool {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
+    is_issued(&digits) && passes_luhn(&digits)
+}
+
+/// Whether the prefix is that of an issuer whose cards have so many digits (ISO/IEC 7812). The lengths of which no card
+/// is known to be in use any more (Visa with 13) are left out: they are those of article numbers.
+fn is_issued(digits: &[u8]) -> bool {
+    let prefix = digits.iter().take(4).fold(0, |number, &digit| number * 10 + u16::from(digit));
+    match digits.len() {
+        14 => matches!(prefix, 3000..=3059 | 3095 | 3600..=3699 | 3800..=3999),
+        15 => matches!(prefix, 3400..=3499 | 3700..=3799),
+        16 => {
+            matches!(prefix, 2200..=2204 | 2221..=2720 | 3528..=3589 | 4000..=4999 | 5100..=5599 | 6011 | 6440..=6599)
+                || is_long_issued(prefix)
+        }
+        13 | 17..=19 => is_long_issued(prefix),
+        _ => false,
+    }
+}
+
+/// Maestro and UnionPay.
+fn is_long_issued(prefix: u16) -> bool {
+    matches!(prefix, 5018 | 5020 | 5038 | 5893 | 6200..=6299 | 6304 | 6759 | 6761..=6763)
+}
+
+fn passes_luhn(digits: &[u8]) -> bool {
+    let sum = digits.iter().rev().enumerate().fold(0, |sum, (place, &digit)| {
+        let value = u32::from(digit) << (place % 2);
+        sum + if value > 9 { value - 9 } else { value }
+    });
+    sum % 10 == 0
+}

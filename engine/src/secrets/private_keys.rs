@@ -1,0 +1,50 @@
+//! Private keys in PEM: from the line that begins one to the line that ends it, or as far as the key goes.
+
+use regex::Regex;
+
+use super::Finding;
+
+/// A line that begins or ends a private key.
+pub(super) const MARK: &str = r"-----(BEGIN|END) [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----";
+
+/// The least that is taken for a key and not for prose about keys: half a line of it.
+const LEAST_RUN: usize = 32;
+
+pub(super) fn search(what: &'static str, mark: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
+    let mut marks = mark.captures_iter(text).peekable();
+    while let Some(begin) = marks.next() {
+        if &begin[1] != "BEGIN" {
+            continue;
+        }
+        let begin = begin.get_match().range();
+        let next = marks.peek().map(|next| (&next[1] == "END", next.get_match().range()));
+        let body = &text[begin.end..next.as_ref().map_or(text.len(), |(_, range)| range.start)];
+        let end = match next {
+            Some((true, end)) if body.split(|c| !is_base64(c)).any(|run| run.len() >= LEAST_RUN) => Some(end.end),
+            Some((true, _)) => None,
+            _ => cut_off(body).map(|length| begin.end + length),
+        };
+        if let Some(end) = end {
+            found(Finding { what, range: begin.start..end });
+        }
+    }
+}
+
+/// The length of a key without an end: up to the last of the lines that are nothing but base64.
+fn cut_off(body: &str) -> Option<usize> {
+    let mut rest = body;
+    let mut key = None;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\\' | '"' | '\''));
+        let run = rest.find(|c| !is_base64(c)).unwrap_or(rest.len());
+        if run < LEAST_RUN {
+            return key;
+        }
+        rest = &rest[run..];
+        key = Some(body.len() - rest.len());
+    }
+}
+
+fn is_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')
+}

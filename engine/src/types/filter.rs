@@ -1,0 +1,62 @@
+//! Which records may be returned.
+
+use super::bounds::{check_range, check_tags, check_unit};
+use super::kind::Kind;
+use super::record::Record;
+use super::scope::Viewer;
+use super::units::Millis;
+use crate::error::Result;
+
+/// Which records may be returned. An empty filter lets every live record pass.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// Any of these kinds; empty is all.
+    pub kinds: Vec<Kind>,
+    /// Any of these tags; empty is all.
+    pub tags: Vec<String>,
+    /// At least this importance, 1 to 10.
+    pub min_importance: Option<i64>,
+    /// At least this confidence, 0 to 1.
+    pub min_confidence: Option<f64>,
+    /// Who looks.
+    pub viewer: Viewer,
+    /// Created at or after.
+    pub created_after: Option<Millis>,
+    /// Created before.
+    pub created_before: Option<Millis>,
+}
+
+impl Filter {
+    /// Everything that `viewer` sees.
+    pub fn of(viewer: Viewer) -> Self {
+        Filter { viewer, ..Filter::default() }
+    }
+
+    /// Whether it lets every record pass.
+    pub fn is_empty(&self) -> bool {
+        *self == Filter::default()
+    }
+
+    /// Whether `record` passes. The same rule as the indexes apply, for records they have not seen yet.
+    pub fn allows(&self, record: &Record) -> bool {
+        (self.kinds.is_empty() || self.kinds.contains(&record.kind))
+            && (self.tags.is_empty() || self.tags.iter().any(|tag| record.tags.contains(tag)))
+            && self.min_importance.is_none_or(|least| record.importance >= least)
+            && self.min_confidence.is_none_or(|least| record.confidence >= least)
+            && self.viewer.sees(&record.scope)
+            && self.created_after.is_none_or(|at| record.created_at >= at)
+            && self.created_before.is_none_or(|at| record.created_at < at)
+    }
+
+    /// Checks the bounds.
+    pub fn validate(&self) -> Result<()> {
+        if let Some(least) = self.min_importance {
+            check_range("minImportance", least)?;
+        }
+        if let Some(least) = self.min_confidence {
+            check_unit("minConfidence", least)?;
+        }
+        self.viewer.validate()?;
+        check_tags(&self.tags)
+    }
+}

@@ -1,0 +1,144 @@
+//! What is asked of a search.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds::{MAX_QUERY_BYTES, check_limit, check_unit};
+use super::filter::Filter;
+use super::units::RecordId;
+use crate::error::{Error, Result};
+
+/// Which side or sides answer a query.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Meaning and words, merged.
+    #[default]
+    Hybrid,
+    /// Meaning alone.
+    Vector,
+    /// Words alone.
+    Keyword,
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "hybrid" => Ok(Mode::Hybrid),
+            "vector" => Ok(Mode::Vector),
+            "keyword" => Ok(Mode::Keyword),
+            _ => Err(Error::invalid("mode", format!("unknown mode {name:?}; use hybrid, vector or keyword"))),
+        }
+    }
+}
+
+/// How much each side counts in a hybrid search. Only their ratio matters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Weights {
+    /// Weight of meaning.
+    pub vector: f64,
+    /// Weight of words.
+    pub keyword: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights { vector: 0.7, keyword: 0.3 }
+    }
+}
+
+impl Weights {
+    /// The weights scaled to a sum of 1. Refuses negative or non-finite ones, and two zeros.
+    pub fn normalised(self) -> Result<Self> {
+        let sum = self.vector + self.keyword;
+        if !(self.vector >= 0.0 && self.keyword >= 0.0 && sum > 0.0 && sum.is_finite()) {
+            return Err(Error::invalid(
+                if self.vector >= 0.0 && self.vector.is_finite() && sum != 0.0 {
+                    "keywordWeight"
+                } else {
+                    "vectorWeight"
+                },
+                format!("the weights are {} and {}: both must be 0 or more, and not both 0", self.vector, self.keyword),
+            ));
+        }
+        Ok(Weights { vector: self.vector / sum, keyword: self.keyword / sum })
+    }
+}
+
+/// A search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// What is looked for, in any words; never parsed as a syntax.
+    pub text: String,
+    /// Which sides answer.
+    pub mode: Mode,
+    /// Most results, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
+    pub limit: usize,
+    /// Which records may be returned.
+    pub filter: Filter,
+    /// Weights of this query; `None` takes the store's.
+    pub weights: Option<Weights>,
+    /// Least cosine, -1 to 1, of what meaning finds. What words find stays.
+    pub min_similarity: Option<f64>,
+    /// Least merged score, 0 to 1. What words alone find is measured by their side alone, so that a threshold above the
+    /// weight of words drops no exact hit.
+    pub min_score: Option<f64>,
+    /// Whether memories are found, too, that others have taken the place of.
+    pub include_superseded: bool,
+}
+
+impl Query {
+    /// A hybrid search for `text`, ten results, no filter.
+    pub fn new(text: impl Into<String>) -> Self {
+        Query {
+            text: text.into(),
+            mode: Mode::Hybrid,
+            limit: 10,
+            filter: Filter::default(),
+            weights: None,
+            min_similarity: None,
+            min_score: None,
+            include_superseded: false,
+        }
+    }
+
+    /// Checks every bound.
+    pub fn validate(&self) -> Result<()> {
+        if self.text.trim().is_empty() {
+            return Err(Error::invalid("query", "is empty; say what you are looking for"));
+        }
+        if self.text.len() > MAX_QUERY_BYTES {
+            return Err(Error::invalid(
+                "query",
+                format!("is {} bytes long; at most {MAX_QUERY_BYTES} are searched for", self.text.len()),
+            ));
+        }
+        check_limit(self.limit)?;
+        if let Some(weights) = self.weights {
+            weights.normalised()?;
+        }
+        if let Some(least) = self.min_similarity.filter(|least| !(-1.0..=1.0).contains(least)) {
+            return Err(Error::invalid("minSimilarity", format!("{least} is outside -1 to 1")));
+        }
+        if let Some(least) = self.min_score {
+            check_unit("minScore", least)?;
+        }
+        self.filter.validate()
+    }
+}
+
+/// A page of records, by id.
+#[derive(Debug, Clone, Default)]
+pub struct ListQuery {
+    /// Records that come after the one with this id; 0 for the first page.
+    pub after: RecordId,
+    /// The largest ids first.
+    pub newest_first: bool,
+    /// Most records, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
+    pub limit: usize,
+    /// Which records.
+    pub filter: Filter,
+}

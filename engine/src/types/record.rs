@@ -1,0 +1,261 @@
+//! A record: to be saved, changed, and as it is stored.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::bounds::{
+    check_confidence, check_content, check_context, check_importance, check_label, check_millis, check_tags,
+};
+use super::kind::Kind;
+use super::scope::Scope;
+use super::units::{Millis, RecordId};
+use crate::body::Body;
+use crate::error::{Error, Result};
+
+/// A record to be saved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRecord {
+    /// The text that is remembered, indexed and embedded. 1 to [`MAX_CONTENT_BYTES`](super::MAX_CONTENT_BYTES) bytes, not only white space.
+    pub content: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// Where it came from.
+    pub source: String,
+    /// What surrounded it; embedded before the content.
+    pub context: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// 1 to 10.
+    pub importance: i64,
+    /// Labels, kept in the order given, without repeats.
+    pub tags: Vec<String>,
+    /// When it stops being shown.
+    pub expires_at: Option<Millis>,
+    /// Whose it is.
+    pub scope: Scope,
+    /// What its kind holds beside the text: see [`crate::body`].
+    pub body: Option<Value>,
+}
+
+impl NewRecord {
+    /// A record of `content` with the defaults of the specification: a fact, by hand, importance 5, confidence 1.
+    pub fn new(content: impl Into<String>) -> Self {
+        NewRecord {
+            content: content.into(),
+            kind: Kind::Fact,
+            source: "manual".into(),
+            context: None,
+            confidence: 1.0,
+            importance: 5,
+            tags: Vec::new(),
+            expires_at: None,
+            scope: Scope::default(),
+            body: None,
+        }
+    }
+
+    /// A record of `kind` whose text is what its body says.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names what is wrong with the body, or says that it has no text.
+    pub fn of_body(kind: Kind, body: Value) -> Result<Self> {
+        let checked = Body::new(kind, body)?;
+        let content = checked.text().ok_or_else(|| Error::invalid("body", "says nothing that could be found"))?;
+        Ok(NewRecord { kind, body: Some(checked.into_value()), ..NewRecord::new(content) })
+    }
+
+    /// Checks every bound. Errors name the field as the wire does (`importance`, `expiresAt`, ...).
+    pub fn validate(&self) -> Result<()> {
+        check_content(&self.content)?;
+        check_label("source", &self.source)?;
+        if let Some(context) = &self.context {
+            check_context(context)?;
+        }
+        check_confidence(self.confidence)?;
+        check_importance(self.importance)?;
+        check_tags(&self.tags)?;
+        if let Some(at) = self.expires_at {
+            check_millis("expiresAt", at)?;
+        }
+        self.checked_body()?;
+        self.scope.validate()
+    }
+
+    /// The body, checked for the kind.
+    pub(crate) fn checked_body(&self) -> Result<Option<Body>> {
+        self.body.clone().map(|body| Body::new(self.kind, body)).transpose()
+    }
+}
+
+/// A change to a record: `None` leaves a field as it is. For fields that may be empty, `Some(None)` empties them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RecordUpdate {
+    /// New text; the record is embedded anew.
+    pub content: Option<String>,
+    /// New kind.
+    pub kind: Option<Kind>,
+    /// New source.
+    pub source: Option<String>,
+    /// New context, or none; the record is embedded anew.
+    pub context: Option<Option<String>>,
+    /// New confidence, 0 to 1.
+    pub confidence: Option<f64>,
+    /// New importance, 1 to 10.
+    pub importance: Option<i64>,
+    /// New tags, all of them.
+    pub tags: Option<Vec<String>>,
+    /// New expiry, or none.
+    pub expires_at: Option<Option<Millis>>,
+    /// New body, all of it, or none. Without new content, a text that was the old body's becomes the new one's.
+    pub body: Option<Option<Value>>,
+    /// Why: kept with the version that it replaces.
+    pub reason: Option<String>,
+}
+
+impl RecordUpdate {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        *self == RecordUpdate { reason: self.reason.clone(), ..RecordUpdate::default() }
+    }
+
+    /// Checks the bounds of the fields that are given; an update of nothing is refused.
+    pub fn validate(&self) -> Result<()> {
+        if self.is_empty() {
+            return Err(Error::invalid("update", "nothing to change; give at least one field"));
+        }
+        if let Some(content) = &self.content {
+            check_content(content)?;
+        }
+        if let Some(source) = &self.source {
+            check_label("source", source)?;
+        }
+        if let Some(Some(context)) = &self.context {
+            check_context(context)?;
+        }
+        if let Some(confidence) = self.confidence {
+            check_confidence(confidence)?;
+        }
+        if let Some(importance) = self.importance {
+            check_importance(importance)?;
+        }
+        if let Some(tags) = &self.tags {
+            check_tags(tags)?;
+        }
+        if let Some(Some(at)) = self.expires_at {
+            check_millis("expiresAt", at)?;
+        }
+        if let Some(reason) = &self.reason {
+            check_label("reason", reason)?;
+        }
+        Ok(())
+    }
+}
+
+/// A record as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The id the tools speak.
+    pub id: RecordId,
+    /// The id that survives export and sync: 26 characters of Crockford base 32.
+    pub ulid: String,
+    /// 1 for a record never changed; grows with each change.
+    pub version: i64,
+    /// The text, as it was given.
+    pub content: String,
+    /// SHA-256 of the NFC-normalised content, 64 lower-case hex digits; unique within the scope.
+    pub content_hash: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// Where it came from.
+    pub source: String,
+    /// What surrounded it.
+    pub context: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// 1 to 10.
+    pub importance: i64,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Whose it is.
+    pub scope: Scope,
+    /// When it was first saved.
+    pub created_at: Millis,
+    /// When it last changed (or was saved again).
+    pub updated_at: Millis,
+    /// When it stops being shown.
+    pub expires_at: Option<Millis>,
+    /// How often it was fetched by id.
+    pub access_count: i64,
+    /// When it was last fetched by id.
+    pub last_accessed_at: Option<Millis>,
+    /// What its kind holds beside the text.
+    pub body: Option<Body>,
+}
+
+/// A version of a record, the newest or an earlier one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version {
+    /// 1 for the first.
+    pub version: i64,
+    /// When it became the newest.
+    pub since: Millis,
+    /// When and why it was replaced; `None` for the newest.
+    pub replaced: Option<Replaced>,
+    /// Its text.
+    pub content: String,
+    /// What it was about.
+    pub kind: Kind,
+    /// Where it came from.
+    pub source: String,
+    /// What surrounded it.
+    pub context: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// 1 to 10.
+    pub importance: i64,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// When it stops being shown.
+    pub expires_at: Option<Millis>,
+    /// What its kind holds beside the text.
+    pub body: Option<Body>,
+}
+
+/// How a version came to be an earlier one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// When.
+    pub at: Millis,
+    /// Why.
+    pub reason: String,
+}
+
+/// What saving a record did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddOutcome {
+    /// The record's id: the new one, or that of the record which already had this text in this scope.
+    pub id: RecordId,
+    /// False when the text was there already.
+    pub created: bool,
+    /// Whether its vector is at hand.
+    pub embedding: EmbeddingState,
+}
+
+/// Whether a record can be found by meaning yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmbeddingState {
+    /// Its embedding is stored.
+    Ready,
+    /// It waits for the model; it is found by its words until then.
+    Pending,
+}
+
+/// What an update did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpdateOutcome {
+    /// The record as it is now.
+    pub record: Record,
+    /// Whether its text, as it is now, has its vector yet.
+    pub embedding: EmbeddingState,
+}

@@ -1,0 +1,25 @@
+//! What a store holds.
+
+use super::kind::Kind;
+use super::units::Millis;
+
+/// What the store holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stats {
+    /// Live records (not deleted, not expired).
+    pub total: u64,
+    /// Live records of each kind; kinds without any are absent.
+    pub by_kind: Vec<(Kind, u64)>,
+    /// Mean importance; 0 for an empty store.
+    pub avg_importance: f64,
+    /// Mean confidence; 0 for an empty store.
+    pub avg_confidence: f64,
+    /// Sum of the access counts of the live records.
+    pub total_accesses: u64,
+    /// Creation time of the oldest live record.
+    pub oldest: Option<Millis>,
+    /// Creation time of the newest live record.
+    pub newest: Option<Millis>,
+    /// Live records that wait for an embedding.
+    pub pending_embeddings: u64,
+}

@@ -1,0 +1,87 @@
+//! What lies over the screen: help, and the question before a deletion.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear, Padding, Paragraph};
+
+use super::page;
+use super::state::{Model, State};
+use super::theme::Theme;
+
+/// Columns of a box that has the room.
+const WIDTH: u16 = 64;
+
+const KEYS: [(&str, &str); 15] = [
+    ("type", "search; an empty line lists the first memories"),
+    ("↑ ↓", "choose a memory, or scroll the one you read"),
+    ("PgUp PgDn", "the same by pages"),
+    ("Enter", "read with the whole screen, and back"),
+    ("Tab", "between the list and the memory"),
+    ("Esc", "back to the list; there, leave"),
+    ("Home End", "of the search line, or of the memory"),
+    ("← →", "in the search line; in a memory, choose a link"),
+    ("Enter", "on a link, follow it"),
+    ("Backspace", "in a memory, back to where you followed a link"),
+    ("Alt-←", "the same"),
+    ("Del Ctrl-D", "delete, after a question"),
+    ("Ctrl-W", "delete the word before the cursor; Ctrl-U the line"),
+    ("Ctrl-C", "leave"),
+    ("F1 ?", "this help; ? where no question can be meant"),
+];
+
+/// Draws the help from its line `top` on. Returns the furthest that it can be scrolled.
+pub fn help(frame: &mut Frame, state: &State, top: usize, theme: Theme) -> usize {
+    let width = WIDTH.min(frame.area().width);
+    let columns = usize::from(width.saturating_sub(4));
+    let mut lines: Vec<_> =
+        KEYS.iter().flat_map(|(key, what)| page::wrap(what, columns, &format!("{key:<12}"), "            ")).collect();
+    let notes = notes(state);
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(notes.iter().flat_map(|note| page::wrap(note, columns, "", "")));
+    }
+    let area = centred(frame.area(), width, lines.len());
+    let end = lines.len().saturating_sub(usize::from(area.height.saturating_sub(2)));
+    let shown: Vec<_> = lines.into_iter().skip(top.min(end)).map(Line::from).collect();
+    let footer = if end > 0 { " ↑↓ more, any key closes " } else { " any key closes " };
+    let block = frame_block(Line::styled(" Keys ", theme.focused()))
+        .title_bottom(Line::styled(footer, theme.faint()).centered());
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(shown).block(block), area);
+    end
+}
+
+/// Everything that the status line has no room for.
+fn notes(state: &State) -> Vec<String> {
+    let model = match &state.model {
+        Model::Missing(why) => Some(format!("By words alone: {why}")),
+        Model::Loading | Model::Ready => None,
+    };
+    let warnings = state.found.iter().flat_map(|found| found.warnings.iter().map(|warning| format!("Note: {warning}")));
+    model.into_iter().chain(warnings).collect()
+}
+
+/// Asks whether to delete the memory `id` that begins with `line`.
+pub fn question(frame: &mut Frame, id: i64, line: &str, theme: Theme) {
+    let width = WIDTH.min(frame.area().width);
+    let columns = usize::from(width.saturating_sub(4));
+    let lines: Vec<_> = page::wrap(line, columns, "", "").into_iter().take(4).map(Line::from).collect();
+    let area = centred(frame.area(), width, lines.len());
+    let block = frame_block(Line::styled(format!(" Delete memory {id}? "), theme.notice()));
+    let block = block.title_bottom(Line::styled(" y / n ", theme.notice()).centered());
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+fn frame_block(title: Line<'static>) -> Block<'static> {
+    Block::bordered().padding(Padding::horizontal(1)).title(title)
+}
+
+/// The middle of `area`, for so many lines and a frame.
+fn centred(area: Rect, width: u16, lines: usize) -> Rect {
+    let height = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(area.height);
+    let [area] = Layout::vertical([Constraint::Length(height)]).flex(Flex::Center).areas(area);
+    let [area] = Layout::horizontal([Constraint::Length(width)]).flex(Flex::Center).areas(area);
+    area
+}

@@ -1,0 +1,136 @@
+//! The command: opens the store, and turns until somebody leaves.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::progress::Progress;
+use memorist_engine::types::Filter;
+
+use super::page::Broken;
+use super::screen::{self, Screen};
+use super::state::{Effect, Event, Measures, State};
+use super::theme::Theme;
+use super::view;
+use super::worker::{self, Worker};
+use crate::args::Browse;
+use crate::cli::app::Upkeep;
+use crate::cli::{App, list};
+use crate::exit::{Failure, Kind, Outcome};
+
+/// How often it is looked whether the process was told to end.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What reaches the screen's thread.
+#[derive(Debug)]
+pub enum Message {
+    /// Something happened.
+    Event(Event),
+    /// It cannot go on.
+    Failed(Failure),
+}
+
+/// Runs the command.
+pub fn run(app: &App, args: &Browse) -> Outcome {
+    screen::check(app.output())?;
+    let filter = list::filter(&args.filters, &app.settings().context.defaults);
+    filter.validate()?;
+    // What is typed letter by letter is not what anybody looked for.
+    let config = Config { log_searches: false, ..app.config(Upkeep::On) };
+    let engine = Engine::open(&app.settings().store, config)?;
+    let outcome = browse(&engine, filter, args.query.join(" "), &app.bars()?);
+    // After the screen was left: this may have to wait for others who write.
+    engine.close();
+    outcome
+}
+
+/// A thread that tells when it ends by a panic.
+struct Watched(Sender<Message>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let why = "a fault of this program; `memorist browse 2>FILE` writes into FILE what it was";
+            // When nobody waits for it, the screen was left already.
+            let _ = self.0.send(Message::Failed(Failure::new(Kind::Internal, why)));
+        }
+    }
+}
+
+fn browse(engine: &Engine, filter: Filter, query: String, stop: &dyn Progress) -> Outcome {
+    let (events_in, events) = mpsc::channel();
+    let (effects_in, effects) = mpsc::channel();
+    let (loading, wanted) = mpsc::channel();
+    let screen = Screen::take()?;
+    screen::read_keys(events_in.clone());
+    thread::scope(|scope| {
+        let answers = events_in.clone();
+        let loader = scope.spawn(move || {
+            let watched = Watched(answers);
+            worker::load_model(engine, &wanted, &watched.0);
+        });
+        let worker = scope.spawn(move || {
+            let watched = Watched(events_in);
+            Worker { engine, filter, answers: &watched.0, loading }.run(&effects);
+        });
+        // It drops the only sender of effects, which ends the worker, and that the loader.
+        let outcome = turn(screen, &events, effects_in, query, stop);
+        // Joined here, so that their panics, which `turn` has told, end nothing but them.
+        let _ = (worker.join(), loader.join());
+        outcome
+    })
+}
+
+/// Draws, waits, and takes in what happens, until somebody leaves.
+fn turn(
+    mut screen: Screen,
+    events: &Receiver<Message>,
+    effects: Sender<Effect>,
+    query: String,
+    stop: &dyn Progress,
+) -> Outcome {
+    let theme = Theme::of_environment();
+    let mut broken = Broken::default();
+    let (mut state, first) = State::new(query);
+    carry_out(&effects, first);
+    loop {
+        let mut measures = Measures::default();
+        screen.draw(|frame| measures = view::draw(frame, &state, theme, &mut broken))?;
+        state.drawn(measures);
+        let Some(mut message) = next(events, stop) else { return Ok(Kind::Cancelled.code()) };
+        // Whatever has come meanwhile is taken in before the next frame.
+        loop {
+            match message {
+                Message::Event(event) => carry_out(&effects, state.handle(event)),
+                Message::Failed(failure) => return Err(failure),
+            }
+            if state.leaving {
+                return Ok(0);
+            }
+            match events.try_recv() {
+                Ok(another) => message = another,
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+fn carry_out(effects: &Sender<Effect>, all: Vec<Effect>) {
+    for effect in all {
+        // A worker that is gone has said so itself.
+        let _ = effects.send(effect);
+    }
+}
+
+/// The next message; none when the process was told to end.
+fn next(events: &Receiver<Message>, stop: &dyn Progress) -> Option<Message> {
+    loop {
+        match events.recv_timeout(LOOK) {
+            Ok(message) => return Some(message),
+            Err(RecvTimeoutError::Timeout) if !stop.cancelled() => {}
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+}

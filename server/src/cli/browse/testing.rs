@@ -1,0 +1,106 @@
+//! What the tests of the screen share.
+
+use memorist_engine::types::{Kind, Record, RecordId, Scope};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::found::{By, Direction, Found, LinkLine, Memory, Row};
+use super::state::{Effect, Event, State};
+
+/// A memory with this text.
+pub fn record(id: RecordId, content: &str) -> Record {
+    Record {
+        id,
+        ulid: format!("01K0000000000000000000{id:04}"),
+        version: 2,
+        content: content.to_owned(),
+        content_hash: String::new(),
+        kind: Kind::Preference,
+        source: "manual".to_owned(),
+        context: Some("Talk about the new site".to_owned()),
+        confidence: 0.9,
+        importance: 7,
+        tags: vec!["ui".to_owned(), "theme".to_owned()],
+        scope: Scope { project: Some("atlas".to_owned()), agent: None },
+        created_at: 1_767_225_600_000,
+        updated_at: 1_767_312_000_000,
+        expires_at: None,
+        access_count: 3,
+        last_accessed_at: Some(1_767_312_000_000),
+        body: None,
+    }
+}
+
+/// An answer with these memories.
+pub fn found(by: By, contents: &[(RecordId, &str)]) -> Found {
+    let rows = contents.iter().enumerate().map(|(rank, (id, content))| {
+        Row::new(&record(*id, content), (by != By::Listing).then_some(1.0 - rank as f64 / 8.0))
+    });
+    Found { rows: rows.collect(), more: false, by, cold: by == By::Words, micros: 1_234, warnings: Vec::new() }
+}
+
+/// A screen, and what it has asked of the store.
+pub struct Play {
+    pub state: State,
+    pub effects: Vec<Effect>,
+}
+
+impl Play {
+    /// A screen just begun.
+    pub fn new(query: &str) -> Self {
+        let (state, effects) = State::new(query.to_owned());
+        Play { state, effects }
+    }
+
+    /// A screen that has listed `contents` and shows the first.
+    pub fn listing(contents: &[(RecordId, &str)]) -> Self {
+        let mut play = Play::new("");
+        play.answer(1, found(By::Listing, contents));
+        if let Some((id, content)) = contents.first() {
+            play.load(*id, content, &[]);
+        }
+        play
+    }
+
+    pub fn event(&mut self, event: Event) {
+        self.effects = self.state.handle(event);
+    }
+
+    pub fn answer(&mut self, turn: u64, found: Found) {
+        self.event(Event::Found { turn, found: Ok(found) });
+    }
+
+    /// The memory `id` arrives, with links to `links`.
+    pub fn load(&mut self, id: RecordId, content: &str, links: &[RecordId]) {
+        let links = links.iter().map(|other| LinkLine {
+            id: *other,
+            label: format!("caused: the memory {other}"),
+            direction: if *other > id { Direction::Out } else { Direction::In },
+        });
+        let memory = Memory { record: record(id, content), links: links.collect() };
+        self.event(Event::Loaded { id, memory: Ok(Some(Box::new(memory))) });
+    }
+
+    pub fn press(&mut self, code: KeyCode) {
+        self.event(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    pub fn control(&mut self, letter: char) {
+        self.event(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL)));
+    }
+
+    pub fn type_text(&mut self, text: &str) {
+        for letter in text.chars() {
+            self.press(KeyCode::Char(letter));
+        }
+    }
+
+    /// The ids of the list, in order.
+    pub fn ids(&self) -> Vec<RecordId> {
+        self.state.rows().iter().map(|row| row.id).collect()
+    }
+
+    /// The memory that is read.
+    pub fn shown(&self) -> Option<RecordId> {
+        self.state.memory.as_ref().map(|memory| memory.record.id)
+    }
+}

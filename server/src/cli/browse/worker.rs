@@ -1,0 +1,235 @@
+//! Carries out effects on the engine, so that typing never waits for it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use memorist_engine::types::{Filter, ListQuery, Mode, Query, RecordId, Tier};
+use memorist_engine::{Engine, Result};
+
+use super::found::{By, Found, Memory, Row};
+use super::session::Message;
+use super::state::{Effect, Event};
+
+/// A search begins when no letter was typed for so long.
+const PAUSE: Duration = Duration::from_millis(40);
+/// Most memories that a search shows.
+const FOUND: usize = 50;
+/// Most memories that are listed without a search.
+const LISTED: usize = 200;
+
+/// The worker's surroundings.
+pub struct Worker<'a> {
+    /// The store.
+    pub engine: &'a Engine,
+    /// Which memories are shown.
+    pub filter: Filter,
+    /// Where answers go.
+    pub answers: &'a Sender<Message>,
+    /// Asks for the model to be loaded.
+    pub loading: Sender<()>,
+}
+
+/// A search that waits for a pause in typing.
+struct Waiting {
+    due: Instant,
+    turn: u64,
+    text: String,
+}
+
+impl Worker<'_> {
+    /// Works until nobody sends effects any more. Of searches that wait, only the newest is done.
+    pub fn run(&self, effects: &Receiver<Effect>) {
+        self.ask_for_model();
+        let mut waiting: Option<Waiting> = None;
+        loop {
+            let effect = match &waiting {
+                Some(search) => effects.recv_timeout(search.due.saturating_duration_since(Instant::now())),
+                None => effects.recv().map_err(RecvTimeoutError::from),
+            };
+            let answer = match effect {
+                Ok(Effect::Search { turn, text }) => {
+                    waiting = Some(Waiting { due: Instant::now() + PAUSE, turn, text });
+                    continue;
+                }
+                Ok(Effect::Load(id)) => Event::Loaded { id, memory: self.load(id).map_err(|error| error.to_string()) },
+                Ok(Effect::Delete(id)) => Event::Deleted {
+                    id,
+                    deleted: self.engine.delete(id, &self.filter.viewer).map_err(|error| error.to_string()),
+                },
+                Err(RecvTimeoutError::Timeout) => {
+                    let Some(Waiting { turn, text, .. }) = waiting.take() else { continue };
+                    Event::Found { turn, found: self.find(text).map_err(|error| error.to_string()) }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            // Nobody waits for it when the screen has just been left.
+            let _ = self.answers.send(Message::Event(answer));
+        }
+    }
+
+    fn load(&self, id: RecordId) -> Result<Option<Box<Memory>>> {
+        // Peeking: looking through a store is no access that ranking should learn from.
+        let record = self.engine.peek(id, &self.filter.viewer)?;
+        Ok(record.map(|record| Box::new(Memory { record, links: Vec::new() })))
+    }
+
+    fn find(&self, text: String) -> Result<Found> {
+        if text.is_empty() { self.list() } else { self.search(text) }
+    }
+
+    fn list(&self) -> Result<Found> {
+        let started = Instant::now();
+        let records =
+            self.engine.list(&ListQuery { limit: LISTED, filter: self.filter.clone(), ..ListQuery::default() })?;
+        Ok(Found {
+            rows: records.iter().map(|record| Row::new(record, None)).collect(),
+            more: records.len() == LISTED,
+            by: By::Listing,
+            cold: false,
+            micros: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn ask_for_model(&self) {
+        // A loader that is gone has said so itself.
+        let _ = self.loading.send(());
+    }
+
+    /// By words alone while the model is not in memory: nobody waits for it, and it is loaded meanwhile.
+    fn search(&self, text: String) -> Result<Found> {
+        let cold = !self.engine.is_model_loaded();
+        if cold {
+            self.ask_for_model();
+        }
+        let mode = if cold { Mode::Keyword } else { Mode::Hybrid };
+        let query = Query { mode, limit: FOUND, filter: self.filter.clone(), ..Query::new(text) };
+        let reply = self.engine.search(&query)?;
+        let by = match (reply.tier, mode) {
+            (Tier::Substring, _) => By::Parts,
+            (Tier::Keyword, _) | (Tier::Full, Mode::Keyword) => By::Words,
+            (Tier::Full, _) => By::Meaning,
+        };
+        Ok(Found {
+            rows: reply.hits.iter().map(|hit| Row::new(&hit.record, Some(hit.score))).collect(),
+            more: reply.hits.len() == FOUND,
+            by,
+            cold,
+            micros: reply.explain.total_us,
+            warnings: reply.warnings,
+        })
+    }
+}
+
+/// Loads the model whenever that is asked for, until nobody can ask any more.
+pub fn load_model(engine: &Engine, wanted: &Receiver<()>, answers: &Sender<Message>) {
+    while let Ok(()) = wanted.recv() {
+        // All who have asked by now are answered at once.
+        while wanted.try_recv().is_ok() {}
+        let event = match engine.embed_query("a first text") {
+            Ok(_) => Event::ModelReady,
+            Err(error) => Event::ModelMissing(error.to_string()),
+        };
+        let _ = answers.send(Message::Event(event));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use memorist_engine::config::{Config, ModelSource};
+    use memorist_engine::types::{NewRecord, Viewer};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// What the worker answers to these effects, on a store of three memories: of no project, of atlas, of borealis.
+    fn answers(effects: &[Effect], project: Option<&str>) -> Vec<Event> {
+        let folder = TempDir::new().unwrap();
+        let config = Config { model: ModelSource::None, ..Config::default() };
+        let engine = Engine::open(folder.path(), config).unwrap();
+        for (text, project) in
+            [("dark mode", None), ("a dark wood", Some("atlas")), ("the dark side", Some("borealis"))]
+        {
+            let mut record = NewRecord::new(text);
+            record.scope.project = project.map(str::to_owned);
+            engine.add(&record).unwrap();
+        }
+        let filter = Filter::of(project.map_or(Viewer::OWNER, Viewer::in_project));
+        let (effects_in, effects_out) = mpsc::channel();
+        let (answers_in, answers) = mpsc::channel();
+        let (loading, wanted) = mpsc::channel();
+        effects.iter().for_each(|effect| effects_in.send(effect.clone()).unwrap());
+        thread::scope(|scope| {
+            let worker = Worker { engine: &engine, filter, answers: &answers_in, loading };
+            let worker = scope.spawn(move || worker.run(&effects_out));
+            // A search waits for a pause, which the end of the effects would cut off.
+            thread::sleep(5 * PAUSE);
+            drop(effects_in);
+            worker.join().unwrap();
+        });
+        load_model(&engine, &wanted, &answers_in);
+        drop(answers_in);
+        answers
+            .iter()
+            .map(|message| match message {
+                Message::Event(event) => event,
+                Message::Failed(failure) => panic!("{failure:?}"),
+            })
+            .collect()
+    }
+
+    fn search(turn: u64, text: &str) -> Effect {
+        Effect::Search { turn, text: text.to_owned() }
+    }
+
+    /// Turns and ids of the answers to searches.
+    fn found(events: &[Event]) -> Vec<(u64, Vec<RecordId>)> {
+        let rows = |found: &Found| found.rows.iter().map(|row| row.id).collect();
+        events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Found { turn, found: Ok(found) } => Some((*turn, rows(found))),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn of_searches_typed_in_a_hurry_the_last_is_done() {
+        let events = answers(&[search(1, ""), search(2, "w"), search(3, "wood")], None);
+        assert_eq!(found(&events), [(3, vec![2])]);
+        let Some(Event::Found { found: Ok(found), .. }) = events.first() else { panic!("{events:?}") };
+        assert!(found.cold && found.by == By::Words && found.rows[0].score.is_some(), "{found:?}");
+        let missing = events.iter().any(|event| matches!(event, Event::ModelMissing(why) if why.contains("model")));
+        assert!(missing, "it says why there is no model: {events:?}");
+    }
+
+    #[test]
+    fn only_memories_of_the_project_and_of_none_are_shown() {
+        assert_eq!(found(&answers(&[search(1, "")], Some("atlas"))), [(1, vec![1, 2])]);
+        let searched = found(&answers(&[search(1, "dark")], Some("atlas")));
+        assert!(matches!(&searched[..], [(1, ids)] if ids.len() == 2 && !ids.contains(&3)), "{searched:?}");
+    }
+
+    #[test]
+    fn a_memory_is_fetched_and_deleted_without_waiting_for_a_search() {
+        let events = answers(&[search(1, "dark"), Effect::Load(2), Effect::Delete(2), Effect::Load(2)], None);
+        let [
+            Event::Loaded { memory: Ok(Some(memory)), .. },
+            Event::Deleted { id: 2, deleted: Ok(true) },
+            Event::Loaded { memory: Ok(None), .. },
+            Event::Found { found: Ok(found), .. },
+            ..,
+        ] = &events[..]
+        else {
+            panic!("{events:?}")
+        };
+        assert_eq!(
+            (memory.record.content.as_str(), memory.record.access_count, found.rows.len()),
+            ("a dark wood", 0, 2)
+        );
+    }
+}

@@ -1,0 +1,326 @@
+//! Nothing leaks: whatever a tool of any profile is asked, its answer, errors included, holds nothing of a memory that
+//! its caller does not see, and such a memory stays as it is.
+//!
+//! Every memory has words of its own. Arguments are drawn by the names of the parameters that a tool publishes, so that
+//! a new tool is tried as soon as it is in a table; a parameter of a new name fails the test until it is given a way to
+//! be drawn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use memorist_engine::Engine;
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::HashEmbedder;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{
+    Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, Reach, Record, RecordId, Scope, Viewer,
+};
+use serde_json::{Map, Value, json};
+
+use super::profiles::{Answer, Profile, Served};
+use crate::args::ProfileName;
+use crate::ops::Context;
+use crate::wire::Defaults;
+
+const AGENTS: [&str; 2] = ["ann", "bob"];
+const PROJECTS: [&str; 2] = ["apollo", "gemini"];
+/// Calls of each tool for each viewer.
+const CALLS: usize = 4;
+
+/// Small random numbers, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    fn often(&mut self) -> bool {
+        self.below(2) == 0
+    }
+}
+
+/// A store of memories of every agent and project, and what was drawn for it.
+struct World {
+    engine: Engine,
+    dice: Dice,
+    /// Words given out.
+    words: usize,
+    _folder: tempfile::TempDir,
+}
+
+/// What the store holds, as its owner sees it: the memories, and the links of each.
+type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { model: ModelSource::None, ..Config::default() };
+        let embedder = Arc::new(HashEmbedder::new(64));
+        let engine = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
+        let mut world = World { engine, dice: Dice(7), words: 0, _folder: folder };
+        let owners = |names: &[&'static str]| names.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
+        for agent in owners(&AGENTS) {
+            for project in owners(&PROJECTS) {
+                for _ in 0..6 {
+                    world.add(Scope { agent: agent.map(Into::into), project: project.map(Into::into) });
+                }
+            }
+        }
+        let links: Vec<Link> = (0..120).map(|_| world.any_link()).collect();
+        world.engine.link_batch(&links, &Viewer::OWNER).unwrap();
+        world.engine.embed_pending(&NoProgress).unwrap();
+        world
+    }
+
+    /// A word that no memory has.
+    fn word(&mut self) -> String {
+        self.words += 1;
+        format!("own{}word", self.words)
+    }
+
+    fn add(&mut self, scope: Scope) {
+        let (own, context, tag) = (self.word(), self.word(), self.word());
+        let mut record = NewRecord::new(format!("the harbour of {own}"));
+        record.kind = self.dice.one(&Kind::ALL[..10]);
+        record.context = Some(format!("said by {context}"));
+        record.tags = vec![tag, "harbour".into()];
+        record.source = self.word();
+        record.scope = scope;
+        self.engine.add(&record).unwrap();
+    }
+
+    /// Between any two of the first memories, whoever owns them.
+    fn any_link(&mut self) -> Link {
+        let (from, to) = (1 + self.dice.below(50) as RecordId, 1 + self.dice.below(50) as RecordId);
+        Link { from, to, kind: self.dice.one(&LinkKind::ALL) }
+    }
+
+    fn state(&self) -> State {
+        let query = ListQuery { limit: MAX_LIMIT, ..ListQuery::default() };
+        let records = self.engine.list(&query).unwrap().into_iter();
+        records.map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER).unwrap(), record))).collect()
+    }
+
+    /// Arguments for a tool, by what it publishes. Names of scopes are not among them.
+    fn arguments(&mut self, tool: &Served, state: &State) -> Map<String, Value> {
+        let schema = &tool.definition.input_schema;
+        let none = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut arguments = Map::new();
+        for (name, shape) in properties {
+            let needed = required.iter().any(|field| field == name);
+            if !["project", "agent", "agent_id"].contains(&name.as_str()) && (needed || self.dice.often()) {
+                let value = self.value(&tool.definition.name, name, shape, state);
+                arguments.insert(name.clone(), value);
+            }
+        }
+        arguments
+    }
+
+    fn value(&mut self, tool: &str, name: &str, shape: &Value, state: &State) -> Value {
+        if let Some(values) = shape.get("enum").and_then(Value::as_array) {
+            return values[self.dice.below(values.len())].clone();
+        }
+        if shape.get("type").is_some_and(|name| name == "boolean") {
+            return self.dice.often().into();
+        }
+        // Anybody's: what is drawn is mostly out of view.
+        let all: Vec<&Record> = state.values().map(|(_, record)| record).collect();
+        let any = all[self.dice.below(all.len())];
+        let tag = any.tags.first().map_or("harbour", String::as_str);
+        match name {
+            "id" | "fact_id" | "fromId" | "toId" | "memoryId" => any.id.into(),
+            "ids" => json!([any.id]),
+            // Of a page.
+            "after" | "before" => 1000.into(),
+            "version" => 1.into(),
+            "maxDepth" => self.dice.below(4).into(),
+            "text" => self.dice.one(&[any.content.as_str(), tag]).into(),
+            "feature" => any.body.as_ref().and_then(|body| body.get("feature")).cloned().unwrap_or("none".into()),
+            "query" => {
+                let words = [any.content.as_str(), tag, any.context.as_deref().unwrap_or("harbour"), "harbour"];
+                self.dice.one(&words).into()
+            }
+            // Its own text, or that of another: a twin.
+            "content" | "fact" if self.dice.often() => any.content.clone().into(),
+            "content" | "context" | "source" | "fact" | "reason" | "session_id" | "user_message" | "agent_response"
+            | "title" | "description" => self.word().into(),
+            "body" => json!({ "title": self.word(), "description": self.word() }),
+            "tags" if self.dice.often() => json!([tag]),
+            "tags" => json!([self.word()]),
+            "entryType" => json!(any.kind),
+            "entryTypes" => json!([any.kind]),
+            "importance" | "minImportance" => (1 + self.dice.below(10)).into(),
+            "confidence" | "minConfidence" | "minScore" | "vectorWeight" | "keywordWeight" => {
+                (self.dice.below(10) as f64 / 10.0).into()
+            }
+            "minSimilarity" => (self.dice.below(10) as f64 / 20.0).into(),
+            "limit" => (1 + self.dice.below(100)).into(),
+            "maxTokens" => (10 + self.dice.below(10_000)).into(),
+            "createdAfter" => 0.into(),
+            "date_from" => "2020-01-01".into(),
+            "date_to" => "2100-01-01".into(),
+            "expiresAt" | "createdBefore" => 4_102_444_800_000_i64.into(),
+            other => panic!("{tool}: say here how to draw its parameter {other}"),
+        }
+    }
+}
+
+/// The words of a memory that are its own.
+fn words(record: &Record) -> BTreeSet<String> {
+    let text = format!("{record:?}");
+    text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| word.starts_with("own") && word.ends_with("word"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Every number below a key that names memories.
+fn ids(value: &Value, of_memories: bool, found: &mut BTreeSet<RecordId>) {
+    match value {
+        Value::Object(object) => object.iter().for_each(|(key, value)| {
+            let names = ["id", "Id", "ids", "By", "_id"].iter().any(|end| key.ends_with(end));
+            ids(value, names, found);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| ids(item, of_memories, found)),
+        Value::Number(number) if of_memories => found.extend(number.as_i64()),
+        _ => {}
+    }
+}
+
+fn reaches(names: &[&str]) -> Vec<Reach> {
+    [Reach::Shared].into_iter().chain(names.iter().map(|name| Reach::Own((*name).into()))).collect()
+}
+
+/// The name by which a call says how far it sees.
+fn said(reach: &Reach) -> Value {
+    match reach {
+        Reach::Every => Reach::EVERY.into(),
+        Reach::Shared => Value::Null,
+        Reach::Own(name) => name.clone().into(),
+    }
+}
+
+/// The settings of a server that is this viewer's.
+fn defaults(viewer: &Viewer) -> Defaults {
+    let name = |reach: &Reach| if let Reach::Own(name) = reach { Some(name.clone()) } else { None };
+    Defaults { project: name(&viewer.project), agent: name(&viewer.agent), otherwise: Reach::Shared }
+}
+
+/// Calls a tool as `viewer`, who is known by the server's settings or (`by_call`) says so in the call. `None` where the
+/// tool has no parameter for it. Otherwise who it was that looked, what was asked, and the answer.
+fn call(
+    world: &mut World,
+    tool: &Served,
+    viewer: &Viewer,
+    by_call: bool,
+    state: &State,
+) -> Option<(Viewer, Map<String, Value>, Value)> {
+    let mut arguments = world.arguments(tool, state);
+    let (mut viewer, mut server) = (viewer.clone(), viewer.clone());
+    let properties = tool.definition.input_schema.get("properties").and_then(Value::as_object);
+    let takes = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
+    if takes("agent_id") {
+        // Memorizer's name for it, which has no way to say "none": it means "main" then.
+        match &viewer.agent {
+            Reach::Own(name) => drop(arguments.insert("agent_id".into(), name.clone().into())),
+            Reach::Every | Reach::Shared => viewer.agent = Reach::Own("main".into()),
+        }
+    } else if by_call {
+        // Krolik's tools have no way to say "none" either.
+        if !takes("project") || !takes("agent") && viewer.project == Reach::Shared {
+            return None;
+        }
+        arguments.insert("project".into(), said(&viewer.project));
+        server.project = Reach::Own("apollo".into());
+        if takes("agent") {
+            arguments.insert("agent".into(), said(&viewer.agent));
+            server.agent = Reach::Own("ann".into());
+        }
+    }
+    let context = Context { defaults: defaults(&server), ..Context::default() };
+    let answer = match (tool.run)(&world.engine, &context, arguments.clone()) {
+        Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
+        Err(message) => message.into(),
+    };
+    Some((viewer, arguments, answer))
+}
+
+/// What is wrong with an answer, if anything.
+fn leak(viewer: &Viewer, before: &State, after: &State, arguments: &Map<String, Value>, answer: &Value) -> String {
+    let mut wrong = String::new();
+    let (mut seen, mut hidden) = (BTreeSet::new(), BTreeSet::new());
+    for (_, record) in before.values().chain(after.values()) {
+        if viewer.sees(&record.scope) { &mut seen } else { &mut hidden }.extend(words(record));
+    }
+    let text = answer.to_string();
+    for word in hidden.difference(&seen).filter(|word| text.contains(word.as_str())) {
+        let _ = write!(wrong, "it holds {word}; ");
+    }
+    let (mut told, mut asked) = (BTreeSet::new(), BTreeSet::new());
+    ids(answer, false, &mut told);
+    ids(&Value::Object(arguments.clone()), false, &mut asked);
+    let is_hidden = |id: RecordId| {
+        let known = before.get(&id).or(after.get(&id));
+        known.is_some_and(|(_, record)| !viewer.sees(&record.scope))
+    };
+    for id in told.difference(&asked).filter(|id| is_hidden(**id)) {
+        let _ = write!(wrong, "it names memory {id}; ");
+    }
+    // A link goes with either end: only those between two that are hidden must stay.
+    let as_it_was = |state: &State, id: RecordId| {
+        let (links, record) = state.get(&id)?;
+        let links = links.iter().filter(|link| is_hidden(link.other_end(id))).copied();
+        Some((links.collect::<Vec<_>>(), record.clone()))
+    };
+    for id in before.keys().copied().filter(|id| is_hidden(*id)) {
+        if as_it_was(before, id) != as_it_was(after, id) {
+            let _ = write!(wrong, "it changed memory {id}; ");
+        }
+    }
+    wrong
+}
+
+#[test]
+fn nothing_of_another_is_told_or_changed_by_any_tool() {
+    for name in ProfileName::value_variants() {
+        let mut world = World::new();
+        let mut state = world.state();
+        for tool in &Profile::of(*name).tools {
+            for agent in reaches(&AGENTS) {
+                for project in reaches(&PROJECTS) {
+                    let viewer = Viewer { agent: agent.clone(), project: project.clone() };
+                    for round in 0..CALLS {
+                        let Some((viewer, arguments, answer)) = call(&mut world, tool, &viewer, round % 2 == 1, &state)
+                        else {
+                            continue;
+                        };
+                        let after = world.state();
+                        let wrong = leak(&viewer, &state, &after, &arguments, &answer);
+                        let tool = &tool.definition.name;
+                        assert_eq!(wrong, "", "{name:?} {tool} {arguments:?} by {viewer:?}: {answer}");
+                        state = after;
+                    }
+                }
+            }
+            // Tools that delete leave some for the others.
+            while state.len() < 54 {
+                let scope = Scope {
+                    agent: Some(world.dice.one(&AGENTS).into()),
+                    project: Some(world.dice.one(&PROJECTS).into()),
+                };
+                world.add(scope);
+                state = world.state();
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Everything that memorist can do.
+
+use super::core::{self, INSTRUCTIONS, RECALL, REMEMBER};
+use super::tool::Does::{Change, Read};
+use super::{Profile, Served};
+use crate::ops;
+use crate::wire::{HistoryParams, LinkParams, ListParams, OutdatedParams, RollbackParams, StatsParams};
+
+/// The profile.
+pub fn profile() -> Profile {
+    Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
+}
+
+fn tools() -> Vec<Served> {
+    vec![
+        core::add(),
+        core::search(),
+        core::get(),
+        core::update(),
+        core::delete(),
+        core::link(),
+        core::chain(),
+        core::digest(),
+        unlink(),
+        outdated(),
+        history(),
+        roll_back(),
+        list(),
+        stats(),
+        purge(),
+    ]
+}
+
+fn unlink() -> Served {
+    Served::new(
+        Change,
+        "memory_unlink",
+        "Remove a link",
+        "Remove a link between two memories.",
+        |engine, context, params: LinkParams| ops::unlink(engine, context, &params),
+    )
+}
+
+fn outdated() -> Served {
+    Served::new(
+        Read,
+        "memory_outdated",
+        "Outdated memories",
+        "Memories that others have taken the place of, and which.",
+        |engine, context, params: OutdatedParams| ops::outdated(engine, context, &params),
+    )
+}
+
+fn history() -> Served {
+    Served::new(
+        Read,
+        "memory_history",
+        "History of a memory",
+        "Every version of a memory, and why it was replaced.",
+        |engine, context, params: HistoryParams| ops::history(engine, context, &params),
+    )
+}
+
+fn roll_back() -> Served {
+    Served::new(
+        Change,
+        "memory_rollback",
+        "Go back to a version",
+        "Make an earlier version of a memory the newest again.",
+        |engine, context, params: RollbackParams| ops::roll_back(engine, context, &params),
+    )
+}
+
+fn list() -> Served {
+    Served::new(
+        Read,
+        "memory_list",
+        "List memories",
+        "Memories in the order in which they were saved, page by page.",
+        |engine, context, params: ListParams| ops::list(engine, context, &params),
+    )
+}
+
+fn stats() -> Served {
+    Served::new(
+        Read,
+        "memory_stats",
+        "Memory statistics",
+        "How many memories there are, of which types and ages, and whether all are indexed.",
+        |engine, context, params: StatsParams| ops::stats(engine, context, &params),
+    )
+}
+
+fn purge() -> Served {
+    Served::new(
+        Change,
+        "memory_purge",
+        "Forget for good",
+        "Remove memories, or everything with a text, from every version, index, log and file, for good. Only when \
+         asked to.",
+        ops::purge,
+    )
+}

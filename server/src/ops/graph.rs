@@ -1,0 +1,75 @@
+//! Links, what hangs together by them, and the digest.
+
+use memorist_engine::types::{ChainQuery, DigestQuery, Link, OutdatedQuery, Reach, Viewer};
+use memorist_engine::{Engine, Error, Result};
+
+use super::Context;
+use crate::wire::{
+    self, ChainParams, ChainResult, DigestParams, DigestResult, Int, LinkParams, LinkResult, OutdatedParams,
+    OutdatedResult, UnlinkResult,
+};
+
+/// Memories of a chain, or of a list of outdated ones, that does not say how many.
+const SHOWN: usize = 50;
+/// Tokens of a digest that does not say how many.
+const DIGEST_TOKENS: usize = 1_000;
+
+/// `memory_link`.
+pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<LinkResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    Ok(LinkResult { created: engine.link(named(params), &viewer)? })
+}
+
+/// `memory_unlink`.
+pub fn unlink(engine: &Engine, context: &Context, params: &LinkParams) -> Result<UnlinkResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    Ok(UnlinkResult { removed: engine.unlink(named(params), &viewer)? })
+}
+
+fn named(params: &LinkParams) -> Link {
+    Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type }
+}
+
+/// `memory_chain`. An id without a memory is an answer, not an error.
+pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<ChainResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let defaults = ChainQuery::new(params.id.0, viewer);
+    let query = ChainQuery {
+        direction: params.direction.unwrap_or_default(),
+        max_depth: wire::size("maxDepth", params.max_depth, defaults.max_depth)?,
+        limit: wire::size("limit", params.limit, SHOWN)?,
+        ..defaults
+    };
+    let chain = engine.chain(&query)?;
+    if chain.hops.is_empty() {
+        return Ok(ChainResult { error: Some(Error::NotFound(query.start).to_string()), ..ChainResult::default() });
+    }
+    wire::chain_result(chain, params)
+}
+
+/// `memory_outdated`.
+pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let limit = wire::size("limit", params.limit, SHOWN)?;
+    let before = params.before.map(|Int(id)| id);
+    let outdated = engine.outdated(&OutdatedQuery { project: own_project(&viewer), before, limit, viewer })?;
+    let next = outdated.last().map(|one| one.record.id).filter(|_| outdated.len() == limit);
+    let detail = params.detail.unwrap_or_default();
+    Ok(OutdatedResult { results: outdated.into_iter().map(|one| wire::outdated(one, detail)).collect(), next })
+}
+
+/// `memory_digest`.
+pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?;
+    let query = DigestQuery { project: own_project(&viewer), feature: params.feature, viewer, with_superseded: false };
+    Ok(wire::digest(engine.digest(&query)?, most))
+}
+
+/// What is asked of a project is asked of its own memories, without the global ones.
+fn own_project(viewer: &Viewer) -> Option<String> {
+    match &viewer.project {
+        Reach::Own(name) => Some(name.clone()),
+        Reach::Every | Reach::Shared => None,
+    }
+}

@@ -1,0 +1,51 @@
+//! Versions and going back to one, and forgetting for good.
+
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::Purge;
+use memorist_engine::{Engine, Error, Result};
+
+use super::Context;
+use crate::wire::{self, HistoryParams, HistoryResult, Int, PurgeParams, PurgeResult, RollbackParams, UpdateResult};
+
+/// Versions of a history that does not say how many.
+const SHOWN: usize = 20;
+
+/// `memory_history`. An id without a memory is an answer, not an error.
+pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Result<HistoryResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let limit = wire::size("limit", params.limit, SHOWN)?;
+    match engine.history(params.id.0, &viewer, params.before.map(|Int(version)| version), limit) {
+        Ok(versions) => {
+            let next = versions.last().map(|version| version.version).filter(|_| versions.len() == limit);
+            Ok(HistoryResult { versions: versions.into_iter().map(wire::version).collect(), next, error: None })
+        }
+        Err(error @ Error::NotFound(_)) => {
+            Ok(HistoryResult { error: Some(error.to_string()), ..HistoryResult::default() })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// `memory_rollback`. An id without a memory is an answer, not an error.
+pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) -> Result<UpdateResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    match engine.roll_back(params.id.0, params.version.0, params.reason.as_deref(), &viewer) {
+        Ok(outcome) => Ok(UpdateResult::of(&outcome)),
+        Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// `memory_purge`.
+pub fn purge(engine: &Engine, context: &Context, params: PurgeParams) -> Result<PurgeResult> {
+    let purge = match (params.ids, params.text) {
+        (Some(ids), None) => Purge::Ids(ids.into_iter().map(|Int(id)| id).collect()),
+        (None, Some(text)) => Purge::Text(text),
+        _ => return Err(Error::invalid("ids", "give either ids or text")),
+    };
+    if !params.confirm {
+        return Err(Error::invalid("confirm", "must be true: what is purged cannot be had back"));
+    }
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    Ok(wire::purged(engine.purge(&purge, &viewer, &NoProgress)?))
+}

@@ -1,0 +1,28 @@
+//! One function per tool: parameters in, the engine asked, the result out. MCP and the command line both call these.
+//!
+//! | file | job |
+//! |---|---|
+//! | `records.rs` | saving, finding, changing, deleting, listing, counting |
+//! | `graph.rs` | links, what hangs together by them, and the digest |
+//! | `history.rs` | versions and going back to one, and forgetting for good |
+
+mod graph;
+mod history;
+mod records;
+
+pub use graph::{chain, digest, link, outdated, unlink};
+pub use history::{history, purge, roll_back};
+pub use records::{add, delete, get, list, save, search, stats, stats_of, update};
+
+use memorist_engine::types::Weights;
+
+use crate::wire::Defaults;
+
+/// What fills in what a call leaves out.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// Project and agent.
+    pub defaults: Defaults,
+    /// The weights of a hybrid search.
+    pub weights: Weights,
+}

@@ -1,0 +1,143 @@
+//! Saving, finding, changing, deleting, listing, counting.
+
+use memorist_engine::types::{Filter, ListQuery, Millis};
+use memorist_engine::{Engine, Error, Result};
+
+use super::Context;
+use crate::wire::{
+    self, AddParams, AddResult, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult,
+    SearchParams, SearchResult, StatsParams, StatsResult, UpdateParams, UpdateResult,
+};
+
+/// Links shown beside a memory, at most.
+const LINKS_SHOWN: usize = 50;
+/// Memories named that resemble a new one, at most.
+const SUGGESTED: usize = 3;
+/// Memories of a list that does not say how many.
+const LISTED: usize = 50;
+
+/// `memory_add`: saves, and says what resembles what was saved.
+pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let mut result = save(engine, context, params)?;
+    if result.created {
+        match engine.similar(result.id, &viewer, SUGGESTED) {
+            Ok(similar) => (result.warnings, result.suggestions) = wire::suggestions(&similar),
+            // It is saved: that is what was asked for.
+            Err(error) => tracing::debug!("what resembles memory {} was not found: {error}", result.id),
+        }
+    }
+    Ok(result)
+}
+
+/// Saves a memory, and looks for nothing that resembles it.
+pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
+    let record = wire::new_record(params, &context.defaults);
+    record.validate()?;
+    check_expiry(record.expires_at)?;
+    let outcome = engine.add(&record)?;
+    Ok(AddResult {
+        id: outcome.id,
+        created: outcome.created,
+        duplicate: !outcome.created,
+        embedding: outcome.embedding,
+        warnings: Vec::new(),
+        suggestions: Vec::new(),
+    })
+}
+
+/// A memory that nobody would ever see is a mistake.
+fn check_expiry(at: Option<Millis>) -> Result<()> {
+    match at {
+        Some(at) if at <= memorist_engine::now() => {
+            let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
+            Err(Error::invalid("expiresAt", why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `memory_search`.
+pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
+    let query = wire::query(params, &context.defaults, context.weights)?;
+    query.validate()?;
+    Ok(wire::search_result(engine.search(&query)?, params))
+}
+
+/// `memory_get`. An id without a memory is an answer, not an error.
+pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<GetResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let found = engine.get(params.id.0, &viewer).and_then(|record| Ok((engine.links(record.id, &viewer)?, record)));
+    match found {
+        Ok((links, record)) => {
+            let links = links.iter().take(LINKS_SHOWN).map(|link| wire::step(record.id, link)).collect();
+            Ok(GetResult { entry: Some(wire::Entry { links, ..wire::entry(record) }), error: None })
+        }
+        Err(error @ Error::NotFound(_)) => Ok(GetResult { entry: None, error: Some(error.to_string()) }),
+        Err(error) => Err(error),
+    }
+}
+
+/// `memory_update`. An id without a memory is an answer, not an error.
+pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
+    let id = params.id.0;
+    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let update = wire::record_update(params);
+    update.validate()?;
+    check_expiry(update.expires_at.flatten())?;
+    match engine.update(id, &update, &viewer) {
+        Ok(outcome) => Ok(UpdateResult::of(&outcome)),
+        Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// `memory_delete`.
+pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Result<DeleteResult> {
+    let deleted = engine.delete(params.id.0, &context.defaults.viewer(&params.project, &params.agent))?;
+    Ok(DeleteResult { success: deleted, deleted })
+}
+
+/// `memory_list`.
+pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<ListResult> {
+    let filter = Filter {
+        kinds: params.entry_types.clone().unwrap_or_default(),
+        tags: params.tags.clone().unwrap_or_default(),
+        min_importance: params.min_importance.map(|wire::Importance(least)| least),
+        ..Filter::of(context.defaults.viewer(&params.project, &params.agent))
+    };
+    let limit = wire::size("limit", params.limit, LISTED)?;
+    let after = params.after.map_or(0, |wire::Int(id)| id);
+    let newest_first = params.newest_first.unwrap_or(true);
+    let records = engine.list(&ListQuery { after, limit, newest_first, filter })?;
+    let next = records.last().map(|record| record.id).filter(|_| records.len() == limit);
+    let detail = params.detail.unwrap_or_default();
+    Ok(ListResult { results: records.into_iter().map(|record| wire::brief(record, detail)).collect(), next })
+}
+
+/// `memory_stats`.
+pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<StatsResult> {
+    stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)))
+}
+
+/// The same of some memories.
+pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
+    let stats = engine.stats(filter)?;
+    let indexes = engine.index_stats()?;
+    Ok(StatsResult {
+        total_entries: wire::count(stats.total),
+        by_type: stats.by_kind.iter().map(|(kind, number)| (kind.to_string(), wire::count(*number))).collect(),
+        avg_importance: stats.avg_importance,
+        avg_confidence: stats.avg_confidence,
+        total_accesses: wire::count(stats.total_accesses),
+        oldest_entry: stats.oldest,
+        newest_entry: stats.newest,
+        pending_embeddings: wire::count(stats.pending_embeddings),
+        indexes: IndexCounts {
+            vectors: wire::count(indexes.vectors),
+            documents: wire::count(indexes.documents),
+            unapplied: wire::count(indexes.unapplied),
+        },
+        model: indexes.model,
+    })
+}

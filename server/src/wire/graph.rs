@@ -1,0 +1,461 @@
+//! Links, what hangs together by them, and the digest: parameters and results.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use memorist_engine::Result;
+use memorist_engine::body::Body;
+use memorist_engine::types::{ByImportance, Chain, Digest, Direction, Link, LinkKind, Outdated, Record, RecordId};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::convert::{BYTES_PER_TOKEN, fit};
+use super::params::Detail;
+use super::results::Brief;
+use super::values::{Int, Patch};
+use super::{brief, count};
+
+/// `memory_link` and `memory_unlink`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LinkParams {
+    /// The memory that says something of the other.
+    pub from_id: Int,
+    /// The other.
+    pub to_id: Int,
+    /// What it says: it caused, supersedes, implements or contradicts the other, or is related.
+    #[schemars(schema_with = "link_schema")]
+    pub link_type: LinkKind,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// The same for agents.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// The answer of `memory_link`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LinkResult {
+    /// False: it was there already.
+    pub created: bool,
+}
+
+/// The answer of `memory_unlink`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UnlinkResult {
+    /// False: there was none.
+    pub removed: bool,
+}
+
+/// `memory_chain`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChainParams {
+    /// The memory to start from.
+    pub id: Int,
+    /// Way along the links, default both.
+    #[serde(default)]
+    #[schemars(schema_with = "direction_schema")]
+    pub direction: Option<Direction>,
+    /// Most links away, default 3.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 10))]
+    pub max_depth: Option<Int>,
+    /// Most memories, default 50.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    #[schemars(schema_with = "super::params::detail_schema")]
+    pub detail: Option<Detail>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// The answer of `memory_chain`: memories, or why there are none.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct ChainResult {
+    /// The start, then the nearest first.
+    pub results: Vec<ChainHit>,
+    pub total: i64,
+    /// There are more.
+    pub truncated: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+}
+
+/// A memory of a chain.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ChainHit {
+    #[serde(flatten)]
+    pub memory: Brief,
+    /// Links away from the start.
+    pub depth: i64,
+    /// The way there.
+    #[schemars(schema_with = "items_schema")]
+    pub path: Vec<Step>,
+}
+
+/// A link, seen from one of its ends.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// The memory at the other end.
+    pub id: i64,
+    pub link_type: LinkKind,
+    /// Forward: to the other end; backward: from it.
+    pub direction: Direction,
+}
+
+/// A link, seen from the memory `id`.
+pub fn step(id: RecordId, link: &Link) -> Step {
+    let direction = if link.from == id { Direction::Forward } else { Direction::Backward };
+    Step { id: link.other_end(id), link_type: link.kind, direction }
+}
+
+/// The answer of `memory_chain`.
+pub fn chain_result(chain: Chain, params: &ChainParams) -> Result<ChainResult> {
+    let detail = params.detail.unwrap_or_default();
+    let mut results: Vec<ChainHit> = Vec::with_capacity(chain.hops.len());
+    for hop in chain.hops {
+        let mut at = params.id.0;
+        let mut path = Vec::with_capacity(hop.path.len());
+        for link in &hop.path {
+            let step = step(at, link);
+            at = step.id;
+            path.push(step);
+        }
+        let depth = count(hop.depth as u64);
+        results.push(ChainHit { memory: brief(hop.record, detail), depth, path });
+    }
+    let cut = match params.max_tokens {
+        Some(most) => fit(&mut results, super::size("maxTokens", Some(most), 0)?),
+        None => None,
+    };
+    Ok(ChainResult {
+        total: count(results.len() as u64),
+        results,
+        truncated: chain.truncated || cut.is_some(),
+        warnings: cut.into_iter().collect(),
+        error: None,
+    })
+}
+
+/// `memory_outdated`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutdatedParams {
+    /// Those with a smaller id.
+    #[serde(default)]
+    pub before: Option<Int>,
+    /// Most memories, default 50.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    #[schemars(schema_with = "super::params::detail_schema")]
+    pub detail: Option<Detail>,
+    /// Of this project alone; null, "*" and the default as in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// The answer of `memory_outdated`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OutdatedResult {
+    /// Newest first.
+    pub results: Vec<OutdatedHit>,
+    /// There may be more: ask again with this as `before`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub next: Option<i64>,
+}
+
+/// A memory that others have taken the place of.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutdatedHit {
+    #[serde(flatten)]
+    pub memory: Brief,
+    /// The memories in its place.
+    pub superseded_by: Vec<i64>,
+}
+
+/// A memory that others have taken the place of.
+pub fn outdated(outdated: Outdated, detail: Detail) -> OutdatedHit {
+    OutdatedHit { memory: brief(outdated.record, detail), superseded_by: outdated.superseded_by }
+}
+
+/// `memory_digest`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DigestParams {
+    /// Its own memories alone; null, "*" and the default as in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// Only memories of this feature.
+    #[serde(default)]
+    pub feature: Option<String>,
+    /// Most tokens, default 1000.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// The answer of `memory_digest`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DigestResult {
+    pub project: Option<String>,
+    /// Unix milliseconds.
+    pub generated_at: i64,
+    pub summary: Summary,
+    pub key_decisions: Vec<Item>,
+    #[schemars(schema_with = "items_schema")]
+    pub active_patterns: Vec<Item>,
+    #[schemars(schema_with = "items_schema")]
+    pub recent_bugfixes: Vec<Item>,
+    pub outdated_count: i64,
+    /// Left out for maxTokens.
+    pub omitted: i64,
+}
+
+/// How many memories there are.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct Summary {
+    pub total_memories: i64,
+    pub by_type: BTreeMap<String, i64>,
+    pub by_importance: BTreeMap<String, i64>,
+}
+
+/// The counts of a digest. What there is none of is left out.
+pub fn summary(digest: &Digest) -> Summary {
+    let ByImportance { critical, high, medium, low } = digest.by_importance;
+    let degrees = [("critical", critical), ("high", high), ("medium", medium), ("low", low)];
+    Summary {
+        total_memories: count(digest.total),
+        by_type: digest.by_kind.iter().map(|(kind, number)| (kind.to_string(), count(*number))).collect(),
+        by_importance: degrees
+            .iter()
+            .filter(|(_, number)| *number > 0)
+            .map(|(name, number)| ((*name).to_owned(), count(*number)))
+            .collect(),
+    }
+}
+
+/// A memory in a digest.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct Item {
+    pub id: i64,
+    pub title: String,
+    pub description: String,
+    pub importance: i64,
+    pub created_at: i64,
+}
+
+/// Characters of a description in a digest.
+const DESCRIPTION_CHARS: usize = 200;
+/// Characters of a title that is made of a text.
+const TITLE_CHARS: usize = 80;
+
+fn item(record: Record) -> Item {
+    let (title, description) = titled(&record);
+    Item {
+        id: record.id,
+        title,
+        description: shortened(&description, DESCRIPTION_CHARS),
+        importance: record.importance,
+        created_at: record.created_at,
+    }
+}
+
+/// Title and description of a memory: those of its body, or the beginning of its text, and the text.
+pub fn titled(record: &Record) -> (String, String) {
+    let of_body = |name| record.body.as_ref().and_then(|body: &Body| body.get(name)).and_then(Value::as_str);
+    if let (Some(title), Some(description)) = (of_body("title"), of_body("description")) {
+        return (title.to_owned(), description.to_owned());
+    }
+    let text = record.content.trim();
+    let line = text.lines().next().unwrap_or_default();
+    let sentence = line.find(". ").map_or(line, |end| &line[..=end]);
+    (shortened(sentence, TITLE_CHARS), record.content.clone())
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+    }
+}
+
+/// The answer of `memory_digest`, of at most so many tokens as Markdown: the last of the longest list goes first.
+pub fn digest(digest: Digest, max_tokens: usize) -> DigestResult {
+    let summary = summary(&digest);
+    let items = |records: Vec<Record>| records.into_iter().map(item).collect();
+    let mut result = DigestResult {
+        project: digest.project,
+        generated_at: digest.generated_at,
+        summary,
+        key_decisions: items(digest.key_decisions),
+        active_patterns: items(digest.active_patterns),
+        recent_bugfixes: items(digest.recent_bugfixes),
+        outdated_count: count(digest.outdated),
+        omitted: 0,
+    };
+    while markdown(&result).len() > max_tokens.saturating_mul(BYTES_PER_TOKEN) {
+        let lists = [&mut result.key_decisions, &mut result.active_patterns, &mut result.recent_bugfixes];
+        let longest = lists.into_iter().max_by_key(|list| list.len());
+        if longest.and_then(Vec::pop).is_none() {
+            break;
+        }
+        result.omitted += 1;
+    }
+    result
+}
+
+/// A digest as text.
+pub fn markdown(digest: &DigestResult) -> String {
+    let of = digest.project.as_deref().unwrap_or("all memories in view");
+    let mut text = format!("# Digest: {of}\n\n{} memories", digest.summary.total_memories);
+    for counts in [&digest.summary.by_type, &digest.summary.by_importance] {
+        let counts: Vec<String> = counts.iter().map(|(name, number)| format!("{number} {name}")).collect();
+        if !counts.is_empty() {
+            let _ = write!(text, "; {}", counts.join(", "));
+        }
+    }
+    if digest.outdated_count > 0 {
+        let _ = write!(text, "; {} outdated", digest.outdated_count);
+    }
+    text.push('\n');
+    let lists = [
+        ("Key decisions", &digest.key_decisions),
+        ("Active patterns", &digest.active_patterns),
+        ("Recent bug fixes", &digest.recent_bugfixes),
+    ];
+    for (heading, items) in lists.iter().filter(|(_, items)| !items.is_empty()) {
+        let _ = write!(text, "\n## {heading}\n\n");
+        for item in *items {
+            let description = item.description.split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(text, "- **{}** (#{}): {description}", item.title, item.id);
+        }
+    }
+    if digest.omitted > 0 {
+        let _ = write!(text, "\n{} more left out for maxTokens.\n", digest.omitted);
+    }
+    text
+}
+
+pub(super) fn items_schema(_: &mut SchemaGenerator) -> Schema {
+    // What is in it says itself.
+    json_schema!({ "type": "array" })
+}
+
+pub(super) fn link_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": LinkKind::ALL.map(LinkKind::as_str) })
+}
+
+pub(super) fn direction_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": Direction::ALL.map(Direction::as_str) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memorist_engine::types::Kind;
+
+    fn record(id: RecordId, content: &str) -> Record {
+        Record {
+            id,
+            ulid: String::new(),
+            version: 1,
+            content: content.into(),
+            content_hash: String::new(),
+            kind: Kind::Decision,
+            source: "manual".into(),
+            context: None,
+            confidence: 1.0,
+            importance: 8,
+            tags: Vec::new(),
+            scope: Default::default(),
+            created_at: 0,
+            updated_at: 0,
+            expires_at: None,
+            access_count: 0,
+            last_accessed_at: None,
+            body: None,
+        }
+    }
+
+    fn of(key_decisions: Vec<Record>) -> Digest {
+        Digest {
+            project: Some("atlas".into()),
+            generated_at: 0,
+            total: 3,
+            by_kind: vec![(Kind::Decision, 3)],
+            by_importance: ByImportance { high: 3, ..ByImportance::default() },
+            key_decisions,
+            active_patterns: vec![record(9, "Return early")],
+            recent_bugfixes: Vec::new(),
+            outdated: 1,
+        }
+    }
+
+    #[test]
+    fn a_title_is_that_of_the_body_or_the_first_sentence() {
+        let told = |record: &Record| titled(record).0;
+        assert_eq!(told(&record(1, "We sail. By wind.")), "We sail.");
+        assert_eq!(told(&record(1, "\nVersion 2.1 sails\nby wind")), "Version 2.1 sails");
+        assert_eq!(told(&record(1, &"é".repeat(100))), format!("{}…", "é".repeat(79)));
+        let body =
+            Body::new(Kind::Decision, serde_json::json!({ "title": "Wind", "description": "It is free" })).unwrap();
+        let titled = titled(&Record { body: Some(body), ..record(1, "Wind It is free") });
+        assert_eq!(titled, ("Wind".to_owned(), "It is free".to_owned()));
+    }
+
+    #[test]
+    fn a_digest_reads_as_a_page() {
+        let page = markdown(&digest(of(vec![record(1, "We sail. By\nwind.")]), 1_000));
+        let wanted = "# Digest: atlas\n\n3 memories; 3 decision; 3 high; 1 outdated\n\n## Key decisions\n\n\
+                      - **We sail.** (#1): We sail. By wind.\n\n## Active patterns\n\n\
+                      - **Return early** (#9): Return early\n";
+        assert_eq!(page, wanted);
+    }
+
+    #[test]
+    fn a_digest_is_cut_from_its_longest_list_and_says_so() {
+        let records: Vec<_> = (1..=5).map(|id| record(id, &format!("Decision {id} {}", "word ".repeat(60)))).collect();
+        for most in [20, 100, 200, 400, 1_000] {
+            let cut = digest(of(records.clone()), most);
+            let page = markdown(&cut);
+            assert!(page.len() <= most * BYTES_PER_TOKEN || cut.key_decisions.is_empty(), "{most}: {page}");
+            let kept = cut.key_decisions.len() + cut.active_patterns.len();
+            assert_eq!(cut.omitted, 6 - kept as i64);
+            assert_eq!(page.contains("left out"), cut.omitted > 0, "{page}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Versions and going back to one, and forgetting for good: parameters and results.
+
+use memorist_engine::body::Body;
+use memorist_engine::types::{Kind, Purged, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::count;
+use super::values::{Int, Patch};
+
+/// `memory_history`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryParams {
+    /// Memory entry ID.
+    pub id: Int,
+    /// Versions before this one.
+    #[serde(default)]
+    pub before: Option<Int>,
+    /// Most versions, default 20.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// The answer of `memory_history`: versions, or why there are none.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct HistoryResult {
+    /// Newest first.
+    pub versions: Vec<VersionEntry>,
+    /// There may be more: ask again with this as `before`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub next: Option<i64>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+}
+
+/// A version of a memory. Times are Unix milliseconds.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionEntry {
+    pub version: i64,
+    /// When it became the newest.
+    pub since: i64,
+    /// When it was replaced; null: it is the newest.
+    pub until: Option<i64>,
+    /// Why it was replaced.
+    pub reason: Option<String>,
+    pub content: String,
+    #[schemars(with = "String")]
+    pub entry_type: Kind,
+    pub source: String,
+    pub context: Option<String>,
+    pub confidence: f64,
+    pub importance: i64,
+    pub tags: Vec<String>,
+    pub expires_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::params::object_schema")]
+    pub body: Option<Value>,
+}
+
+/// A version on the wire.
+pub fn version(version: Version) -> VersionEntry {
+    let (until, reason) = version.replaced.map(|replaced| (replaced.at, replaced.reason)).unzip();
+    VersionEntry {
+        version: version.version,
+        since: version.since,
+        until,
+        reason,
+        content: version.content,
+        entry_type: version.kind,
+        source: version.source,
+        context: version.context,
+        confidence: version.confidence,
+        importance: version.importance,
+        tags: version.tags,
+        expires_at: version.expires_at,
+        body: version.body.map(Body::into_value),
+    }
+}
+
+/// `memory_rollback`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackParams {
+    /// Memory entry ID.
+    pub id: Int,
+    /// The version to go back to.
+    pub version: Int,
+    /// Why; kept in the history.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_purge`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PurgeParams {
+    /// These memories.
+    #[serde(default)]
+    pub ids: Option<Vec<Int>>,
+    /// Or everything that has this text, exactly, in any version.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Must be true: it cannot be undone.
+    pub confirm: bool,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// The answer of `memory_purge`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PurgeResult {
+    /// Memories, with all versions.
+    pub records: i64,
+    /// Earlier versions of memories that stay.
+    pub versions: i64,
+    /// Searches forgotten.
+    pub queries: i64,
+    /// False: cleaning of the files goes on in the background.
+    pub complete: bool,
+    /// Files that are not the store's and may have it still.
+    pub elsewhere: Vec<String>,
+}
+
+/// What a purge has removed.
+pub fn purged(purged: Purged) -> PurgeResult {
+    PurgeResult {
+        records: count(purged.records),
+        versions: count(purged.versions),
+        queries: count(purged.queries),
+        complete: purged.complete,
+        elsewhere: purged.elsewhere.iter().map(|path| path.display().to_string()).collect(),
+    }
+}

@@ -1,0 +1,397 @@
+//! Parameters and results of the memory tools of Krolik, by its document. As there, parameters that it does not know
+//! are passed over.
+
+use memorist_engine::Result;
+use memorist_engine::types::{
+    Digest, Direction, Filter, Kind, LinkKind, Mode, NewRecord, Query, Reach, Record, RecordId, SearchReply, Tier,
+    Viewer, Weights,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::values::{Importance, Int, Iso, Patch};
+use super::{Defaults, Summary, count, summary, titled};
+
+/// The project that a call means: the one it names, or the server's.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Project(Option<String>);
+
+impl Project {
+    /// Who looks: this project, and what is global.
+    pub fn viewer(&self, defaults: &Defaults) -> Viewer {
+        defaults.viewer(&self.0.clone().map_or(Patch::Absent, Patch::Value), &Patch::Absent)
+    }
+
+    /// The project whose own memories are meant; none where a server has no project.
+    pub fn strict(viewer: &Viewer) -> Option<String> {
+        match &viewer.project {
+            Reach::Own(name) => Some(name.clone()),
+            Reach::Every | Reach::Shared => None,
+        }
+    }
+}
+
+/// A memory.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct Memory {
+    pub id: RecordId,
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    pub kind: Kind,
+    pub title: String,
+    pub description: String,
+    #[schemars(with = "String")]
+    pub importance: &'static str,
+    pub project: Option<String>,
+    pub feature: Option<String>,
+    pub tags: Vec<String>,
+    pub usage_count: i64,
+    pub created_at: Iso,
+    pub created_at_epoch: i64,
+}
+
+impl From<Record> for Memory {
+    fn from(record: Record) -> Self {
+        let (title, description) = titled(&record);
+        let feature = record.body.as_ref().and_then(|body| body.get("feature")).and_then(serde_json::Value::as_str);
+        Memory {
+            id: record.id,
+            kind: record.kind,
+            title,
+            description,
+            importance: Importance(record.importance).name(),
+            feature: feature.map(str::to_owned),
+            project: record.scope.project,
+            tags: record.tags,
+            usage_count: record.access_count,
+            created_at: Iso(record.created_at),
+            created_at_epoch: record.created_at,
+        }
+    }
+}
+
+/// What a memory that is saved may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum MemoryType {
+    Decision,
+    Pattern,
+    Bugfix,
+    Fact,
+    Preference,
+    Event,
+    Insight,
+    Task,
+    Relationship,
+    Background,
+}
+
+/// See [`MemoryType`].
+const TYPES: [Kind; 10] = [
+    Kind::Decision,
+    Kind::Pattern,
+    Kind::Bugfix,
+    Kind::Fact,
+    Kind::Preference,
+    Kind::Event,
+    Kind::Insight,
+    Kind::Task,
+    Kind::Relationship,
+    Kind::Background,
+];
+
+/// How much a memory matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Degree {
+    Critical = 10,
+    High = 8,
+    #[default]
+    Medium = 5,
+    Low = 2,
+}
+
+/// `krolik_mem_save`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Save {
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub kind: MemoryType,
+    /// Short title.
+    #[schemars(length(min = 1))]
+    pub title: String,
+    /// What there is to know, with its reasons.
+    #[schemars(length(min = 1))]
+    pub description: String,
+    /// How much it matters.
+    #[serde(default)]
+    pub importance: Degree,
+    /// Project that it belongs to.
+    #[serde(default)]
+    pub project: Project,
+    /// Feature that it belongs to.
+    pub feature: Option<String>,
+    /// Labels.
+    pub tags: Option<Vec<String>>,
+}
+
+impl Save {
+    /// The record to save: its text is title and description.
+    pub fn into_record(self, defaults: &Defaults) -> Result<NewRecord> {
+        let mut body = json!({ "title": self.title, "description": self.description });
+        if let Some(feature) = self.feature {
+            body["feature"] = feature.into();
+        }
+        let mut record = NewRecord::of_body(TYPES[self.kind as usize], body)?;
+        record.importance = self.importance as i64;
+        record.tags = self.tags.unwrap_or_default();
+        record.scope.project = self.project.0.or_else(|| defaults.project.clone());
+        record.scope.agent.clone_from(&defaults.agent);
+        Ok(record)
+    }
+}
+
+/// The answer of `krolik_mem_save`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Saved {
+    pub memory: Memory,
+}
+
+/// `krolik_mem_semantic_search`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Search {
+    /// Natural language query (e.g., "how do we handle user sessions")
+    pub query: String,
+    #[serde(default)]
+    pub project: Project,
+    #[serde(default = "ten")]
+    #[schemars(with = "f64")]
+    pub limit: Int,
+    /// Minimum cosine similarity (0-1)
+    #[serde(default = "half")]
+    pub min_similarity: f64,
+    /// Combine with BM25 keyword search
+    #[serde(default = "yes")]
+    pub hybrid: bool,
+}
+
+fn ten() -> Int {
+    Int(10)
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Search {
+    /// The search that it asks for.
+    pub fn query(&self, defaults: &Defaults) -> Query {
+        Query {
+            mode: if self.hybrid { Mode::Hybrid } else { Mode::Vector },
+            limit: usize::try_from(self.limit.0).unwrap_or_default(),
+            weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
+            min_similarity: Some(self.min_similarity),
+            filter: Filter::of(self.project.viewer(defaults)),
+            ..Query::new(self.query.clone())
+        }
+    }
+}
+
+/// The answer of `krolik_mem_semantic_search`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found {
+    pub results: Vec<Match>,
+    pub count: i64,
+    /// Where meaning could not be asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A memory that was found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Match {
+    pub memory: Memory,
+    /// 0 to 100.
+    pub relevance: f64,
+}
+
+impl Found {
+    /// What a search found. Without words, relevance is the similarity itself.
+    pub fn of(reply: SearchReply, hybrid: bool) -> Self {
+        let by_similarity = !hybrid && reply.tier == Tier::Full;
+        let relevance = |score: f64| (score * 100.0).clamp(0.0, 100.0);
+        let results: Vec<Match> = reply
+            .hits
+            .into_iter()
+            .map(|hit| Match {
+                relevance: relevance(hit.vector_score.filter(|_| by_similarity).unwrap_or(hit.score)),
+                memory: hit.record.into(),
+            })
+            .collect();
+        Found { count: count(results.len() as u64), results, warnings: reply.warnings }
+    }
+}
+
+/// `krolik_mem_link`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkParams {
+    /// Source memory ID
+    #[schemars(with = "f64")]
+    pub from_id: Int,
+    /// Target memory ID
+    #[schemars(with = "f64")]
+    pub to_id: Int,
+    /// Type of relationship
+    #[schemars(schema_with = "super::graph::link_schema")]
+    pub link_type: LinkKind,
+    /// Not of the document: for memories of another project than the server's.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub project: Project,
+}
+
+/// The answer of `krolik_mem_link`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Linked {
+    pub from_id: RecordId,
+    pub to_id: RecordId,
+    #[schemars(with = "String")]
+    pub link_type: LinkKind,
+    /// False: it was there already.
+    pub created: bool,
+}
+
+/// `krolik_mem_chain`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChainParams {
+    /// Starting memory ID
+    #[schemars(with = "f64")]
+    pub memory_id: Int,
+    /// Traversal direction
+    #[serde(default)]
+    #[schemars(schema_with = "super::graph::direction_schema")]
+    pub direction: Direction,
+    #[serde(default = "three")]
+    #[schemars(with = "f64")]
+    pub max_depth: Int,
+    /// Not of the document: for memories of another project than the server's.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub project: Project,
+}
+
+fn three() -> Int {
+    Int(3)
+}
+
+/// The answer of `krolik_mem_chain`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChainResult {
+    /// Each before what it leads to, the start first.
+    pub memories: Vec<Linkage>,
+    pub count: i64,
+}
+
+/// A memory of a chain.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Linkage {
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// Links away from the start.
+    pub depth: i64,
+}
+
+/// `krolik_mem_outdated`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct OutdatedParams {
+    #[serde(default)]
+    pub project: Project,
+}
+
+/// The answer of `krolik_mem_outdated`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OutdatedResult {
+    /// Newest first.
+    pub memories: Vec<Memory>,
+    pub count: i64,
+}
+
+/// `krolik_mem_digest`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct DigestParams {
+    #[serde(default)]
+    pub project: Project,
+    /// Filter by feature
+    pub feature: Option<String>,
+}
+
+/// The answer of `krolik_mem_digest`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DigestResult {
+    pub project: Option<String>,
+    pub generated_at: Iso,
+    pub summary: Summary,
+    pub key_decisions: Vec<Memory>,
+    pub active_patterns: Vec<Memory>,
+    pub recent_bugfixes: Vec<Memory>,
+    pub outdated_count: i64,
+}
+
+impl From<Digest> for DigestResult {
+    fn from(digest: Digest) -> Self {
+        let memories = |records: Vec<Record>| records.into_iter().map(Memory::from).collect();
+        DigestResult {
+            summary: summary(&digest),
+            project: digest.project,
+            generated_at: Iso(digest.generated_at),
+            key_decisions: memories(digest.key_decisions),
+            active_patterns: memories(digest.active_patterns),
+            recent_bugfixes: memories(digest.recent_bugfixes),
+            outdated_count: count(digest.outdated),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_types_and_degrees_are_those_of_the_same_name() {
+        for (at, kind) in TYPES.into_iter().enumerate() {
+            let named: MemoryType = serde_json::from_value(kind.as_str().into()).unwrap();
+            assert_eq!(named as usize, at);
+        }
+        for name in ["critical", "high", "medium", "low"] {
+            let degree: Degree = serde_json::from_value(name.into()).unwrap();
+            assert_eq!(name.parse(), Ok(Importance(degree as i64)));
+            assert_eq!(Importance(degree as i64).name(), name);
+        }
+    }
+
+    #[test]
+    fn both_sides_of_a_search_weigh_the_same() {
+        let asked: Search = serde_json::from_value(json!({ "query": "x" })).unwrap();
+        let query = asked.query(&Defaults::default());
+        assert_eq!(query.weights, Some(Weights { vector: 0.5, keyword: 0.5 }));
+        assert_eq!((query.mode, query.limit, query.min_similarity), (Mode::Hybrid, 10, Some(0.5)));
+    }
+}

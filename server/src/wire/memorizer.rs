@@ -1,0 +1,505 @@
+//! Parameters and results of the tools of Memorizer, by its document: facts and conversations of one agent. Where the
+//! document names a tool alone, the names of its fields are those that the system has. As there, parameters that it
+//! does not know are passed over.
+
+use std::fmt;
+use std::str::FromStr;
+
+use memorist_engine::Result;
+use memorist_engine::types::{
+    Filter, Kind, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::Defaults;
+use super::values::{Int, Iso};
+
+const DAY_MILLIS: Millis = 86_400_000;
+
+/// What a fact is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Category {
+    Preference,
+    Background,
+    Pattern,
+    Project,
+    Contact,
+    Decision,
+}
+
+/// See [`Category`].
+pub const CATEGORIES: [Kind; 6] =
+    [Kind::Preference, Kind::Background, Kind::Pattern, Kind::Project, Kind::Contact, Kind::Decision];
+
+impl From<Category> for Kind {
+    fn from(category: Category) -> Self {
+        CATEGORIES[category as usize]
+    }
+}
+
+/// The kinds of a category, or of all.
+pub fn kinds(category: Option<Category>) -> Vec<Kind> {
+    category.map_or(CATEGORIES.to_vec(), |category| vec![category.into()])
+}
+
+/// Whether a memory is a fact to these tools: a contact or project with fields of its own is a row of another table.
+pub fn is_fact(record: &Record) -> bool {
+    CATEGORIES.contains(&record.kind)
+        && (record.body.is_none() || !matches!(record.kind, Kind::Contact | Kind::Project))
+}
+
+/// Whose memories a call means.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct AgentId(String);
+
+impl Default for AgentId {
+    fn default() -> Self {
+        AgentId("main".into())
+    }
+}
+
+impl AgentId {
+    /// Who looks: this agent, in the server's project.
+    pub fn viewer(&self, defaults: &Defaults) -> Viewer {
+        Viewer { agent: Reach::Own(self.0.clone()), ..defaults.own_viewer() }
+    }
+
+    fn scope(self, defaults: &Defaults) -> Scope {
+        Scope { agent: Some(self.0), project: defaults.project.clone() }
+    }
+}
+
+/// `store_fact`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct StoreFact {
+    /// Which agent is storing this fact.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// A concise, self-contained statement.
+    #[schemars(length(min = 1))]
+    pub fact: String,
+    /// What the fact is about.
+    pub category: Category,
+    /// Where the fact came from.
+    pub source: Option<String>,
+    /// How sure it is.
+    #[serde(default = "certain")]
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: f64,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+impl StoreFact {
+    /// The record to save.
+    pub fn into_record(self, defaults: &Defaults) -> NewRecord {
+        let mut record = NewRecord::new(self.fact);
+        record.kind = self.category.into();
+        record.confidence = self.confidence;
+        record.source = self.source.unwrap_or(record.source);
+        record.scope = self.agent_id.scope(defaults);
+        record
+    }
+}
+
+/// The answer of `store_fact`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StoredFact {
+    pub fact_id: RecordId,
+    pub stored_at: Iso,
+    /// Facts of the category that say much the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub similar_existing: Vec<SimilarFact>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub message: Option<String>,
+}
+
+/// A fact that says much the same as another.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SimilarFact {
+    pub id: RecordId,
+    pub fact: String,
+}
+
+impl From<Record> for SimilarFact {
+    fn from(record: Record) -> Self {
+        SimilarFact { id: record.id, fact: record.content }
+    }
+}
+
+/// `list_facts`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ListFacts {
+    /// Agent ID to filter by.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// Category to filter by.
+    pub category: Option<Category>,
+    /// Maximum number of facts to return.
+    #[serde(default = "fifty")]
+    #[schemars(with = "f64")]
+    pub limit: Int,
+}
+
+fn fifty() -> Int {
+    Int(50)
+}
+
+/// The answer of `list_facts`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Facts {
+    pub facts: Vec<Fact>,
+    pub total_count: i64,
+}
+
+/// A fact.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Fact {
+    pub id: RecordId,
+    pub agent_id: Option<String>,
+    pub fact: String,
+    #[schemars(with = "String")]
+    pub category: Kind,
+    pub source: String,
+    pub confidence: f64,
+    pub created_at: Iso,
+    pub updated_at: Iso,
+    pub last_accessed_at: Option<Iso>,
+}
+
+impl From<Record> for Fact {
+    fn from(record: Record) -> Self {
+        Fact {
+            id: record.id,
+            agent_id: record.scope.agent,
+            fact: record.content,
+            category: record.kind,
+            source: record.source,
+            confidence: record.confidence,
+            created_at: Iso(record.created_at),
+            updated_at: Iso(record.updated_at),
+            last_accessed_at: record.last_accessed_at.map(Iso),
+        }
+    }
+}
+
+/// `update_fact`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct UpdateFact {
+    /// The agent whose fact it is.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// The ID of the fact to update (use list_facts to find it).
+    #[serde(alias = "id")]
+    #[schemars(with = "f64")]
+    pub fact_id: Int,
+    /// The new fact text to replace the old one.
+    #[schemars(length(min = 1))]
+    pub fact: String,
+    /// Optionally change the category.
+    pub category: Option<Category>,
+}
+
+impl UpdateFact {
+    /// The change that it asks for.
+    pub fn change(&self) -> RecordUpdate {
+        RecordUpdate {
+            content: Some(self.fact.clone()),
+            kind: self.category.map(Kind::from),
+            reason: Some("update_fact".into()),
+            ..RecordUpdate::default()
+        }
+    }
+}
+
+/// The answer of `update_fact`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UpdatedFact {
+    pub fact_id: RecordId,
+    pub old_fact: String,
+    pub new_fact: String,
+    #[schemars(with = "String")]
+    pub category: Kind,
+}
+
+/// `delete_fact`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct DeleteFact {
+    /// The agent whose fact it is.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// The ID of the fact to delete.
+    #[serde(alias = "id")]
+    #[schemars(with = "f64")]
+    pub fact_id: Int,
+}
+
+/// The answer of `delete_fact`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeletedFact {
+    pub deleted_fact: String,
+}
+
+/// `retrieve_memories`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RetrieveMemories {
+    /// Agent ID to filter by.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// What to look for.
+    pub query: String,
+    /// Maximum number of results of each sort.
+    #[serde(default = "five")]
+    #[schemars(with = "f64")]
+    pub limit: Int,
+    /// Whether to search conversations too.
+    #[serde(default = "yes")]
+    pub include_conversations: bool,
+}
+
+fn five() -> Int {
+    Int(5)
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The answer of `retrieve_memories`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Memories {
+    pub facts: Vec<FoundFact>,
+    pub conversations: Vec<FoundConversation>,
+}
+
+/// A fact that was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundFact {
+    pub id: RecordId,
+    pub fact: String,
+    #[schemars(with = "String")]
+    pub category: Kind,
+    pub confidence: f64,
+    pub created_at: Iso,
+}
+
+impl From<Record> for FoundFact {
+    fn from(record: Record) -> Self {
+        FoundFact {
+            id: record.id,
+            fact: record.content,
+            category: record.kind,
+            confidence: record.confidence,
+            created_at: Iso(record.created_at),
+        }
+    }
+}
+
+/// A conversation that was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundConversation {
+    pub id: RecordId,
+    pub user_message: String,
+    pub agent_response: String,
+    pub created_at: Iso,
+}
+
+impl From<Record> for FoundConversation {
+    fn from(record: Record) -> Self {
+        FoundConversation {
+            id: record.id,
+            user_message: said(&record, "user_message"),
+            agent_response: said(&record, "agent_response"),
+            created_at: Iso(record.created_at),
+        }
+    }
+}
+
+/// `store_conversation`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct StoreConversation {
+    /// Which agent had this conversation.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// The session that it belongs to.
+    pub session_id: Option<String>,
+    /// What the user said.
+    #[schemars(length(min = 1))]
+    pub user_message: String,
+    /// What the agent answered.
+    #[schemars(length(min = 1))]
+    pub agent_response: String,
+    /// Tags for categorization.
+    pub tags: Option<Vec<String>>,
+}
+
+impl StoreConversation {
+    /// The record to save.
+    pub fn into_record(self, defaults: &Defaults) -> Result<NewRecord> {
+        let mut body = json!({ "user_message": self.user_message, "agent_response": self.agent_response });
+        if let Some(session) = self.session_id {
+            body["session_id"] = session.into();
+        }
+        let mut record = NewRecord::of_body(Kind::Conversation, body)?;
+        record.tags = self.tags.unwrap_or_default();
+        record.scope = self.agent_id.scope(defaults);
+        Ok(record)
+    }
+}
+
+/// The answer of `store_conversation`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StoredConversation {
+    pub conversation_id: RecordId,
+    /// None: it is the agent who knows what is worth a fact.
+    pub facts_extracted: i64,
+    pub stored_at: Iso,
+}
+
+/// `search_conversations`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SearchConversations {
+    /// Agent ID to filter by.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// What to look for.
+    pub query: String,
+    /// Maximum number of conversations to return.
+    #[serde(default = "ten")]
+    #[schemars(with = "f64")]
+    pub limit: Int,
+    /// First day, as YYYY-MM-DD.
+    #[schemars(with = "Option<String>")]
+    pub date_from: Option<Day>,
+    /// Last day, as YYYY-MM-DD.
+    #[schemars(with = "Option<String>")]
+    pub date_to: Option<Day>,
+}
+
+fn ten() -> Int {
+    Int(10)
+}
+
+impl SearchConversations {
+    /// The search that it asks for.
+    pub fn query(&self, defaults: &Defaults) -> Query {
+        let mut query = search(&self.query, self.limit, vec![Kind::Conversation], self.agent_id.viewer(defaults));
+        query.filter.created_after = self.date_from.map(|Day(start)| start);
+        query.filter.created_before = self.date_to.map(|Day(start)| start + DAY_MILLIS);
+        query
+    }
+}
+
+/// A search for memories of these kinds.
+pub fn search(text: &str, limit: Int, kinds: Vec<Kind>, viewer: Viewer) -> Query {
+    let limit = usize::try_from(limit.0).unwrap_or_default();
+    Query { limit, filter: Filter { kinds, ..Filter::of(viewer) }, ..Query::new(text) }
+}
+
+/// A day, in UTC: when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Day(Millis);
+
+impl TryFrom<String> for Day {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Day {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        text.parse::<jiff::civil::Date>()
+            .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC))
+            .map(|start| Day(start.timestamp().as_millisecond()))
+            .map_err(|_| format!("{text:?} is not a day; give it as YYYY-MM-DD"))
+    }
+}
+
+/// The answer of `search_conversations`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Conversations {
+    pub conversations: Vec<Conversation>,
+    pub total_count: i64,
+}
+
+/// A turn of a conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Conversation {
+    pub id: RecordId,
+    pub agent_id: Option<String>,
+    pub session_id: Option<String>,
+    pub user_message: String,
+    pub agent_response: String,
+    pub tags: Option<Vec<String>>,
+    pub created_at: Iso,
+}
+
+impl From<Record> for Conversation {
+    fn from(record: Record) -> Self {
+        Conversation {
+            id: record.id,
+            session_id: Some(said(&record, "session_id")).filter(|session| !session.is_empty()),
+            user_message: said(&record, "user_message"),
+            agent_response: said(&record, "agent_response"),
+            agent_id: record.scope.agent,
+            tags: Some(record.tags).filter(|tags| !tags.is_empty()),
+            created_at: Iso(record.created_at),
+        }
+    }
+}
+
+/// A text of a conversation's body. One that was saved as a plain text is what the user said.
+fn said(record: &Record, field: &str) -> String {
+    let text = record.body.as_ref().and_then(|body| body.get(field)).and_then(serde_json::Value::as_str);
+    match text {
+        Some(text) => text.to_owned(),
+        None if record.body.is_none() && field == "user_message" => record.content.clone(),
+        None => String::new(),
+    }
+}
+
+/// There is no fact of this id.
+#[derive(Debug)]
+pub struct NoFact(pub RecordId);
+
+impl fmt::Display for NoFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fact with ID {} not found", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_categories_are_the_kinds_of_the_same_name() {
+        for (at, kind) in CATEGORIES.into_iter().enumerate() {
+            let named: Category = serde_json::from_value(kind.as_str().into()).unwrap();
+            assert_eq!((named as usize, Kind::from(named)), (at, kind));
+        }
+    }
+
+    #[test]
+    fn a_day_is_a_date() {
+        assert_eq!("1970-01-02".parse(), Ok(Day(DAY_MILLIS)));
+        for other in ["yesterday", "", "2026-13-01", "1767225600000"] {
+            assert!(other.parse::<Day>().unwrap_err().contains("YYYY-MM-DD"), "{other}");
+        }
+    }
+}

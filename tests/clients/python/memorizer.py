@@ -1,0 +1,253 @@
+"""Calls of Memorizer's document, on a server that stands in for it: every result whole, field by field.
+
+    memorizer.py PATH_TO_MEMORIST
+
+A check's name begins with the rows of the specification that it proves. Where the document names a tool alone, its
+parameters and results have the names that the system has.
+"""
+
+import re
+import time
+from datetime import datetime, timedelta, timezone
+
+from session import parameter, run_script
+
+CATEGORIES = ["preference", "background", "pattern", "project", "contact", "decision"]
+AGENT = parameter("string", default="main")
+TEXT = parameter("string", required=True)
+CATEGORY = parameter("string", of=CATEGORIES)
+DOCUMENTED = {
+    "store_fact": {
+        "agent_id": AGENT, "fact": TEXT, "category": parameter("string", required=True, of=CATEGORIES),
+        "source": parameter("string"), "confidence": parameter("number", default=1.0, least=0, most=1),
+    },
+    "list_facts": {"agent_id": AGENT, "category": CATEGORY, "limit": parameter("number", default=50)},
+    "update_fact": {"agent_id": AGENT, "fact_id": parameter("number", required=True), "fact": TEXT,
+                    "category": CATEGORY},
+    "delete_fact": {"agent_id": AGENT, "fact_id": parameter("number", required=True)},
+    "retrieve_memories": {
+        "agent_id": AGENT, "query": TEXT, "limit": parameter("number", default=5),
+        "include_conversations": parameter("boolean", default=True),
+    },
+    "store_conversation": {
+        "agent_id": AGENT, "session_id": parameter("string"), "user_message": TEXT, "agent_response": TEXT,
+        "tags": parameter("string[]"),
+    },
+    "search_conversations": {
+        "agent_id": AGENT, "query": TEXT, "limit": parameter("number", default=10), "date_from": parameter("string"),
+        "date_to": parameter("string"),
+    },
+}
+
+FACTS = [
+    ("preference", "Prefers dark mode in every editor"),
+    ("background", "Lives in Krakow near the river"),
+    ("pattern", "Goes running before breakfast"),
+    ("project", "Builds a catalogue of lighthouses"),
+    ("contact", "Manager is Anna Nowak"),
+    ("decision", "Chose tabs over spaces"),
+]
+TIMES = ("created_at", "updated_at", "last_accessed_at", "stored_at")
+
+
+class Timed:
+    """Takes the times out of results, once they have been checked to be texts of this run."""
+
+    def __init__(self, checks):
+        self.checks = checks
+        self.since = datetime.now(timezone.utc) - timedelta(seconds=1)
+
+    def __call__(self, result):
+        if isinstance(result, list):
+            return [self(item) for item in result]
+        if not isinstance(result, dict):
+            return result
+        for name, value in result.items():
+            if name in TIMES and value is not None:
+                sound = re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value) and (
+                    self.since <= datetime.fromisoformat(value.replace("Z", "+00:00"))
+                    <= datetime.now(timezone.utc) + timedelta(seconds=1))
+                if not sound:
+                    self.checks.that(f"R7 {name} is a time of this run as text", False, value)
+        return {name: self(value) for name, value in result.items() if name not in TIMES or value is None}
+
+
+async def check_store(checks, session, timed):
+    for number, (category, fact) in enumerate(FACTS, 1):
+        stored = await session.call("store_fact", {"fact": fact, "category": category})
+        checks.equal(f"T30 R8 a {category}", [timed(stored), sorted(stored)],
+                     [{"fact_id": number}, ["fact_id", "stored_at"]])
+    again = await session.call("store_fact", {"fact": FACTS[0][1], "category": "preference"})
+    checks.equal("T30 D2 the same fact of the same agent", timed(again),
+                 {"fact_id": 1, "message": "Fact already exists, updated timestamp"})
+    other = await session.call("store_fact", {
+        "agent_id": "scout", "fact": FACTS[0][1], "category": "preference", "source": "interview", "confidence": 0.8})
+    checks.equal("T30 D2 R23 the same fact of another agent is new", timed(other), {"fact_id": 7})
+    await session.refused("R8 another category is rejected", "store_fact", {"fact": "x", "category": "rumour"},
+                          "category",
+                          "rumour", *CATEGORIES)
+    await session.refused("R8 the category must be there", "store_fact", {"fact": "x"}, "category")
+    await session.refused("T30 the fact must be there", "store_fact", {"category": "decision"}, "fact")
+    await session.refused("T30 the fact is not empty", "store_fact", {"fact": "", "category": "decision"}, "empty")
+    await session.refused("T30 confidence is 0 to 1", "store_fact",
+                          {"fact": "x", "category": "decision", "confidence": 2}, "confidence")
+
+
+async def check_list(checks, session, timed):
+    def listed(number, category, fact, **fields):
+        return {"id": number, "agent_id": "main", "fact": fact, "category": category, "source": "manual",
+                "confidence": 1.0, "last_accessed_at": None, **fields}
+
+    facts = await session.call("list_facts")
+    first = facts["facts"][-1]
+    checks.that("D2 the fact stored again was updated later", first["updated_at"] > first["created_at"], first)
+    wanted = [listed(number, *fact) for number, fact in reversed(list(enumerate(FACTS, 1)))]
+    checks.equal("T31 R7 the facts, the newest first", timed(facts), {"facts": wanted, "total_count": 6})
+    checks.equal("T31 of one category", timed(await session.call("list_facts", {"category": "contact"})),
+                 {"facts": [listed(5, *FACTS[4])], "total_count": 1})
+    checks.equal("T31 a limit", timed(await session.call("list_facts", {"limit": 2})),
+                 {"facts": wanted[:2], "total_count": 6})
+    wanted = listed(7, *FACTS[0], agent_id="scout", source="interview", confidence=0.8)
+    checks.equal("T31 R7 R23 of another agent", timed(await session.call("list_facts", {"agent_id": "scout"})),
+                 {"facts": [wanted], "total_count": 1})
+    checks.equal("T31 R23 of an agent without facts", await session.call("list_facts", {"agent_id": "nobody"}),
+                 {"facts": [], "total_count": 0})
+
+
+async def check_conversations(checks, session, timed):
+    turn = {"session_id": "monday", "user_message": "When does the ferry leave?",
+            "agent_response": "At nine, from pier two.",
+            "tags": ["travel"]}
+    stored = await session.call("store_conversation", turn)
+    checks.equal("T35 a turn", [timed(stored), sorted(stored)],
+                 [{"conversation_id": 8, "facts_extracted": 0}, ["conversation_id", "facts_extracted", "stored_at"]])
+    again = await session.call("store_conversation", turn)
+    checks.equal("T35 R9 the same turn again is another", timed(again), {"conversation_id": 9, "facts_extracted": 0})
+    bare = {"user_message": "Is the pharmacy open?", "agent_response": "Until six."}
+    checks.equal("T35 a turn without session and tags", timed(await session.call("store_conversation", bare)),
+                 {"conversation_id": 10, "facts_extracted": 0})
+    await session.refused("T35 what was answered must be there", "store_conversation", {"user_message": "x"},
+                          "agent_response")
+    await session.embedded()
+    found = timed(await session.call("search_conversations", {"query": "ferry"}))
+    wanted = {"agent_id": "main", **turn}
+    checks.equal("T36 R9 the turns that are found, whole", sorted(found["conversations"],
+                                                                  key=lambda one: one["id"])[:2],
+                 [{"id": 8, **wanted}, {"id": 9, **wanted}])
+    checks.equal("T36 their number", found["total_count"], len(found["conversations"]))
+    found = timed(await session.call("search_conversations", {"query": "pharmacy", "limit": 1}))
+    checks.equal("T36 R9 a turn without session and tags", found, {
+        "conversations": [{"id": 10, "agent_id": "main", "session_id": None, **bare, "tags": None}], "total_count": 1})
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    since = await session.call("search_conversations", {"query": "ferry", "date_from": today, "date_to": today})
+    checks.that("T36 the days are part of the range", since["total_count"] >= 2, since)
+    never = {"conversations": [], "total_count": 0}
+    checks.equal("T36 days before", await session.call("search_conversations", {"query": "ferry",
+                                                                                "date_to": "2020-01-01"}),
+                 never)
+    checks.equal("T36 days after", await session.call("search_conversations", {"query": "ferry",
+                                                                               "date_from": "2100-01-01"}),
+                 never)
+    await session.refused("T36 what is no day is refused", "search_conversations", {"query": "x",
+                                                                                    "date_from": "monday"},
+                          "date_from", "YYYY-MM-DD")
+    checks.equal("T36 R23 another agent's", await session.call("search_conversations", {"agent_id": "scout",
+                                                                                        "query": "ferry"}),
+                 never)
+
+
+async def check_retrieve(checks, session, timed):
+    def found(number):
+        category, fact = FACTS[number - 1]
+        return {"id": number, "fact": fact, "category": category, "confidence": 1.0}
+
+    async def retrieve(query, **more):
+        return timed(await session.call("retrieve_memories", {"query": query, **more}))
+
+    answer = await retrieve("where does the user live")
+    checks.equal("T34 Q10 by meaning", answer["facts"][0], found(2))
+    checks.equal("T34 five of each sort at most", [len(answer["facts"]), len(answer["conversations"])], [5, 3])
+    checks.equal("T34 Q13 Z17 by the stem of a word", (await retrieve("run", limit=1))["facts"], [found(3)])
+    answer = await retrieve("ferry", limit=1)
+    checks.that("T34 conversations too", [sorted(one) for one in answer["conversations"]] == [
+        ["agent_response", "id", "user_message"]] and answer["conversations"][0]["id"] in (8, 9), answer)
+    answer = await retrieve("ferry", include_conversations=False)
+    checks.equal("T34 without conversations", answer["conversations"], [])
+    scouts = await retrieve("dark mode", agent_id="scout")
+    checks.equal("T34 R23 an agent finds its own alone", scouts, {
+        "facts": [{"id": 7, "fact": FACTS[0][1], "category": "preference", "confidence": 0.8}], "conversations": []})
+    checks.equal("T34 R23 another agent finds nothing", await retrieve("dark mode", agent_id="nobody"),
+                 {"facts": [], "conversations": []})
+    await session.refused("T34 the query must be there", "retrieve_memories", {}, "query")
+
+
+async def check_change(checks, session, timed):
+    updated = await session.call("update_fact", {"fact_id": 2, "fact": "Moved to Gdynia by the sea"})
+    checks.equal("T32 a new text", updated, {
+        "fact_id": 2, "old_fact": FACTS[1][1], "new_fact": "Moved to Gdynia by the sea", "category": "background"})
+    await session.embedded()
+    answer = timed(await session.call("retrieve_memories", {"query": "which town is home", "limit": 1}))
+    checks.equal("T32 E10 it is found by its new meaning", answer["facts"][0]["id"], 2)
+    answer = await session.call("retrieve_memories", {"query": "Krakow", "limit": 1, "include_conversations": False})
+    checks.that("T32 nothing has the old text", "Krakow" not in str(answer), answer)
+    updated = await session.call("update_fact", {"id": 2, "fact": "Moved to Gdynia", "category": "decision"})
+    checks.equal("T32 a new category", updated, {
+        "fact_id": 2, "old_fact": "Moved to Gdynia by the sea", "new_fact": "Moved to Gdynia", "category": "decision"})
+    await session.refused("T32 X3 no such fact", "update_fact", {"fact_id": 99, "fact": "x"},
+                          "Fact with ID 99 not found")
+    await session.refused("T32 R23 another agent's fact", "update_fact", {"agent_id": "scout", "fact_id": 2,
+                                                                          "fact": "x"},
+                          "Fact with ID 2 not found")
+    await session.refused("T32 a conversation is no fact", "update_fact", {"fact_id": 8, "fact": "x"},
+                          "Fact with ID 8 not found")
+    await session.refused("T33 R23 another agent's fact", "delete_fact", {"agent_id": "scout", "fact_id": 2},
+                          "Fact with ID 2 not found")
+    checks.equal("T33 a fact is deleted", await session.call("delete_fact", {"fact_id": 2}),
+                 {"deleted_fact": "Moved to Gdynia"})
+    await session.refused("T33 X3 it is gone", "delete_fact", {"fact_id": 2}, "Fact with ID 2 not found")
+    listed = await session.call("list_facts")
+    checks.equal("T33 it is not listed", [[fact["id"] for fact in listed["facts"]], listed["total_count"]], [[6, 5, 4,
+                                                                                                              3, 1], 5])
+
+
+async def check_similar(checks, session, timed):
+    tea = await session.call("store_fact", {"fact": "Drinks green tea every morning", "category": "preference"})
+    number = tea["fact_id"]
+    checks.equal("D3 nothing is like it", sorted(tea), ["fact_id", "stored_at"])
+    again = await session.call("store_fact", {"fact": "Drinks green tea every evening", "category": "preference"})
+    checks.that("D3 the warning says what to do",
+                "1 similar fact" in again["message"] and "update_fact" in again["message"],
+                again)
+    again.pop("message")
+    checks.equal("D3 D4 it is stored all the same, with what is like it", timed(again), {
+        "fact_id": number + 1, "similar_existing": [{"id": number, "fact": "Drinks green tea every morning"}]})
+    other = await session.call("store_fact", {"fact": "Drinks green tea every night", "category": "pattern"})
+    checks.equal("D3 of another category nothing is said", sorted(other), ["fact_id", "stored_at"])
+    scouts = await session.call("store_fact", {"agent_id": "scout", "fact": "Drinks green tea every noon",
+                                               "category": "preference"})
+    checks.equal("D3 R23 of another agent nothing is said", sorted(scouts), ["fact_id", "stored_at"])
+    await session.refused("D5 a password is refused", "store_fact",
+                          {"fact": "password: hunter2", "category": "background"}, "password")
+
+
+async def check_tables(checks, session):
+    """A contact with fields of its own is a row of another table, not a fact."""
+    contact = session.command("add", "Ben Baker, cook at the harbour", "--kind", "contact", "--agent", "main")["id"]
+    count = (await session.call("list_facts", {"category": "contact"}))["total_count"]
+    checks.equal("R8 a contact that is a text is a fact", count, 2)
+    await session.call("delete_fact", {"fact_id": contact})
+
+
+async def script(checks, session):
+    timed = Timed(checks)
+    await check_store(checks, session, timed)
+    await check_list(checks, session, timed)
+    await check_conversations(checks, session, timed)
+    await check_retrieve(checks, session, timed)
+    await check_change(checks, session, timed)
+    await check_similar(checks, session, timed)
+    await check_tables(checks, session)
+
+
+if __name__ == "__main__":
+    run_script("memorizer", DOCUMENTED, script)

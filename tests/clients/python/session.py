@@ -1,0 +1,157 @@
+"""What the Python programs here share: one client with the checks that every call goes through, and what `tools/list`
+says of a tool in a form that can be compared with its document."""
+
+import asyncio
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import jsonschema
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from check import PATIENCE_SECONDS, Checks, binary_argument
+
+
+# Tools whose text is not the structured content.
+IN_WORDS = ("memory_digest",)
+
+
+class Session:
+    """One client, with the checks that every call goes through."""
+
+    def __init__(self, checks, client, binary, store):
+        self.checks = checks
+        self.client = client
+        self.binary = binary
+        self.store = store
+        self.schemas = {}
+
+    async def read_tools(self):
+        tools = (await self.client.list_tools()).tools
+        self.schemas = {tool.name: tool.output_schema for tool in tools}
+        return tools
+
+    async def raw(self, tool, arguments):
+        return await asyncio.wait_for(self.client.call_tool(tool, arguments), PATIENCE_SECONDS)
+
+    async def call(self, tool, arguments=None):
+        """The structured content of a call that must succeed. The client validates it too."""
+        result = await self.raw(tool, arguments or {})
+        if result.is_error:
+            raise RuntimeError(f"{tool} {arguments}: {text_of(result)}")
+        # Only what does not validate is worth a line: there are some hundred calls.
+        for error in jsonschema.Draft202012Validator(self.schemas[tool]).iter_errors(result.structured_content):
+            self.checks.that(f"the result of {tool} fits its outputSchema", False, error.message)
+        if tool in IN_WORDS:
+            self.checks.that(f"the text of {tool} is in words", text_of(result).startswith("# "), text_of(result))
+        elif json.loads(text_of(result)) != result.structured_content:
+            self.checks.that(f"the text of {tool} is its structured content", False, text_of(result))
+        return result.structured_content
+
+    async def refused(self, name, tool, arguments, *says):
+        """A check that a call is an error whose text says all of this."""
+        result = await self.raw(tool, arguments)
+        text = text_of(result)
+        self.checks.that(name, result.is_error and all(word in text for word in says),
+                         f"isError {result.is_error}, wanted {says} in {text[:300]!r}")
+
+    async def search(self, query, **arguments):
+        return await self.call("memory_search", {"query": query, **arguments})
+
+    def command(self, *arguments):
+        """What a command of the store's owner says, whatever tools the profile has."""
+        told = subprocess.run([self.binary, "--store", str(self.store), "--quiet", "--json", *arguments], check=True,
+                              stdout=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+        return json.loads(told.stdout)
+
+    def stats(self):
+        return self.command("stats")
+
+    async def embedded(self):
+        """Waits until the background worker has embedded every text."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (await asyncio.to_thread(self.stats))["pendingEmbeddings"]:
+            if time.monotonic() > end:
+                raise RuntimeError("texts stay without an embedding")
+            await asyncio.sleep(0.02)
+
+
+def text_of(result):
+    return "".join(block.text for block in result.content if block.type == "text")
+
+
+def ids(answer):
+    return [hit["id"] for hit in answer["results"]]
+
+
+@asynccontextmanager
+async def stdio_session(checks, binary, store, mode="auto", *options, **variables):
+    """A client with a server of its own."""
+    with tempfile.TemporaryFile("w+") as stderr:
+        environment = os.environ | {"MEMORIST_STORE": str(store)} | variables
+        parameters = StdioServerParameters(command=binary, args=["serve", *options], env=environment)
+        async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
+            yield Session(checks, client, binary, store)
+        stderr.seek(0)
+        checks.equal("stderr of the stdio server is empty", stderr.read(), "")
+
+
+def parameter(kind, required=False, default=None, of=None, least=None, most=None):
+    """A parameter as a document describes it: its JSON type (`string[]` for a list), whether it must be given, what
+    holds without it, and the values allowed."""
+    told = {"type": kind, "required": required, "default": default, "of": of, "least": least, "most": most}
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def parameters(tool):
+    """The same of every parameter of a tool, as `tools/list` has it."""
+    schema = tool.input_schema
+    found = {}
+    for name, field in schema["properties"].items():
+        kind, of = field.get("type"), field.get("enum")
+        if kind == "array":
+            kind, of = f"{field['items'].get('type')}[]", field["items"].get("enum")
+        found[name] = parameter(kind, name in schema.get("required", []), field.get("default"), of,
+                                field.get("minimum"),
+                                field.get("maximum"))
+    return found
+
+
+class Warnings(logging.Handler):
+    """Keeps what the client's library complains about."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        # The server library answers the end of a session with 202, which the client takes for a failure.
+        if "Session termination failed: 202" not in record.getMessage():
+            self.texts.append(f"{record.name}: {record.getMessage()}")
+
+
+def run_script(profile, documented, script, *options):
+    """Runs a script of calls made from the document of another system, on a server of that profile and a new store.
+    `documented` holds the parameters of each tool by its name."""
+    async def run(checks, binary, store):
+        async with stdio_session(checks, binary, store, "auto", "--profile", profile, *options) as session:
+            tools = {tool.name: tool for tool in await session.read_tools()}
+            checks.equal("tools/list has the tools of the document", sorted(tools), sorted(documented))
+            for name in sorted(tools.keys() & documented.keys()):
+                checks.equal(f"{name} has the parameters of the document", parameters(tools[name]), documented[name])
+            named = [name for name in tools if name in session.client.instructions]
+            checks.that("the server's instructions name its tools", named, session.client.instructions)
+            await script(checks, session)
+
+    checks = Checks(f"python {profile}")
+    with tempfile.TemporaryDirectory() as folder, checks.section("the session runs to its end"):
+        asyncio.run(run(checks, binary_argument(), Path(folder) / "store"))
+    checks.end()

@@ -1,0 +1,388 @@
+//! What is purged is in no file of the store any more, whoever has it open and whatever is killed meanwhile; what has
+//! expired is deleted, and nothing else is.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use memorist_engine::config::{Backend, Config};
+use memorist_engine::paths::StorePaths;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::records::Records;
+use memorist_engine::types::{Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
+use memorist_engine::{Engine, now};
+
+use crate::support::{Setup, Store, another_process, hashed};
+
+/// Words that occur in nothing else.
+const WORDS: [&str; 3] = ["xqkestrel", "zvwombat", "jkbandicoot"];
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn secret() -> String {
+    WORDS.join(" ")
+}
+
+fn text(text: &str) -> Purge {
+    Purge::Text(text.into())
+}
+
+fn purge(engine: &Engine, purge: &Purge) -> Purged {
+    engine.purge(purge, &Viewer::OWNER, &NoProgress).expect("purges")
+}
+
+/// The files of a store in which a text occurs, in any case. By another process: one that has a database open must not open
+/// and close its files besides, for then its locks would be gone.
+fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let grep = Command::new("grep").args(["-rliaF", "--", text]).arg(folder).output().expect("grep runs");
+    assert_ne!(grep.status.code(), Some(2), "{}", String::from_utf8_lossy(&grep.stderr));
+    String::from_utf8_lossy(&grep.stdout).lines().map(PathBuf::from).collect()
+}
+
+/// The words of the keyword index, as tantivy has them, deleted ones too.
+fn indexed_terms(folder: &Path) -> Vec<String> {
+    let copy = tempfile::tempdir().expect("a folder");
+    for file in fs::read_dir(folder.join("keywords")).expect("an index") {
+        let file = file.expect("a file").path();
+        let bytes = fs::read(&file).expect("reads");
+        let name = file.file_name().expect("a name");
+        // The last line is our seal, which tantivy does not know.
+        let end = bytes.trim_ascii_end().iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+        let bytes = if name == "meta.json" { &bytes[..end] } else { &bytes[..] };
+        fs::write(copy.path().join(name), bytes).expect("writes");
+    }
+    let index = tantivy::Index::open_in_dir(copy.path()).expect("opens");
+    let mut terms = Vec::new();
+    for segment in index.searchable_segments().expect("segments") {
+        let reader = tantivy::SegmentReader::open(&segment).expect("a segment");
+        for (field, entry) in index.schema().fields().filter(|(_, entry)| entry.is_indexed()) {
+            let inverted = reader.inverted_index(field).expect("terms");
+            let mut stream = inverted.terms().stream().expect("terms");
+            while stream.advance() {
+                terms.push(String::from_utf8_lossy(stream.key()).into_owned());
+            }
+            assert!(!terms.is_empty(), "{entry:?}");
+        }
+        if let Some(tags) = reader.fast_fields().str("tag").expect("tags") {
+            let mut stream = tags.dictionary().stream().expect("terms");
+            while stream.advance() {
+                terms.push(String::from_utf8_lossy(stream.key()).into_owned());
+            }
+        }
+    }
+    terms
+}
+
+/// Nothing of the text is left, in whatever form.
+fn assert_gone(folder: &Path) {
+    for word in WORDS {
+        assert_eq!(files_with(folder, word), Vec::<PathBuf>::new(), "{word}");
+        let terms: Vec<String> = indexed_terms(folder).into_iter().filter(|term| term.contains(word)).collect();
+        assert_eq!(terms, Vec::<String>::new());
+    }
+}
+
+fn content(text: &str) -> RecordUpdate {
+    RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() }
+}
+
+/// A store in which the text is wherever a text can be, some of it in the indexes already, and what else it has.
+struct Holding {
+    store: Store,
+    kept: Vec<RecordId>,
+    /// Of them, the one that had the text once.
+    changed: RecordId,
+}
+
+/// Records that have the text.
+const HOLDERS: u64 = 6;
+
+fn holding(others: usize) -> Holding {
+    let store = Store::new(hashed());
+    let add = |new: NewRecord| store.engine.add(&new).expect("a sound record").id;
+    let news: Vec<_> = (0..others).map(|n| NewRecord::new(format!("common number {n} of many"))).collect();
+    let added = store.engine.add_batch(&news).expect("adds");
+    let mut kept: Vec<RecordId> = added.into_iter().map(|outcome| outcome.expect("a sound record").id).collect();
+    let secret = secret();
+    let long = format!("{} {secret} {}", "before ".repeat(1_500), "after ".repeat(1_500));
+    let changed = add(NewRecord::new(format!("{secret} once")));
+    kept.push(changed);
+    add(NewRecord::new(format!("common {secret}")));
+    let deleted = add(NewRecord::new(format!("deleted {secret}")));
+    add(NewRecord { context: Some(format!("about {secret}")), ..NewRecord::new("common with a context") });
+    store.settle();
+    store.engine.update(changed, &content("common now"), &Viewer::OWNER).expect("updates");
+    assert!(store.engine.delete(deleted, &Viewer::OWNER).expect("deletes"));
+    add(NewRecord { tags: WORDS.map(Into::into).to_vec(), ..NewRecord::new(format!("common {secret} with tags")) });
+    add(NewRecord { source: secret.clone(), ..NewRecord::new("common with a source") });
+    add(NewRecord::new(long));
+    add(NewRecord { expires_at: Some(now() - 1_000), ..NewRecord::new(format!("expired {secret}")) });
+    store.engine.embed_pending(&NoProgress).expect("embeds");
+    // What is searched for is logged.
+    let query = Query { mode: Mode::Hybrid, ..Query::new(format!("common {secret}")) };
+    assert!(!store.find(&query).is_empty());
+    Holding { store, kept, changed }
+}
+
+/// Everything else is there, and is found by every mode.
+fn assert_kept(engine: &Engine, kept: &[RecordId]) {
+    for mode in [Mode::Keyword, Mode::Vector, Mode::Hybrid] {
+        let query = Query { mode, limit: 1_000, ..Query::new("common") };
+        let hits = engine.search(&query).expect("a sound query").hits;
+        let mut found: Vec<_> = hits.iter().map(|hit| hit.record.id).collect();
+        found.sort_unstable();
+        assert_eq!(found, kept, "{mode:?}");
+    }
+    let diagnosis = engine.doctor(false, &NoProgress).expect("looks");
+    assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+}
+
+fn finds(engine: &Engine, word: &str) -> Vec<RecordId> {
+    let reply = engine.search(&Query { mode: Mode::Keyword, ..Query::new(word) }).expect("a sound query");
+    reply.hits.iter().map(|hit| hit.record.id).collect()
+}
+
+#[test]
+fn no_file_of_a_store_has_what_was_purged_whoever_has_it_open() {
+    let Holding { store, kept, changed } = holding(300);
+    let folder = store.folder.path();
+    let second = hashed().open(folder).expect("a second opener");
+    assert!(!finds(&second, WORDS[0]).is_empty());
+    assert!(!files_with(folder, &secret()).is_empty(), "the test sees what is there");
+    assert!(indexed_terms(folder).iter().any(|term| term.contains(WORDS[1])), "in the index too");
+
+    let purged = purge(&store.engine, &text(&secret()));
+    assert_eq!((purged.records, purged.versions), (HOLDERS, 1));
+    assert!(purged.queries > 0 && purged.complete, "{purged:?}");
+    assert_eq!(purged.elsewhere, Vec::<PathBuf>::new());
+    assert_gone(folder);
+
+    for engine in [&store.engine, &second] {
+        assert_eq!(WORDS.map(|word| finds(engine, word).len()), [0; 3]);
+        assert_kept(engine, &kept);
+        let record = engine.peek(changed, &Viewer::OWNER).expect("reads").expect("it stays");
+        assert_eq!((record.content.as_str(), record.version), ("common now", 2));
+    }
+    drop(second);
+    let store = store.reopen(hashed());
+    assert_kept(&store.engine, &kept);
+}
+
+#[test]
+fn a_large_index_forgets_a_few_vectors() {
+    let store = Store::new(hashed());
+    let news: Vec<_> = (0..3_000).map(|n| NewRecord::new(format!("common number {n}"))).collect();
+    let added = store.engine.add_batch(&news).expect("adds");
+    let ids: Vec<RecordId> = added.into_iter().map(|outcome| outcome.expect("a sound record").id).collect();
+    store.settle();
+    let segments = || {
+        let names = fs::read_dir(store.folder.path().join("vectors")).expect("an index");
+        names.map(|file| file.expect("a file").file_name()).collect::<Vec<_>>()
+    };
+    let before = segments();
+    // Less than one in a hundred, so that no merge of itself would write the graph anew.
+    let purged = purge(&store.engine, &Purge::Ids(ids[..3].to_vec()));
+    assert_eq!((purged.records, purged.complete), (3, true));
+    let after = segments();
+    assert!(before.iter().filter(|name| after.contains(name)).count() < before.len(), "{before:?} {after:?}");
+    let found = store.find(&Query { mode: Mode::Vector, limit: 5, ..Query::new("common number 2") });
+    assert!(found.iter().all(|id| !ids[..3].contains(id)));
+    assert!(store.engine.doctor(false, &NoProgress).expect("looks").is_sound());
+}
+
+#[test]
+fn what_an_earlier_delete_has_left_goes_too() {
+    let store = Store::new(hashed());
+    let id = store.add(&format!("common {}", secret()));
+    store.settle();
+    assert!(store.engine.delete(id, &Viewer::OWNER).expect("deletes"));
+    let purged = purge(&store.engine, &text(&secret()));
+    assert_eq!((purged.records, purged.complete), (0, true));
+    assert_gone(store.folder.path());
+}
+
+#[test]
+fn an_index_that_nobody_keeps_in_step_any_more_is_removed() {
+    let store = Store::new(hashed());
+    store.add(&secret());
+    store.settle();
+    let vectors = store.folder.path().join("vectors");
+    assert!(vectors.exists());
+    let Setup { config, embedder } = hashed();
+    let store = store.reopen(Setup { config: Config { backend: Backend::Exact, ..config }, embedder });
+    assert!(purge(&store.engine, &text(&secret())).complete);
+    assert!(!vectors.exists());
+    assert_gone(store.folder.path());
+}
+
+#[test]
+fn what_lies_beside_the_store_is_named_and_not_touched() {
+    let store = Store::new(hashed());
+    store.add(&secret());
+    let beside = ["memory.db.damaged-2026", "memory.db.doubtful-2026.jsonl", "my backup"];
+    let beside = beside.map(|name| store.folder.path().join(name));
+    for file in &beside {
+        fs::write(file, secret()).expect("writes");
+    }
+    let purged = purge(&store.engine, &text(&secret()));
+    assert!(purged.complete);
+    assert_eq!(purged.elsewhere.iter().collect::<std::collections::BTreeSet<_>>(), beside.iter().collect());
+    let mut found = files_with(store.folder.path(), &secret());
+    found.sort();
+    assert_eq!(found, purged.elsewhere);
+}
+
+#[test]
+fn nothing_at_all_is_not_purged() {
+    let store = Store::new(hashed());
+    store.add("common");
+    for nothing in [Purge::Ids(Vec::new()), text(""), text(" \n")] {
+        assert!(store.engine.purge(&nothing, &Viewer::OWNER, &NoProgress).is_err(), "{nothing:?}");
+    }
+    assert_eq!(purge(&store.engine, &Purge::Ids(vec![99])).records, 0);
+    assert_eq!(finds(&store.engine, "common").len(), 1);
+}
+
+#[test]
+fn a_purge_that_a_reader_keeps_from_ending_ends_by_itself_when_the_reader_has_gone() {
+    let Holding { store, kept, .. } = holding(20);
+    let folder = store.folder.path();
+    let records = Records::open(&StorePaths::new(folder)).expect("another opener");
+    let reader = records.snapshot().expect("a snapshot");
+    let purged = purge(&store.engine, &text(&secret()));
+    assert_eq!((purged.records, purged.complete), (HOLDERS, false), "the reader has it still");
+    assert_eq!(finds(&store.engine, WORDS[0]).len(), 0, "but nobody finds it");
+    drop(reader);
+    wait_until_finished(&records);
+    assert_gone(folder);
+    assert_kept(&store.engine, &kept);
+}
+
+fn wait_until_finished(records: &Records) {
+    let started = Instant::now();
+    while records.unfinished_purge().expect("reads").is_some() {
+        assert!(started.elapsed() < PATIENCE, "the purge does not end");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Every step of `memorist_index::crash::point` on the way of a purge, but for those of publishing, of which there are some.
+const STEPS: [&str; 9] = [
+    "some purged",
+    "words applied",
+    "vectors applied",
+    "log trimmed",
+    "words forgotten",
+    "file written",
+    "vectors forgotten",
+    "log emptied",
+    "database written anew",
+];
+
+/// The process that is killed.
+#[test]
+#[ignore = "the others run it in a process of its own"]
+fn a_child() {
+    let Some(folder) = std::env::var_os("MEMORIST_CRASH_STORE") else { return };
+    let engine = hashed().open(Path::new(&folder)).expect("opens");
+    if std::env::var_os("MEMORIST_ONLY_OPEN").is_none() {
+        purge(&engine, &text(&secret()));
+    } else {
+        wait_until_finished(&Records::open(&StorePaths::new(folder)).expect("another opener"));
+    }
+}
+
+/// Lets a child purge until it comes to this step.
+fn crash(folder: &Path, step: &str, only_open: bool) {
+    let mut child = another_process("forget::a_child");
+    child.env("MEMORIST_CRASH_STORE", folder).env("MEMORIST_CRASH_AT", format!("{step}:1"));
+    child.envs(only_open.then_some(("MEMORIST_ONLY_OPEN", "1"))).stdin(Stdio::null());
+    let ended = child.output().expect("a child");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended.status), Some(6), "{step} is not reached: {said}");
+}
+
+#[test]
+fn a_purge_that_is_killed_is_finished_by_whoever_opens_the_store_next() {
+    for (at, step) in STEPS.into_iter().enumerate() {
+        let Holding { store: Store { engine, folder }, kept, .. } = holding(20);
+        engine.close();
+        let folder = folder.path();
+        match step {
+            // Who goes on does not know what was purged.
+            "database written anew" => {
+                crash(folder, "words forgotten", false);
+                crash(folder, step, true);
+            }
+            _ => crash(folder, step, false),
+        }
+        let engine = hashed().open(folder).unwrap_or_else(|error| panic!("{step}: {error}"));
+        // Killed before all is removed from the tables, only who knows the text can find the rest.
+        if step == "some purged" || at % 2 == 1 {
+            assert!(purge(&engine, &text(&secret())).complete, "{step}");
+        } else {
+            wait_until_finished(&Records::open(&StorePaths::new(folder)).expect("another opener"));
+        }
+        assert_gone(folder);
+        assert_kept(&engine, &kept);
+    }
+}
+
+fn with_grace(expiry_grace: Duration) -> Setup {
+    let Setup { config, embedder } = hashed();
+    Setup { config: Config { expiry_grace, ..config }, embedder }
+}
+
+#[test]
+fn what_has_expired_is_deleted_after_the_grace_and_nothing_else_is() {
+    let day = Duration::from_secs(24 * 60 * 60);
+    let store = Store::new(with_grace(day));
+    let add = |text: &str, expires_at| {
+        store.engine.add(&NewRecord { expires_at, ..NewRecord::new(text) }).expect("a sound record").id
+    };
+    let (hour, day) = (60 * 60 * 1_000, day.as_millis() as i64);
+    let gone: Vec<_> = (0..250).map(|n| add(&format!("common gone {n}"), Some(now() - day - 1_000 * n))).collect();
+    let recent = add("common recent", Some(now() - day + hour));
+    let later = add("common later", Some(now() + hour));
+    let old = add("common twin", Some(now() - 2 * day));
+    let twin = add("common twin", None);
+    assert_ne!(old, twin, "an expired one does not count");
+    let kept = [later, twin, add("common", None)];
+    let store = store.reopen(with_grace(Duration::from_millis(day as u64)));
+    let records = Records::open(&StorePaths::new(store.folder.path())).expect("another opener");
+    let ids = || records.snapshot().expect("reads").live_ids_after(0, 1_000, i64::MIN).expect("reads");
+    let started = Instant::now();
+    while ids().len() > 4 {
+        assert!(started.elapsed() < PATIENCE, "{} are left", ids().len());
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(ids(), [&[recent], &kept[..]].concat(), "{} have gone", gone.len());
+    store.settle();
+    assert_kept(&store.engine, &kept);
+
+    let store = store.reopen(with_grace(Duration::ZERO));
+    let started = Instant::now();
+    while ids().contains(&recent) {
+        assert!(started.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(ids(), kept);
+    assert_kept(&store.engine, &kept);
+}
+
+#[test]
+fn a_viewer_purges_what_he_sees() {
+    let store = Store::new(hashed());
+    let of = |project: &str| Scope { agent: None, project: Some(project.into()) };
+    let add = |project| {
+        store.engine.add(&NewRecord { scope: of(project), ..NewRecord::new(secret()) }).expect("a sound record").id
+    };
+    let (mine, theirs) = (add("mine"), add("theirs"));
+    let viewer = Viewer::in_project("mine");
+    let both = Purge::Ids(vec![mine, theirs]);
+    for what in [&text(&secret()), &both] {
+        let purged = store.engine.purge(what, &viewer, &NoProgress).expect("purges");
+        assert!(purged.records <= 1 && purged.complete, "{purged:?}");
+    }
+    assert_eq!(finds(&store.engine, WORDS[0]), [theirs]);
+}

@@ -1,0 +1,460 @@
+//! Links between memories: what they make visible, what they hide, and from whom; and digests.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{
+    ChainQuery, DigestQuery, Direction, Filter, Kind, Link, LinkKind, Mode, NewRecord, OutdatedQuery, Query, Reach,
+    RecordId, RecordUpdate, Scope, Tier, Viewer,
+};
+use memorist_engine::{Engine, Error};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::support::{Store, hashed, number_from};
+
+const MODES: [Mode; 3] = [Mode::Hybrid, Mode::Vector, Mode::Keyword];
+
+fn link(from: RecordId, kind: LinkKind, to: RecordId) -> Link {
+    Link { from, to, kind }
+}
+
+fn supersedes(from: RecordId, to: RecordId) -> Link {
+    link(from, LinkKind::Supersedes, to)
+}
+
+fn add(engine: &Engine, content: &str, project: Option<&str>) -> RecordId {
+    let scope = Scope { agent: None, project: project.map(Into::into) };
+    engine.add(&NewRecord { scope, ..NewRecord::new(content) }).unwrap().id
+}
+
+fn found(engine: &Engine, query: &Query) -> BTreeSet<RecordId> {
+    engine.search(query).unwrap().hits.iter().map(|hit| hit.record.id).collect()
+}
+
+/// Two openers of one store that apply nothing by themselves.
+fn pair() -> (Store, Engine) {
+    let mut setup = hashed();
+    setup.config.index_writer = false;
+    let store = Store::new(setup.clone());
+    let other = setup.open(store.folder.path()).unwrap();
+    (store, other)
+}
+
+/// R16, T41, T42.
+#[test]
+fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let [a, b, c] = ["a", "b", "c"].map(|text| add(engine, text, None));
+    let theirs = add(engine, "theirs", Some("atlas"));
+    let seen = Viewer::in_project("borealis");
+    for kind in LinkKind::ALL {
+        assert!(engine.link(link(a, kind, b), &seen).unwrap());
+        assert!(!engine.link(link(a, kind, b), &seen).unwrap(), "{kind}");
+    }
+    let across = link(theirs, LinkKind::Caused, a);
+    assert!(matches!(engine.link(across, &seen), Err(Error::NotFound(id)) if id == theirs));
+    assert!(engine.link(across, &Viewer::OWNER).unwrap());
+    assert!(engine.link(link(c, LinkKind::Related, a), &seen).unwrap());
+    let own = LinkKind::ALL.map(|kind| link(a, kind, b));
+    let to_c = link(c, LinkKind::Related, a);
+    assert_eq!(engine.links(a, &seen).unwrap(), [&own[..], &[to_c]].concat(), "not what leads out of view");
+    assert_eq!(engine.links(a, &Viewer::OWNER).unwrap(), [&own[..], &[across, to_c]].concat());
+    assert!(matches!(engine.links(theirs, &seen), Err(Error::NotFound(id)) if id == theirs));
+    let past = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
+    drop(engine.update(c, &past, &Viewer::OWNER));
+    assert_eq!(engine.links(a, &seen).unwrap(), own, "nor to what has expired");
+    assert!(!engine.unlink(across, &seen).unwrap());
+    assert!(engine.unlink(across, &Viewer::OWNER).unwrap());
+    assert!(engine.delete(b, &Viewer::OWNER).unwrap());
+    assert_eq!(engine.links(a, &Viewer::OWNER).unwrap(), []);
+    assert!(engine.link(link(a, LinkKind::Related, a), &seen).unwrap_err().to_string().starts_with("toId: "));
+    let [d, e] = ["d", "e"].map(|text| add(engine, text, None));
+    let batch = [link(a, LinkKind::Related, a), link(d, LinkKind::Caused, e), link(d, LinkKind::Caused, 99)];
+    match engine.link_batch(&batch, &seen).unwrap().as_slice() {
+        [Err(Error::Invalid { .. }), Ok(true), Err(Error::NotFound(99))] => {}
+        outcomes => panic!("{outcomes:?}"),
+    }
+    assert_eq!(engine.links(e, &seen).unwrap(), batch[1..2]);
+    let error = engine.link(link(a, LinkKind::Related, b), &Viewer::in_project(Reach::EVERY)).unwrap_err();
+    assert!(error.to_string().starts_with("project: "), "{error}");
+}
+
+/// Q16: in every mode and tier, in the tail and in the indexes, in both processes.
+#[test]
+fn what_is_superseded_is_gone_from_the_next_search_and_comes_back_with_the_link() {
+    let (store, other) = pair();
+    let engines = [&store.engine, &other];
+    let old = add(&store.engine, "the heron nests in the reeds", None);
+    let new = add(&store.engine, "the heron nests on the island", None);
+    let third = add(&store.engine, "a stork on the chimney", None);
+    let filters = [Filter::default(), Filter { min_importance: Some(2), ..Filter::default() }];
+    let query = |mode, filter: &Filter| Query { mode, filter: filter.clone(), ..Query::new("heron nests") };
+    let letters = |filter: &Filter| Query { mode: Mode::Keyword, filter: filter.clone(), ..Query::new("eron nes") };
+    let check = |state: &str, is_hidden: bool| {
+        for (at, engine) in engines.iter().enumerate() {
+            for filter in &filters {
+                for mode in MODES {
+                    let found = found(engine, &query(mode, filter));
+                    assert_eq!(found.contains(&old), !is_hidden, "{state}, {mode:?}, opener {at}, {filter:?}");
+                    assert!(found.contains(&new), "{state}, {mode:?}, opener {at}");
+                    let all = Query { include_superseded: true, ..query(mode, filter) };
+                    assert!(self::found(engine, &all).contains(&old), "{state}, {mode:?}, opener {at}: asked for");
+                }
+                let reply = engine.search(&letters(filter)).unwrap();
+                assert_eq!(reply.tier, Tier::Substring);
+                let by_letters: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
+                assert_eq!(by_letters.contains(&old), !is_hidden, "{state}, by letters, opener {at}");
+                let all = Query { include_superseded: true, ..letters(filter) };
+                assert!(self::found(engine, &all).contains(&old));
+            }
+        }
+    };
+    store.engine.embed_pending(&NoProgress).unwrap();
+    for state in ["in the tail", "applied"] {
+        check(state, false);
+        for (at, engine) in engines.iter().enumerate() {
+            let state = format!("{state}, linked by {at}");
+            assert!(engine.link(supersedes(new, old), &Viewer::OWNER).unwrap());
+            check(&state, true);
+            assert!(engine.unlink(supersedes(new, old), &Viewer::OWNER).unwrap());
+            check(&state, false);
+            let brief = add(engine, "it nests elsewhere now", None);
+            assert!(engine.link(supersedes(brief, old), &Viewer::OWNER).unwrap());
+            assert!(engine.link(supersedes(third, old), &Viewer::OWNER).unwrap());
+            assert!(engine.delete(brief, &Viewer::OWNER).unwrap());
+            check(&state, true);
+            assert!(engine.unlink(supersedes(third, old), &Viewer::OWNER).unwrap());
+            check(&state, false);
+        }
+        // An updated record is in the tail and in the index at once.
+        store.settle();
+    }
+    assert!(other.link(supersedes(new, old), &Viewer::OWNER).unwrap());
+    let changed = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+    store.engine.update(old, &changed, &Viewer::OWNER).unwrap();
+    check("changed after it was applied", true);
+    assert!(store.engine.delete(new, &Viewer::OWNER).unwrap());
+    for engine in engines {
+        for mode in MODES {
+            assert!(found(engine, &query(mode, &filters[1])).contains(&old), "{mode:?}: its superseder is deleted");
+        }
+    }
+}
+
+/// R24: what one project holds in the place of a global memory hides it from that project alone.
+#[test]
+fn a_project_hides_nothing_from_another() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let global = add(engine, "we deploy on fridays", None);
+    let theirs = add(engine, "we deploy on mondays", Some("atlas"));
+    assert!(engine.link(supersedes(theirs, global), &Viewer::in_project("atlas")).unwrap());
+    let shared = Viewer { project: Reach::Shared, ..Viewer::OWNER };
+    for settled in [false, true] {
+        if settled {
+            store.settle();
+        }
+        for mode in [Mode::Hybrid, Mode::Keyword] {
+            let find = |viewer: &Viewer| {
+                let query = Query { mode, filter: Filter::of(viewer.clone()), ..Query::new("we deploy") };
+                found(engine, &query).into_iter().collect::<Vec<_>>()
+            };
+            assert_eq!(find(&Viewer::in_project("atlas")), [theirs], "{mode:?} settled {settled}");
+            assert_eq!(find(&Viewer::in_project("borealis")), [global], "{mode:?} settled {settled}");
+            assert_eq!(find(&shared), [global]);
+            assert_eq!(find(&Viewer::OWNER), [theirs]);
+        }
+    }
+    let outdated = |viewer: Viewer| {
+        let query = OutdatedQuery { project: None, before: None, limit: 10, viewer };
+        engine.outdated(&query).unwrap().iter().map(|outdated| outdated.record.id).collect::<Vec<_>>()
+    };
+    assert_eq!(outdated(Viewer::in_project("atlas")), [global]);
+    assert!(outdated(Viewer::in_project("borealis")).is_empty());
+    let digest = |viewer| engine.digest(&DigestQuery { viewer, ..DigestQuery::default() }).unwrap().outdated;
+    assert_eq!((digest(Viewer::in_project("atlas")), digest(Viewer::in_project("borealis"))), (1, 0));
+}
+
+/// Q16.
+#[test]
+fn a_result_says_by_what_it_is_contradicted() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let claim = add(engine, "tea is served at four", None);
+    let agreed = add(engine, "tea is served at four by the window", None);
+    let against = add(engine, "tea is never served", None);
+    let theirs = add(engine, "atlas drinks coffee", Some("atlas"));
+    let old = add(engine, "there was no tea last year", None);
+    for from in [theirs, old, against] {
+        assert!(engine.link(link(from, LinkKind::Contradicts, claim), &Viewer::OWNER).unwrap());
+    }
+    assert!(engine.link(link(claim, LinkKind::Contradicts, agreed), &Viewer::OWNER).unwrap());
+    assert!(engine.link(link(agreed, LinkKind::Related, claim), &Viewer::OWNER).unwrap());
+    assert!(engine.link(supersedes(against, old), &Viewer::OWNER).unwrap());
+    let said = |viewer: Viewer, include_superseded| {
+        let query = Query { include_superseded, filter: Filter::of(viewer), ..Query::new("tea served") };
+        let hits = engine.search(&query).unwrap().hits;
+        hits.into_iter().map(|hit| (hit.record.id, hit.contradicted_by)).collect::<BTreeMap<_, _>>()
+    };
+    let owner = said(Viewer::OWNER, false);
+    assert_eq!((&owner[&claim], &owner[&agreed]), (&vec![against, theirs], &vec![claim]));
+    assert!(owner[&against].is_empty());
+    assert_eq!(said(Viewer::in_project("borealis"), false)[&claim], [against]);
+    assert_eq!(said(Viewer::OWNER, true)[&claim], [against, theirs, old]);
+    assert!(engine.delete(against, &Viewer::OWNER).unwrap());
+    assert_eq!(said(Viewer::OWNER, false)[&claim], [theirs, old]);
+}
+
+/// T43, T45, T46.
+#[test]
+fn bounds_of_the_graph_are_refused_by_name() {
+    let store = Store::new(hashed());
+    let chain = ChainQuery::new(1, Viewer::OWNER);
+    let outdated = OutdatedQuery { project: None, before: None, limit: 10, viewer: Viewer::OWNER };
+    let refusals = [
+        ("maxDepth: 11", store.engine.chain(&ChainQuery { max_depth: 11, ..chain.clone() }).err()),
+        ("limit: 0", store.engine.chain(&ChainQuery { limit: 0, ..chain.clone() }).err()),
+        ("limit: 1001", store.engine.chain(&ChainQuery { limit: 1_001, ..chain.clone() }).err()),
+        ("limit: 0", store.engine.outdated(&OutdatedQuery { limit: 0, ..outdated.clone() }).err()),
+        ("project: is empty", store.engine.outdated(&OutdatedQuery { project: Some(" ".into()), ..outdated }).err()),
+        ("feature: ", store.engine.digest(&DigestQuery { feature: Some("".into()), ..DigestQuery::default() }).err()),
+    ];
+    for (expected, error) in refusals {
+        let error = error.expect(expected).to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    assert_eq!((chain.max_depth, chain.limit, chain.direction), (3, 100, Direction::Both));
+    assert_eq!(store.engine.chain(&ChainQuery { max_depth: 10, limit: 1_000, ..chain }).unwrap().hops, []);
+    assert!("sideways".parse::<Direction>().unwrap_err().to_string().starts_with("direction: "));
+}
+
+/// T46, T47.
+#[test]
+fn a_digest_leaves_superseded_memories_out_of_its_lists_but_counts_them() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let bug = |text: &str| engine.add(&NewRecord { kind: Kind::Bugfix, ..NewRecord::new(text) }).unwrap().id;
+    let [old, new] = ["old cure", "new cure"].map(bug);
+    assert!(engine.link(supersedes(new, old), &Viewer::OWNER).unwrap());
+    let listed = |with_superseded| {
+        let digest = engine.digest(&DigestQuery { with_superseded, ..DigestQuery::default() }).unwrap();
+        assert_eq!((digest.total, digest.outdated), (2, 1));
+        digest.recent_bugfixes.iter().map(|record| record.id).collect::<Vec<_>>()
+    };
+    assert_eq!((listed(false), listed(true)), (vec![new], vec![new, old]));
+}
+
+/// A step. Memories are named by their position among all that were ever saved.
+#[derive(Debug, Clone)]
+enum Step {
+    Add { project: usize },
+    Delete { which: usize },
+    Expire { which: usize },
+    Link { from: usize, kind: LinkKind, to: usize, viewer: usize },
+    Unlink { which: usize, viewer: usize },
+    Apply,
+    Switch,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let kind = prop::sample::select(LinkKind::ALL.to_vec());
+    prop_oneof![
+        4 => (0..3usize).prop_map(|project| Step::Add { project }),
+        1 => any::<usize>().prop_map(|which| Step::Delete { which }),
+        1 => any::<usize>().prop_map(|which| Step::Expire { which }),
+        9 => (any::<usize>(), kind, any::<usize>(), 0..3usize)
+            .prop_map(|(from, kind, to, viewer)| Step::Link { from, kind, to, viewer }),
+        2 => (any::<usize>(), 0..3usize).prop_map(|(which, viewer)| Step::Unlink { which, viewer }),
+        1 => Just(Step::Apply),
+        1 => Just(Step::Switch),
+    ]
+}
+
+const PROJECTS: [Option<&str>; 3] = [None, Some("atlas"), Some("borealis")];
+
+fn viewers() -> [Viewer; 3] {
+    [Viewer::OWNER, Viewer::in_project("atlas"), Viewer { project: Reach::Shared, ..Viewer::OWNER }]
+}
+
+/// What the store should hold.
+#[derive(Default)]
+struct Model {
+    ids: Vec<RecordId>,
+    /// What is not deleted: its project, and whether it is live.
+    kept: BTreeMap<RecordId, (Option<&'static str>, bool)>,
+    links: BTreeSet<(RecordId, LinkKind, RecordId)>,
+}
+
+impl Model {
+    fn pick(&self, which: usize) -> RecordId {
+        if self.ids.is_empty() { 1 } else { self.ids[which % self.ids.len()] }
+    }
+
+    fn is_kept(&self, id: RecordId, viewer: &Viewer) -> bool {
+        self.kept.get(&id).is_some_and(|(project, _)| viewer.project.sees(*project))
+    }
+
+    fn is_live(&self, id: RecordId, viewer: &Viewer) -> bool {
+        self.is_kept(id, viewer) && self.kept[&id].1
+    }
+
+    fn is_superseded(&self, id: RecordId, viewer: &Viewer) -> bool {
+        let by = |&(from, kind, to): &_| kind == LinkKind::Supersedes && to == id && self.is_kept(from, viewer);
+        self.links.iter().any(by)
+    }
+
+    /// The links of a record, by kind and the id at their other end.
+    fn around(&self, id: RecordId, direction: Direction) -> Vec<(LinkKind, RecordId)> {
+        let (forward, backward) = (direction != Direction::Backward, direction != Direction::Forward);
+        let mut around = Vec::new();
+        for &(from, kind, to) in &self.links {
+            if from == id && forward {
+                around.push((kind, to));
+            } else if to == id && backward {
+                around.push((kind, from));
+            }
+        }
+        around.sort();
+        around
+    }
+
+    /// Ids and depths, and whether there is more than the limit lets through.
+    fn chain(&self, query: &ChainQuery) -> (Vec<(RecordId, usize)>, bool) {
+        let mut chain = Vec::new();
+        let mut queue = VecDeque::from([(query.start, 0)]);
+        let mut met = BTreeSet::from([query.start]);
+        while let Some((id, depth)) = queue.pop_front() {
+            if !self.is_live(id, &query.viewer) {
+                continue;
+            }
+            chain.push((id, depth));
+            for (_, next) in self.around(id, query.direction) {
+                if depth < query.max_depth && met.insert(next) {
+                    queue.push_back((next, depth + 1));
+                }
+            }
+        }
+        let cut = chain.len() > query.limit;
+        chain.truncate(query.limit);
+        (chain, cut)
+    }
+}
+
+fn perform(step: &Step, engine: &Engine, model: &mut Model) {
+    match step {
+        Step::Add { project } => {
+            let project = PROJECTS[*project];
+            let id = add(engine, &format!("common word {}", model.ids.len()), project);
+            model.ids.push(id);
+            model.kept.insert(id, (project, true));
+        }
+        Step::Delete { which } => {
+            let id = model.pick(*which);
+            let was_kept = model.kept.remove(&id).is_some();
+            assert_eq!(engine.delete(id, &Viewer::OWNER).unwrap(), was_kept);
+            model.links.retain(|(from, _, to)| *from != id && *to != id);
+        }
+        Step::Expire { which } => {
+            let id = model.pick(*which);
+            let past = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
+            drop(engine.update(id, &past, &Viewer::OWNER));
+            if let Some((_, is_live)) = model.kept.get_mut(&id) {
+                *is_live = false;
+            }
+        }
+        Step::Link { from, kind, to, viewer } => {
+            let (from, to, viewer) = (model.pick(*from), model.pick(*to), &viewers()[*viewer]);
+            let outcome = engine.link(link(from, *kind, to), viewer);
+            let missing = [from, to].into_iter().find(|id| !model.is_live(*id, viewer));
+            match (outcome, missing) {
+                (Err(Error::Invalid { field: "toId", .. }), _) => assert_eq!(from, to),
+                (Err(Error::NotFound(id)), missing) => assert_eq!(Some(id), missing),
+                (outcome, None) if from != to => assert_eq!(outcome.unwrap(), model.links.insert((from, *kind, to))),
+                (outcome, missing) => panic!("{outcome:?} from {from} to {to} without {missing:?}"),
+            }
+        }
+        Step::Unlink { which, viewer } => {
+            let viewer = &viewers()[*viewer];
+            let Some(&(from, kind, to)) = model.links.iter().nth(which % model.links.len().max(1)) else { return };
+            let is_seen = model.is_kept(from, viewer) && model.is_kept(to, viewer);
+            assert_eq!(engine.unlink(link(from, kind, to), viewer).unwrap(), is_seen);
+            if is_seen {
+                model.links.remove(&(from, kind, to));
+            }
+        }
+        Step::Apply => engine.flush(&NoProgress).unwrap(),
+        Step::Switch => {}
+    }
+}
+
+fn compare(engine: &Engine, model: &Model, at: usize) {
+    for viewer in viewers() {
+        let live: Vec<RecordId> = model.kept.keys().copied().filter(|id| model.is_live(*id, &viewer)).collect();
+        let superseded: Vec<RecordId> = live.iter().copied().filter(|id| model.is_superseded(*id, &viewer)).collect();
+        let current: BTreeSet<RecordId> = live.iter().copied().filter(|id| !superseded.contains(id)).collect();
+        let query =
+            Query { limit: 1_000, mode: Mode::Keyword, filter: Filter::of(viewer.clone()), ..Query::new("common") };
+        let hits = engine.search(&query).unwrap().hits;
+        assert_eq!(hits.iter().map(|hit| hit.record.id).collect::<BTreeSet<_>>(), current, "{viewer:?}");
+        for hit in &hits {
+            let against = |&&from: &&RecordId| model.links.contains(&(from, LinkKind::Contradicts, hit.record.id));
+            let against: Vec<RecordId> = current.iter().filter(against).copied().collect();
+            assert_eq!(hit.contradicted_by, against, "{viewer:?}");
+        }
+        let outdated = OutdatedQuery { project: None, before: None, limit: 1_000, viewer: viewer.clone() };
+        let outdated: Vec<RecordId> = engine.outdated(&outdated).unwrap().iter().map(|one| one.record.id).collect();
+        assert!(outdated.iter().eq(superseded.iter().rev()), "{viewer:?}: {outdated:?}, not {superseded:?}");
+        let digest = engine.digest(&DigestQuery { viewer: viewer.clone(), ..DigestQuery::default() }).unwrap();
+        assert_eq!((digest.total, digest.outdated), (live.len() as u64, superseded.len() as u64), "{viewer:?}");
+        let start = model.pick(at);
+        for direction in Direction::ALL {
+            let limit = [1_000, 4][at % 2];
+            let query = ChainQuery { direction, max_depth: at % 5, limit, ..ChainQuery::new(start, viewer.clone()) };
+            let chain = engine.chain(&query).unwrap();
+            let walked: Vec<_> = chain.hops.iter().map(|hop| (hop.record.id, hop.depth)).collect();
+            assert_eq!((walked, chain.truncated), model.chain(&query), "{query:?}");
+            for hop in &chain.hops {
+                let is_link = |link: &Link| model.links.contains(&(link.from, link.kind, link.to));
+                assert!(hop.path.iter().all(is_link), "{:?}", hop.path);
+                assert_eq!(hop.path.iter().fold(start, |at, link| link.other_end(at)), hop.record.id);
+                assert_eq!(hop.path.len(), hop.depth);
+            }
+        }
+        match engine.links(start, &viewer) {
+            Err(Error::NotFound(_)) => assert!(!model.is_live(start, &viewer)),
+            links => {
+                let mut links: Vec<_> = links.unwrap().iter().map(|link| (link.kind, link.other_end(start))).collect();
+                links.sort();
+                let mut around = model.around(start, Direction::Both);
+                around.retain(|(_, id)| model.is_live(*id, &viewer));
+                assert_eq!(links, around, "{viewer:?}");
+            }
+        }
+    }
+}
+
+/// R16, R17, T42, T44, T45, Q16: whatever is done, in whatever order, by either of two openers.
+#[test]
+fn random_links_are_walked_and_hide_as_a_plain_model_says() {
+    let cases = number_from("MEMORIST_MODEL_CASES", 24) as u32;
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let outcome = runner.run(&prop::collection::vec(step(), 1..80), |steps| {
+        let (store, other) = pair();
+        let engines = [&store.engine, &other];
+        let (mut model, mut active) = (Model::default(), 0);
+        for (at, step) in steps.iter().enumerate() {
+            if matches!(step, Step::Switch) {
+                active = 1 - active;
+            }
+            perform(step, engines[active], &mut model);
+            compare(engines[(active + at) % 2], &model, at);
+        }
+        store.engine.flush(&NoProgress).unwrap();
+        let diagnosis = store.engine.doctor(false, &NoProgress).expect("examines");
+        prop_assert!(diagnosis.is_sound(), "{diagnosis:#?}");
+        Ok(())
+    });
+    outcome.unwrap();
+}

@@ -1,0 +1,100 @@
+//! What saving says and refuses: secrets, and memories that resemble what is saved.
+
+use memorist_engine::Engine;
+use memorist_engine::sensitive::Sensitive;
+use memorist_engine::types::{Kind, NewRecord, RecordUpdate, Viewer};
+use serde_json::json;
+
+use crate::support::{Setup, Store, hashed};
+
+fn redacting() -> Setup {
+    let mut setup = hashed();
+    setup.config.sensitive = Sensitive::Redact;
+    setup
+}
+
+/// A password that no scanner shall take for one of ours.
+fn password() -> String {
+    ["Tr0ub4dor", "&3x"].concat()
+}
+
+/// Every way in which it could come into a store.
+fn attempts() -> Vec<(NewRecord, &'static str)> {
+    let labelled = format!("password = {}", password());
+    let with = |change: &dyn Fn(&mut NewRecord)| {
+        let mut record = NewRecord::new("the staging login");
+        change(&mut record);
+        record
+    };
+    let skill = json!({ "name": "deploy", "instructions": "log in", "trigger_config": { "password": password() } });
+    vec![
+        (NewRecord::new(labelled.clone()), "content"),
+        (with(&|record| record.context = Some(labelled.clone())), "context"),
+        (with(&|record| record.source = labelled.clone()), "source"),
+        (with(&|record| record.tags = vec!["ok".into(), labelled.clone()]), "tags"),
+        (NewRecord { body: Some(skill), ..with(&|record| record.kind = Kind::Skill) }, "body"),
+    ]
+}
+
+/// D5: it is refused wherever it stands, and told by its name alone.
+#[test]
+fn a_password_is_refused_by_name_and_nothing_of_it_is_kept() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let id = store.add("the staging login is kept elsewhere");
+    for (record, field) in attempts() {
+        let error = engine.add(&record).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{field}: holds what should stay secret (password)")), "{error}");
+        assert!(!error.contains(&password()), "{error}");
+        let outcomes = engine.add_batch(&[NewRecord::new("before"), record, NewRecord::new("after")]).unwrap();
+        assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    }
+    let update = |update: RecordUpdate| engine.update(id, &update, &Viewer::OWNER).unwrap_err().to_string();
+    let labelled = format!("password = {}", password());
+    assert!(update(RecordUpdate { content: Some(labelled.clone()), ..Default::default() }).starts_with("content: "));
+    let reason = RecordUpdate { importance: Some(3), reason: Some(labelled), ..Default::default() };
+    assert!(update(reason).starts_with("reason: "));
+    assert_eq!(engine.stats(&Default::default()).unwrap().total, 3);
+}
+
+#[test]
+fn where_the_setting_says_so_it_is_taken_out_and_the_rest_is_kept() {
+    let store = Store::new(redacting());
+    for (record, field) in attempts() {
+        let id = store.engine.add(&record).unwrap().id;
+        let kept = format!("{:?}", store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap());
+        assert!(!kept.contains(&password()) && kept.contains("[redacted: password]"), "{field}: {kept}");
+    }
+}
+
+fn likes(engine: &Engine, id: i64) -> Vec<(i64, bool)> {
+    let similar = engine.similar(id, &Viewer::OWNER, 5).unwrap();
+    similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()
+}
+
+/// D3, D4: what says nearly the same is named, in the same kind only, and both are kept.
+#[test]
+fn what_resembles_a_memory_is_named_and_never_merged() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let dark = store.add("User prefers dark mode in every editor");
+    let darker = store.add("User prefers dark mode in all terminals");
+    store.add("The harbour closes at nine in winter");
+    let decision = NewRecord { kind: Kind::Decision, ..NewRecord::new("User prefers dark mode in each editor") };
+    engine.add(&decision).unwrap();
+    for settled in [false, true] {
+        if settled {
+            store.settle();
+        }
+        let like = likes(engine, darker);
+        assert!(like.contains(&(dark, true)), "{like:?}");
+        assert!(like.iter().all(|(id, _)| *id != darker && *id != 3), "{like:?}");
+    }
+    assert_eq!(engine.stats(&Default::default()).unwrap().total, 4);
+    let mut theirs = NewRecord::new("User prefers dark mode in every shell");
+    theirs.scope.project = Some("atlas".into());
+    let theirs = engine.add(&theirs).unwrap().id;
+    let seen = engine.similar(dark, &Viewer::in_project("borealis"), 5).unwrap();
+    assert!(seen.iter().all(|one| one.record.id != theirs));
+    assert!(engine.similar(theirs, &Viewer::in_project("borealis"), 5).is_err());
+}
