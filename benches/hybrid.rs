@@ -2,8 +2,8 @@
 //!
 //! Corpus: the whole bench corpus, default settings, 10 results. The embedding of the query is not in it: that is the
 //! model's time, not ours. Also: under a filter that 1 % pass, and how much of the exact answer is found; under broad
-//! filters that were never asked before; right after a write, when the tail of the log is first indexed in memory; and
-//! in the view of a project, against all records, also right after a publish. `MEMORIST_BENCH_VIEWS=1` does this alone.
+//! filters that were never asked before; right after a write, when the tail of the log is first indexed in memory; what
+//! resembles a memory, which a save tells; and in the view of a project, against all records, also right after a publish. `MEMORIST_BENCH_VIEWS=1` does this alone.
 //! Run: `cargo bench --bench hybrid`; on one core: `taskset -c 0 cargo bench --bench hybrid`
 
 mod common;
@@ -54,6 +54,31 @@ fn new_filters(engine: &Engine, corpus: &Corpus) {
         let (text, vector) = &corpus.queries[at];
         engine.search_with(&Query { filter, ..Query::new(text.as_str()) }, Some(vector.clone())).expect("searches");
     });
+}
+
+/// What `memory_add` looks for beside saving: what resembles the new memory. By its vector and its words, as after its
+/// embedding was made; and by the words of long texts. In a copy of the store, for the long texts are saved.
+fn resembling(store: &Path, corpus: &Corpus) {
+    let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
+    copy(store, folder.path());
+    let engine = Engine::open(folder.path(), Config { index_writer: false, ..common::config() }).expect("the copy");
+    common::percentiles("what resembles a memory", 1_000, |at| {
+        let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
+        engine.similar(id, &Viewer::OWNER, 3).expect("searches");
+    });
+    for kib in [1, 8, 64] {
+        let ids: Vec<_> = (0..50)
+            .map(|at| {
+                let texts = corpus.texts.iter().skip(at * 997).map(|record| record.content.as_str());
+                let mut long = texts.take(2_000).collect::<Vec<_>>().join(" ");
+                long.truncate(long.floor_char_boundary(kib << 10));
+                engine.add(&NewRecord::new(long)).expect("a record").id
+            })
+            .collect();
+        common::percentiles(&format!("what resembles a text of {kib} KiB, by its words"), 50, |at| {
+            engine.similar(ids[at], &Viewer::OWNER, 3).expect("searches");
+        });
+    }
 }
 
 /// The first search after a write, with so many records in the unapplied tail. In a copy of the store, of which no
@@ -172,6 +197,7 @@ fn hybrid(criterion: &mut Criterion) {
     let engine = Engine::open(&store, common::config()).expect("the store");
     new_filters(&engine, &corpus);
     after_a_write(&store, &corpus);
+    resembling(&store, &corpus);
     let tagged = one_percent(&corpus);
     let mut group = criterion.benchmark_group("hybrid");
     for (name, filter) in [("no filter", Filter::default()), ("1 % filter", tagged)] {

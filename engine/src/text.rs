@@ -56,6 +56,13 @@ fn nfc_hash(text: &str) -> Hash {
 mod tests {
     use super::*;
 
+    /// D6, Z18: the document prints another value for this text, which is no SHA-256 of it.
+    #[test]
+    fn the_hash_of_a_text_is_its_sha_256() {
+        let hash = content_hash("hello world");
+        assert_eq!(hash, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
+    }
+
     #[test]
     fn composed_and_decomposed_texts_are_the_same() {
         assert_eq!(content_hash("caf\u{e9}"), content_hash("cafe\u{301}"));

@@ -10,7 +10,7 @@ fn add(engine: &Engine, kind: Kind, body: Value) -> Result<i64, Error> {
     NewRecord::of_body(kind, body).and_then(|record| engine.add(&record)).map(|outcome| outcome.id)
 }
 
-/// R9, R12 to R15: what is saved comes back whole, with its defaults, and is found by its words.
+/// R7, R9, R12, R13, R14, R15: what is saved comes back whole, with its defaults, and is found by its words.
 #[test]
 fn every_kind_with_a_body_is_kept_and_found() {
     let store = Store::new(hashed());

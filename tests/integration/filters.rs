@@ -57,6 +57,7 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
     )
 }
 
+/// Q9.
 #[test]
 fn every_mode_returns_what_passes_and_nothing_else() {
     let store = Store::new(hashed());

@@ -278,6 +278,24 @@ fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
     assert_sound(&engine);
 }
 
+/// R28: `memory.db` alone is the whole store.
+#[test]
+fn one_file_carries_the_store_elsewhere() {
+    let (embedder, setup) = counting();
+    let store = Store::new(setup.clone());
+    fill(&store);
+    let before = answers(&store.engine);
+    let embedded = embedder.texts.load(Ordering::Relaxed);
+    let Store { engine, folder } = store;
+    engine.close();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::copy(folder.path().join("memory.db"), elsewhere.path().join("memory.db")).unwrap();
+    let engine = setup.open(elsewhere.path()).unwrap();
+    assert_eq!(answers(&engine), before);
+    assert_eq!(embedder.texts.load(Ordering::Relaxed), embedded, "nothing was embedded again");
+    assert_sound(&engine);
+}
+
 #[test]
 fn indexes_of_a_newer_memory_db_are_not_believed() {
     let store = Store::new(hashed());

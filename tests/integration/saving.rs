@@ -72,7 +72,7 @@ fn likes(engine: &Engine, id: i64) -> Vec<(i64, bool)> {
     similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()
 }
 
-/// D3, D4: what says nearly the same is named, in the same kind only, and both are kept.
+/// T49, D3, D4: what says nearly the same is named, in the same kind only, and both are kept.
 #[test]
 fn what_resembles_a_memory_is_named_and_never_merged() {
     let store = Store::new(hashed());

@@ -89,6 +89,7 @@ fn the_same_text_is_kept_once_per_scope() {
     assert!(matches!(store.engine.update(other, &clash, &Viewer::OWNER), Err(Error::Duplicate(id)) if id == first.id));
 }
 
+/// R26.
 #[test]
 fn expired_records_are_never_shown() {
     let store = Store::new(hashed());
@@ -124,6 +125,7 @@ fn a_record_that_expires_later_vanishes_from_what_is_indexed_already() {
     }
 }
 
+/// Q1, Q6, Q8, Q10.
 #[test]
 fn results_say_which_side_found_them_and_by_how_much() {
     let store = Store::new(hashed());
@@ -143,6 +145,7 @@ fn results_say_which_side_found_them_and_by_how_much() {
     assert_eq!(reply.explain.weights, Weights { vector: 0.0, keyword: 1.0 });
 }
 
+/// Q2.
 #[test]
 fn the_first_of_ten_is_the_first_of_one() {
     let store = Store::new(hashed());
@@ -157,6 +160,7 @@ fn the_first_of_ten_is_the_first_of_one() {
     }
 }
 
+/// Q11, X4.
 #[test]
 fn without_a_model_words_answer_and_say_so() {
     let store = Store::new(words_only());
@@ -169,6 +173,7 @@ fn without_a_model_words_answer_and_say_so() {
     assert_eq!((asked_for_words.tier, asked_for_words.warnings.len()), (Tier::Full, 0));
 }
 
+/// Q12.
 #[test]
 fn a_part_of_a_word_is_found_as_a_last_resort() {
     let store = Store::new(words_only());
@@ -229,6 +234,7 @@ fn a_search_says_how_many_memories_wait_for_their_embedding() {
     assert_eq!(found(Mode::Vector).warnings, Vec::<String>::new());
 }
 
+/// Q7.
 #[test]
 fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     let store = Store::new(hashed());
@@ -262,6 +268,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     }
 }
 
+/// T21, Q2, Q3, Q15.
 #[test]
 fn the_settings_weights_count_and_the_pool_is_wide() {
     let mut setup = hashed();
@@ -277,6 +284,7 @@ fn the_settings_weights_count_and_the_pool_is_wide() {
     assert_eq!(explained(query("budget", Mode::Keyword)).weights, Weights { vector: 0.0, keyword: 1.0 });
 }
 
+/// R5, R6.
 #[test]
 fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
     let store = Store::new(hashed());
@@ -298,6 +306,7 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
     assert_eq!(store.engine.peek(id + 1, &Viewer::OWNER).unwrap(), None);
 }
 
+/// R4.
 #[test]
 fn an_embedding_of_the_caller_s_own_is_searched_at_once() {
     let store = Store::new(hashed());
@@ -319,6 +328,29 @@ fn an_embedding_of_the_caller_s_own_is_searched_at_once() {
     assert!(store.find(&query("refused", Mode::Keyword)).is_empty(), "nothing was saved");
 }
 
+/// Q17: each side by itself, with what it measures.
+#[test]
+fn each_side_can_be_asked_by_itself() {
+    let store = Store::new(hashed());
+    let ids =
+        ["a heron in the reeds", "a kingfisher on the bridge", "the bridge is closed"].map(|text| store.add(text));
+    store.settle();
+    let engine = &store.engine;
+    let vector = engine.embed_query("a kingfisher on the bridge").unwrap();
+    let nearest = engine.vector_search(vector.clone(), 3, Filter::default()).unwrap();
+    assert_eq!((nearest.len(), nearest[0].0), (3, ids[1]));
+    assert!(nearest[0].1.abs() < 1e-4 && nearest.is_sorted_by(|a, b| a.1 <= b.1), "{nearest:?}");
+    assert_eq!(engine.vector_search(vector, 1, Filter::default()).unwrap(), nearest[..1]);
+    let words = engine.keyword_search("bridge kingfisher", 9, Filter::default()).unwrap();
+    assert_eq!(words.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [ids[1], ids[2]]);
+    assert!(words[0].1 > words[1].1 && words[1].1 > 0.0, "{words:?}");
+    let unimportant = Filter { min_importance: Some(6), ..Filter::default() };
+    assert_eq!(engine.keyword_search("bridge", 9, unimportant).unwrap(), []);
+    assert_eq!(engine.keyword_search("ingfishe", 9, Filter::default()).unwrap(), [], "no part of a word");
+    assert!(engine.vector_search(vec![1.0], 3, Filter::default()).is_err());
+}
+
+/// X1.
 #[test]
 fn a_search_says_why_there_is_no_model() {
     let missing = |model| {
@@ -350,6 +382,7 @@ impl Embedder for Failing {
     }
 }
 
+/// X1.
 #[test]
 fn a_process_whose_model_fails_keeps_nobody_out_of_the_indexes() {
     let store = Store::new(with_embedder(Arc::new(Failing(HashEmbedder::new(DIMS)))));
@@ -383,6 +416,7 @@ fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
     assert!(within(Duration::from_secs(20), embedded));
 }
 
+/// X2.
 #[test]
 fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
     let store = Store::new(words_only());

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::records::ModelId;
 use crate::search::{self, QueryVector, StoreView};
 use crate::sync::{Wake, now};
-use crate::types::{Mode, Query, SearchReply};
+use crate::types::{Filter, Mode, Query, RecordId, SearchReply};
 
 /// Up to so many records, a search that finds an index out of use rebuilds it first instead of doing without.
 const REBUILD_BEFORE_SEARCH: u64 = 5_000;
@@ -52,6 +52,28 @@ impl Engine {
             Err(error) => Err(error.to_string()),
         };
         self.search_by(query, Some(vector))
+    }
+
+    /// The nearest records to a vector that pass `filter`, nearest first, each with its cosine distance, 0 to 2: the vector
+    /// side of a search by itself.
+    ///
+    /// # Errors
+    /// Those of [`Engine::search_with`].
+    pub fn vector_search(&self, vector: Vec<f32>, limit: usize, filter: Filter) -> Result<Vec<(RecordId, f64)>> {
+        let query = Query { mode: Mode::Vector, limit, filter, include_superseded: true, ..Query::new("a vector") };
+        let hits = self.search_with(&query, Some(vector))?.hits.into_iter();
+        Ok(hits.filter_map(|hit| hit.vector_score.map(|cosine| (hit.record.id, 1.0 - cosine))).collect())
+    }
+
+    /// The records with words of `text` that pass `filter`, best first, each with its BM25 score: the keyword side of a
+    /// search by itself.
+    ///
+    /// # Errors
+    /// Those of [`Engine::search`].
+    pub fn keyword_search(&self, text: &str, limit: usize, filter: Filter) -> Result<Vec<(RecordId, f64)>> {
+        let query = Query { mode: Mode::Keyword, limit, filter, include_superseded: true, ..Query::new(text) };
+        let hits = self.search_with(&query, None)?.hits.into_iter().filter(|hit| !hit.matched_by.is_empty());
+        Ok(hits.filter_map(|hit| hit.keyword_score.map(|score| (hit.record.id, score))).collect())
     }
 
     /// The model that vectors of the caller's own are of, and its dimensions: the one at hand, which must be the store's;

@@ -10,8 +10,9 @@ use crate::types::{Filter, MAX_QUERY_BYTES, Query, RecordId, Similar, Viewer};
 
 /// Results of the search that are looked at.
 const CANDIDATES: usize = 20;
-/// From this cosine on, two memories belong together.
-const RELATED: f64 = 0.6;
+/// From this cosine on, two memories belong together: of 100,000 short descriptions of software, 37 % have another this
+/// near, which reads like its kin; at 0.6 it is 80 %, and many do not (measured, all-MiniLM-L6-v2).
+const RELATED: f64 = 0.7;
 
 impl Engine {
     /// What `viewer` sees that resembles a memory, the most alike first, at most `limit`: by its words, where

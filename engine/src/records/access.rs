@@ -78,6 +78,7 @@ mod tests {
         Access { id, kind: AccessKind::Get, score: None, query: None, counts: true }
     }
 
+    /// R5, R6.
     #[test]
     fn a_get_counts_and_a_search_need_not() {
         let store = Store::new();

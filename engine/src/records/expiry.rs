@@ -35,6 +35,7 @@ mod tests {
     use super::super::testing::{NOW, Store, model, new};
     use crate::types::{NewRecord, RecordUpdate, Viewer};
 
+    /// R26.
     #[test]
     fn what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does() {
         let store = Store::new();

@@ -174,6 +174,7 @@ mod tests {
         }
     }
 
+    /// R2: the type, the importance, the hash and the expiry each have their index.
     #[test]
     fn filters_are_answered_from_indexes() {
         let store = Store::new();
@@ -189,5 +190,12 @@ mod tests {
         assert!(important.contains("COVERING INDEX records_by_kind (kind=? AND importance>?)"), "{important}");
         let project = plan(Filter::of(Viewer::in_project("p")));
         assert!(project.contains("COVERING INDEX records_by_kind"), "{project}");
+        for (condition, index) in
+            [("content_hash = x'00' AND scope_id = 1", "records_by_content"), ("expires_at <= 1", "records_by_expiry")]
+        {
+            let sql = format!("EXPLAIN QUERY PLAN SELECT id FROM records WHERE {condition}");
+            let plan: String = store.view().conn().query_row(&sql, [], |row| row.get(3)).unwrap();
+            assert!(plan.contains(index), "{condition}: {plan}");
+        }
     }
 }

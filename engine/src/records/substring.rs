@@ -125,6 +125,7 @@ mod tests {
         assert_eq!(records.len(), 1);
     }
 
+    /// Q12, R27.
     #[test]
     fn the_order_is_confidence_then_recall_then_creation() {
         let store = Store::new();

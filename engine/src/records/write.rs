@@ -197,6 +197,7 @@ mod tests {
         RecordUpdate { content: Some(text.into()), ..Default::default() }
     }
 
+    /// R1.
     #[test]
     fn a_record_comes_back_as_it_was_given() {
         let store = Store::new();
@@ -263,6 +264,7 @@ mod tests {
         assert_eq!(store.view().counts(NOW).unwrap().live, 1);
     }
 
+    /// D1, D2.
     #[test]
     fn a_text_is_saved_once_per_scope() {
         let store = Store::new();

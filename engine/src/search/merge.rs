@@ -119,6 +119,7 @@ mod tests {
         ranked.iter().map(|ranked| ranked.candidate.id).collect()
     }
 
+    /// Q3, Q6.
     #[test]
     fn the_weights_decide_between_meaning_and_words() {
         let candidates = vec![candidate(1, Some(0.9), Some(0.0)), candidate(2, Some(0.1), Some(7.0))];
@@ -129,6 +130,7 @@ mod tests {
         assert_eq!(order(&words), [2, 1]);
     }
 
+    /// Q4, Q5.
     #[test]
     fn a_lone_candidate_and_equal_scores_count_as_one() {
         assert_eq!(merge(vec![candidate(5, Some(0.2), Some(3.0))], Weights::default())[0].score, 1.0);

@@ -97,7 +97,7 @@ pub struct Similar {
     pub record: Record,
     /// The share of the words of the shorter text that both have, 0.6 to 1, where it is as much.
     pub words: Option<f64>,
-    /// The cosine of their embeddings, 0.6 to 1, where it is as much.
+    /// The cosine of their embeddings, 0.7 to 1, where it is as much.
     pub cosine: Option<f64>,
 }
 

@@ -309,6 +309,22 @@ async def check_graph(checks, session):
     return new, old, leak, wind
 
 
+async def check_suggestions(checks, session):
+    """What resembles a new memory, on memories of its own, which it deletes."""
+    texts = ["The deploy script needs the VPN to be up before it starts",
+             "The deploy script needs the VPN to be up before anything starts"]
+    first, second = [await session.call("memory_add", {"content": text}) for text in texts]
+    checks.that("T49 nothing resembles it", "suggestions" not in first and "warnings" not in first, first)
+    suggested = second.get("suggestions", [])
+    checks.equal("T49 D3 a likely link", [[one["id"], one["linkType"], one["content"]] for one in suggested],
+                 [[first["id"], "supersedes", texts[0]]])
+    checks.that("T49 D3 a warning names it", any(f"memory {first['id']} " in line for line in second["warnings"]),
+                second["warnings"])
+    checks.that("D3 it is saved all the same", second["created"] and second["id"] != first["id"], second)
+    for saved in (first, second):
+        await session.call("memory_delete", {"id": saved["id"]})
+
+
 async def check_rest(checks, session, new, old):
     """What the full profile has besides."""
     outdated = await session.call("memory_outdated")
@@ -456,6 +472,7 @@ async def check_all(checks, session, mode, profile, words_only):
         await check_stats(checks, session, words_only)
     await check_bad_input(checks, session)
     await check_resources_and_prompts(checks, session)
+    await check_suggestions(checks, session)
     made = await check_graph(checks, session)
     if profile == "full":
         await check_rest(checks, session, *made[:2])

@@ -8,7 +8,7 @@ A check's name begins with the rows of the specification that it proves.
 import hashlib
 import time
 
-from session import ids, parameter, run_script
+from session import ids, parameter, run_script, stdio_session
 
 TYPES = ["fact", "preference", "event", "insight", "task", "relationship"]
 ID = {"id": parameter("number", required=True)}
@@ -164,6 +164,22 @@ async def check_search(checks, session, since):
         await session.call("memory_delete", {"id": number})
 
 
+async def check_weights(checks, session):
+    """The weights of the settings, in a server that has others."""
+    found = (await session.search("dark mode", limit=20))["results"]
+    checks.that("T21 Q3 meaning counts", any(hit["score"] > 0 for hit in found if hit["matchedBy"] == ["vector"]), found)
+    settings = session.store.parent / "words.toml"
+    settings.write_text("[search]\nvector_weight = 0.0\nkeyword_weight = 1.0\n")
+    async with stdio_session(checks, session.binary, session.store, "auto", "--profile", "mudpuppy",
+                             MEMORIST_CONFIG=str(settings)) as other:
+        await other.read_tools()
+        await other.search("dark mode")
+        found = (await other.search("dark mode", limit=20))["results"]
+    checks.that("T21 Q3 with another setting words alone count",
+                found[0]["score"] == 1 and all(hit["score"] == 0 for hit in found if hit["matchedBy"] == ["vector"]),
+                found)
+
+
 async def check_others(checks, session):
     """What other tools keep in the store is not there for these: other types, and what is a project's or an agent's."""
     for others in (["--kind", "decision"], ["--project", "atlas"], ["--agent", "scribe"]):
@@ -206,6 +222,7 @@ async def script(checks, session):
     await check_add(checks, session)
     await check_get(checks, session, since)
     await check_search(checks, session, since)
+    await check_weights(checks, session)
     await check_others(checks, session)
     await check_stats(checks, session)
     await check_delete(checks, session)

@@ -15,6 +15,7 @@ fn identifiers_of(text: &str) -> Vec<String> {
     identifiers(&normalise(text)).into_iter().map(str::to_owned).collect()
 }
 
+/// Q13.
 #[test]
 fn words_are_found_by_their_stem() {
     let contents = ["she runs every morning", "the database connection failed", "running is healthy"];
@@ -136,6 +137,7 @@ fn stop_words_count_only_when_there_is_nothing_else() {
     assert_eq!(found_among(&contents, "the cats")[..], [3]);
 }
 
+/// Q14.
 #[test]
 fn no_text_is_a_syntax() {
     let contents = ["dogs and cats", "field:value \"quoted\" (grouped)"];
@@ -163,6 +165,7 @@ fn very_long_words_and_queries_are_bounded() {
     assert!(query.pairs.len() <= 16);
 }
 
+/// R3.
 #[test]
 fn context_and_tags_are_searched_too() {
     let folder = tempfile::tempdir().unwrap();
