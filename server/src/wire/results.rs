@@ -47,11 +47,16 @@ pub struct Suggestion {
 
 /// The answer of `memory_search`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchResult {
     /// Best first.
     pub results: Vec<SearchHit>,
     /// How many.
     pub total: i64,
+    /// There are more: search again with this as `cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
     /// Full, or what answered instead: words alone (keyword), parts of words (substring).
     #[schemars(schema_with = "tier_schema")]
     pub tier: Tier,
