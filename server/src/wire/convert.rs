@@ -248,6 +248,7 @@ pub fn entry(record: Record) -> Entry {
         agent: record.scope.agent,
         version: record.version,
         links: Vec::new(),
+        more_links: None,
         ulid: record.ulid,
         body: record.body.map(Body::into_value),
     }

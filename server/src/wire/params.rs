@@ -75,7 +75,7 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
-    /// Only memories with any of these.
+    /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// See this project and global memories; null: global alone, "*": all. Default: the server's.
@@ -174,7 +174,7 @@ pub struct ListParams {
     #[serde(default)]
     #[schemars(schema_with = "kinds_schema")]
     pub entry_types: Option<Vec<Kind>>,
-    /// Only memories with any of these.
+    /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// Least importance.
@@ -247,7 +247,7 @@ pub struct UpdateParams {
     /// New expiry; null removes it.
     #[serde(default)]
     pub expires_at: Patch<When>,
-    /// All fields of the type it shall have; null removes them.
+    /// All fields of its type; null removes them.
     #[serde(default)]
     #[schemars(schema_with = "object_schema")]
     pub body: Patch<Value>,

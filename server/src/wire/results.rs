@@ -195,6 +195,10 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "super::graph::items_schema")]
     pub links: Vec<Step>,
+    /// There are more links; memory_chain follows them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub more_links: Option<bool>,
     pub ulid: String,
     /// What its type holds beside the text.
     #[serde(skip_serializing_if = "Option::is_none")]
