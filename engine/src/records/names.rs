@@ -129,7 +129,7 @@ mod tests {
                 let tags = view.tags(&viewer, start, 101, NOW).unwrap().len();
                 let (tags_took, at) = (at.elapsed(), std::time::Instant::now());
                 let projects = view.projects(&viewer, start, 101, NOW).unwrap().len();
-                println!("{start:?}: {tags} tags {tags_took:?}, {projects} projects {:?}", at.elapsed());
+                eprintln!("{start:?}: {tags} tags {tags_took:?}, {projects} projects {:?}", at.elapsed());
             }
         }
     }
