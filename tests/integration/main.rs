@@ -3,6 +3,7 @@
 //! | file | what it asks |
 //! |---|---|
 //! | `store.rs` | what is written is found, by every mode, before and after the indexes know of it |
+//! | `pages.rs` | the pages of a search are its one ranking in pieces |
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
 //! | `links.rs` | links between memories: chains, what is superseded, and from whom it is hidden; digests |
 //! | `model.rs` | random sequences of everything, against a plain model |
@@ -46,6 +47,7 @@ mod links;
 mod lock_holder;
 mod meaning;
 mod model;
+mod pages;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]

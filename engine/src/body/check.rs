@@ -78,7 +78,7 @@ fn check_text(text: &str, most: usize) -> Checked {
         return Err("is empty".into());
     }
     if text.len() > most {
-        return Err(format!("is {} bytes long; at most {most}", text.len()));
+        return Err(format!("is {} bytes long; at most {most}: shorten it", text.len()));
     }
     check_nul(text)
 }

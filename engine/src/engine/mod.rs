@@ -7,6 +7,7 @@
 //! | `search.rs` | searching, and the model behind it |
 //! | `forget.rs` | removing for good |
 //! | `graph.rs` | links, what hangs together by them, and digests |
+//! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | what resembles a memory |
 //! | `upkeep.rs` | work on a store as a whole: its indexes, its model, its health |
 //! | `offline.rs` | what is done to a store that is not open |
@@ -14,6 +15,7 @@
 
 mod forget;
 mod graph;
+mod names;
 mod offline;
 mod open;
 mod records;

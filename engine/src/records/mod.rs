@@ -27,6 +27,7 @@
 //! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
 //! | `snapshot.rs` | [`Snapshot`]: records, ids, lists |
 //! | `substring.rs` | the last resort of a search: texts that contain a text |
+//! | `names.rs` | the names in use: projects, and tags |
 //! | `stats.rs` | totals and counts |
 //! | `backup.rs` | a whole database into one file, and back |
 //! | `space.rs` | gives the room of what was deleted back |
@@ -46,6 +47,7 @@ mod history;
 mod integrity;
 mod links;
 mod log;
+mod names;
 mod next_model;
 mod purge;
 mod row;

@@ -46,8 +46,7 @@ pub fn search(
 ) -> Result<SearchReply> {
     let started = Instant::now();
     let mut explain = Explain {
-        // Independent of small limits, so that the first of ten is the first of one.
-        pool: (4 * query.limit).max(50),
+        pool: query.pool(),
         weights: query.weights.unwrap_or(default_weights).normalised()?,
         ..Explain::default()
     };
@@ -88,22 +87,27 @@ pub fn search(
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
-    let mut hits = load(&view, &ranked, query, now)?;
+    // Those of the pages before are loaded too: which of them are results decides where this page begins.
+    let wanted = query.offset + query.limit;
+    let mut hits = load(&view, &ranked, query, wanted + 1, now)?;
     let mut tier = match (&vector, query.mode) {
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
     if found_nothing && by_words {
-        let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, query.limit)?;
+        let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, wanted + 1)?;
         hits = found.into_iter().map(unscored).collect();
         if !hits.is_empty() {
             tier = Tier::Substring;
         }
     }
+    let more = hits.len() > wanted;
+    hits.truncate(wanted);
+    hits.drain(..query.offset.min(hits.len()));
     tell_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, tier, warnings, explain })
+    Ok(SearchReply { hits, more, tier, warnings, explain })
 }
 
 /// What a search by meaning cannot see yet.
@@ -119,12 +123,11 @@ fn still_waiting(view: &View, by_words: bool, now: Millis) -> Result<Option<Stri
     Ok(Some(format!("{count} for an embedding, until then {until_then}")))
 }
 
-/// The records of the best candidates. One that is gone by now is passed over for the next; the record itself has the
+/// The records of the best `most` candidates. One that is gone by now is passed over for the next; the record itself has the
 /// last word on whether it passes the filter.
-fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Vec<Hit>> {
-    let limit = query.limit;
-    let mut hits = Vec::with_capacity(limit.min(ranked.len()));
-    for chunk in ranked.chunks(limit) {
+fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis) -> Result<Vec<Hit>> {
+    let mut hits = Vec::with_capacity(most.min(ranked.len()));
+    for chunk in ranked.chunks(most) {
         let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
         let mut records = view.records.records(&ids, now)?.into_iter().peekable();
         for Ranked { candidate, score, .. } in chunk {
@@ -144,11 +147,11 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, now: Millis) -> Result<Ve
                 });
             }
         }
-        if hits.len() >= limit {
+        if hits.len() >= most {
             break;
         }
     }
-    hits.truncate(limit);
+    hits.truncate(most);
     Ok(hits)
 }
 

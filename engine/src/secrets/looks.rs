@@ -122,14 +122,16 @@ pub(super) fn stands_in(value: &str) -> bool {
 }
 
 /// `password`, `new_password1`, `accesstoken`, `secret_key_2`: the name of what would be there, with a small number at
-/// most.
+/// most. `hunter2secret` is none: no name has a number within a word, but for those of the trade (`oauth2token`).
 fn is_own_name(lower: &str) -> bool {
     const NAMES: &[&str] = &["key", "pass", "passphrase", "passwd", "password", "pwd", "secret", "token"];
     const NUMBER: usize = 2;
     let name = lower.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' '));
     let name_alone = name.trim_end_matches(['_', '-']);
-    lower.len() - name.len() <= NUMBER && is_word && NAMES.iter().any(|ending| name_alone.ends_with(ending))
+    let Some(before) = NAMES.iter().find_map(|ending| name_alone.strip_suffix(ending)) else { return false };
+    let glued = before.rsplit(['_', '-', ' ']).next().unwrap_or(before);
+    lower.len() - name.len() <= NUMBER && is_word && (!is_mixed(glued) || is_technical(glued))
 }
 
 /// Whether `value` is made of two different characters or fewer.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{MAX_QUERY_BYTES, check_limit, check_unit};
+use super::bounds::{MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, check_limit, check_unit};
 use super::filter::Filter;
 use super::units::RecordId;
 use crate::error::{Error, Result};
@@ -77,6 +77,11 @@ pub struct Query {
     pub mode: Mode,
     /// Most results, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: usize,
+    /// Results that are passed over: those of the pages before. With `limit` at most [`MAX_LIMIT`](super::MAX_LIMIT).
+    pub offset: usize,
+    /// Candidates asked of each side; `None` takes what `limit` needs. Pages are of one ranking when all take what the
+    /// first one took: the candidates decide the scores.
+    pub pool: Option<usize>,
     /// Which records may be returned.
     pub filter: Filter,
     /// Weights of this query; `None` takes the store's.
@@ -97,12 +102,19 @@ impl Query {
             text: text.into(),
             mode: Mode::Hybrid,
             limit: 10,
+            offset: 0,
+            pool: None,
             filter: Filter::default(),
             weights: None,
             min_similarity: None,
             min_score: None,
             include_superseded: false,
         }
+    }
+
+    /// Candidates asked of each side, independent of small limits, so that the first of ten is the first of one.
+    pub fn pool(&self) -> usize {
+        self.pool.unwrap_or((4 * self.limit).max(50))
     }
 
     /// Checks every bound.
@@ -117,6 +129,13 @@ impl Query {
             ));
         }
         check_limit(self.limit)?;
+        if self.offset > MAX_LIMIT - self.limit {
+            let why = format!("{} and the limit are more than {MAX_LIMIT} together", self.offset);
+            return Err(Error::invalid("offset", why));
+        }
+        if let Some(pool) = self.pool.filter(|pool| !(1..=MAX_POOL).contains(pool)) {
+            return Err(Error::invalid("pool", format!("{pool} is outside 1 to {MAX_POOL}")));
+        }
         if let Some(weights) = self.weights {
             weights.normalised()?;
         }

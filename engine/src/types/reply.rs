@@ -50,6 +50,8 @@ pub enum Tier {
 pub struct SearchReply {
     /// The results, best first, at most `limit`.
     pub hits: Vec<Hit>,
+    /// Whether the ranking goes on after the last of them.
+    pub more: bool,
     /// How it was answered.
     pub tier: Tier,
     /// What the caller should know: a side that was missing, records that still wait for their embedding, a rebuild.

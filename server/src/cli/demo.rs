@@ -183,10 +183,11 @@ fn search(
     answers: Vec<RecordId>,
 ) -> Result<Search, Failure> {
     let context = Context::default();
-    let reply = engine.search(&wire::query(&params, &context.defaults, context.weights)?)?;
+    let query = wire::query(&params, &context.defaults, context.weights)?;
+    let reply = engine.search(&query)?;
     let embed_us = reply.explain.embed_us;
     let search_us = reply.explain.total_us.saturating_sub(embed_us);
-    let results = wire::search_result(reply, &params).results;
+    let results = wire::search_result(reply, &params, &query).results;
     Ok(Search {
         query: params.query,
         mode: params.mode.unwrap_or_default(),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use memorist_engine::{Error, ErrorKind};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities,
-    ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -14,9 +15,8 @@ use serde_json::json;
 
 use super::door::Door;
 use super::profiles::{Answer, Profile};
-use super::{prompts, resources};
-use crate::ops::{self, Context};
-use crate::wire::{GetParams, Int};
+use super::{completions, prompts, resources};
+use crate::ops::Context;
 
 /// The server's side of every session.
 #[derive(Clone)]
@@ -35,7 +35,12 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("memorist", env!("CARGO_PKG_VERSION")))
             .with_instructions(self.profile.instructions)
@@ -83,7 +88,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::all()))
+        Ok(ListPromptsResult::with_all_items(prompts::all(self.profile)))
     }
 
     async fn get_prompt(
@@ -94,12 +99,30 @@ impl ServerHandler for Handler {
         prompts::get(self.profile, &request.name, request.arguments.as_ref()).map(Into::into)
     }
 
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let (context, profile) = (self.context.clone(), self.profile);
+        let completed = self.door.call(move |engine| completions::complete(engine, &context, profile, &request)).await;
+        completed.unwrap_or_else(|unavailable| Err(internal(unavailable.message()))).map(CompleteResult::new)
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resources::all()))
+    }
+
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
 
     async fn read_resource(
@@ -107,16 +130,29 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri = request.uri;
-        let unknown = || ErrorData::resource_not_found(format!("no resource {uri}"), Some(json!({ "uri": uri })));
-        let id = resources::id(&uri).ok_or_else(unknown)?;
-        let (context, wanted) = (self.context.clone(), GetParams { id: Int(id), ..GetParams::default() });
-        let answer = self.door.call(move |engine| ops::get(engine, &context, &wanted)).await;
-        let internal = |message: String| ErrorData::internal_error(message, None);
-        let result = answer.map_err(|unavailable| internal(unavailable.message().to_owned()))?;
-        let entry = result.map_err(|error| internal(error.to_string()))?.entry.ok_or_else(unknown)?;
-        let text = serde_json::to_string(&entry).map_err(|error| internal(error.to_string()))?;
-        let contents = ResourceContents::text(text, &uri).with_mime_type(resources::MEDIA_TYPE);
+        let (context, uri) = (self.context.clone(), request.uri.clone());
+        let read = self.door.call(move |engine| resources::read(engine, &context, &uri)).await;
+        let contents = match read {
+            Ok(Ok(Some(contents))) => contents,
+            Ok(Ok(None)) => {
+                let uri = request.uri;
+                return Err(ErrorData::resource_not_found(format!("no resource {uri}"), Some(json!({ "uri": uri }))));
+            }
+            Ok(Err(error)) => return Err(told(&error)),
+            Err(unavailable) => return Err(internal(unavailable.message())),
+        };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
+}
+
+/// An error of the engine, where no tool can say it.
+pub fn told(error: &Error) -> ErrorData {
+    match error.kind() {
+        ErrorKind::Input => ErrorData::invalid_params(error.to_string(), None),
+        _ => internal(error.to_string()),
+    }
+}
+
+fn internal(message: impl Into<String>) -> ErrorData {
+    ErrorData::internal_error(message.into(), None)
 }

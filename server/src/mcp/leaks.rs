@@ -1,5 +1,6 @@
 //! Nothing leaks: whatever a tool of any profile is asked, its answer, errors included, holds nothing of a memory that
-//! its caller does not see, and such a memory stays as it is.
+//! its caller does not see, and such a memory stays as it is. Neither do resources and completions tell more. (Prompts
+//! cannot: they are made without the store.)
 //!
 //! Every memory has words of its own. Arguments are drawn by the names of the parameters that a tool publishes, so that
 //! a new tool is tried as soon as it is in a table; a parameter of a new name fails the test until it is given a way to
@@ -17,9 +18,11 @@ use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, Reach, Record, RecordId, Scope, Viewer,
 };
+use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
 use super::profiles::{Answer, Profile, Served};
+use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::ops::Context;
 use crate::wire::Defaults;
@@ -165,6 +168,7 @@ impl World {
             }
             "minSimilarity" => (self.dice.below(10) as f64 / 20.0).into(),
             "limit" => (1 + self.dice.below(100)).into(),
+            "cursor" => "10-50-0123456789ab".into(),
             "maxTokens" => (10 + self.dice.below(10_000)).into(),
             "createdAfter" => 0.into(),
             "date_from" => "2020-01-01".into(),
@@ -296,20 +300,17 @@ fn nothing_of_another_is_told_or_changed_by_any_tool() {
         let mut world = World::new();
         let mut state = world.state();
         for tool in &Profile::of(*name).tools {
-            for agent in reaches(&AGENTS) {
-                for project in reaches(&PROJECTS) {
-                    let viewer = Viewer { agent: agent.clone(), project: project.clone() };
-                    for round in 0..CALLS {
-                        let Some((viewer, arguments, answer)) = call(&mut world, tool, &viewer, round % 2 == 1, &state)
-                        else {
-                            continue;
-                        };
-                        let after = world.state();
-                        let wrong = leak(&viewer, &state, &after, &arguments, &answer);
-                        let tool = &tool.definition.name;
-                        assert_eq!(wrong, "", "{name:?} {tool} {arguments:?} by {viewer:?}: {answer}");
-                        state = after;
-                    }
+            for viewer in viewers() {
+                for round in 0..CALLS {
+                    let Some((viewer, arguments, answer)) = call(&mut world, tool, &viewer, round % 2 == 1, &state)
+                    else {
+                        continue;
+                    };
+                    let after = world.state();
+                    let wrong = leak(&viewer, &state, &after, &arguments, &answer);
+                    let tool = &tool.definition.name;
+                    assert_eq!(wrong, "", "{name:?} {tool} {arguments:?} by {viewer:?}: {answer}");
+                    state = after;
                 }
             }
             // Tools that delete leave some for the others.
@@ -323,4 +324,85 @@ fn nothing_of_another_is_told_or_changed_by_any_tool() {
             }
         }
     }
+}
+
+#[test]
+fn nothing_of_another_is_told_by_a_resource() {
+    let world = World::new();
+    let state = world.state();
+    let mut read = 0;
+    for viewer in viewers() {
+        let context = Context { defaults: defaults(&viewer), ..Context::default() };
+        let memories = state.keys().map(|id| (viewer.clone(), format!("memory://{id}")));
+        let own = [(viewer.clone(), "memory://digest".to_owned())];
+        // Who names a project looks as one of it, as with the tool.
+        let projects = PROJECTS.map(|name| {
+            let viewer = Viewer { project: Reach::Own(name.into()), ..viewer.clone() };
+            (viewer, format!("memory://digest/{name}"))
+        });
+        for (viewer, uri) in memories.chain(own).chain(projects) {
+            let contents = resources::read(&world.engine, &context, &uri).unwrap();
+            read += usize::from(contents.is_some());
+            let answer = serde_json::to_value(&contents).unwrap();
+            // The id is in the URI, which is not of the answer's making.
+            let wrong = leak(&viewer, &state, &state, &Map::new(), &answer);
+            assert_eq!(wrong, "", "{uri} by {viewer:?}: {answer}");
+            if let Some(id) = uri.strip_prefix("memory://").and_then(|id| id.parse::<RecordId>().ok()) {
+                assert_eq!(contents.is_some(), viewer.sees(&state[&id].1.scope), "{uri} by {viewer:?}");
+            }
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
+#[test]
+fn nothing_of_another_is_told_by_a_completion() {
+    let world = World::new();
+    let state = world.state();
+    let complete =
+        |context: &Context, profile, reference: &Reference, name: &str, typed: &str, project: Option<&str>| {
+            let mut request = CompleteRequestParams::new(reference.clone(), ArgumentInfo::new(name, typed));
+            let filled = |name: &str| [("project".to_owned(), name.to_owned())].into_iter().collect();
+            request.context = project.map(|name| CompletionContext::with_arguments(filled(name)));
+            completions::complete(&world.engine, context, profile, &request).unwrap().values
+        };
+    for (profile, viewer) in
+        ProfileName::value_variants().iter().flat_map(|name| viewers().map(|viewer| (Profile::of(*name), viewer)))
+    {
+        let context = Context { defaults: defaults(&viewer), ..Context::default() };
+        let prompts = prompts::all(profile).into_iter().flat_map(|prompt| {
+            let arguments = prompt.arguments.unwrap_or_default().into_iter();
+            arguments.map(move |argument| (Reference::for_prompt(&*prompt.name), argument.name))
+        });
+        let templates = [(resources::DIGESTS, "project"), (resources::MEMORIES, "id")];
+        let templates = templates.map(|(uri, name)| (Reference::for_resource(uri), name.to_owned()));
+        for (reference, name) in prompts.chain(templates) {
+            for typed in ["", "own", "OWN1", "harb", "a", "g"] {
+                let values = complete(&context, profile, &reference, &name, typed, None);
+                let wrong = leak(&viewer, &state, &state, &Map::new(), &json!(values));
+                assert_eq!(wrong, "", "{name} {typed} by {viewer:?}: {values:?}");
+                let foreign =
+                    |value: &&String| PROJECTS.contains(&value.as_str()) && !viewer.project.sees(Some(value.as_str()));
+                assert_eq!(values.iter().find(foreign), None, "{name} {typed} by {viewer:?}: {values:?}");
+            }
+            for project in PROJECTS.iter().filter(|_| name != "project") {
+                let values = complete(&context, profile, &reference, &name, "", Some(project));
+                let viewer = Viewer { project: Reach::Own((*project).into()), ..viewer.clone() };
+                let wrong = leak(&viewer, &state, &state, &Map::new(), &json!(values));
+                assert_eq!(wrong, "", "{name} in {project} by {viewer:?}: {values:?}");
+            }
+        }
+        // And what is in view is offered.
+        let own = complete(&context, profile, &Reference::for_prompt("recall"), "topic", "own", None);
+        let tags = |record: &Record| viewer.sees(&record.scope).then(|| record.tags[0].clone());
+        let mut wanted: Vec<_> = state.values().filter_map(|(_, record)| tags(record)).collect();
+        wanted.sort();
+        assert_eq!(own, wanted, "{viewer:?}");
+    }
+}
+
+/// Every one of an agent or none, and of a project or none.
+fn viewers() -> impl Iterator<Item = Viewer> {
+    let of = |agent: Reach| reaches(&PROJECTS).into_iter().map(move |project| Viewer { agent: agent.clone(), project });
+    reaches(&AGENTS).into_iter().flat_map(of)
 }

@@ -4,11 +4,13 @@
 //! | file | job |
 //! |---|---|
 //! | `profiles` | the tools: names, descriptions, schemas, and what they call |
-//! | `prompts.rs`, `resources.rs` | two prompts; every memory as a resource |
+//! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
+//! | `completions.rs` | what a client offers for their arguments |
 //! | `handler.rs` | answers requests |
 //! | `door.rs` | the engine behind all sessions: opened beside the handshake, closed after the last call |
 //! | `stdio.rs`, `http.rs`, `guard.rs` | the transports, and who may use the second |
 
+mod completions;
 mod door;
 mod guard;
 mod handler;

@@ -1,24 +1,96 @@
-//! Every memory as a resource, `memory://ID`, so that a person can attach one to a conversation.
+//! What a person can attach to a conversation: every memory as `memory://ID`, the digest of what is in the server's
+//! view as `memory://digest`, and that of a project as `memory://digest/PROJECT`.
 
-use rmcp::model::ResourceTemplate;
+use memorist_engine::{Engine, Error, Result};
+use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
+
+use crate::ops::{self, Context};
+use crate::wire::{self, DigestParams, GetParams, Int, Patch};
 
 const SCHEME: &str = "memory://";
+const DIGEST: &str = "memory://digest";
+/// The template of a project's digest.
+pub const DIGESTS: &str = "memory://digest/{project}";
+/// The template of a memory.
+pub const MEMORIES: &str = "memory://{id}";
 
-/// The media type of a resource.
-pub const MEDIA_TYPE: &str = "application/json";
+const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown";
 
-/// The template that clients fill in.
-pub fn template() -> ResourceTemplate {
-    ResourceTemplate::new(format!("{SCHEME}{{id}}"), "memory")
-        .with_title("Memory")
-        .with_description("One memory, whole, by its id")
-        .with_mime_type(MEDIA_TYPE)
+/// What is listed by itself. Memories are not: there may be a million.
+pub fn all() -> Vec<Resource> {
+    let digest = Resource::new(DIGEST, "digest")
+        .with_title("Digest")
+        .with_description("What is known, on a page: counts, key decisions, patterns, recent fixes")
+        .with_mime_type(MARKDOWN);
+    vec![digest]
 }
 
-/// The id that a URI names.
-pub fn id(uri: &str) -> Option<i64> {
-    let digits = uri.strip_prefix(SCHEME)?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+/// The templates that clients fill in.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let memory = ResourceTemplate::new(MEMORIES, "memory")
+        .with_title("Memory")
+        .with_description("One memory, whole, by its id")
+        .with_mime_type(JSON);
+    let digest = ResourceTemplate::new(DIGESTS, "project-digest")
+        .with_title("Digest of a project")
+        .with_description("What is known of a project, on a page")
+        .with_mime_type(MARKDOWN);
+    vec![memory, digest]
+}
+
+/// What a URI names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    Memory(i64),
+    Digest(Patch<String>),
+}
+
+impl Named {
+    fn by(uri: &str) -> Option<Self> {
+        match uri.strip_prefix(DIGEST) {
+            Some("") => return Some(Named::Digest(Patch::Absent)),
+            Some(rest) => return Some(Named::Digest(Patch::Value(decoded(rest.strip_prefix('/')?)?))),
+            None => {}
+        }
+        let digits = uri.strip_prefix(SCHEME)?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten().map(Named::Memory)
+    }
+}
+
+/// The contents of a resource, by the calls that the tools make; `None` when there is none of this URI.
+pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<ResourceContents>> {
+    let (text, media_type) = match Named::by(uri) {
+        None => return Ok(None),
+        Some(Named::Memory(id)) => {
+            let wanted = GetParams { id: Int(id), ..GetParams::default() };
+            let Some(entry) = ops::get(engine, context, &wanted)?.entry else { return Ok(None) };
+            let text = serde_json::to_string(&entry).map_err(|error| Error::invalid("uri", error.to_string()))?;
+            (text, JSON)
+        }
+        Some(Named::Digest(project)) => {
+            let digest = ops::digest(engine, context, DigestParams { project, ..DigestParams::default() })?;
+            (wire::markdown(&digest), MARKDOWN)
+        }
+    };
+    Ok(Some(ResourceContents::text(text, uri).with_mime_type(media_type)))
+}
+
+/// A part of a URI without its percent signs. `None` where it is none, as when it is empty or has a slash.
+fn decoded(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'/' => return None,
+            b'%' => {
+                let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
+                u8::try_from(digit()? * 16 + digit()?).ok()?
+            }
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -26,13 +98,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_ids_are_resources() {
-        assert_eq!(id("memory://42"), Some(42));
-        for other in
-            ["memory://", "memory://-1", "memory://+1", "memory://4 2", "memory://99999999999999999999", "x://1"]
-        {
-            assert_eq!(id(other), None, "{other}");
+    fn a_uri_names_a_memory_or_a_digest_or_nothing() {
+        assert_eq!(Named::by("memory://42"), Some(Named::Memory(42)));
+        assert_eq!(Named::by("memory://digest"), Some(Named::Digest(Patch::Absent)));
+        for (uri, project) in [
+            ("memory://digest/apollo", "apollo"),
+            ("memory://digest/a%20b%2Fc", "a b/c"),
+            ("memory://digest/%C3%BCber", "über"),
+            ("memory://digest/über", "über"),
+        ] {
+            assert_eq!(Named::by(uri), Some(Named::Digest(Patch::Value(project.into()))), "{uri}");
         }
-        assert_eq!(template().uri_template, "memory://{id}");
+        for other in [
+            "memory://",
+            "memory://-1",
+            "memory://+1",
+            "memory://4 2",
+            "memory://99999999999999999999",
+            "x://1",
+            "memory://digests",
+            "memory://digest/",
+            "memory://digest/a/b",
+            "memory://digest/%2",
+            "memory://digest/%zz",
+            "memory://digest/%ff",
+        ] {
+            assert_eq!(Named::by(other), None, "{other}");
+        }
     }
 }

@@ -61,7 +61,7 @@ fn check_expiry(at: Option<Millis>) -> Result<()> {
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
     let query = wire::query(params, &context.defaults, context.weights)?;
     query.validate()?;
-    Ok(wire::search_result(engine.search(&query)?, params))
+    Ok(wire::search_result(engine.search(&query)?, params, &query))
 }
 
 /// `memory_get`. An id without a memory is an answer, not an error.
@@ -70,8 +70,9 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
     let found = engine.get(params.id.0, &viewer).and_then(|record| Ok((engine.links(record.id, &viewer)?, record)));
     match found {
         Ok((links, record)) => {
+            let more_links = (links.len() > LINKS_SHOWN).then_some(true);
             let links = links.iter().take(LINKS_SHOWN).map(|link| wire::step(record.id, link)).collect();
-            Ok(GetResult { entry: Some(wire::Entry { links, ..wire::entry(record) }), error: None })
+            Ok(GetResult { entry: Some(wire::Entry { links, more_links, ..wire::entry(record) }), error: None })
         }
         Err(error @ Error::NotFound(_)) => Ok(GetResult { entry: None, error: Some(error.to_string()) }),
         Err(error) => Err(error),
@@ -140,4 +141,82 @@ pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
         },
         model: indexes.model,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use memorist_engine::config::{Config, ModelSource};
+    use memorist_engine::embed::HashEmbedder;
+    use memorist_engine::progress::NoProgress;
+    use memorist_engine::types::{Link, LinkKind, NewRecord, Viewer};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn asked(engine: &Engine, arguments: Value) -> Result<SearchResult> {
+        search(engine, &Context::default(), &serde_json::from_value(arguments).unwrap())
+    }
+
+    fn meetings(count: usize) -> (tempfile::TempDir, Engine) {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { model: ModelSource::None, ..Config::default() };
+        let engine = Engine::open_with_embedder(folder.path(), config, Arc::new(HashEmbedder::new(64))).unwrap();
+        for at in 0..count {
+            engine.add(&NewRecord::new(format!("meeting {at} with team {}", at % 11))).unwrap();
+        }
+        engine.embed_pending(&NoProgress).unwrap();
+        (folder, engine)
+    }
+
+    /// T22: a memory of many links says that not all are shown.
+    #[test]
+    fn links_that_are_left_out_are_said() {
+        let (_folder, engine) = meetings(LINKS_SHOWN + 2);
+        let shown = || {
+            let params = serde_json::from_value(json!({ "id": 1 })).unwrap();
+            let entry = get(&engine, &Context::default(), &params).unwrap().entry.unwrap();
+            (entry.links.len(), entry.more_links)
+        };
+        for to in 2..=LINKS_SHOWN as i64 + 2 {
+            assert_eq!(shown(), (to as usize - 2, None));
+            engine.link(Link { from: 1, to, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+        }
+        assert_eq!(shown(), (LINKS_SHOWN, Some(true)));
+    }
+
+    /// T13, T15: the cursors of a search lead through its results, without repeats and without gaps.
+    #[test]
+    fn cursors_lead_through_the_results_of_a_search() {
+        let (_folder, engine) = meetings(120);
+        let ids = |result: &SearchResult| result.results.iter().map(|hit| hit.id).collect::<Vec<_>>();
+        // A page is cut by its limit, or by its tokens.
+        for (limit, tokens) in [(7, 1_000_000), (12, 600)] {
+            let mut arguments = json!({ "query": "team 5", "limit": limit, "maxTokens": tokens });
+            let (mut found, mut pages) = (Vec::new(), 0);
+            loop {
+                let page = asked(&engine, arguments.clone()).unwrap();
+                pages += 1;
+                found.extend(ids(&page));
+                match page.next_cursor {
+                    Some(cursor) => arguments["cursor"] = cursor.into(),
+                    None => {
+                        assert!(page.warnings.iter().any(|text| text.contains("larger limit")), "{:?}", page.warnings);
+                        break;
+                    }
+                }
+            }
+            assert!(pages > found.len() / 12 && found.len() >= 50, "{pages} pages of {} results", found.len());
+            // The pool of a limit of 12 is that of 7, too.
+            let whole = asked(&engine, json!({ "query": "team 5", "limit": 12, "detail": "ids" })).unwrap();
+            assert_eq!(found[..12], ids(&whole), "{limit}");
+            assert_eq!(found.iter().collect::<std::collections::BTreeSet<_>>().len(), found.len(), "{limit}");
+            arguments["query"] = "team 6".into();
+            let refused = asked(&engine, arguments).unwrap_err().to_string();
+            assert!(refused.starts_with("cursor: is not of this search"), "{refused}");
+        }
+        let whole = asked(&engine, json!({ "query": "team 5", "limit": 1000 })).unwrap();
+        assert_eq!((whole.total, whole.next_cursor), (120, None));
+    }
 }

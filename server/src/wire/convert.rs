@@ -2,11 +2,13 @@
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{
-    Filter, Hit, LinkKind, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply, Similar, Weights,
+    Explain, Filter, Hit, LinkKind, MAX_LIMIT, MAX_POOL, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply,
+    Similar, Weights,
 };
 use memorist_engine::{Error, Result};
 use serde::Serialize;
 
+use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
 use super::values::{Importance, Int, Patch, When};
@@ -79,6 +81,11 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     query.min_similarity = params.min_similarity;
     query.min_score = params.min_score;
     query.include_superseded = params.include_superseded.unwrap_or(false);
+    if let Some(cursor) = &params.cursor {
+        // Before its limit is cut to what is left.
+        query.validate()?;
+        query = Cursor::read(cursor, &query)?.page_of(query);
+    }
     if let Some(Int(most)) = params.max_tokens.filter(|Int(most)| *most < 1) {
         return Err(Error::invalid("maxTokens", format!("{most} is less than 1")));
     }
@@ -102,21 +109,41 @@ pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<Stri
     (fitting < found).then(|| format!("{fitting} of {found} results fit into maxTokens {max_tokens}"))
 }
 
-/// The answer as `params` want it.
-pub fn search_result(reply: SearchReply, params: &SearchParams) -> SearchResult {
+/// The answer to `query` as `params` want it.
+pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
+    let (found, explain) = (reply.hits.len(), reply.explain);
     let mut results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
     let mut warnings = reply.warnings;
     let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
     warnings.extend(most.and_then(|most| fit(&mut results, most)));
+    let offset = query.offset + results.len();
+    let goes_on = reply.more || results.len() < found;
+    let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| Cursor { offset, pool: explain.pool }.to_text(query));
+    if next_cursor.is_none() {
+        warnings.extend(end_of_pages(goes_on, query, &explain));
+    }
     SearchResult {
         total: count(results.len() as u64),
         results,
+        next_cursor,
         tier: reply.tier,
         warnings,
         explain: params.explain.unwrap_or(false).then(|| {
-            serde_json::to_value(&reply.explain).unwrap_or_else(|error| serde_json::Value::String(error.to_string()))
+            serde_json::to_value(&explain).unwrap_or_else(|error| serde_json::Value::String(error.to_string()))
         }),
+    }
+}
+
+/// What is said of the last page where it is not the end of what could be found.
+fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<String> {
+    let is_full = explain.vector_candidates.max(explain.keyword_candidates) >= explain.pool;
+    if goes_on {
+        Some(format!("a search shows {MAX_LIMIT} results at most; ask for something narrower"))
+    } else if query.offset > 0 && is_full && explain.pool < MAX_POOL {
+        Some(format!("these pages rank the {} best of each side; a larger limit ranks more", explain.pool))
+    } else {
+        None
     }
 }
 
@@ -221,6 +248,7 @@ pub fn entry(record: Record) -> Entry {
         agent: record.scope.agent,
         version: record.version,
         links: Vec::new(),
+        more_links: None,
         ulid: record.ulid,
         body: record.body.map(Body::into_value),
     }
@@ -303,6 +331,7 @@ mod tests {
         };
         SearchReply {
             hits: vec![hit],
+            more: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),
             explain: Default::default(),
@@ -311,6 +340,11 @@ mod tests {
 
     fn search(value: Value) -> SearchParams {
         serde_json::from_value(value).unwrap()
+    }
+
+    fn answer(reply: SearchReply, params: &SearchParams) -> Value {
+        let query = query(params, &defaults(), Weights::default()).unwrap();
+        serde_json::to_value(search_result(reply, params, &query)).unwrap()
     }
 
     #[test]
@@ -347,7 +381,7 @@ mod tests {
     #[test]
     fn a_hit_has_the_fields_of_the_specification() {
         let asked = search(json!({ "query": "dark" }));
-        let value = serde_json::to_value(search_result(reply("dark mode"), &asked)).unwrap();
+        let value = answer(reply("dark mode"), &asked);
         assert_eq!(value["total"], 1);
         let hit = &value["results"][0];
         let names = ["id", "content", "entryType", "source", "context", "confidence", "importance", "tags", "score"];
@@ -363,7 +397,7 @@ mod tests {
         let long = "dark ".repeat(300);
         let result = |detail| {
             let asked = search(json!({ "query": "dark", "detail": detail, "explain": true }));
-            serde_json::to_value(search_result(reply(&long), &asked)).unwrap()
+            answer(reply(&long), &asked)
         };
         let snippet = &result("snippet")["results"][0];
         assert!(snippet["content"].as_str().unwrap().chars().count() <= 700);
@@ -377,7 +411,7 @@ mod tests {
     fn a_passage_of_the_context_is_said_too() {
         let mut reply = reply("short");
         reply.hits[0].record.context = Some("long ".repeat(300));
-        let value = serde_json::to_value(search_result(reply, &search(json!({ "query": "dark" })))).unwrap();
+        let value = answer(reply, &search(json!({ "query": "dark" })));
         assert_eq!(value["results"][0]["truncated"], true);
         assert_eq!(value["results"][0]["content"], "short");
     }
@@ -387,16 +421,39 @@ mod tests {
         let results = |most: i64| {
             let mut all = reply("dark mode");
             all.hits = vec![all.hits[0].clone(); 10];
-            serde_json::to_value(search_result(all, &search(json!({ "query": "dark", "maxTokens": most })))).unwrap()
+            answer(all, &search(json!({ "query": "dark", "maxTokens": most })))
         };
         let one = serde_json::to_vec(&results(1)["results"][0]).unwrap().len() as i64;
         assert_eq!(results(1)["total"], 1, "the best always comes");
         let three = results((3 * one + 3) / 4);
         assert_eq!((&three["total"], three["results"].as_array().unwrap().len()), (&json!(3), 3));
+        assert!(three["nextCursor"].as_str().unwrap().starts_with("3-"), "{three}");
+        assert!(results(100_000).get("nextCursor").is_none());
         assert!(three["warnings"][0].as_str().unwrap().starts_with("3 of 10 results fit"), "{three}");
         assert!(results(100_000).get("warnings").is_none());
         let refused = query(&search(json!({ "query": "x", "maxTokens": 0 })), &defaults(), Weights::default());
         assert!(refused.unwrap_err().to_string().contains("maxTokens"));
+    }
+
+    #[test]
+    fn the_last_page_says_where_it_is_not_the_end() {
+        let first = query(&search(json!({ "query": "dark", "limit": 1000 })), &defaults(), Weights::default()).unwrap();
+        let page = |offset: usize, more: bool, found: usize| {
+            let mut reply = reply("dark mode");
+            (reply.more, reply.explain.pool, reply.explain.vector_candidates) = (more, 50, found);
+            let cursor = (offset > 0).then(|| Cursor { offset, pool: 50 }.to_text(&first));
+            answer(reply, &search(json!({ "query": "dark", "cursor": cursor })))
+        };
+        let says = |value: &Value, what: &str| value["warnings"][0].as_str().is_some_and(|text| text.contains(what));
+        assert!(page(0, true, 50)["nextCursor"].as_str().unwrap().starts_with("1-50-"));
+        assert!(page(0, true, 50).get("warnings").is_none());
+        let most = page(999, true, 50);
+        assert!(says(&most, "narrower") && most.get("nextCursor").is_none(), "{most}");
+        let ranked = page(70, false, 50);
+        assert!(says(&ranked, "larger limit") && ranked.get("nextCursor").is_none(), "{ranked}");
+        assert!(page(70, false, 49).get("warnings").is_none(), "nothing else is like it");
+        let other = search(json!({ "query": "dark", "cursor": "1-50-0" }));
+        assert!(query(&other, &defaults(), Weights::default()).unwrap_err().to_string().contains("cursor"));
     }
 
     #[test]

@@ -5,10 +5,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use memorist_engine::Result;
+use memorist_engine::secrets::scan;
 use memorist_engine::types::{
     Filter, Kind, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
 };
+use memorist_engine::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -70,8 +71,8 @@ impl AgentId {
         Viewer { agent: Reach::Own(self.0.clone()), ..defaults.own_viewer() }
     }
 
-    fn scope(self, defaults: &Defaults) -> Scope {
-        Scope { agent: Some(self.0), project: defaults.project.clone() }
+    fn scope(&self, defaults: &Defaults) -> Scope {
+        Scope { agent: Some(self.0.clone()), project: defaults.project.clone() }
     }
 }
 
@@ -344,14 +345,25 @@ pub struct StoreConversation {
 }
 
 impl StoreConversation {
+    /// An error of its record, by the parameters of the call. The text of the record is made of both messages.
+    pub fn told(&self, error: Error) -> Error {
+        let Error::Invalid { field, why } = error else { return error };
+        let field = match field {
+            "content" | "body" if scan(&self.user_message).is_empty() => "agent_response",
+            "content" | "body" => "user_message",
+            field => field.strip_prefix("body.").unwrap_or(field),
+        };
+        Error::Invalid { field, why }
+    }
+
     /// The record to save.
-    pub fn into_record(self, defaults: &Defaults) -> Result<NewRecord> {
+    pub fn to_record(&self, defaults: &Defaults) -> Result<NewRecord> {
         let mut body = json!({ "user_message": self.user_message, "agent_response": self.agent_response });
-        if let Some(session) = self.session_id {
-            body["session_id"] = session.into();
+        if let Some(session) = &self.session_id {
+            body["session_id"] = session.as_str().into();
         }
         let mut record = NewRecord::of_body(Kind::Conversation, body)?;
-        record.tags = self.tags.unwrap_or_default();
+        record.tags = self.tags.clone().unwrap_or_default();
         record.scope = self.agent_id.scope(defaults);
         Ok(record)
     }
@@ -473,6 +485,14 @@ fn said(record: &Record, field: &str) -> String {
     }
 }
 
+/// An error of a fact's record, by the parameters of the call.
+pub fn told_of_fact(error: Error) -> Error {
+    match error {
+        Error::Invalid { field: "content", why } => Error::Invalid { field: "fact", why },
+        other => other,
+    }
+}
+
 /// There is no fact of this id.
 #[derive(Debug)]
 pub struct NoFact(pub RecordId);
@@ -486,6 +506,7 @@ impl fmt::Display for NoFact {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memorist_engine::sensitive::Sensitive;
 
     #[test]
     fn its_categories_are_the_kinds_of_the_same_name() {
@@ -493,6 +514,28 @@ mod tests {
             let named: Category = serde_json::from_value(kind.as_str().into()).unwrap();
             assert_eq!((named as usize, Kind::from(named)), (at, kind));
         }
+    }
+
+    /// D5, T35.
+    #[test]
+    fn what_is_wrong_is_told_by_the_parameters_of_the_call() {
+        let told = |user: &str, agent: &str, session: &str| {
+            let call = json!({ "user_message": user, "agent_response": agent, "session_id": session });
+            let call: StoreConversation = serde_json::from_value(call).unwrap();
+            let saved = call.to_record(&Defaults::default());
+            let saved = saved.and_then(|record| Sensitive::Refuse.new_record(&record).map(drop));
+            saved.map_err(|error| call.told(error)).unwrap_err().to_string()
+        };
+        let long = "x".repeat(70_000);
+        assert!(told(&long, "y", "z").starts_with("user_message: is 70000 bytes long; at most 65536: shorten it"));
+        assert!(told("x", &long, "z").starts_with("agent_response: is 70000 bytes long"));
+        assert!(told("x", "y", &long).starts_with("session_id: is 70000 bytes long"));
+        assert!(told("x", "y", " ").starts_with("session_id: is empty"));
+        let secret = concat!("the password", ": hunter2");
+        assert!(told(secret, "y", "z").starts_with("user_message: holds what should stay secret (password)"));
+        assert!(told("x", secret, "z").starts_with("agent_response: holds what should stay secret (password)"));
+        let fact = told_of_fact(Sensitive::Refuse.new_record(&NewRecord::new(secret)).unwrap_err());
+        assert!(fact.to_string().starts_with("fact: holds what should stay secret (password)"), "{fact}");
     }
 
     #[test]

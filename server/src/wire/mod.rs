@@ -7,6 +7,7 @@
 //! | `params.rs` | what a tool takes |
 //! | `results.rs` | what a tool answers |
 //! | `graph.rs`, `history.rs` | both, of links and the digest, and of versions and forgetting |
+//! | `cursor.rs` | where a search goes on |
 //! | `convert.rs` | between those and the engine's types |
 //! | `snippet.rs` | the passage of a long text that is shown |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
@@ -14,6 +15,7 @@
 //! | `schema.rs` | JSON Schema of both, without what clients warn about |
 
 mod convert;
+mod cursor;
 mod graph;
 mod history;
 pub mod krolik;

@@ -11,7 +11,7 @@ use super::values::{Importance, Int, Patch, When};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AddParams {
-    /// What to remember: one self-contained statement that makes sense without this conversation.
+    /// One self-contained statement that makes sense without this conversation.
     #[schemars(length(min = 1))]
     pub content: String,
     /// Default fact; `category` is the same.
@@ -34,7 +34,7 @@ pub struct AddParams {
     /// Labels to filter by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// When to stop showing it: Unix milliseconds or ISO 8601.
+    /// When it expires: Unix milliseconds or ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<When>,
     /// Project it belongs to; null: global. Default: the server's.
@@ -56,7 +56,7 @@ pub struct SearchParams {
     /// What you look for: a question, phrase, name, identifier or error code.
     #[schemars(length(min = 1))]
     pub query: String,
-    /// Meaning and words (hybrid, default), meaning alone (vector) or words alone (keyword).
+    /// By meaning and words (hybrid, default), meaning (vector) or words (keyword).
     #[serde(default)]
     #[schemars(schema_with = "mode_schema")]
     pub mode: Option<Mode>,
@@ -75,7 +75,7 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
-    /// Only memories with any of these.
+    /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// See this project and global memories; null: global alone, "*": all. Default: the server's.
@@ -106,13 +106,16 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
-    /// Memories, too, that others have taken the place of.
+    /// Also what is superseded.
     #[serde(default)]
     pub include_superseded: Option<bool>,
-    /// Most tokens of all results together; the best come first.
+    /// Most tokens of all results together.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
+    /// nextCursor of the page before; all else unchanged.
+    #[serde(default)]
+    pub cursor: Option<String>,
     /// Text per result: none (ids), up to 700 characters (snippet, default) or all (full).
     #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
@@ -171,7 +174,7 @@ pub struct ListParams {
     #[serde(default)]
     #[schemars(schema_with = "kinds_schema")]
     pub entry_types: Option<Vec<Kind>>,
-    /// Only memories with any of these.
+    /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// Least importance.
@@ -241,10 +244,10 @@ pub struct UpdateParams {
     /// All tags it shall have.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
-    /// New expiry: Unix milliseconds or ISO 8601; null removes it.
+    /// New expiry; null removes it.
     #[serde(default)]
     pub expires_at: Patch<When>,
-    /// All fields of the type it shall have; null removes them.
+    /// All fields of its type; null removes them.
     #[serde(default)]
     #[schemars(schema_with = "object_schema")]
     pub body: Patch<Value>,

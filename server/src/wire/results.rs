@@ -47,11 +47,16 @@ pub struct Suggestion {
 
 /// The answer of `memory_search`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchResult {
     /// Best first.
     pub results: Vec<SearchHit>,
     /// How many.
     pub total: i64,
+    /// There are more: search again with this as `cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next_cursor: Option<String>,
     /// Full, or what answered instead: words alone (keyword), parts of words (substring).
     #[schemars(schema_with = "tier_schema")]
     pub tier: Tier,
@@ -190,6 +195,10 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "super::graph::items_schema")]
     pub links: Vec<Step>,
+    /// There are more links; memory_chain follows them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub more_links: Option<bool>,
     pub ulid: String,
     /// What its type holds beside the text.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-"""Drives every tool, resource and prompt with the Python client, over stdio and HTTP, in each of its protocol modes.
+"""Drives every tool, resource, prompt and completion with the Python client, over stdio and HTTP, in each of its protocol modes.
 
     drive.py PATH_TO_MEMORIST                   the default profile, with the embedding model
     drive.py PATH_TO_MEMORIST --profile full    all tools
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import jsonschema
 from mcp import Client, MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from session import Session, Warnings, ids, stdio_session, text_of
 from check import Checks, HttpServer, binary_argument
@@ -213,6 +214,7 @@ async def check_search(checks, session, words_only):
             checks.equal(f"{mode}: {name}", sorted(ids(await session.search(every, mode=mode, **filters))), wanted)
     best = ids(await session.search(every))
     checks.equal("the first of one is the first of ten", ids(await session.search(every, limit=1)), best[:1])
+    await check_pages(checks, session, every)
     only_ids = await session.search("dark mode", detail="ids", explain=True)
     checks.that("detail ids leaves the text out", "content" not in only_ids["results"][0], only_ids)
     checks.that("explain explains", isinstance(only_ids.get("explain"), dict), only_ids)
@@ -221,6 +223,23 @@ async def check_search(checks, session, words_only):
         said = text_of(result)
         checks.that(f"the query {odd!r} is no syntax error",
                     not result.is_error or (odd == "a\0b" and "NUL" in said), said)
+
+
+async def check_pages(checks, session, query):
+    """A search that was cut goes on by its cursor: the pages are the one result in pieces."""
+    whole = await session.search(query, limit=10)
+    checks.that("a search that is not cut has no cursor", "nextCursor" not in whole, whole)
+    for name, cut in (("limit", {"limit": 2}), ("maxTokens", {"limit": 10, "maxTokens": 1})):
+        found, answer = [], await session.search(query, **cut)
+        first = answer.get("nextCursor")
+        found += ids(answer)
+        while "nextCursor" in answer and len(found) < 10:
+            answer = await session.search(query, cursor=answer["nextCursor"], **cut)
+            found += ids(answer)
+        checks.equal(f"a search cut by {name} goes on to its end", found, ids(whole))
+        await session.refused(f"the cursor of a search cut by {name} is of no other", "memory_search",
+                              {"query": "another", "cursor": first, **cut}, "cursor:", "not of this search")
+    await session.refused("what is no cursor is refused", "memory_search", {"query": query, "cursor": "2"}, "cursor:")
 
 
 async def check_update(checks, session):
@@ -414,13 +433,20 @@ async def refused(call):
 async def check_resources_and_prompts(checks, session):
     client = session.client
     templates = (await client.list_resource_templates()).resource_templates
-    checks.equal("memories are resources", [template.uri_template for template in templates], ["memory://{id}"])
-    checks.equal("no resource is listed by itself", (await client.list_resources()).resources, [])
+    checks.equal("memories and digests are resources", [template.uri_template for template in templates],
+                 ["memory://{id}", "memory://digest/{project}"])
+    resources = (await client.list_resources()).resources
+    checks.equal("the digest is listed by itself", [str(resource.uri) for resource in resources], ["memory://digest"])
+    for uri, arguments in (("memory://digest", {}), ("memory://digest/apollo%2011", {"project": "apollo 11"})):
+        contents = (await client.read_resource(uri)).contents
+        said = text_of(await session.raw("memory_digest", arguments))
+        checks.equal(f"T46 {uri} is what memory_digest says", [contents[0].text, contents[0].mime_type],
+                     [said, "text/markdown"])
     contents = (await client.read_resource("memory://2")).contents
     checks.equal("a resource is the entry", json.loads(contents[0].text)["content"], OTHERS[0]["content"])
     checks.equal("a resource is JSON", [contents[0].mime_type, str(contents[0].uri)], ["application/json",
                                                                                        "memory://2"])
-    for uri in ("memory://99", "memory://-1", "memory://x", "file:///etc/hosts"):
+    for uri in ("memory://99", "memory://-1", "memory://x", "memory://digest/", "file:///etc/hosts"):
         said = await refused(client.read_resource(uri))
         checks.that(f"the resource {uri} does not exist", uri in said, said)
     prompts = (await client.list_prompts()).prompts
@@ -434,6 +460,54 @@ async def check_resources_and_prompts(checks, session):
     checks.that("the prompt recall wants its topic", "topic" in said, said)
     said = await refused(client.get_prompt("sing"))
     checks.that("an unknown prompt is refused", "sing" in said, said)
+    narrow = await client.get_prompt("recall", {"topic": "login", "kind": "decision", "project": "apollo"})
+    text = narrow.messages[0].content.text
+    checks.that("the prompt recall is narrowed", '{"entryTypes":["decision"],"project":"apollo"}' in text, text)
+    said = await refused(client.get_prompt("recall", {"topic": "login", "kind": "rumour"}))
+    checks.that("the prompt recall refuses another kind", "kind" in said and "decision" in said, said)
+
+
+async def check_completions(checks, session):
+    client = session.client
+    mine = {"content": "Apollo 11 sails on Monday", "project": "apollo 11", "tags": ["Moon", "monday"]}
+    number = (await session.call("memory_add", mine))["id"]
+    recall = PromptReference(name="recall")
+    digests = ResourceTemplateReference(uri="memory://digest/{project}")
+
+    async def complete(reference, name, typed, given=None):
+        completed = await client.complete(reference, {"name": name, "value": typed}, context_arguments=given)
+        return [completed.completion.values, completed.completion.total, completed.completion.has_more]
+
+    checks.equal("a tag completes a topic", await complete(recall, "topic", "SEC"), [["security"], 1, False])
+    checks.equal("tags in view", await complete(recall, "tag", "mo"), [[], 0, False])
+    checks.equal("tags of the project that was chosen", await complete(recall, "tag", "mo", {"project": "apollo 11"}),
+                 [["Moon", "monday"], 2, False])
+    checks.equal("kinds", await complete(recall, "kind", "P"), [["preference", "pattern", "project", "profile"], 4,
+                                                                False])
+    checks.equal("projects in view", await complete(recall, "project", "a"), [[], 0, False])
+    checks.equal("projects of the digests in view", await complete(digests, "project", ""), [[], 0, False])
+    said = await refused(complete(recall, "weather", ""))
+    checks.that("an unknown argument is refused", "weather" in said, said)
+    said = await refused(complete(PromptReference(name="sing"), "topic", ""))
+    checks.that("an unknown prompt is not completed", "sing" in said, said)
+    await session.call("memory_delete", {"id": number, "project": "apollo 11"})
+
+
+async def check_project_of_server(checks, binary):
+    """A server of a project offers that project, and what is of no project."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store"
+        async with stdio_session(checks, binary, store, "auto", MEMORIST_PROJECT="apollo") as session:
+            await session.read_tools()
+            for project, tag in (("apollo", "moon"), ("gemini", "mars"), (None, "mast")):
+                await session.call("memory_add", {"content": f"about {tag}", "project": project, "tags": [tag]})
+            recall = PromptReference(name="recall")
+            project = await session.client.complete(recall, {"name": "project", "value": ""})
+            checks.equal("the project of the server completes", project.completion.values, ["apollo"])
+            tags = await session.client.complete(recall, {"name": "tag", "value": "m"})
+            checks.equal("R24 tags of another project do not", tags.completion.values, ["mast", "moon"])
+            digest = (await session.client.read_resource("memory://digest")).contents[0].text
+            checks.that("T46 the digest is that of the server's project", digest.startswith("# Digest: apollo"), digest)
 
 
 async def check_two_clients(checks, one, two, words_only):
@@ -473,6 +547,7 @@ async def check_all(checks, session, mode, profile, words_only):
     await check_bad_input(checks, session)
     await check_resources_and_prompts(checks, session)
     await check_suggestions(checks, session)
+    await check_completions(checks, session)
     made = await check_graph(checks, session)
     if profile == "full":
         await check_rest(checks, session, *made[:2])
@@ -485,6 +560,7 @@ async def over_stdio(checks, binary, store, mode, profile, words_only):
     async with stdio_session(checks, binary, store, mode, *options) as session:
         checks.equal("the protocol version", session.client.protocol_version, MODES[mode])
         await check_all(checks, session, mode, profile, words_only)
+        await check_project_of_server(checks, binary)
         async with stdio_session(checks, binary, store, mode, *options) as other:
             await check_two_clients(checks, session, other, words_only)
 

@@ -227,7 +227,12 @@ async def check_similar(checks, session, timed):
                                                "category": "preference"})
     checks.equal("D3 R23 of another agent nothing is said", sorted(scouts), ["fact_id", "stored_at"])
     await session.refused("D5 a password is refused", "store_fact",
-                          {"fact": "password: hunter2", "category": "background"}, "password")
+                          {"fact": "password: hunter2", "category": "background"}, "fact:", "password")
+    await session.refused("D5 T35 the message that holds one is named", "store_conversation",
+                          {"user_message": "password: hunter2secret", "agent_response": "noted"}, "user_message:",
+                          "password")
+    await session.refused("T35 a message that is too long is named", "store_conversation",
+                          {"user_message": "hello", "agent_response": "x" * 70_000}, "agent_response:", "at most 65536")
 
 
 async def check_tables(checks, session):

@@ -169,7 +169,11 @@ async function checkAll(client, mode) {
   });
   await check("resources", async () => {
     const { resourceTemplates } = await client.listResourceTemplates();
-    assert.deepEqual(resourceTemplates.map((template) => template.uriTemplate), ["memory://{id}"]);
+    const templates = resourceTemplates.map((template) => template.uriTemplate);
+    assert.deepEqual(templates, ["memory://{id}", "memory://digest/{project}"]);
+    const { resources } = await client.listResources();
+    assert.deepEqual(resources.map((resource) => resource.uri), ["memory://digest"]);
+    assert.match((await client.readResource({ uri: "memory://digest" })).contents[0].text, /^# Digest/);
     const { contents } = await client.readResource({ uri: "memory://1" });
     assert.equal(JSON.parse(contents[0].text).content, DARK_MODE.content);
     await assert.rejects(client.readResource({ uri: "memory://99" }), /memory:\/\/99/);
@@ -180,6 +184,9 @@ async function checkAll(client, mode) {
     const prompt = await client.getPrompt({ name: "recall", arguments: { topic: "login" } });
     assert.match(prompt.messages[0].content.text, /login/);
     await assert.rejects(client.getPrompt({ name: "recall" }), /topic/);
+    const ref = { type: "ref/prompt", name: "recall" };
+    const { completion } = await client.complete({ ref, argument: { name: "kind", value: "dec" } });
+    assert.deepEqual(completion, { values: ["decision"], total: 1, hasMore: false });
   });
 }
 

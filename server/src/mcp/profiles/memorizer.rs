@@ -11,7 +11,7 @@ use crate::wire::Iso;
 use crate::wire::memorizer::{
     Conversation, Conversations, DeleteFact, DeletedFact, Fact, Facts, FoundConversation, FoundFact, ListFacts,
     Memories, NoFact, RetrieveMemories, SearchConversations, SimilarFact, StoreConversation, StoreFact,
-    StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, search,
+    StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, search, told_of_fact,
 };
 
 /// Similar facts named, at most.
@@ -69,7 +69,7 @@ fn tools() -> Vec<Served> {
             "store_conversation",
             "Store a conversation",
             "Store a turn of a conversation: what the user said and what the agent answered.",
-            store_conversation,
+            |engine, context, params| store_conversation(engine, context, &params),
         ),
         Served::new(
             Read,
@@ -84,7 +84,7 @@ fn tools() -> Vec<Served> {
 fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<StoredFact> {
     let viewer = params.agent_id.viewer(&context.defaults);
     let record = params.into_record(&context.defaults);
-    let outcome = engine.add(&record)?;
+    let outcome = engine.add(&record).map_err(told_of_fact)?;
     let mut stored =
         StoredFact { fact_id: outcome.id, stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
@@ -144,7 +144,8 @@ fn count(engine: &Engine, filter: &Filter) -> Result<u64> {
 fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Result<UpdatedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults);
     let old = fact(engine, params.fact_id.0, &viewer)?;
-    let updated = engine.update(old.id, &params.change(), &viewer).map_err(|error| told(&error, old.id))?;
+    let updated = engine.update(old.id, &params.change(), &viewer);
+    let updated = updated.map_err(|error| told(&told_of_fact(error), old.id))?;
     let new = updated.record;
     Ok(UpdatedFact { fact_id: new.id, old_fact: old.content, new_fact: new.content, category: new.kind })
 }
@@ -189,8 +190,9 @@ fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemori
     Ok(Memories { facts, conversations })
 }
 
-fn store_conversation(engine: &Engine, context: &Context, params: StoreConversation) -> Result<StoredConversation> {
-    let outcome = engine.add(&params.into_record(&context.defaults)?)?;
+fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
+    let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
+    let outcome = saved.map_err(|error| params.told(error))?;
     Ok(StoredConversation { conversation_id: outcome.id, facts_extracted: 0, stored_at: Iso(now()) })
 }
 

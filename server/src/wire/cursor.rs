@@ -1,0 +1,107 @@
+//! Where a search goes on. A cursor holds all that is needed for its next page, so that nothing is kept for it.
+
+use memorist_engine::text::content_hash;
+use memorist_engine::types::{MAX_LIMIT, Query};
+use memorist_engine::{Error, Result};
+
+/// Characters of the mark by which a search knows a cursor for its own.
+const MARK: usize = 12;
+
+/// A place in the ranking of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// Results before it.
+    pub offset: usize,
+    /// Candidates that the first page asked of each side: with as many, the ranking is the same.
+    pub pool: usize,
+}
+
+impl Cursor {
+    /// As text, for the search that `query` is a page of.
+    pub fn to_text(self, query: &Query) -> String {
+        format!("{}-{}-{}", self.offset, self.pool, self.mark(query))
+    }
+
+    /// Reads what [`Cursor::to_text`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when it is none, or that of another search.
+    pub fn read(text: &str, query: &Query) -> Result<Self> {
+        let cursor = Cursor::parse(text).filter(|cursor| cursor.to_text(query) == text);
+        cursor.ok_or_else(|| {
+            let why = "is not of this search; repeat the query and filters that it came with, or leave it out";
+            Error::invalid("cursor", why)
+        })
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.splitn(3, '-').map(str::parse::<usize>);
+        let (offset, pool) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        (1..MAX_LIMIT).contains(&offset).then_some(Cursor { offset, pool })
+    }
+
+    /// The query that this page is of, wherever in its ranking it begins.
+    pub fn page_of(self, query: Query) -> Query {
+        let limit = query.limit.min(MAX_LIMIT - self.offset);
+        Query { offset: self.offset, pool: Some(self.pool), limit, ..query }
+    }
+
+    /// Of the place, and of everything that decides the ranking; how many results a page has does not.
+    fn mark(self, query: &Query) -> String {
+        let ranking = Query { offset: self.offset, pool: Some(self.pool), limit: 0, ..query.clone() };
+        let mut mark = content_hash(&format!("{ranking:?}"));
+        mark.truncate(MARK);
+        mark
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memorist_engine::types::{Filter, Mode, Viewer, Weights};
+
+    const CURSOR: Cursor = Cursor { offset: 10, pool: 50 };
+
+    #[test]
+    fn a_cursor_is_of_every_page_of_its_search_and_of_no_other() {
+        let query = Query::new("harbour");
+        let text = CURSOR.to_text(&query);
+        let page = CURSOR.page_of(Query { limit: 3, ..query.clone() });
+        assert_eq!((page.offset, page.pool, page.limit), (10, Some(50), 3));
+        assert_eq!(Cursor::read(&text, &page).unwrap(), CURSOR);
+        let of = |viewer| Filter::of(viewer);
+        let others = [
+            Query::new("harbours"),
+            Query { mode: Mode::Keyword, ..query.clone() },
+            Query { weights: Some(Weights::default()), ..query.clone() },
+            Query { min_similarity: Some(0.1), ..query.clone() },
+            Query { min_score: Some(0.1), ..query.clone() },
+            Query { include_superseded: true, ..query.clone() },
+            Query { filter: of(Viewer::in_project("apollo")), ..query.clone() },
+            Query { filter: of(Viewer::of_agent("apollo")), ..query },
+        ];
+        for other in others {
+            let refused = Cursor::read(&text, &other).unwrap_err().to_string();
+            assert!(refused.contains("cursor"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_cursor_is_refused() {
+        let query = Query::new("harbour");
+        let text = CURSOR.to_text(&query);
+        let beyond = Cursor { offset: MAX_LIMIT, ..CURSOR }.to_text(&query);
+        let moved = text.replacen("10-", "11-", 1);
+        let spelled = format!("+{text}");
+        for text in ["", "-", "10", "10-50", "10-50-", "9999999999999999999999-1-1", &beyond, &moved, &spelled] {
+            assert!(Cursor::read(text, &query).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_page_ends_at_the_most_that_a_search_shows() {
+        let page = Cursor { offset: MAX_LIMIT - 4, pool: 50 }.page_of(Query::new("harbour"));
+        assert_eq!(page.limit, 4);
+        page.validate().unwrap();
+    }
+}
