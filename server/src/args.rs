@@ -306,7 +306,8 @@ pub struct Serve {
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
     profile: Option<String>,
-    /// Without a project of its own, whatever the environment, the settings and the working folder say
+    /// Without a default project, whatever the settings and the working folder say. Else, on stdin and stdout, it is the
+    /// git work tree that the server is started in (but not for the profile mudpuppy)
     #[arg(long)]
     pub no_project: bool,
 }

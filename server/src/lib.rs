@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `args` | what was typed |
 //! | `settings` | what it means, with the environment and `memorist.toml` |
+//! | `project` | the project of a working folder |
 //! | `wire` | parameters and results, by the names of the specification |
 //! | `ops` | one function per tool, over the engine |
 //! | `cli` | the commands for people, one verb a file |
@@ -21,6 +22,7 @@ mod logging;
 mod mcp;
 mod ops;
 mod output;
+mod project;
 mod settings;
 mod wire;
 
