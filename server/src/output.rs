@@ -58,12 +58,14 @@ impl Output {
         }
     }
 
-    /// Asks on the terminal. Only a yes is one; where nobody can answer, `instead` is the option that does.
+    /// Asks on the terminal before what cannot be undone. Only a yes is one; `instead` is the option that says it beforehand.
     pub fn ask(&self, question: &str, instead: &str) -> Result<bool, Failure> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            return Err(Failure::input(format!("{question} There is no terminal to ask on: say so with {instead}")));
+            let why =
+                format!("this cannot be undone, and there is no terminal to ask on: add {instead} if you are sure");
+            return Err(Failure::input(why));
         }
-        say(&format!("{question} [y/N]"));
+        say(&format!("{question} This cannot be undone. [y/N]"));
         let mut answer = String::new();
         io::stdin().read_line(&mut answer).map_err(|error| Failure::file(Path::new("stdin"), &error))?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

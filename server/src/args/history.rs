@@ -1,6 +1,6 @@
 //! Versions and going back to one, and forgetting for good.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::values::id;
 
@@ -34,12 +34,13 @@ pub struct Rollback {
 
 /// `purge`.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").args(["ids", "text"]).required(true))]
 pub struct Purge {
     /// Their ids
-    #[arg(required_unless_present = "text", allow_negative_numbers = true, value_parser = id)]
+    #[arg(allow_negative_numbers = true, value_parser = id)]
     pub ids: Vec<i64>,
     /// Everything that has this text instead, exactly, in any version; `-` reads it from stdin
-    #[arg(long, value_name = "TEXT", conflicts_with = "ids")]
+    #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
     /// Do not ask
     #[arg(short, long)]

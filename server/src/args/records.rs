@@ -1,6 +1,6 @@
 //! Saving, finding, changing, deleting, listing.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
@@ -37,9 +37,9 @@ pub struct Fields {
 
 /// `add`.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").args(["text", "body"]).required(true).multiple(true))]
 pub struct Add {
     /// The text to remember; `-` reads it from stdin. Left out, it is what the body says
-    #[arg(required_unless_present = "body")]
     pub text: Option<String>,
     #[command(flatten)]
     pub fields: Fields,

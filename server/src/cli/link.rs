@@ -1,7 +1,9 @@
 //! `memorist link`: say what a memory is to another.
 
-use super::App;
+use memorist_engine::types::Direction;
+
 use super::app::Upkeep;
+use super::{App, links};
 use crate::args::Link;
 use crate::exit::Outcome;
 use crate::ops;
@@ -13,11 +15,15 @@ pub fn run(app: &App, args: &Link) -> Outcome {
     let result = ops::link(&engine, &app.settings().context, &params(args))?;
     engine.close();
     app.output().result(&result, |result| {
-        let Link { from, kind, to } = args;
-        let known = if result.created { "" } else { " already; nothing was changed" };
-        format!("memory {from} {kind} memory {to}{known}")
+        let known = if result.created { "linked" } else { "linked already" };
+        format!("{known}: {}", told(args))
     })?;
     Ok(0)
+}
+
+/// The link in words.
+pub fn told(args: &Link) -> String {
+    format!("{} {} {}", args.from, links::says(args.kind, Direction::Forward), args.to)
 }
 
 /// The link that was typed.

@@ -26,7 +26,7 @@ pub fn run(app: &App, args: Purge) -> Outcome {
             Some(text) => format!("Forget for good everything that has the text {:?}?", format::one_line(text)),
             None => question(&engine, &context.defaults.own_viewer(), &ids)?,
         };
-        if !app.output().ask(&format!("{question} This cannot be undone."), "--yes")? {
+        if !app.output().ask(&question, "--yes")? {
             app.output().note("nothing was purged");
             return Ok(Kind::Cancelled.code());
         }

@@ -12,9 +12,8 @@ pub fn run(app: &App, args: &Link) -> Outcome {
     let result = ops::unlink(&engine, &app.settings().context, &link::params(args))?;
     engine.close();
     app.output().result(&result, |result| {
-        let Link { from, kind, to } = args;
         let text = if result.removed { "removed the link" } else { "there is no link" };
-        format!("{text} from memory {from} to memory {to} that says {kind}")
+        format!("{text} {}", link::told(args))
     })?;
     Ok(if result.removed { 0 } else { Kind::NotFound.code() })
 }
