@@ -261,16 +261,20 @@ def check_project(checks, binary, folder):
     ]:
         server = Stdio(checks, binary, store, *args, cwd=cwd, **({"MEMORIST_MODEL": "none"} | variables))
         tools = {
-            "krolik": ("krolik_mem_store", {"title": name, "description": name, "type": "decision"}),
+            "krolik": ("krolik_mem_save", {"title": name, "description": name, "type": "decision"}),
             "mudpuppy": ("memory_add", {"content": name, "entryType": "fact"}),
         }
         tool, arguments = tools.get(args[-1] if args else "", ("memory_add", {"content": name}))
         saved = server.ask(call(1, tool, **arguments))["result"]
         server.end(f"a server {name}")
-        listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True, timeout=60)
+        listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
+                                timeout=PATIENCE_SECONDS)
         entry = max(json.loads(listed.stdout)["entries"], key=lambda entry: entry["id"])
         checks.equal(f"the project {name}", [entry["project"], name in entry["content"], saved.get("isError", False)],
                      [wanted, True, False])
+    told = subprocess.run([binary, "--store", store, "serve", "-v"], cwd=tree, stdin=subprocess.DEVNULL, check=True,
+                          capture_output=True, timeout=PATIENCE_SECONDS)
+    checks.that("with -v it says which", b'project="atlas"' in told.stderr, told.stderr.decode(errors="replace"))
     # A server for many says nothing of where they are.
     with HttpServer(checks, binary, store, cwd=tree, MEMORIST_MODEL="none") as server:
         saved = request(server.port, INITIALIZE)
@@ -278,7 +282,8 @@ def check_project(checks, binary, folder):
         request(server.port, INITIALIZED, **session)
         body = request(server.port, call(1, "memory_add", content="over HTTP"), **session)[2]
         checks.that("over HTTP it is saved", b"isError" not in body or b'"isError":false' in body, body)
-    listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True, timeout=60)
+    listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
+                            timeout=PATIENCE_SECONDS)
     projects = {entry["content"]: entry["project"] for entry in json.loads(listed.stdout)["entries"]}
     checks.equal("the project over HTTP", projects.get("over HTTP", "not saved"), None)
 
