@@ -142,6 +142,9 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
 
     shell.says(&["outdated"], &["superseded by", "We keep records in files"]);
     assert_eq!(shell.json(&["outdated"])["results"][0]["supersededBy"], json!([2]));
+    let found = shell.says(&["search", "records"], &["SQLite"]);
+    assert!(!found.contains("in files"), "{found}");
+    shell.says(&["search", "records", "--include-superseded"], &["SQLite", "in files"]);
     shell.says(&["outdated", "--project", "borealis"], &["nothing is outdated"]);
 }
 

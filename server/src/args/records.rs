@@ -94,6 +94,9 @@ pub struct Search {
     /// Least score; exact words count by themselves
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_score: Option<f64>,
+    /// Memories, too, that others have taken the place of
+    #[arg(long)]
+    pub include_superseded: bool,
     /// Most tokens of all results together
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
