@@ -86,7 +86,7 @@ with --text everything in which a text occurs, exactly, in any version. Upper an
 enough.
 
     memorist purge 12 15
-    memorist purge --text -             reads the text from stdin, so that it is in no history of a shell
+    memorist purge --text -      reads the text from stdin: so it is in no history of a shell
 
 `memorist delete` is enough for what shall only not be found again. This cannot be undone, so it asks before; without a \
 terminal to ask on it wants --yes. Files in the store's folder that are not its own (backups, exports) are named, not touched.";
