@@ -1,27 +1,52 @@
 //! What can be typed. What it means is settled in `settings.rs` and in each command.
+//!
+//! | file | what is typed after the commands of |
+//! |---|---|
+//! | `records.rs` | saving, finding, changing, deleting, listing |
+//! | `graph.rs` | links, what hangs together by them, and the digest |
+//! | `history.rs` | versions and going back to one, and forgetting for good |
+//! | `values.rs` | nothing: how values are read |
+//!
+//! The commands that know a store as a whole are below.
+
+mod graph;
+mod history;
+mod records;
+mod values;
 
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
-use memorist_engine::types::{Kind, Mode};
 use serde::Deserialize;
 
 use crate::exit;
-use crate::wire::{Detail, Importance, When};
+
+pub use graph::{Chain, Digest, Link, Outdated};
+pub use history::{History, Purge, Rollback};
+pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Update};
 
 const EXAMPLES: &str = "\
 Examples:
   memorist demo                              see it work, in a temporary store
   memorist add \"User prefers dark mode\" --kind preference --tag ui
   memorist search which theme does the user like
+  memorist link 12 supersedes 7              memory 12 holds in the place of memory 7
+  memorist digest --project atlas            what is known of a project, as Markdown
   memorist import memories.jsonl             one JSON object a line: the parameters of memory_add
   memorist serve                             an MCP server on stdin and stdout
   memorist serve --http 127.0.0.1:8765       the same at http://127.0.0.1:8765/mcp
 
 What is typed beats the environment, which beats memorist.toml, which beats the defaults.
 RUST_LOG sets what is logged on stderr.";
+
+const ADD: &str = "\
+Defaults: kind fact, source manual, confidence 1, importance 5.
+
+A body holds what a kind has beside its text, and may stand for the text:
+  memorist add --kind contact --body '{\"name\": \"Ana Torres\", \"email\": \"ana@example.org\", \"role\": \"designer\"}'
+  memorist add --kind decision --body '{\"title\": \"JWT\", \"description\": \"Tokens expire after 15 minutes\"}'";
 
 const REEMBED: &str = "\
 Change the store to another embedding model: every memory is embedded anew by the model that --model names (a folder \
@@ -43,6 +68,28 @@ Search as you type, read, follow links and delete, on an interactive screen. F1 
 The screen shows what `memorist list` and `memorist search` may show: with --project and --agent, and the filters below. \
 Words are searched from the first letter on; meaning too, as soon as the model is in memory. Neither searching nor \
 reading here counts as an access. Nothing is deleted without a question.";
+
+const LINK: &str = "\
+Say what a memory is to another. It reads as a sentence:
+
+    memorist link 12 supersedes 7       12 holds in the place of 7, which a search leaves out from then on
+    memorist link 3 caused 12           3 brought 12 about
+    memorist link 15 implements 12      15 carries 12 out
+    memorist link 9 contradicts 12      9 says the opposite of 12
+    memorist link 4 related 12          they belong together
+
+`memorist chain` shows what hangs together by links, and `memorist get` the links of one memory.";
+
+const PURGE: &str = "\
+Forget for good, so that no file of the store has the bytes any more: memories, with their versions, links and accesses; or \
+with --text everything in which a text occurs, exactly, in any version. Upper and lower case differ, and a part of a word is \
+enough.
+
+    memorist purge 12 15
+    memorist purge --text -      reads the text from stdin: so it is in no history of a shell
+
+`memorist delete` is enough for what shall only not be found again. This cannot be undone, so it asks before; without a \
+terminal to ask on it wants --yes. Files in the store's folder that are not its own (backups, exports) are named, not touched.";
 
 const BENCH: &str = "\
 Measure the vector search of this store on its own vectors: some of them are searched for, and what is found beside them \
@@ -115,22 +162,13 @@ fn may_be_empty() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// Every kind, for help, completion and errors.
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)).try_map(|name| name.parse::<Kind>())
-}
-
-fn id(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| "an id is a whole number, as search and list show it".to_owned())
-}
-
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fetch and check the embedding model, so that everything else works offline
     Setup,
     /// Save a memory
-    #[command(after_help = "Defaults: kind fact, source manual, confidence 1, importance 5.")]
+    #[command(after_help = ADD)]
     Add(Add),
     /// Find memories by meaning and by word
     Search(Search),
@@ -145,6 +183,25 @@ pub enum Command {
     Delete(Delete),
     /// List memories by id
     List(List),
+    /// Say what a memory is to another: `memorist link 12 supersedes 7`
+    #[command(long_about = LINK)]
+    Link(Link),
+    /// Remove such a link
+    Unlink(Link),
+    /// Show what hangs together with a memory, as a tree
+    Chain(Chain),
+    /// List the memories that others have taken the place of
+    Outdated(Outdated),
+    /// Sum up a project: how many memories, decisions, patterns, fixes; as Markdown
+    #[command(after_help = "With --project, of its own memories alone; without, of all.")]
+    Digest(Digest),
+    /// List the versions of a memory, and why they were replaced
+    History(History),
+    /// Make an earlier version of a memory the newest again
+    Rollback(Rollback),
+    /// Forget for good: memories, or everything with a text, in every version, index, log and file
+    #[command(long_about = PURGE)]
+    Purge(Purge),
     /// Show what the store holds
     Stats,
     /// Read memories from a JSONL file; run it again to continue
@@ -171,161 +228,6 @@ pub enum Command {
     Demo(Demo),
     /// Print a completion script for a shell
     Completions(Completions),
-}
-
-/// Fields of a memory that have a default.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Fields {
-    /// What it is about
-    #[arg(short, long, visible_alias = "category", value_name = "KIND", value_parser = kinds())]
-    pub kind: Option<Kind>,
-    /// Where it came from
-    #[arg(long, value_name = "TEXT")]
-    pub source: Option<String>,
-    /// What surrounded it; helps to find it by meaning
-    #[arg(short, long, value_name = "TEXT")]
-    pub context: Option<String>,
-    /// How sure it is, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub confidence: Option<f64>,
-    /// 1 to 10, or low, medium, high, critical
-    #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub importance: Option<Importance>,
-    /// A label; repeat for more
-    #[arg(short, long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
-    /// When to stop showing it: Unix milliseconds or ISO 8601
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub expires_at: Option<When>,
-}
-
-/// `add`.
-#[derive(Debug, Args)]
-pub struct Add {
-    /// The text to remember; `-` reads it from stdin
-    pub text: String,
-    #[command(flatten)]
-    pub fields: Fields,
-}
-
-/// Which memories a search, a list or the interactive screen may return.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Filters {
-    /// Only this kind; repeat for more
-    #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
-    pub kinds: Vec<Kind>,
-    /// Only with this label; repeat for any of several
-    #[arg(short, long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
-    /// At least this importance
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub min_importance: Option<Importance>,
-    /// At least this confidence
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub min_confidence: Option<f64>,
-    /// Created at or after
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub created_after: Option<When>,
-    /// Created before
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub created_before: Option<When>,
-}
-
-/// `search`.
-#[derive(Debug, Args)]
-pub struct Search {
-    /// What to look for
-    #[arg(required = true)]
-    pub query: Vec<String>,
-    /// hybrid, vector (meaning alone) or keyword (words alone) [default: hybrid]
-    #[arg(short, long)]
-    pub mode: Option<Mode>,
-    /// Most results [default: 10]
-    #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub limit: Option<i64>,
-    #[command(flatten)]
-    pub filters: Filters,
-    /// Weight of meaning in hybrid mode [default: 0.7]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub vector_weight: Option<f64>,
-    /// Weight of words in hybrid mode [default: 0.3]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub keyword_weight: Option<f64>,
-    /// Least cosine of what only meaning finds
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub min_similarity: Option<f64>,
-    /// Least score; exact words count by themselves
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub min_score: Option<f64>,
-    /// Most tokens of all results together
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub max_tokens: Option<i64>,
-    /// How much text to return
-    #[arg(long, value_enum)]
-    pub detail: Option<Detail>,
-    /// Also show times and candidate counts
-    #[arg(long)]
-    pub explain: bool,
-}
-
-/// `browse`.
-#[derive(Debug, Args)]
-pub struct Browse {
-    /// What to look for first
-    pub query: Vec<String>,
-    #[command(flatten)]
-    pub filters: Filters,
-}
-
-/// `get`.
-#[derive(Debug, Args)]
-pub struct Get {
-    /// Its id
-    #[arg(allow_negative_numbers = true, value_parser = id)]
-    pub id: i64,
-}
-
-/// `update`.
-#[derive(Debug, Args)]
-pub struct Update {
-    /// Its id
-    #[arg(allow_negative_numbers = true, value_parser = id)]
-    pub id: i64,
-    /// New text; `-` reads it from stdin
-    #[arg(long, value_name = "TEXT")]
-    pub content: Option<String>,
-    #[command(flatten)]
-    pub fields: Fields,
-    /// Remove the context
-    #[arg(long, conflicts_with = "context")]
-    pub no_context: bool,
-    /// Remove all labels
-    #[arg(long, conflicts_with = "tags")]
-    pub no_tags: bool,
-    /// Remove the expiry
-    #[arg(long, conflicts_with = "expires_at")]
-    pub no_expiry: bool,
-}
-
-/// `delete`.
-#[derive(Debug, Args)]
-pub struct Delete {
-    /// Their ids
-    #[arg(required = true, allow_negative_numbers = true, value_parser = id)]
-    pub ids: Vec<i64>,
-}
-
-/// `list`.
-#[derive(Debug, Args)]
-pub struct List {
-    /// Start after this id
-    #[arg(long, value_name = "ID", default_value_t = 0, allow_negative_numbers = true, value_parser = id)]
-    pub after: i64,
-    /// Most memories to list
-    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
-    pub limit: i64,
-    #[command(flatten)]
-    pub filters: Filters,
 }
 
 /// `import`.
@@ -404,6 +306,10 @@ pub struct Serve {
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
     profile: Option<String>,
+    /// Without a default project, whatever the settings and the working folder say. Else, on stdin and stdout, it is the
+    /// git work tree that the server is started in (but not for the profile mudpuppy)
+    #[arg(long)]
+    pub no_project: bool,
 }
 
 impl Serve {
@@ -454,7 +360,9 @@ pub struct Completions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Importance;
     use clap::CommandFactory;
+    use memorist_engine::types::{Direction, Kind, LinkKind};
 
     fn parse(line: &str) -> Cli {
         Cli::try_parse_from(line.split_whitespace()).unwrap_or_else(|error| panic!("{line}: {error}"))
@@ -493,6 +401,33 @@ mod tests {
     fn an_unknown_kind_is_refused_with_the_known_ones() {
         let error = Cli::try_parse_from(["memorist", "add", "x", "--kind", "rumour"]).unwrap_err().to_string();
         assert!(error.contains("rumour") && error.contains("preference"), "{error}");
+    }
+
+    #[test]
+    fn a_link_reads_as_a_sentence() {
+        let Command::Link(link) = parse("memorist link 12 supersedes 7").command else { panic!("not a link") };
+        assert_eq!((link.from, link.kind, link.to), (12, LinkKind::Supersedes, 7));
+        let error = Cli::try_parse_from(["memorist", "link", "12", "likes", "7"]).unwrap_err().to_string();
+        assert!(error.contains("likes") && error.contains("contradicts"), "{error}");
+        let Command::Chain(chain) = parse("memorist chain 7 --direction backward").command else { panic!("no chain") };
+        assert_eq!((chain.id, chain.direction), (7, Some(Direction::Backward)));
+    }
+
+    #[test]
+    fn what_is_purged_is_named_in_one_way() {
+        for line in ["memorist purge", "memorist purge 1 --text x"] {
+            assert!(Cli::try_parse_from(line.split_whitespace()).is_err(), "{line}");
+        }
+        let Command::Purge(purge) = parse("memorist purge 1 2 -y").command else { panic!("not a purge") };
+        assert_eq!((purge.ids, purge.yes), (vec![1, 2], true));
+    }
+
+    #[test]
+    fn a_memory_has_a_text_or_a_body() {
+        assert!(Cli::try_parse_from(["memorist", "add"]).is_err());
+        parse("memorist add --body {}");
+        parse("memorist add text --body {}");
+        assert!(Cli::try_parse_from(["memorist", "update", "1", "--body", "{}", "--no-body"]).is_err());
     }
 
     #[test]

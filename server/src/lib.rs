@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `args` | what was typed |
 //! | `settings` | what it means, with the environment and `memorist.toml` |
+//! | `project` | the project of a working folder |
 //! | `wire` | parameters and results, by the names of the specification |
 //! | `ops` | one function per tool, over the engine |
 //! | `cli` | the commands for people, one verb a file |
@@ -21,6 +22,7 @@ mod logging;
 mod mcp;
 mod ops;
 mod output;
+mod project;
 mod settings;
 mod wire;
 
@@ -65,6 +67,14 @@ fn command(cli: Cli) -> Outcome {
         Command::Update(args) => cli::update::run(&app, args),
         Command::Delete(args) => cli::delete::run(&app, &args),
         Command::List(args) => cli::list::run(&app, &args),
+        Command::Link(args) => cli::link::run(&app, &args),
+        Command::Unlink(args) => cli::unlink::run(&app, &args),
+        Command::Chain(args) => cli::chain::run(&app, &args),
+        Command::Outdated(args) => cli::outdated::run(&app, &args),
+        Command::Digest(args) => cli::digest::run(&app, args),
+        Command::History(args) => cli::history::run(&app, &args),
+        Command::Rollback(args) => cli::rollback::run(&app, args),
+        Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
         Command::Import(args) => cli::import::run(&app, &args),
         Command::Export(args) => cli::export::run(&app, &args),

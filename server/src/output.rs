@@ -1,7 +1,8 @@
 //! The only writer of stdout, which on a stdio server is the protocol; and notes to people on stderr. Neither panics
 //! when the reader has gone.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -55,6 +56,19 @@ impl Output {
         if !self.quiet {
             say(text.as_ref());
         }
+    }
+
+    /// Asks on the terminal before what cannot be undone. Only a yes is one; `instead` is the option that says it beforehand.
+    pub fn ask(&self, question: &str, instead: &str) -> Result<bool, Failure> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            let why =
+                format!("this cannot be undone, and there is no terminal to ask on: add {instead} if you are sure");
+            return Err(Failure::input(why));
+        }
+        say(&format!("{question} This cannot be undone. [y/N]"));
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).map_err(|error| Failure::file(Path::new("stdin"), &error))?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
     /// Tells how a command failed, and returns its exit code.

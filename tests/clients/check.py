@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -71,12 +72,12 @@ def causes(error):
 class HttpServer:
     """`memorist serve --http` on a free port. `checks` learns whether it was silent and ended well."""
 
-    def __init__(self, checks, binary, store, *args, address="127.0.0.1:0", **variables):
+    def __init__(self, checks, binary, store, *args, address="127.0.0.1:0", cwd=None, **variables):
         self.checks = checks
         environment = os.environ | {"MEMORIST_STORE": str(store)} | variables
         self.process = subprocess.Popen(
             [binary, "serve", "--http", address, *args],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=cwd,
         )
         self.lines = []
         self.told = threading.Event()
@@ -126,7 +127,10 @@ def ends(checks, name, process, within, code=0):
 
 
 def binary_argument():
-    """The program to test, from the command line."""
+    """The program to test, from the command line. From here on this works in a folder of no project: a server takes its
+    project from the folder that it is started in."""
     if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
         sys.exit(f"usage: {sys.argv[0]} PATH_TO_MEMORIST")
-    return str(Path(sys.argv[1]).resolve())
+    binary = str(Path(sys.argv[1]).resolve())
+    os.chdir(tempfile.gettempdir())
+    return binary

@@ -45,13 +45,13 @@ def wait_for(condition):
 class Stdio:
     """A server on pipes. Every line of its stdout must be a JSON-RPC message; its stderr must stay empty."""
 
-    def __init__(self, checks, binary, store, *args, handshake=True, **variables):
+    def __init__(self, checks, binary, store, *args, handshake=True, cwd=None, **variables):
         self.checks = checks
         self.stderr = tempfile.TemporaryFile()
         self.started = time.monotonic()
         self.process = subprocess.Popen(
             [binary, "serve", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            env=os.environ | {"MEMORIST_STORE": str(store)} | variables,
+            env=os.environ | {"MEMORIST_STORE": str(store)} | variables, cwd=cwd,
         )
         self.answers = queue.Queue()
         self.strangers = []
@@ -238,6 +238,56 @@ def check_modern(checks, binary, folder):
     server.end("EOF of a client without a handshake")
 
 
+def check_project(checks, binary, folder):
+    """The project of a server that is told none is the git work tree that it is started in."""
+    tree = folder / "atlas"
+    (tree / ".git" / "worktrees" / "fix").mkdir(parents=True)
+    (tree / "src").mkdir()
+    linked = folder / "fix"
+    linked.mkdir()
+    (linked / ".git").write_text(f"gitdir: {tree / '.git' / 'worktrees' / 'fix'}\n")
+    store = folder / "store"
+    for name, cwd, args, variables, wanted in [
+        ("in a work tree", tree, [], {}, "atlas"),
+        ("below its top", tree / "src", [], {}, "atlas"),
+        ("in a linked work tree", linked, [], {}, "atlas"),
+        ("outside of git", folder, [], {}, None),
+        ("with --no-project", tree, ["--no-project"], {}, None),
+        ("with --no-project and a variable", tree, ["--no-project"], {"MEMORIST_PROJECT": "other"}, None),
+        ("with --project", tree, ["--project", "other"], {}, "other"),
+        ("with a variable", tree, [], {"MEMORIST_PROJECT": "other"}, "other"),
+        ("for krolik", tree, ["--profile", "krolik"], {}, "atlas"),
+        ("for mudpuppy", tree, ["--profile", "mudpuppy"], {}, None),
+    ]:
+        server = Stdio(checks, binary, store, *args, cwd=cwd, **({"MEMORIST_MODEL": "none"} | variables))
+        tools = {
+            "krolik": ("krolik_mem_save", {"title": name, "description": name, "type": "decision"}),
+            "mudpuppy": ("memory_add", {"content": name, "entryType": "fact"}),
+        }
+        tool, arguments = tools.get(args[-1] if args else "", ("memory_add", {"content": name}))
+        saved = server.ask(call(1, tool, **arguments))["result"]
+        server.end(f"a server {name}")
+        listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
+                                timeout=PATIENCE_SECONDS)
+        entry = max(json.loads(listed.stdout)["entries"], key=lambda entry: entry["id"])
+        checks.equal(f"the project {name}", [entry["project"], name in entry["content"], saved.get("isError", False)],
+                     [wanted, True, False])
+    told = subprocess.run([binary, "--store", store, "serve", "-v"], cwd=tree, stdin=subprocess.DEVNULL, check=True,
+                          capture_output=True, timeout=PATIENCE_SECONDS)
+    checks.that("with -v it says which", b'project="atlas"' in told.stderr, told.stderr.decode(errors="replace"))
+    # A server for many says nothing of where they are.
+    with HttpServer(checks, binary, store, cwd=tree, MEMORIST_MODEL="none") as server:
+        saved = request(server.port, INITIALIZE)
+        session = {"Mcp_Session_Id": saved[1]["Mcp-Session-Id"]} if saved[1]["Mcp-Session-Id"] else {}
+        request(server.port, INITIALIZED, **session)
+        body = request(server.port, call(1, "memory_add", content="over HTTP"), **session)[2]
+        checks.that("over HTTP it is saved", b"isError" not in body or b'"isError":false' in body, body)
+    listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
+                            timeout=PATIENCE_SECONDS)
+    projects = {entry["content"]: entry["project"] for entry in json.loads(listed.stdout)["entries"]}
+    checks.equal("the project over HTTP", projects.get("over HTTP", "not saved"), None)
+
+
 def check_refusals(checks, binary, folder):
     """A server that cannot serve says why, on stderr, and ends."""
     file = folder / "a file"
@@ -419,7 +469,7 @@ def main():
     # For memory_stats, which takes no arguments.
     os.environ["MEMORIST_PROFILE"] = "full"
     failed = 0
-    for check in (check_ends, check_junk, check_modern, check_refusals, check_http, check_costs):
+    for check in (check_ends, check_junk, check_modern, check_project, check_refusals, check_http, check_costs):
         checks = Checks(f"raw {check.__name__.removeprefix('check_')}")
         with tempfile.TemporaryDirectory() as folder, checks.section("runs to its end"):
             check(checks, binary, Path(folder))

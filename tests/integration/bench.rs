@@ -3,40 +3,17 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use memorist_engine::types::NewRecord;
 use serde_json::Value;
 
-use crate::support::{DIMS, Store, hashed, words_only};
+use crate::support::{DIMS, Store, document, hashed, memorist, text, words_only};
 
 const RECORDS: usize = 2_400;
 
-/// Runs the command without the settings of whoever runs the tests.
 fn bench(store: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("MEMORIST_") {
-            command.env_remove(name);
-        }
-    }
-    let config = store.join("memorist.toml");
-    if !config.exists() {
-        fs::write(&config, "model = \"none\"\n").unwrap();
-    }
-    command.arg("bench").args(arguments).arg("--store").arg(store).arg("--config").arg(config).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-/// The structured result of a run, which must be all that it prints on stdout.
-fn document(output: &Output) -> Value {
-    let mut documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
-    let document = documents.next().expect("one").expect("JSON");
-    assert!(documents.next().is_none(), "{}", text(&output.stdout));
-    document
+    memorist(store, &[&["bench"], arguments].concat()).output().unwrap()
 }
 
 fn a_store() -> Store {

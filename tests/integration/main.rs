@@ -13,6 +13,7 @@
 //! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
 //! | `reembed.rs` | another embedding model: never mixed with the one before |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
+//! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `bench.rs` | `memorist bench`, as a user runs it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
@@ -28,6 +29,7 @@
 mod bad_input;
 mod bench;
 mod bodies;
+mod commands;
 #[cfg(unix)]
 mod crash;
 mod damage;

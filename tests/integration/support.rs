@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::Arc;
 
 use memorist_engine::config::{Config, ModelSource};
@@ -10,6 +10,7 @@ use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewRecord, Query, RecordId};
 use memorist_engine::{Engine, Error};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Numbers per vector of the stores that have no real model.
@@ -25,6 +26,36 @@ pub fn another_process(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     command.args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"]);
     command
+}
+
+/// A command of memorist on the store in this folder, with a model of none unless the folder says otherwise, and without
+/// the settings of whoever runs the tests.
+pub fn memorist(store: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("MEMORIST_") {
+            command.env_remove(name);
+        }
+    }
+    let config = store.join("memorist.toml");
+    if !config.exists() {
+        std::fs::write(&config, "model = \"none\"\n").expect("a file in a temporary folder");
+    }
+    command.args(arguments).arg("--store").arg(store).arg("--config").arg(config);
+    command
+}
+
+/// What a process printed.
+pub fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("UTF-8")
+}
+
+/// The structured result of a run, which must be all that it prints on stdout.
+pub fn document(output: &Output) -> Value {
+    let mut documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let document = documents.next().expect("one").expect("JSON");
+    assert!(documents.next().is_none(), "{}", text(&output.stdout));
+    document
 }
 
 /// What was found is what is live: ids and texts, nothing missing and nothing else.

@@ -1,16 +1,18 @@
 //! `memorist add`: save a memory.
 
+use memorist_engine::types::{Kind, NewRecord};
+
 use super::App;
-use super::app::{Upkeep, text_or_stdin};
+use super::app::{self, Upkeep, text_or_stdin};
 use super::deadline;
-use crate::args::{Add, Fields};
-use crate::exit::Outcome;
+use crate::args::Add;
+use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{AddParams, AddResult};
 
 /// Runs the command.
 pub fn run(app: &App, args: Add) -> Outcome {
-    let params = params(text_or_stdin(args.text)?, args.fields);
+    let params = params(args)?;
     let engine = app.engine(Upkeep::Off)?;
     let result = ops::add(&engine, &app.settings().context, params)?;
     app.output().result(&result, text)?;
@@ -19,8 +21,18 @@ pub fn run(app: &App, args: Add) -> Outcome {
     Ok(0)
 }
 
-fn params(content: String, fields: Fields) -> AddParams {
-    AddParams {
+fn params(args: Add) -> Result<AddParams, Failure> {
+    let fields = args.fields;
+    let text = args.text.map(text_or_stdin).transpose()?;
+    let body = fields.body.map(app::body).transpose()?;
+    let content = match (text, &body) {
+        (Some(text), _) => text,
+        // The command line wants one of the two.
+        (None, body) => {
+            NewRecord::of_body(fields.kind.unwrap_or(Kind::Fact), body.clone().unwrap_or_default())?.content
+        }
+    };
+    Ok(AddParams {
         content,
         entry_type: fields.kind,
         source: fields.source,
@@ -29,8 +41,9 @@ fn params(content: String, fields: Fields) -> AddParams {
         importance: fields.importance,
         tags: Some(fields.tags),
         expires_at: fields.expires_at,
+        body,
         ..AddParams::default()
-    }
+    })
 }
 
 fn text(result: &AddResult) -> String {

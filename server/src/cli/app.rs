@@ -9,10 +9,12 @@ use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::embed::Plan;
 use memorist_engine::types::MAX_CONTENT_BYTES;
+use serde::Serialize;
+use serde_json::Value;
 use signal_hook::consts::TERM_SIGNALS;
 
 use super::progress::Bars;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Outcome};
 use crate::output::Output;
 use crate::settings::Settings;
 
@@ -49,6 +51,18 @@ impl App {
     /// Where results go.
     pub fn output(&self) -> Output {
         self.settings.output
+    }
+
+    /// Prints a result. One that says that there is no such memory ends with the exit code of that, and is an error to
+    /// people.
+    pub fn answer<T: Serialize>(&self, result: &T, missing: Option<&str>, text: impl FnOnce(&T) -> String) -> Outcome {
+        match missing {
+            Some(why) if !self.output().json => Err(Failure::new(Kind::NotFound, why)),
+            _ => {
+                self.output().result(result, text)?;
+                Ok(if missing.is_some() { Kind::NotFound.code() } else { 0 })
+            }
+        }
     }
 
     /// The store.
@@ -92,4 +106,13 @@ pub fn text_or_stdin(argument: String) -> Result<String, Failure> {
         String::from_utf8(bytes).map_err(|error| Failure::input(format!("stdin is not UTF-8 text: {error}")))?;
     text.truncate(text.trim_end_matches(['\r', '\n']).len());
     Ok(text)
+}
+
+/// The body of a memory: the JSON of an argument, or of stdin when it is `-`.
+pub fn body(argument: String) -> Result<Value, Failure> {
+    let text = text_or_stdin(argument)?;
+    serde_json::from_str(&text).map_err(|error| {
+        let example = r#"{"name": "Ana Torres", "role": "designer"}"#;
+        Failure::input(format!("body: {error}; give a JSON object, like '{example}'"))
+    })
 }

@@ -3,7 +3,6 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use comfy_table::CellAlignment;
 use memorist_engine::bench::{BenchOptions, Measured, VectorBench};
 use memorist_engine::quality::Quality;
 use serde_json::{Value, json};
@@ -143,11 +142,7 @@ fn table_of(bench: &VectorBench, limit: usize) -> String {
         ];
         table::add_row(&mut table, cells);
     }
-    for number in 1..=4 {
-        if let Some(column) = table.column_mut(number) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    table::align_right(&mut table, &[1, 2, 3, 4]);
     table.trim_fmt()
 }
 

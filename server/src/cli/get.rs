@@ -2,54 +2,45 @@
 
 use std::fmt::Write;
 
-use super::App;
 use super::app::Upkeep;
-use super::format;
+use super::links::LinkLine;
+use super::{App, fields, links};
 use crate::args::Get;
-use crate::exit::{Failure, Kind, Outcome};
+use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{Entry, GetParams, Int};
+
+/// Columns of the names of fields.
+const NAMES: usize = 12;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Get) -> Outcome {
     let engine = app.engine(Upkeep::Off)?;
-    let result = ops::get(&engine, &app.settings().context, &GetParams { id: Int(args.id), ..GetParams::default() })?;
+    let context = &app.settings().context;
+    let result = ops::get(&engine, context, &GetParams { id: Int(args.id), ..GetParams::default() })?;
+    let ends = match &result.entry {
+        Some(entry) if !app.output().json => links::lines(&engine, &context.defaults.own_viewer(), &entry.links)?,
+        _ => Vec::new(),
+    };
     engine.close();
-    if app.output().json {
-        app.output().document(&result)?;
-        return Ok(if result.entry.is_some() { 0 } else { Kind::NotFound.code() });
-    }
-    match (&result.entry, result.error) {
-        (Some(entry), _) => app.output().text(text(entry)).map(|()| 0),
-        (None, error) => Err(Failure::new(Kind::NotFound, error.unwrap_or_default())),
-    }
+    app.answer(&result, result.error.as_deref(), |result| {
+        result.entry.as_ref().map(|entry| text(entry, &ends)).unwrap_or_default()
+    })
 }
 
-fn text(entry: &Entry) -> String {
+fn text(entry: &Entry, links: &[LinkLine]) -> String {
     let mut text = format!("{}\n\n", entry.content);
-    let mut line = |name: &str, value: &str| {
+    let fields = fields::fields(entry);
+    for (name, value) in
+        fields.iter().map(|(name, value)| (*name, value.as_str())).chain([("sha-256", entry.content_hash.as_str())])
+    {
+        let value = value.replace('\n', &format!("\n{:NAMES$} ", ""));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<12} {value}");
-    };
-    line("id", &format!("{} ({})", entry.id, entry.ulid));
-    line("kind", entry.entry_type.as_str());
-    line("importance", &format!("{} of 10", entry.importance));
-    line("confidence", &entry.confidence.to_string());
-    line("source", &entry.source);
-    if let Some(context) = &entry.context {
-        line("context", context);
+        let _ = writeln!(text, "{name:<NAMES$} {value}");
     }
-    if !entry.tags.is_empty() {
-        line("tags", &entry.tags.join(", "));
+    if !links.is_empty() {
+        text.push('\n');
+        text.push_str(&links::text(links));
     }
-    line("project", entry.project.as_deref().unwrap_or("any"));
-    line("agent", entry.agent.as_deref().unwrap_or("any"));
-    line("created", &format::time(Some(entry.created_at)));
-    line("updated", &format!("{} (version {})", format::time(Some(entry.updated_at)), entry.version));
-    if entry.expires_at.is_some() {
-        line("expires", &format::time(entry.expires_at));
-    }
-    line("fetched", &format!("{} times, last {}", entry.access_count, format::time(entry.last_accessed_at)));
-    line("sha-256", &entry.content_hash);
     text.trim_end().to_owned()
 }

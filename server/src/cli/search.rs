@@ -45,6 +45,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         keyword_weight: args.keyword_weight,
         min_similarity: args.min_similarity,
         min_score: args.min_score,
+        include_superseded: Some(args.include_superseded),
         max_tokens: args.max_tokens.map(Int),
         detail: args.detail,
         explain: Some(args.explain || !json),

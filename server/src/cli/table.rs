@@ -31,6 +31,15 @@ pub fn add_row(table: &mut Table, cells: Vec<String>) {
     table.add_row(row);
 }
 
+/// Aligns these columns, of numbers, at their right.
+pub fn align_right(table: &mut Table, columns: &[usize]) {
+    for number in columns {
+        if let Some(column) = table.column_mut(*number) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
 /// Search results with their scores.
 pub fn hits(hits: &[SearchHit]) -> String {
     let mut table = table(&["", "score", "cosine", "bm25", "found by", "kind", "id", "memory"]);
@@ -50,11 +59,7 @@ pub fn hits(hits: &[SearchHit]) -> String {
             ],
         );
     }
-    for number in [0, 1, 2, 3, 6] {
-        if let Some(column) = table.column_mut(number) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    align_right(&mut table, &[0, 1, 2, 3, 6]);
     table.trim_fmt()
 }
 

@@ -3,10 +3,10 @@
 use memorist_engine::types::EmbeddingState;
 
 use super::App;
-use super::app::{Upkeep, text_or_stdin};
+use super::app::{self, Upkeep, text_or_stdin};
 use super::deadline;
 use crate::args::Update;
-use crate::exit::{Failure, Kind, Outcome};
+use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
 
@@ -15,12 +15,9 @@ pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
     let engine = app.engine(Upkeep::Off)?;
     let result = ops::update(&engine, &app.settings().context, params)?;
-    if let (Some(error), false) = (&result.error, app.output().json) {
-        return Err(Failure::new(Kind::NotFound, error));
-    }
-    app.output().result(&result, text)?;
+    let code = app.answer(&result, result.error.as_deref(), text)?;
     deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
-    Ok(if result.error.is_some() { Kind::NotFound.code() } else { 0 })
+    Ok(code)
 }
 
 fn params(args: Update) -> Result<UpdateParams, Failure> {
@@ -36,6 +33,8 @@ fn params(args: Update) -> Result<UpdateParams, Failure> {
         importance: fields.importance,
         tags,
         expires_at: patch(fields.expires_at, args.no_expiry),
+        body: patch(fields.body.map(app::body).transpose()?, args.no_body),
+        reason: args.reason,
         ..UpdateParams::default()
     })
 }
@@ -73,6 +72,10 @@ mod tests {
         assert_eq!(update.tags, Some(vec!["a".to_owned()]));
         assert!(update.expires_at.is_absent());
         assert_eq!(read("memorist update 7 --no-tags").tags, Some(Vec::new()));
-        assert_eq!(read("memorist update 7 --importance 3").tags, None);
+        let update = read("memorist update 7 --importance 3 --reason doubt");
+        assert_eq!((update.tags, update.body, update.reason.as_deref()), (None, Patch::Absent, Some("doubt")));
+        assert_eq!(read("memorist update 7 --no-body").body, Patch::Null);
+        let body = serde_json::json!({ "feature": "login" });
+        assert_eq!(read(r#"memorist update 7 --body {"feature":"login"}"#).body, Patch::Value(body));
     }
 }

@@ -22,13 +22,16 @@ mod prompts;
 mod resources;
 mod stdio;
 
+use std::env;
 use std::time::Duration;
 
+use directories::BaseDirs;
 use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::types::Reach;
 
-use crate::args::Serve;
+use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
+use crate::project;
 use crate::settings::Settings;
 use door::Door;
 use handler::Handler;
@@ -55,7 +58,14 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     let mut context = settings.context;
     // What belongs to a project or an agent is for those who say that they are it.
     context.defaults.otherwise = Reach::Shared;
-    let profile = Profile::of(args.profile().unwrap_or(settings.profile));
+    let profile = args.profile().unwrap_or(settings.profile);
+    if args.no_project {
+        context.defaults.project = None;
+    } else if context.defaults.project.is_none() {
+        context.defaults.project = working_project(&args, profile);
+    }
+    tracing::info!(project = context.defaults.project, "serving");
+    let profile = Profile::of(profile);
     let handler = Handler::new(door.clone(), context, profile);
     let serving = async {
         match args.http {
@@ -74,6 +84,16 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     };
     door.close().await;
     served.map(|()| 0)
+}
+
+/// The project of the folder that the server was started in. That of a server for many clients says nothing of them, and
+/// what the profile takes the place of has one memory for all.
+fn working_project(args: &Serve, profile: ProfileName) -> Option<String> {
+    if args.http.is_some() || profile == ProfileName::Mudpuppy {
+        return None;
+    }
+    let home = BaseDirs::new();
+    project::of_folder(&env::current_dir().ok()?, home.as_ref().map(BaseDirs::home_dir))
 }
 
 /// A future that ends when the process is asked to stop: SIGTERM and SIGINT, or Ctrl-C.

@@ -1,6 +1,6 @@
 //! Versions and going back to one, and forgetting for good.
 
-use memorist_engine::progress::NoProgress;
+use memorist_engine::progress::Progress;
 use memorist_engine::types::Purge;
 use memorist_engine::{Engine, Error, Result};
 
@@ -37,7 +37,7 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
 }
 
 /// `memory_purge`.
-pub fn purge(engine: &Engine, context: &Context, params: PurgeParams) -> Result<PurgeResult> {
+pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: &dyn Progress) -> Result<PurgeResult> {
     let purge = match (params.ids, params.text) {
         (Some(ids), None) => Purge::Ids(ids.into_iter().map(|Int(id)| id).collect()),
         (None, Some(text)) => Purge::Text(text),
@@ -47,5 +47,5 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams) -> Result<
         return Err(Error::invalid("confirm", "must be true: what is purged cannot be had back"));
     }
     let viewer = context.defaults.viewer(&params.project, &params.agent);
-    Ok(wire::purged(engine.purge(&purge, &viewer, &NoProgress)?))
+    Ok(wire::purged(engine.purge(&purge, &viewer, progress)?))
 }

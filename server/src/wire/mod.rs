@@ -32,10 +32,12 @@ pub use convert::{
     brief, count, entry, export_line, new_record, query, record_update, search_result, size, suggestions,
 };
 pub use graph::{
-    ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams, OutdatedResult,
-    Summary, UnlinkResult, chain_result, digest, markdown, outdated, step, summary, titled,
+    ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
+    OutdatedResult, Step, Summary, UnlinkResult, chain_result, digest, markdown, outdated, step, summary, titled,
 };
-pub use history::{HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, purged, version};
+pub use history::{
+    HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, VersionEntry, purged, version,
+};
 pub use params::{AddParams, DeleteParams, Detail, GetParams, ListParams, SearchParams, StatsParams, UpdateParams};
 pub use parse::parse;
 pub use results::{

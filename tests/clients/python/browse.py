@@ -1,4 +1,5 @@
-"""Drives `memorist browse` in a pseudo terminal: types, reads what the screen shows, deletes, and leaves.
+"""Drives `memorist browse` in a pseudo terminal: types, reads what the screen shows, follows links,
+deletes, and leaves; and answers the question of `memorist purge`.
 
     browse.py PATH_TO_MEMORIST
 
@@ -33,20 +34,21 @@ MEMORIES = [
 ]
 SEQUENCE = re.compile(rb"\x1b\[([?<>=]?)([0-9;]*)([A-Za-z])")
 
-DOWN, DELETE, F1 = b"\x1b[B", b"\x1b[3~", b"\x1bOP"
+DOWN, RIGHT, ALT_LEFT = b"\x1b[B", b"\x1b[C", b"\x1b[1;3D"
+DELETE, F1, TAB, BACKSPACE = b"\x1b[3~", b"\x1bOP", b"\t", b"\x7f"
 ENTER, ESCAPE, CONTROL_C, CONTROL_D, CONTROL_U = b"\r", b"\x1b", b"\x03", b"\x04", b"\x15"
 
 
 class Terminal:
     """The program in a pseudo terminal, and what its screen shows: as much of a terminal as the program uses."""
 
-    def __init__(self, binary, store, *args, **variables):
+    def __init__(self, binary, store, *args, command="browse", **variables):
         self.master, self.slave = pty.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self.before = termios.tcgetattr(self.slave)
         environment = os.environ | {"MEMORIST_STORE": str(store), "TERM": "xterm-256color"} | variables
         self.process = subprocess.Popen(
-            [binary, "browse", *args], stdin=self.slave, stdout=self.slave, stderr=self.slave, env=environment,
+            [binary, command, *args], stdin=self.slave, stdout=self.slave, stderr=self.slave, env=environment,
             start_new_session=True,
         )
         self.bytes = b""
@@ -164,7 +166,7 @@ def check_search(checks, binary, store):
 
         shows("it lists what the store holds", "4 memories; type to search", "Ana went")
         checks.that("on a screen of its own", {1049, 2004} <= terminal.modes, terminal.modes)
-        shows("and shows the first", "Memory 1", "importance  5 of 10", "project     atlas")
+        shows("and shows the newest", "Memory 4", "importance  5 of 10", "project     any")
         terminal.type("oauth tok")
         shows("what is typed is searched for", "Search: oauth tok", "The login page issues")
         shows("and the best is shown", "Memory 2", "context     The new web site")
@@ -173,7 +175,7 @@ def check_search(checks, binary, store):
         shows("in any script", "Search: 暗い", "Memory 4", "▸ 1.000  preference    暗い画面")
         terminal.type(CONTROL_U)
         shows("an empty line lists again", "4 memories; type to search")
-        terminal.type(DOWN + DOWN)
+        terminal.type(DOWN)
         shows("the arrows choose", "Memory 3", "borealis")
         terminal.type(ENTER)
         shows("enter reads it in full", "fetched", without=["Memories"])
@@ -186,17 +188,59 @@ def check_search(checks, binary, store):
         terminal.type(DELETE)
         shows("a deletion is asked for by name", "Delete memory 3?", "Ana went for a run", "y / n")
         terminal.type("n")
-        shows("no keeps it", "3 of 4", without=["Delete memory"])
+        shows("no keeps it", "2 of 4", without=["Delete memory"])
         checks.equal("in the store too", memorist(binary, store, "get", "3").returncode, 0)
         terminal.type(CONTROL_D)
         terminal.shows("Delete memory 3?")
         terminal.type("y")
-        shows("yes deletes it", "deleted memory 3", "3 of 3", without=["Ana went"])
+        shows("yes deletes it", "deleted memory 3", "2 of 3", without=["Ana went"])
         checks.equal("in the store too (4: not there)", memorist(binary, store, "get", "3").returncode, 4)
         checks.that("nothing was logged across the screen", not re.search(b"WARN|ERROR|panicked", terminal.seen))
         terminal.type(ESCAPE)
         checks.equal("escape leaves with exit 0", terminal.ended(), 0)
         check_restored(checks, terminal, "escape")
+
+
+def check_links(checks, binary, store):
+    for link in (["2", "related", "1"], ["4", "contradicts", "2"]):
+        checks.equal(f"link {' '.join(link)}", memorist(binary, store, "link", *link).returncode, 0)
+    with terminal_of(binary, store, "oauth") as terminal:
+        def shows(name, *wanted, without=()):
+            checks.that(name, terminal.shows(*wanted, without=without), "\n".join(terminal.lines()))
+
+        shows("a memory shows its links", "Memory 2", "→ related to 1: User prefers dark mode",
+              "← contradicted by 4: 暗い画面 is what Ken")
+        terminal.type(TAB)
+        shows("in it, keys choose one", "←→ links")
+        terminal.type(RIGHT)
+        shows("and tell how to go on", "Enter follow")
+        terminal.type(ENTER)
+        shows("enter follows it", "Memory 1, from 2", "← related to 2: The login page")
+        terminal.type(BACKSPACE)
+        shows("backspace goes back to where it was", "Memory 2", "Enter follow", without=["from 2"])
+        terminal.type(RIGHT + ENTER)
+        shows("the next one leads elsewhere", "Memory 4, from 2", "→ contradicts 2: The login page")
+        terminal.type(ALT_LEFT)
+        shows("Alt-left goes back too", "Memory 2", without=["from 2"])
+        terminal.type(ESCAPE)
+        shows("escape goes back to the list", "Tab memory")
+        terminal.type(CONTROL_C)
+        checks.equal("and Ctrl-C leaves with exit 0", terminal.ended(), 0)
+    with terminal_of(binary, store, "oauth", "--project", "other") as terminal:
+        checks.that("a link to another project's memory is not shown",
+                    terminal.shows("Memory 2", "← contradicted by 4", without=["related to"]), terminal.lines())
+
+
+def check_purge(checks, binary, store):
+    """The question of `memorist purge`, which only a yes answers."""
+    for answer, code, left in (("n", 130, 0), ("", 130, 0), ("yes", 0, 4)):
+        with Terminal(binary, store, "1", command="purge") as terminal:
+            asked = terminal.shows("1  User prefers dark mode", "cannot be undone. [y/N]")
+            checks.that("purge asks by name", asked, terminal.lines())
+            terminal.type(answer + "\n")
+            checks.equal(f"the answer {answer!r} ends with exit {code}", terminal.ended(), code)
+        checks.equal(f"after {answer!r} the memory is there (0) or not (4)",
+                     memorist(binary, store, "get", "1").returncode, left)
 
 
 def check_ends(checks, binary, store):
@@ -238,7 +282,7 @@ def terminal_of(binary, store, *args, **variables):
 def main():
     binary = binary_argument()
     checks = Checks("browse")
-    for check in (check_search, check_ends, check_surroundings):
+    for check in (check_search, check_links, check_purge, check_ends, check_surroundings):
         with tempfile.TemporaryDirectory() as folder, checks.section(check.__name__):
             for memory in MEMORIES:
                 added = memorist(binary, folder, "add", *memory)

@@ -3,8 +3,8 @@
 use ratatui::crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use tui_input::backend::crossterm::to_input_request;
 
-use super::found;
 use super::state::{Effect, Focus, Overlay, Place, State};
+use crate::cli::links;
 
 impl State {
     /// A key was pressed.
@@ -126,7 +126,7 @@ impl State {
     /// Asks before a deletion: of the memory that is read, or of the chosen row.
     fn ask(&mut self) -> Vec<Effect> {
         let target = match (self.focus, &self.memory) {
-            (Focus::Memory, Some(memory)) => Some((memory.record.id, found::line(&memory.record.content))),
+            (Focus::Memory, Some(memory)) => Some((memory.entry.id, links::line(&memory.entry.content))),
             (Focus::Memory, None) => None,
             (Focus::List, _) => self.rows().get(self.selected).map(|row| (row.id, row.line.clone())),
         };

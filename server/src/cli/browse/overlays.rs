@@ -13,7 +13,7 @@ use super::theme::Theme;
 const WIDTH: u16 = 64;
 
 const KEYS: [(&str, &str); 15] = [
-    ("type", "search; an empty line lists the first memories"),
+    ("type", "search; an empty line lists the newest memories"),
     ("↑ ↓", "choose a memory, or scroll the one you read"),
     ("PgUp PgDn", "the same by pages"),
     ("Enter", "read with the whole screen, and back"),

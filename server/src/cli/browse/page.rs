@@ -1,12 +1,13 @@
 //! One memory, whole, as lines.
 
-use memorist_engine::types::{Record, RecordId};
+use memorist_engine::types::RecordId;
 use ratatui::text::{Line, Span};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use super::found::{Direction, LinkLine, Memory};
+use super::found::Memory;
 use super::theme::Theme;
-use crate::cli::format;
+use crate::cli::fields;
+use crate::wire::Entry;
 
 /// Columns of the names of fields.
 const NAMES: usize = 12;
@@ -22,11 +23,11 @@ pub struct Broken {
 }
 
 impl Broken {
-    fn lines(&mut self, record: &Record, width: usize) -> &[String] {
-        let of = Some((record.id, record.version, width));
+    fn lines(&mut self, entry: &Entry, width: usize) -> &[String] {
+        let of = Some((entry.id, entry.version, width));
         if self.of != of {
             self.of = of;
-            self.lines = wrap(record.content.trim_end(), width, "", "");
+            self.lines = wrap(entry.content.trim_end(), width, "", "");
         }
         &self.lines
     }
@@ -43,7 +44,7 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     /// `memory` in `width` columns. `link` is the number of the one that is chosen.
     pub fn new(memory: &Memory, link: Option<usize>, width: usize, theme: Theme, broken: &'a mut Broken) -> Self {
-        let text = broken.lines(&memory.record, width);
+        let text = broken.lines(&memory.entry, width);
         let mut below = vec![Line::default()];
         if !memory.links.is_empty() {
             below.push(Line::styled("links", theme.faint()));
@@ -52,11 +53,11 @@ impl<'a> Page<'a> {
         if !memory.links.is_empty() {
             below.extend(memory.links.iter().enumerate().map(|(number, line)| {
                 let style = if link == Some(number) { theme.chosen() } else { theme.kind() };
-                Line::styled(link_text(line), style)
+                Line::styled(format!("{} {}: {}", line.says, line.id, line.line), style)
             }));
             below.push(Line::default());
         }
-        for (name, value) in fields(&memory.record) {
+        for (name, value) in fields::fields(&memory.entry) {
             below.extend(field(name, &value, width, theme));
         }
         Page { text, below, links_line }
@@ -75,46 +76,11 @@ impl<'a> Page<'a> {
     }
 }
 
-fn link_text(link: &LinkLine) -> String {
-    let arrow = match link.direction {
-        Direction::Out => '→',
-        Direction::In => '←',
-    };
-    format!("{arrow} {} {}", link.id, format::one_line(&link.label))
-}
-
-/// Names and values in the order in which they are read; those that say nothing are left out.
-fn fields(record: &Record) -> Vec<(&'static str, String)> {
-    let mut fields = Vec::new();
-    fields.extend(record.context.clone().map(|context| ("context", context)));
-    if !record.tags.is_empty() {
-        fields.push(("tags", record.tags.join(", ")));
-    }
-    fields.push(("kind", record.kind.to_string()));
-    fields.push(("importance", format!("{} of 10", record.importance)));
-    fields.push(("confidence", record.confidence.to_string()));
-    fields.push(("project", record.scope.project.clone().unwrap_or_else(|| "any".to_owned())));
-    fields.push(("agent", record.scope.agent.clone().unwrap_or_else(|| "any".to_owned())));
-    fields.push(("source", record.source.clone()));
-    fields.push(("created", format::time(Some(record.created_at))));
-    fields.push(("updated", format!("{} (version {})", format::time(Some(record.updated_at)), record.version)));
-    if record.expires_at.is_some() {
-        fields.push(("expires", format::time(record.expires_at)));
-    }
-    let fetched = match record.access_count {
-        0 => "never".to_owned(),
-        count => format!("{count} times, last {}", format::time(record.last_accessed_at)),
-    };
-    fields.push(("fetched", fetched));
-    fields.push(("id", format!("{} ({})", record.id, record.ulid)));
-    fields
-}
-
 fn field(name: &str, value: &str, width: usize, theme: Theme) -> Vec<Line<'static>> {
     let (first, other) = if width < NARROW {
         (format!("{name} "), "  ".to_owned())
     } else {
-        (format!("{name:<NAMES$}"), " ".repeat(NAMES))
+        (format!("{:<NAMES$}", format!("{name} ")), " ".repeat(NAMES))
     };
     let mut lines = wrap(value, width, &first, &other).into_iter();
     let head = lines.next().unwrap_or_default();
@@ -140,19 +106,19 @@ pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::record;
+    use super::super::testing::entry;
     use super::*;
 
-    fn lines(record: Record, width: usize) -> Vec<String> {
-        let (memory, mut broken) = (Memory { record, links: Vec::new() }, Broken::default());
+    fn lines(entry: Entry, width: usize) -> Vec<String> {
+        let (memory, mut broken) = (Memory { entry, links: Vec::new() }, Broken::default());
         let page = Page::new(&memory, None, width, Theme::new(false), &mut broken);
         page.lines(0, page.len()).iter().map(|line| line.to_string()).collect()
     }
 
     #[test]
     fn any_part_of_a_memory_can_be_shown() {
-        let whole = lines(record(1, "a\nb\nc"), 80);
-        let (memory, mut broken) = (Memory { record: record(1, "a\nb\nc"), links: Vec::new() }, Broken::default());
+        let whole = lines(entry(1, "a\nb\nc"), 80);
+        let (memory, mut broken) = (Memory { entry: entry(1, "a\nb\nc"), links: Vec::new() }, Broken::default());
         let page = Page::new(&memory, None, 80, Theme::new(false), &mut broken);
         for first in 0..whole.len() {
             let part: Vec<_> = page.lines(first, 2).iter().map(|line| line.to_string()).collect();
@@ -163,19 +129,19 @@ mod tests {
     #[test]
     fn a_text_is_broken_anew_when_it_the_width_or_the_memory_is_another() {
         let mut broken = Broken::default();
-        let mut changed = record(1, "one two");
+        let mut changed = entry(1, "one two");
         assert_eq!(broken.lines(&changed, 80), ["one two"]);
         assert_eq!(broken.lines(&changed, 5), ["one", "two"]);
         (changed.content, changed.version) = ("six".to_owned(), changed.version + 1);
         assert_eq!(broken.lines(&changed, 5), ["six"]);
-        assert_eq!(broken.lines(&record(2, "ten"), 5), ["ten"]);
+        assert_eq!(broken.lines(&entry(2, "ten"), 5), ["ten"]);
     }
 
     #[test]
     fn a_memory_is_told_whole_with_its_values_below_each_other() {
-        let mut record = record(12, "First line\n\n  - an item that goes on and on");
-        record.context = Some("A talk about the new web site, and how it will look".to_owned());
-        record.expires_at = Some(1_798_761_600_000);
+        let mut entry = entry(12, "First line\n\n  - an item that goes on and on");
+        entry.context = Some("A talk about the new web site, and how it will look".to_owned());
+        entry.expires_at = Some(1_798_761_600_000);
         let wanted = "\
 First line
 
@@ -198,23 +164,23 @@ fetched     3 times, last
             2026-01-02T00:00:00Z
 id          12
             (01K00000000000000000000012)";
-        assert_eq!(lines(record, 40).join("\n"), wanted);
+        assert_eq!(lines(entry, 40).join("\n"), wanted);
     }
 
     #[test]
     fn what_a_memory_does_not_have_is_left_out() {
-        let mut record = record(1, "x");
-        (record.context, record.tags, record.access_count) = (None, Vec::new(), 0);
-        let lines = lines(record, 80);
+        let mut entry = entry(1, "x");
+        (entry.context, entry.tags, entry.access_count) = (None, Vec::new(), 0);
+        let lines = lines(entry, 80);
         assert!(!lines.iter().any(|line| line.starts_with("context") || line.starts_with("tags")), "{lines:?}");
         assert!(lines.contains(&"fetched     never".to_owned()), "{lines:?}");
     }
 
     #[test]
     fn no_text_can_move_the_cursor() {
-        let mut record = record(1, "a\tb\r\n\u{1b}[2Jc");
-        record.source = "x\u{1b}[1;1H\ny".to_owned();
-        let lines = lines(record, 80);
+        let mut entry = entry(1, "a\tb\r\n\u{1b}[2Jc");
+        entry.source = "x\u{1b}[1;1H\ny".to_owned();
+        let lines = lines(entry, 80);
         assert_eq!(lines[..2], ["a    b", "[2Jc"]);
         assert!(lines.iter().all(|line| !line.contains(char::is_control)), "{lines:?}");
     }

@@ -45,7 +45,7 @@ pub enum Event {
 /// What is to be done in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Search for a text; list the first memories when it is empty.
+    /// Search for a text; list the newest memories when it is empty.
     Search {
         /// Grows with each search.
         turn: u64,
@@ -335,7 +335,7 @@ impl State {
         self.hold();
         self.trail.retain(|place| place.id != id);
         // What is read stays, but perhaps with a link less.
-        let read = self.focus == Focus::Memory && self.memory.as_ref().is_some_and(|memory| memory.record.id != id);
+        let read = self.focus == Focus::Memory && self.memory.as_ref().is_some_and(|memory| memory.entry.id != id);
         let place = if read { Some(self.place) } else { self.trail.pop() };
         match place {
             Some(place) if self.focus == Focus::Memory => self.go(place),

@@ -1,10 +1,12 @@
 //! What the tests of the screen share.
 
-use memorist_engine::types::{Kind, Record, RecordId, Scope};
+use memorist_engine::types::{Direction, Kind, LinkKind, Record, RecordId, Scope};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::found::{By, Direction, Found, LinkLine, Memory, Row};
+use super::found::{By, Found, Memory, Row};
 use super::state::{Effect, Event, State};
+use crate::cli::links::{self, LinkLine};
+use crate::wire::{self, Entry};
 
 /// A memory with this text.
 pub fn record(id: RecordId, content: &str) -> Record {
@@ -28,6 +30,11 @@ pub fn record(id: RecordId, content: &str) -> Record {
         last_accessed_at: Some(1_767_312_000_000),
         body: None,
     }
+}
+
+/// The same, to be read.
+pub fn entry(id: RecordId, content: &str) -> Entry {
+    wire::entry(record(id, content))
 }
 
 /// An answer with these memories.
@@ -73,10 +80,10 @@ impl Play {
     pub fn load(&mut self, id: RecordId, content: &str, links: &[RecordId]) {
         let links = links.iter().map(|other| LinkLine {
             id: *other,
-            label: format!("caused: the memory {other}"),
-            direction: if *other > id { Direction::Out } else { Direction::In },
+            says: links::says(LinkKind::Caused, if *other > id { Direction::Forward } else { Direction::Backward }),
+            line: format!("the memory {other}"),
         });
-        let memory = Memory { record: record(id, content), links: links.collect() };
+        let memory = Memory { entry: entry(id, content), links: links.collect() };
         self.event(Event::Loaded { id, memory: Ok(Some(Box::new(memory))) });
     }
 
@@ -101,6 +108,6 @@ impl Play {
 
     /// The memory that is read.
     pub fn shown(&self) -> Option<RecordId> {
-        self.state.memory.as_ref().map(|memory| memory.record.id)
+        self.state.memory.as_ref().map(|memory| memory.entry.id)
     }
 }

@@ -144,8 +144,8 @@ fn list(frame: &mut Frame, area: Rect, state: &State, theme: Theme, measures: &m
 fn memory(frame: &mut Frame, area: Rect, state: &State, theme: Theme, broken: &mut Broken, measures: &mut Measures) {
     let title = match (&state.memory, state.trail.last()) {
         (None, _) => "Memory".to_owned(),
-        (Some(memory), None) => format!("Memory {}", memory.record.id),
-        (Some(memory), Some(before)) => format!("Memory {}, from {}", memory.record.id, before.id),
+        (Some(memory), None) => format!("Memory {}", memory.entry.id),
+        (Some(memory), Some(before)) => format!("Memory {}, from {}", memory.entry.id, before.id),
     };
     let style = title_style(state.focus == Focus::Memory, theme);
     let Some(memory) = &state.memory else {
@@ -176,11 +176,12 @@ fn status_text(state: &State, theme: Theme) -> Span<'_> {
 /// How many were found, in what time, and how.
 fn summary(found: &Found, model: &Model) -> String {
     let number = format::memories(found.rows.len() as u64);
-    let first = if found.more { format!("the first {number}") } else { number };
+    let first = if found.more { format!("the first {number}") } else { number.clone() };
     let time = format::micros(found.micros);
     match (found.by, model) {
         (By::Listing, _) if found.rows.is_empty() => "no memories".to_owned(),
-        (By::Listing, _) => format!("{first}; type to search"),
+        (By::Listing, _) if found.more => format!("the newest {number}; type to search"),
+        (By::Listing, _) => format!("{number}; type to search"),
         (By::Meaning, _) => format!("{first} in {time}, by meaning and word"),
         (By::Parts, _) => format!("{first} in {time}, by parts of words"),
         (By::Words, Model::Loading) => format!("{first} in {time}, by words alone while the model loads"),
@@ -342,13 +343,13 @@ minutes
     fn a_memory_with_links_tells_them_and_what_was_left_to_come_here() {
         let mut play = reading(1);
         let screen = shown(&mut play, 80, 24);
-        assert!(screen.contains("\nlinks\n→ 12 caused: the memory 12\n→ 44 caused: the memory 44\n\n"), "{screen}");
+        assert!(screen.contains("\nlinks\n→ caused 12: the memory 12\n→ caused 44: the memory 44\n\n"), "{screen}");
         assert!(screen.ends_with("Enter follow  ←→ links  Backspace back  ↑↓ scroll  Del delete  ? help  Esc list\n"));
-        assert_eq!(reversed(&mut play), ["→ 12 caused: the memory 12"]);
+        assert_eq!(reversed(&mut play), ["→ caused 12: the memory 12"]);
         play.press(KeyCode::Enter);
         play.load(12, FOUR[0].1, &[7]);
         let screen = shown(&mut play, 80, 24);
-        assert!(screen.contains("─ Memory 12, from 7 ─") && screen.contains("\n← 7 caused"), "{screen}");
+        assert!(screen.contains("─ Memory 12, from 7 ─") && screen.contains("\n← caused by 7: "), "{screen}");
     }
 
     /// What stands out because it is chosen.

@@ -4,11 +4,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use memorist_engine::types::{Filter, ListQuery, Mode, Query, RecordId, Tier};
-use memorist_engine::{Engine, Result};
+use memorist_engine::{Engine, Error, Result};
 
 use super::found::{By, Found, Memory, Row};
 use super::session::Message;
 use super::state::{Effect, Event};
+use crate::cli::links;
+use crate::wire;
 
 /// A search begins when no letter was typed for so long.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -16,6 +18,8 @@ const PAUSE: Duration = Duration::from_millis(40);
 const FOUND: usize = 50;
 /// Most memories that are listed without a search.
 const LISTED: usize = 200;
+/// Most links that a memory is shown with.
+const LINKED: usize = 200;
 
 /// The worker's surroundings.
 pub struct Worker<'a> {
@@ -69,8 +73,17 @@ impl Worker<'_> {
 
     fn load(&self, id: RecordId) -> Result<Option<Box<Memory>>> {
         // Peeking: looking through a store is no access that ranking should learn from.
-        let record = self.engine.peek(id, &self.filter.viewer)?;
-        Ok(record.map(|record| Box::new(Memory { record, links: Vec::new() })))
+        let viewer = &self.filter.viewer;
+        let Some(record) = self.engine.peek(id, viewer)? else { return Ok(None) };
+        let links = match self.engine.links(id, viewer) {
+            Ok(links) => links,
+            // It has gone since.
+            Err(Error::NotFound(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let links: Vec<_> = links.iter().take(LINKED).map(|link| wire::step(id, link)).collect();
+        let links = links::lines(self.engine, viewer, &links)?;
+        Ok(Some(Box::new(Memory { entry: wire::entry(record), links })))
     }
 
     fn find(&self, text: String) -> Result<Found> {
@@ -79,8 +92,8 @@ impl Worker<'_> {
 
     fn list(&self) -> Result<Found> {
         let started = Instant::now();
-        let records =
-            self.engine.list(&ListQuery { limit: LISTED, filter: self.filter.clone(), ..ListQuery::default() })?;
+        let query = ListQuery { after: 0, newest_first: true, limit: LISTED, filter: self.filter.clone() };
+        let records = self.engine.list(&query)?;
         Ok(Found {
             rows: records.iter().map(|record| Row::new(record, None)).collect(),
             more: records.len() == LISTED,
@@ -140,12 +153,13 @@ mod tests {
     use std::thread;
 
     use memorist_engine::config::{Config, ModelSource};
-    use memorist_engine::types::{NewRecord, Viewer};
+    use memorist_engine::types::{Link, LinkKind, NewRecord, Viewer};
     use tempfile::TempDir;
 
     use super::*;
 
-    /// What the worker answers to these effects, on a store of three memories: of no project, of atlas, of borealis.
+    /// What the worker answers to these effects, on a store of three memories: of no project, of atlas, of borealis; each but
+    /// the first is linked with the one before it.
     fn answers(effects: &[Effect], project: Option<&str>) -> Vec<Event> {
         let folder = TempDir::new().unwrap();
         let config = Config { model: ModelSource::None, ..Config::default() };
@@ -156,6 +170,9 @@ mod tests {
             let mut record = NewRecord::new(text);
             record.scope.project = project.map(str::to_owned);
             engine.add(&record).unwrap();
+        }
+        for (from, kind, to) in [(2, LinkKind::Related, 1), (3, LinkKind::Caused, 2)] {
+            engine.link(Link { from, to, kind }, &Viewer::OWNER).unwrap();
         }
         let filter = Filter::of(project.map_or(Viewer::OWNER, Viewer::in_project));
         let (effects_in, effects_out) = mpsc::channel();
@@ -209,9 +226,21 @@ mod tests {
 
     #[test]
     fn only_memories_of_the_project_and_of_none_are_shown() {
-        assert_eq!(found(&answers(&[search(1, "")], Some("atlas"))), [(1, vec![1, 2])]);
+        assert_eq!(found(&answers(&[search(1, "")], Some("atlas"))), [(1, vec![2, 1])]);
         let searched = found(&answers(&[search(1, "dark")], Some("atlas")));
         assert!(matches!(&searched[..], [(1, ids)] if ids.len() == 2 && !ids.contains(&3)), "{searched:?}");
+    }
+
+    #[test]
+    fn a_memory_comes_with_its_links_as_far_as_they_lead_to_what_is_shown() {
+        let links = |project| {
+            let events = answers(&[Effect::Load(2)], project);
+            let Some(Event::Loaded { memory: Ok(Some(memory)), .. }) = events.first() else { panic!("{events:?}") };
+            let told = memory.links.iter().map(|link| format!("{} {}: {}", link.says, link.id, link.line));
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(links(None), ["→ related to 1: dark mode", "← caused by 3: the dark side"]);
+        assert_eq!(links(Some("atlas")), ["→ related to 1: dark mode"]);
     }
 
     #[test]
@@ -227,9 +256,6 @@ mod tests {
         else {
             panic!("{events:?}")
         };
-        assert_eq!(
-            (memory.record.content.as_str(), memory.record.access_count, found.rows.len()),
-            ("a dark wood", 0, 2)
-        );
+        assert_eq!((memory.entry.content.as_str(), memory.entry.access_count, found.rows.len()), ("a dark wood", 0, 2));
     }
 }

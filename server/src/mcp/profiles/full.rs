@@ -1,5 +1,7 @@
 //! Everything that memorist can do.
 
+use memorist_engine::progress::NoProgress;
+
 use super::core::{self, INSTRUCTIONS, RECALL, REMEMBER};
 use super::tool::Does::{Change, Read};
 use super::{Profile, Served};
@@ -98,6 +100,6 @@ fn purge() -> Served {
         "Forget for good",
         "Remove memories, or everything with a text, from every version, index, log and file, for good. Only when \
          asked to.",
-        ops::purge,
+        |engine, context, params| ops::purge(engine, context, params, &NoProgress),
     )
 }

@@ -1,0 +1,175 @@
+//! Saving, finding, changing, deleting, listing.
+
+use clap::{ArgGroup, Args};
+use memorist_engine::types::{Kind, Mode};
+
+use super::values::{id, kinds};
+use crate::wire::{Detail, Importance, When};
+
+/// Fields of a memory that have a default.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Fields {
+    /// What it is about
+    #[arg(short, long, visible_alias = "category", value_name = "KIND", value_parser = kinds())]
+    pub kind: Option<Kind>,
+    /// Where it came from
+    #[arg(long, value_name = "TEXT")]
+    pub source: Option<String>,
+    /// What surrounded it; helps to find it by meaning
+    #[arg(short, long, value_name = "TEXT")]
+    pub context: Option<String>,
+    /// How sure it is, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub confidence: Option<f64>,
+    /// 1 to 10, or low, medium, high, critical
+    #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub importance: Option<Importance>,
+    /// A label; repeat for more
+    #[arg(short, long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// When to stop showing it: Unix milliseconds or ISO 8601
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub expires_at: Option<When>,
+    /// What its kind holds beside the text, as a JSON object; `-` reads it from stdin
+    #[arg(long, value_name = "JSON")]
+    pub body: Option<String>,
+}
+
+/// `add`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").args(["text", "body"]).required(true).multiple(true))]
+pub struct Add {
+    /// The text to remember; `-` reads it from stdin. Left out, it is what the body says
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub fields: Fields,
+}
+
+/// Which memories a search, a list or the interactive screen may return.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Filters {
+    /// Only this kind; repeat for more
+    #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
+    pub kinds: Vec<Kind>,
+    /// Only with this label; repeat for any of several
+    #[arg(short, long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// At least this importance
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_importance: Option<Importance>,
+    /// At least this confidence
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_confidence: Option<f64>,
+    /// Created at or after
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub created_after: Option<When>,
+    /// Created before
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub created_before: Option<When>,
+}
+
+/// `search`.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// What to look for
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// hybrid, vector (meaning alone) or keyword (words alone) [default: hybrid]
+    #[arg(short, long)]
+    pub mode: Option<Mode>,
+    /// Most results [default: 10]
+    #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub limit: Option<i64>,
+    #[command(flatten)]
+    pub filters: Filters,
+    /// Weight of meaning in hybrid mode [default: 0.7]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub vector_weight: Option<f64>,
+    /// Weight of words in hybrid mode [default: 0.3]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub keyword_weight: Option<f64>,
+    /// Least cosine of what only meaning finds
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_similarity: Option<f64>,
+    /// Least score; exact words count by themselves
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_score: Option<f64>,
+    /// Memories, too, that others have taken the place of
+    #[arg(long)]
+    pub include_superseded: bool,
+    /// Most tokens of all results together
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub max_tokens: Option<i64>,
+    /// How much text to return
+    #[arg(long, value_enum)]
+    pub detail: Option<Detail>,
+    /// Also show times and candidate counts
+    #[arg(long)]
+    pub explain: bool,
+}
+
+/// `browse`.
+#[derive(Debug, Args)]
+pub struct Browse {
+    /// What to look for first
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub filters: Filters,
+}
+
+/// `get`.
+#[derive(Debug, Args)]
+pub struct Get {
+    /// Its id
+    #[arg(allow_negative_numbers = true, value_parser = id)]
+    pub id: i64,
+}
+
+/// `update`.
+#[derive(Debug, Args)]
+pub struct Update {
+    /// Its id
+    #[arg(allow_negative_numbers = true, value_parser = id)]
+    pub id: i64,
+    /// New text; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT")]
+    pub content: Option<String>,
+    #[command(flatten)]
+    pub fields: Fields,
+    /// Remove the context
+    #[arg(long, conflicts_with = "context")]
+    pub no_context: bool,
+    /// Remove all labels
+    #[arg(long, conflicts_with = "tags")]
+    pub no_tags: bool,
+    /// Remove the expiry
+    #[arg(long, conflicts_with = "expires_at")]
+    pub no_expiry: bool,
+    /// Remove the body
+    #[arg(long, conflicts_with = "body")]
+    pub no_body: bool,
+    /// Why; kept in the history
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// Their ids
+    #[arg(required = true, allow_negative_numbers = true, value_parser = id)]
+    pub ids: Vec<i64>,
+}
+
+/// `list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// Start after this id
+    #[arg(long, value_name = "ID", default_value_t = 0, allow_negative_numbers = true, value_parser = id)]
+    pub after: i64,
+    /// Most memories to list
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
+    pub limit: i64,
+    #[command(flatten)]
+    pub filters: Filters,
+}

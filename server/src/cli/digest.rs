@@ -1,0 +1,19 @@
+//! `memorist digest`: what a project's memories come to.
+
+use super::App;
+use super::app::Upkeep;
+use crate::args::Digest;
+use crate::exit::Outcome;
+use crate::ops;
+use crate::wire::{self, DigestParams, Int};
+
+/// Runs the command.
+pub fn run(app: &App, args: Digest) -> Outcome {
+    let max_tokens = args.max_tokens.map(Int);
+    let params = DigestParams { feature: args.feature, max_tokens, ..DigestParams::default() };
+    let engine = app.engine(Upkeep::Off)?;
+    let result = ops::digest(&engine, &app.settings().context, params)?;
+    engine.close();
+    app.output().result(&result, |digest| wire::markdown(digest).trim_end().to_owned())?;
+    Ok(0)
+}

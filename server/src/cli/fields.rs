@@ -1,0 +1,60 @@
+//! What a memory has beside its text, for people.
+
+use serde_json::Value;
+
+use super::format;
+use crate::wire::Entry;
+
+/// Names and values in the order in which they are read, those of its body first; what says nothing is left out.
+pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
+    let body = entry.body.as_ref().and_then(Value::as_object);
+    let mut fields: Vec<_> =
+        body.into_iter().flatten().map(|(name, value)| (name.as_str(), body_value(value))).collect();
+    fields.extend(entry.context.clone().map(|context| ("context", context)));
+    if !entry.tags.is_empty() {
+        fields.push(("tags", entry.tags.join(", ")));
+    }
+    fields.push(("kind", entry.entry_type.to_string()));
+    fields.push(("importance", format!("{} of 10", entry.importance)));
+    fields.push(("confidence", entry.confidence.to_string()));
+    fields.push(("project", entry.project.clone().unwrap_or_else(|| "any".to_owned())));
+    fields.push(("agent", entry.agent.clone().unwrap_or_else(|| "any".to_owned())));
+    fields.push(("source", entry.source.clone()));
+    fields.push(("created", format::time(Some(entry.created_at))));
+    fields.push(("updated", format!("{} (version {})", format::time(Some(entry.updated_at)), entry.version)));
+    if entry.expires_at.is_some() {
+        fields.push(("expires", format::time(entry.expires_at)));
+    }
+    let fetched = match entry.access_count {
+        0 => "never".to_owned(),
+        1 => format!("once, {}", format::time(entry.last_accessed_at)),
+        count => format!("{count} times, last {}", format::time(entry.last_accessed_at)),
+    };
+    fields.push(("fetched", fetched));
+    fields.push(("id", format!("{} ({})", entry.id, entry.ulid)));
+    fields
+}
+
+/// A text as it is, a list of texts by commas, anything else as JSON.
+fn body_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if !items.iter().any(|item| item.is_array() || item.is_object()) => {
+            items.iter().map(body_value).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_body_holds_is_readable() {
+        let told =
+            [json!("a text"), json!(["Ana", 12]), json!(true), json!([{ "step": 1 }])].map(|value| body_value(&value));
+        assert_eq!(told, ["a text", "Ana, 12", "true", r#"[{"step":1}]"#]);
+    }
+}

@@ -1,0 +1,26 @@
+//! `memorist rollback`: an earlier version of a memory becomes the newest again.
+
+use memorist_engine::types::EmbeddingState;
+
+use super::App;
+use super::app::Upkeep;
+use super::deadline;
+use crate::args::Rollback;
+use crate::exit::Outcome;
+use crate::ops;
+use crate::wire::{Int, RollbackParams};
+
+/// Runs the command.
+pub fn run(app: &App, args: Rollback) -> Outcome {
+    let (id, version) = (args.id, args.version);
+    let params =
+        RollbackParams { id: Int(id), version: Int(version), reason: args.reason, ..RollbackParams::default() };
+    let engine = app.engine(Upkeep::Off)?;
+    let result = ops::roll_back(&engine, &app.settings().context, &params)?;
+    let code = app.answer(&result, result.error.as_deref(), |result| {
+        let newest = result.version.unwrap_or_default();
+        format!("memory {id} is as in version {version} again, now version {newest}")
+    })?;
+    deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
+    Ok(code)
+}

@@ -1,0 +1,128 @@
+//! The project that a working folder belongs to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memorist_engine::types::Scope;
+
+/// The name of the git work tree that `folder` lies in; the work trees of one repository have the name of its main one, and
+/// a submodule its own. None where there is no git, and where the tree is the home folder, in which much lies that belongs
+/// to no project.
+pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
+    let tree = folder.ancestors().find(|tree| tree.join(".git").exists())?;
+    let tree = main_tree(tree).unwrap_or_else(|| tree.to_owned());
+    if home.is_some_and(|home| home == tree) {
+        return None;
+    }
+    let name = tree.file_name()?.to_str()?.to_owned();
+    // What no project can be called names none.
+    Scope { project: Some(name.clone()), agent: None }.validate().ok()?;
+    Some(name)
+}
+
+/// The main tree of the repository whose linked work tree this is (`git worktree add`): its `.git` is a file that names
+/// `REPOSITORY/worktrees/NAME`. For a repository without a main tree, the folder that it is called by.
+fn main_tree(tree: &Path) -> Option<PathBuf> {
+    let file = fs::read_to_string(tree.join(".git")).ok()?;
+    let own = tree.join(file.strip_prefix("gitdir:")?.trim());
+    let all = own.parent().filter(|all| all.ends_with("worktrees"))?;
+    // It may be relative, and lead through `..`.
+    let repository = fs::canonicalize(all.parent()?).ok()?;
+    match repository.extension() {
+        // `atlas.git` is bare, and the project's name is before the dot.
+        Some(extension) if extension == "git" => Some(repository.with_extension("")),
+        // `atlas/.git`, or `atlas/.bare`.
+        None if repository.file_name()?.to_str()?.starts_with('.') => repository.parent().map(Path::to_owned),
+        // `.git/modules/atlas`, of a submodule.
+        _ => Some(repository),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    /// A folder in which these are made: `name/` is a folder, and `name=text` a file.
+    fn tree(paths: &[&str]) -> TempDir {
+        let root = TempDir::new().unwrap();
+        for path in paths {
+            let (path, text) = path.split_once('=').unwrap_or((path, ""));
+            let at = root.path().join(path);
+            if path.ends_with('/') {
+                fs::create_dir_all(at).unwrap();
+            } else {
+                fs::create_dir_all(at.parent().unwrap()).unwrap();
+                fs::write(at, text.replace("ROOT", root.path().to_str().unwrap())).unwrap();
+            }
+        }
+        root
+    }
+
+    fn named(root: &TempDir, folder: &str) -> Option<String> {
+        of_folder(&root.path().join(folder), Some(&root.path().join("home")))
+    }
+
+    #[test]
+    fn a_folder_anywhere_in_a_work_tree_has_the_name_of_the_tree() {
+        let root = tree(&["home/atlas/.git/", "home/atlas/src/deep/", "home/notes/"]);
+        for folder in ["home/atlas", "home/atlas/src", "home/atlas/src/deep", "home/atlas/.git"] {
+            assert_eq!(named(&root, folder).as_deref(), Some("atlas"), "{folder}");
+        }
+        for folder in ["home/notes", "home", ""] {
+            assert_eq!(named(&root, folder), None, "{folder}");
+        }
+        assert_eq!(of_folder(Path::new("/"), None), None);
+    }
+
+    #[test]
+    fn what_lies_in_a_home_folder_under_git_is_of_no_project() {
+        let root = tree(&["home/.git/", "home/notes/", "home/atlas/.git/"]);
+        assert_eq!((named(&root, "home"), named(&root, "home/notes")), (None, None));
+        assert_eq!(named(&root, "home/atlas").as_deref(), Some("atlas"));
+    }
+
+    #[test]
+    fn the_work_trees_of_one_repository_are_one_project() {
+        let root = tree(&[
+            "atlas/.git/worktrees/fix/",
+            "fix/.git=gitdir: ROOT/atlas/.git/worktrees/fix\n",
+            "fix/src/",
+            "atlas/inner/.git=gitdir: ../.git/worktrees/inner\n",
+        ]);
+        for folder in ["atlas", "fix", "fix/src", "atlas/inner"] {
+            assert_eq!(named(&root, folder).as_deref(), Some("atlas"), "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_bare_repository_gives_its_work_trees_its_name() {
+        let root = tree(&[
+            "borealis.git/worktrees/a/",
+            "a/.git=gitdir: ROOT/borealis.git/worktrees/a\n",
+            "atlas/.bare/worktrees/main/",
+            "atlas/main/.git=gitdir: ROOT/atlas/.bare/worktrees/main\n",
+        ]);
+        assert_eq!(named(&root, "a").as_deref(), Some("borealis"));
+        assert_eq!(named(&root, "atlas/main").as_deref(), Some("atlas"));
+    }
+
+    #[test]
+    fn a_submodule_is_a_project_of_its_own() {
+        let root = tree(&[
+            "atlas/.git/modules/lib/worktrees/x/",
+            "atlas/lib/.git=gitdir: ../.git/modules/lib\n",
+            "x/.git=gitdir: ROOT/atlas/.git/modules/lib/worktrees/x\n",
+        ]);
+        assert_eq!(named(&root, "atlas/lib").as_deref(), Some("lib"));
+        assert_eq!(named(&root, "x").as_deref(), Some("lib"));
+    }
+
+    #[test]
+    fn a_repository_that_is_gone_or_no_project_could_be_called_by_hurts_nobody() {
+        let root = tree(&["fix/.git=gitdir: ROOT/gone/.git/worktrees/fix", "*/.git/", "odd/.git=junk"]);
+        assert_eq!(named(&root, "fix").as_deref(), Some("fix"));
+        assert_eq!(named(&root, "*"), None);
+        assert_eq!(named(&root, "odd").as_deref(), Some("odd"));
+    }
+}

@@ -1,0 +1,223 @@
+//! The commands for bodies, links, versions, digests and purging, each run as a process of its own: as text for people,
+//! and with `--json`, which is the structured result of the tool of the same name.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{document, memorist, text};
+
+/// A store that is used by its commands alone. It lies beside the settings, which are not the store's.
+struct Shell {
+    folder: TempDir,
+}
+
+impl Shell {
+    fn new() -> Self {
+        Shell { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// One with three decisions, of which each is linked with the one before it.
+    fn with_links() -> Self {
+        let shell = Shell::new();
+        for line in ["We keep records in files", "We keep records in SQLite", "Write the migration"] {
+            shell.says(&["add", line, "--kind", "decision", "--project", "atlas"], &["saved as memory"]);
+        }
+        shell.says(&["link", "2", "supersedes", "1"], &["linked: 2 → supersedes 1"]);
+        shell.says(&["link", "3", "implements", "2"], &["linked: 3 → implements 2"]);
+        shell
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        memorist(self.folder.path(), arguments).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// What it prints for people, in which all of `parts` occur.
+    fn says(&self, arguments: &[&str], parts: &[&str]) -> String {
+        let output = self.run(arguments);
+        let shown = text(&output.stdout).to_owned();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        for part in parts {
+            assert!(shown.contains(part), "{arguments:?}: {part:?} is missing in\n{shown}");
+        }
+        shown
+    }
+
+    /// What it prints for programs.
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stdout));
+        document(&output)
+    }
+
+    /// That it ends with `code`, and says all of `parts` on stderr.
+    fn fails(&self, arguments: &[&str], code: i32, parts: &[&str]) {
+        let output = self.run(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(parts.iter().all(|part| said.contains(part)), "{arguments:?}: {said}");
+    }
+}
+
+/// R12 to R15.
+#[test]
+fn a_body_is_saved_shown_and_removed() {
+    let shell = Shell::new();
+    let body = r#"{"name":"Ana Torres","email":"ana@example.org"}"#;
+    shell.says(&["add", "--kind", "contact", "--body", body], &["saved as memory 1"]);
+    shell.says(
+        &["get", "1"],
+        &["Ana Torres", "\nname         Ana Torres\n", "\nemail        ana@example.org\n", "kind         contact"],
+    );
+    assert_eq!(shell.json(&["get", "1"])["entry"]["body"]["type"], "work", "as the server has it");
+    shell.says(&["search", "torres"], &["Ana Torres"]);
+    shell.fails(&["add", "--kind", "contact", "--body", r#"{"mail":"x"}"#], 2, &["body", "mail", "email"]);
+    shell.fails(&["add", "--body", "Ana"], 2, &["body: ", "a JSON object"]);
+    shell.fails(&["add"], 2, &["TEXT", "--body"]);
+
+    let updated =
+        shell.json(&["update", "1", "--body", r#"{"name":"Ana Torres","role":"lead"}"#, "--reason", "promoted"]);
+    assert_eq!(updated["version"], 2);
+    let shown = shell.says(&["get", "1"], &["\nrole         lead\n"]);
+    assert!(!shown.contains("email"), "{shown}");
+    shell.says(&["history", "1"], &["promoted", "body"]);
+    shell.says(&["update", "1", "--no-body", "--kind", "fact"], &["now version 3"]);
+    assert_eq!(shell.json(&["get", "1"])["entry"].get("body"), None);
+
+    let mut command = memorist(shell.folder.path(), &["add", "Ben is a designer", "--kind", "contact", "--body", "-"]);
+    let mut adding = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    adding.stdin.take().unwrap().write_all(br#"{"name":"Ben"}"#).unwrap();
+    assert!(adding.wait().unwrap().success());
+    assert_eq!(shell.json(&["get", "2"])["entry"]["body"]["name"], "Ben");
+}
+
+/// R16, T41, T42.
+#[test]
+fn links_are_made_shown_from_both_ends_and_removed() {
+    let shell = Shell::with_links();
+    shell.says(&["link", "2", "supersedes", "1"], &["linked already: 2 → supersedes 1"]);
+    assert_eq!(shell.json(&["link", "2", "supersedes", "1"]), json!({ "created": false }));
+    shell.says(&["get", "2"], &["→ supersedes", "We keep records in files", "← implemented by", "Write the migration"]);
+    let entry = shell.json(&["get", "2"]);
+    let links = json!([
+        { "id": 1, "linkType": "supersedes", "direction": "forward" },
+        { "id": 3, "linkType": "implements", "direction": "backward" },
+    ]);
+    assert_eq!(entry["entry"]["links"], links);
+
+    shell.fails(&["link", "2", "likes", "1"], 2, &["likes", "contradicts"]);
+    shell.fails(&["link", "2", "caused", "2"], 2, &["2 is the memory itself"]);
+    shell.fails(&["link", "2", "caused", "99"], 4, &["99"]);
+    // Another project's memories are not there for it.
+    shell.fails(&["link", "2", "caused", "3", "--project", "borealis"], 4, &["2"]);
+
+    shell.says(&["unlink", "3", "implements", "2"], &["removed the link 3 → implements 2"]);
+    let again = shell.run(&["unlink", "3", "implements", "2"]);
+    assert_eq!((again.status.code(), text(&again.stdout)), (Some(4), "there is no link 3 → implements 2\n"));
+    let again = shell.run(&["unlink", "3", "implements", "2", "--json"]);
+    assert_eq!((again.status.code(), document(&again)), (Some(4), json!({ "removed": false })));
+}
+
+/// T43, T44, T45.
+#[test]
+fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
+    let shell = Shell::with_links();
+    let tree = shell.says(&["chain", "1"], &["3 memories"]);
+    let lines: Vec<_> = tree.lines().filter(|line| line.contains("decision")).map(str::trim_end).collect();
+    let [start, near, far] = lines.as_slice() else { panic!("{tree}") };
+    assert!(start.contains("We keep records in files"), "{tree}");
+    assert!(near.starts_with(" └─ ← superseded by ") && near.contains(" 2 "), "{tree}");
+    assert!(far.starts_with("    └─ ← implemented by ") && far.ends_with("Write the migration"), "{tree}");
+    let chain = shell.json(&["chain", "3", "--direction", "forward", "--depth", "1"]);
+    assert_eq!((&chain["total"], &chain["results"][1]["id"]), (&json!(2), &json!(2)));
+    assert_eq!(chain["results"][1]["path"], json!([{ "id": 2, "linkType": "implements", "direction": "forward" }]));
+    shell.says(&["chain", "1", "--limit", "2"], &["2 memories; there are more"]);
+    shell.fails(&["chain", "99"], 4, &["Memory entry not found: 99"]);
+    let missing = shell.run(&["chain", "99", "--json"]);
+    assert_eq!((missing.status.code(), &document(&missing)["error"]), (Some(4), &json!("Memory entry not found: 99")));
+    shell.fails(&["chain", "1", "--depth", "11"], 2, &["maxDepth"]);
+
+    shell.says(&["outdated"], &["superseded by", "We keep records in files"]);
+    assert_eq!(shell.json(&["outdated"])["results"][0]["supersededBy"], json!([2]));
+    let found = shell.says(&["search", "records"], &["SQLite"]);
+    assert!(!found.contains("in files"), "{found}");
+    shell.says(&["search", "records", "--include-superseded"], &["SQLite", "in files"]);
+    shell.says(&["outdated", "--project", "borealis"], &["nothing is outdated"]);
+}
+
+/// T46, T47.
+#[test]
+fn a_digest_is_a_page_about_a_project() {
+    let shell = Shell::with_links();
+    for (title, feature) in [("JWT", "login"), ("Wind", "sailing")] {
+        let body = json!({ "title": title, "description": format!("{title} it is"), "feature": feature }).to_string();
+        let memory = ["add", "--kind", "decision", "--importance", "high", "--project", "atlas", "--body", &body];
+        shell.says(&memory, &["saved"]);
+    }
+    let page = shell
+        .says(&["digest", "--project", "atlas"], &["# Digest: atlas\n\n5 memories", "## Key decisions", "**JWT**"]);
+    assert!(page.contains("1 outdated") && page.contains("**Wind**"), "{page}");
+    let page = shell.says(&["digest", "--project", "atlas", "--feature", "login"], &["**JWT** (#4): JWT it is"]);
+    assert!(!page.contains("Wind"), "{page}");
+    let digest = shell.json(&["digest", "--project", "atlas", "--max-tokens", "1"]);
+    assert_eq!((&digest["project"], &digest["summary"]["totalMemories"]), (&json!("atlas"), &json!(5)));
+    assert_eq!((&digest["keyDecisions"], digest["omitted"].as_i64() > Some(0)), (&json!([]), true));
+    shell.fails(&["digest", "--max-tokens", "-1"], 2, &["maxTokens"]);
+}
+
+/// R11.
+#[test]
+fn a_memory_goes_back_to_an_earlier_version() {
+    let shell = Shell::new();
+    shell.says(&["add", "The deploy is on Friday"], &[]);
+    shell.says(&["update", "1", "--content", "The deploy is on Monday", "--tag", "ops", "--reason", "moved"], &[]);
+    let table = shell.says(&["history", "1"], &["version", "why"]);
+    let rows: Vec<_> = table.lines().filter(|line| line.contains("The deploy")).collect();
+    let [newest, first] = rows.as_slice() else { panic!("{table}") };
+    assert!(newest.contains("text, tags") && newest.contains("moved") && newest.contains("Monday"), "{table}");
+    assert!(!first.contains("moved") && first.contains("Friday"), "{table}");
+    let versions = shell.json(&["history", "1", "--before", "2", "--limit", "5"]);
+    assert_eq!((&versions["versions"][0]["version"], &versions["versions"][0]["reason"]), (&json!(1), &json!("moved")));
+
+    shell.says(
+        &["rollback", "1", "1", "--reason", "no, it stays"],
+        &["memory 1 is as in version 1 again, now version 3"],
+    );
+    shell.says(&["get", "1"], &["The deploy is on Friday"]);
+    let rolled = shell.json(&["rollback", "1", "2"]);
+    assert_eq!((&rolled["updated"], &rolled["version"]), (&json!(true), &json!(4)));
+    shell.fails(&["rollback", "1", "9"], 2, &["version"]);
+    for missing in [&["history", "99"][..], &["rollback", "99", "1"]] {
+        shell.fails(missing, 4, &["Memory entry not found: 99"]);
+    }
+}
+
+#[test]
+fn what_is_purged_is_gone_and_nothing_is_without_a_yes() {
+    let shell = Shell::with_links();
+    for arguments in [&["purge", "1"][..], &["purge", "--text", "SQLite"]] {
+        shell.fails(arguments, 2, &["cannot be undone", "--yes"]);
+    }
+    assert_eq!(shell.json(&["stats"])["totalEntries"], 3, "nothing was purged");
+    shell.fails(&["purge"], 2, &["--text"]);
+    shell.fails(&["purge", "1", "--text", "x"], 2, &["--text"]);
+
+    shell.says(&["purge", "1", "--yes"], &["forgotten for good: 1 memory", "memorist.toml"]);
+    shell.fails(&["get", "1"], 4, &["1"]);
+    let again = shell.run(&["purge", "1", "--yes", "--json"]);
+    assert_eq!((again.status.code(), &document(&again)["records"]), (Some(4), &json!(0)));
+
+    let mut command = memorist(shell.folder.path(), &["purge", "--text", "-", "--yes", "--json"]);
+    let mut purging = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    purging.stdin.take().unwrap().write_all(b"SQLite\n").unwrap();
+    let output = purging.wait_with_output().unwrap();
+    let purged = document(&output);
+    assert!(output.status.success(), "{purged}");
+    let config: PathBuf = shell.folder.path().join("memorist.toml");
+    assert_eq!(purged, json!({ "records": 1, "versions": 0, "queries": 0, "complete": true, "elsewhere": [config] }));
+    assert_eq!(shell.json(&["purge", "--text", "SQLite", "--yes"])["records"], 0, "nothing has it any more: as wanted");
+    assert_eq!(shell.json(&["stats"])["totalEntries"], 1);
+}
