@@ -307,7 +307,7 @@ pub struct Serve {
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
     profile: Option<String>,
     /// Without a default project, whatever the settings and the working folder say. Else, on stdin and stdout, it is the
-    /// git work tree that the server is started in (but not for the profile mudpuppy)
+    /// git work tree that the server is started in (but not for the profiles mudpuppy and memorizer)
     #[arg(long)]
     pub no_project: bool,
 }

@@ -258,9 +258,11 @@ def check_project(checks, binary, folder):
         ("with a variable", tree, [], {"MEMORIST_PROJECT": "other"}, "other"),
         ("for krolik", tree, ["--profile", "krolik"], {}, "atlas"),
         ("for mudpuppy", tree, ["--profile", "mudpuppy"], {}, None),
+        ("for memorizer", tree, ["--profile", "memorizer"], {}, None),
     ]:
         server = Stdio(checks, binary, store, *args, cwd=cwd, **({"MEMORIST_MODEL": "none"} | variables))
         tools = {
+            "memorizer": ("store_fact", {"fact": name, "category": "background"}),
             "krolik": ("krolik_mem_save", {"title": name, "description": name, "type": "decision"}),
             "mudpuppy": ("memory_add", {"content": name, "entryType": "fact"}),
         }
@@ -269,8 +271,8 @@ def check_project(checks, binary, folder):
         server.end(f"a server {name}")
         listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
                                 timeout=PATIENCE_SECONDS)
-        entry = max(json.loads(listed.stdout)["entries"], key=lambda entry: entry["id"])
-        checks.equal(f"the project {name}", [entry["project"], name in entry["content"], saved.get("isError", False)],
+        entry = max(json.loads(listed.stdout)["results"], key=lambda entry: entry["id"])
+        checks.equal(f"the project {name}", [entry.get("project"), name in entry["content"], saved.get("isError", False)],
                      [wanted, True, False])
     told = subprocess.run([binary, "--store", store, "serve", "-v"], cwd=tree, stdin=subprocess.DEVNULL, check=True,
                           capture_output=True, timeout=PATIENCE_SECONDS)
@@ -284,7 +286,7 @@ def check_project(checks, binary, folder):
         checks.that("over HTTP it is saved", b"isError" not in body or b'"isError":false' in body, body)
     listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
                             timeout=PATIENCE_SECONDS)
-    projects = {entry["content"]: entry["project"] for entry in json.loads(listed.stdout)["entries"]}
+    projects = {entry["content"]: entry.get("project") for entry in json.loads(listed.stdout)["results"]}
     checks.equal("the project over HTTP", projects.get("over HTTP", "not saved"), None)
 
 

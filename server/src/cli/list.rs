@@ -2,13 +2,12 @@
 
 use memorist_engine::Engine;
 use memorist_engine::types::{Filter, ListQuery, MAX_LIMIT, Record};
-use serde_json::json;
 
 use super::app::Upkeep;
 use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
-use crate::wire::{self, Defaults, Importance, Patch, When};
+use crate::wire::{self, Defaults, Detail, Importance, ListResult, Patch, When};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -30,8 +29,8 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let next = records.last().map(|record| record.id).filter(|_| more);
     let output = app.output();
     if output.json {
-        let entries: Vec<_> = records.into_iter().map(wire::entry).collect();
-        output.document(&json!({ "entries": entries, "next": next }))?;
+        let results = records.into_iter().map(|record| wire::brief(record, Detail::Full)).collect();
+        output.document(&ListResult { results, next })?;
     } else {
         output.text(text(records))?;
         if let Some(next) = next {

@@ -87,9 +87,9 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
 }
 
 /// The project of the folder that the server was started in. That of a server for many clients says nothing of them, and
-/// what the profile takes the place of has one memory for all.
+/// what these profiles take the place of has one memory for all projects.
 fn working_project(args: &Serve, profile: ProfileName) -> Option<String> {
-    if args.http.is_some() || profile == ProfileName::Mudpuppy {
+    if args.http.is_some() || matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer) {
         return None;
     }
     let home = BaseDirs::new();
