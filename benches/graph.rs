@@ -72,7 +72,7 @@ fn chains(engine: &Engine, records: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(common::SEED + 1);
     for direction in Direction::ALL {
         for (from, starts) in [("any memory", 1..=records), ("a hub", 1..=HUBS)] {
-            for limit in [100, 1_000] {
+            for limit in [50, 1_000] {
                 let (mut hops, mut cut) = (0, 0);
                 common::percentiles(&format!("chain {direction} from {from}, {limit} at most"), CALLS, |_| {
                     let start = random.random_range(starts.clone()) as RecordId;

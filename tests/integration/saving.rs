@@ -72,6 +72,22 @@ fn likes(engine: &Engine, id: i64) -> Vec<(i64, bool)> {
     similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()
 }
 
+/// D3: a few of its words find what a long text repeats, also one without a space or a letter.
+#[test]
+fn a_long_text_that_is_repeated_in_part_is_named() {
+    let store = Store::new(hashed());
+    let long = |changed: usize| {
+        let words = (0..400).map(|at| format!("{}{at}", if at % 40 < changed { "novel" } else { "known" }));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let first = store.add(&long(0));
+    assert_eq!(likes(&store.engine, store.add(&long(8))), [(first, true)]);
+    assert_eq!(likes(&store.engine, store.add(&long(30)))[..], [], "three in four words are others");
+    for odd in ["?!… — ...", &"長い文章".repeat(2_000)] {
+        likes(&store.engine, store.add(odd));
+    }
+}
+
 /// T49, D3, D4: what says nearly the same is named, in the same kind only, and both are kept.
 #[test]
 fn what_resembles_a_memory_is_named_and_never_merged() {
