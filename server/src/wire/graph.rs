@@ -343,7 +343,7 @@ pub fn markdown(digest: &DigestResult) -> String {
     let of = digest.project.as_deref().unwrap_or("all memories in view");
     let mut text = format!("# Digest: {of}\n\n{} memories", digest.summary.total_memories);
     for counts in [&digest.summary.by_type, &digest.summary.by_importance] {
-        let counts: Vec<String> = counts.iter().map(|(name, number)| format!("{number} {name}")).collect();
+        let counts: Vec<String> = counts.iter().map(|(name, number)| format!("{name} {number}")).collect();
         if !counts.is_empty() {
             let _ = write!(text, "; {}", counts.join(", "));
         }
@@ -360,14 +360,24 @@ pub fn markdown(digest: &DigestResult) -> String {
     for (heading, items) in lists.iter().filter(|(_, items)| !items.is_empty()) {
         let _ = write!(text, "\n## {heading}\n\n");
         for item in *items {
-            let description = item.description.split_whitespace().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(text, "- **{}** (#{}): {description}", item.title, item.id);
+            let _ = writeln!(text, "- **{}** (#{}){}", item.title, item.id, after_title(item));
         }
     }
     if digest.omitted > 0 {
         let _ = write!(text, "\n{} more left out for maxTokens.\n", digest.omitted);
     }
     text
+}
+
+/// The description, without the title where it begins with that.
+fn after_title(item: &Item) -> String {
+    let description = item.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    match description.strip_prefix(item.title.trim_end_matches('…')) {
+        Some("") => String::new(),
+        Some(rest) if item.title.ends_with('…') => format!(": …{rest}"),
+        Some(rest) => format!(": {}", rest.trim_start()),
+        None => format!(": {description}"),
+    }
 }
 
 pub(super) fn items_schema(_: &mut SchemaGenerator) -> Schema {
@@ -440,10 +450,12 @@ mod tests {
     #[test]
     fn a_digest_reads_as_a_page() {
         let page = markdown(&digest(of(vec![record(1, "We sail. By\nwind.")]), 1_000));
-        let wanted = "# Digest: atlas\n\n3 memories; 3 decision; 3 high; 1 outdated\n\n## Key decisions\n\n\
-                      - **We sail.** (#1): We sail. By wind.\n\n## Active patterns\n\n\
-                      - **Return early** (#9): Return early\n";
+        let wanted = "# Digest: atlas\n\n3 memories; decision 3; high 3; 1 outdated\n\n## Key decisions\n\n\
+                      - **We sail.** (#1): By wind.\n\n## Active patterns\n\n\
+                      - **Return early** (#9)\n";
         assert_eq!(page, wanted);
+        let long = markdown(&digest(of(vec![record(1, &"word ".repeat(30))]), 1_000));
+        assert_eq!(long.matches("word").count(), 30, "each once: {long}");
     }
 
     #[test]
