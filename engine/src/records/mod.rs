@@ -27,6 +27,8 @@
 //! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
 //! | `snapshot.rs` | [`Snapshot`]: records, ids, lists |
 //! | `substring.rs` | the last resort of a search: texts that contain a text |
+//! | `export.rs` | records with all that belongs to them, for another store |
+//! | `import.rs` | and from one |
 //! | `stats.rs` | totals and counts |
 //! | `backup.rs` | a whole database into one file, and back |
 //! | `space.rs` | gives the room of what was deleted back |
@@ -40,9 +42,11 @@ mod change;
 mod digest;
 mod embeddings;
 mod expiry;
+mod export;
 mod filter;
 mod folder;
 mod history;
+mod import;
 mod integrity;
 mod links;
 mod log;
@@ -63,9 +67,10 @@ mod testing;
 mod traces;
 mod write;
 
-pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
+pub use access::{Access, MAX_ACCESS_ROWS};
 pub use backup::restore;
-pub use embeddings::{Model, ModelId, Pending};
+pub use embeddings::{ModelId, Pending};
+pub use import::Aliases;
 pub use log::{Change, LogEntry};
 pub use next_model::{FEW, NextModel};
 pub use purge::{PurgeMark, Removed};
@@ -74,3 +79,5 @@ pub use snapshot::Snapshot;
 pub use sought::Sought;
 pub use stats::Counts;
 pub use store::Records;
+
+pub use crate::types::{AccessKind, Model};
