@@ -25,11 +25,8 @@ mod connect;
 mod deadline;
 mod format;
 mod import_report;
-mod lines;
 mod plot;
 mod progress;
 mod table;
-mod whole_file;
 
 pub use app::App;
-pub(crate) use lines::Lines;
