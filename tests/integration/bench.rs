@@ -3,28 +3,18 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use memorist_engine::types::NewRecord;
 use serde_json::Value;
 
-use crate::support::{DIMS, Store, hashed, words_only};
+use crate::support::{DIMS, Store, hashed, memorist, words_only};
 
 const RECORDS: usize = 2_400;
 
 /// Runs the command without the settings of whoever runs the tests.
 fn bench(store: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("MEMORIST_") {
-            command.env_remove(name);
-        }
-    }
-    let config = store.join("memorist.toml");
-    if !config.exists() {
-        fs::write(&config, "model = \"none\"\n").unwrap();
-    }
-    command.arg("bench").args(arguments).arg("--store").arg(store).arg("--config").arg(config).output().unwrap()
+    memorist(store).arg("bench").args(arguments).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {

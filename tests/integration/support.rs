@@ -20,6 +20,23 @@ pub fn number_from(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
+/// The command line tool on a store, without a model and without the settings of whoever runs the tests.
+pub fn memorist(store: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("MEMORIST_") {
+            command.env_remove(name);
+        }
+    }
+    let config = store.join("memorist.toml");
+    if !config.exists() {
+        std::fs::create_dir_all(store).expect("a folder");
+        std::fs::write(&config, "model = \"none\"\n").expect("a file of settings");
+    }
+    command.arg("--store").arg(store).arg("--config").arg(config);
+    command
+}
+
 /// This binary as another process, which runs the ignored test `name` and nothing else.
 pub fn another_process(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));

@@ -85,17 +85,16 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
     #[derive(Deserialize)]
     struct Typed {
         #[serde(default)]
-        r#type: Option<Type>,
+        r#type: Option<Value>,
     }
     let refuse = |error| Unread::Line(error);
     if !line.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok() {
         return Err(refuse("is not a JSON object".into()));
     }
-    let typed: Typed = serde_json::from_str(line).map_err(|error| {
-        let why = if error.is_data() { "" } else { "is not JSON: " };
-        refuse(format!("{why}{}", without_line(&error)))
-    })?;
-    match typed.r#type {
+    let typed = serde_json::from_str::<Typed>(line);
+    let typed = typed.map_err(|error| refuse(format!("is not JSON: {}", without_line(&error))))?;
+    let r#type = typed.r#type.map(serde_json::from_value).transpose();
+    match r#type.map_err(|error| refuse(format!("type: {error}")))? {
         None => added(line, defaults).map(|new| Line::New(Box::new(new))).map_err(refuse),
         Some(Type::Memorist) => header(line),
         Some(Type::Record) => {
