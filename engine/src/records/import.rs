@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::text::{self, Hash};
 use crate::types::bounds::check_millis;
 use crate::types::exchange::parse_ulid;
-use crate::types::{Imported, Kind, Link, Millis, Portable, PortableLink, Record, RecordId, Viewer};
+use crate::types::{Imported, Kind, Link, Millis, Portable, PortableLink, Record, RecordId, Scope, Viewer};
 
 type UlidBytes = [u8; 16];
 
@@ -43,7 +43,7 @@ impl Records {
                 Some((current, known)) if model == Some(current) => Some((current, known.dims)),
                 _ => None,
             };
-            let mut merge = Merge { tx, model, viewer, aliases, now };
+            let mut merge = Merge { tx, model, viewer, aliases, scopes: HashMap::new(), now };
             let outcomes = records.iter().zip(valid).map(|(portable, valid)| {
                 match valid.and_then(|()| merge.record(portable.borrow())) {
                     Err(refused @ (Error::Invalid { .. } | Error::Duplicate(_))) => Ok(Err(refused)),
@@ -66,7 +66,7 @@ impl Records {
         now: Millis,
     ) -> Result<Vec<Result<Imported>>> {
         self.write(|tx| {
-            let merge = Merge { tx, model: None, viewer, aliases, now };
+            let merge = Merge { tx, model: None, viewer, aliases, scopes: HashMap::new(), now };
             let outcomes = links.iter().map(|link| match merge.link(link) {
                 Err(refused @ Error::Invalid { .. }) => Ok(Err(refused)),
                 outcome => outcome.map(Ok),
@@ -83,6 +83,8 @@ struct Merge<'a> {
     model: Option<(ModelId, usize)>,
     viewer: &'a Viewer,
     aliases: &'a mut Aliases,
+    /// Rows of scopes: SQLite plans the query for one anew each time.
+    scopes: HashMap<Scope, i64>,
     now: Millis,
 }
 
@@ -132,7 +134,7 @@ impl Merge<'_> {
             _ => {}
         }
         let content_hash = row::hash_of_content(&text.content);
-        let scope = row::scope_id(tx, &text.scope)?;
+        let scope = self.scope_id(&text.scope)?;
         if before.is_none()
             && !text.kind.repeats()
             && let Some(twin) = write::twin(tx, &content_hash, scope, self.now)?
@@ -164,6 +166,15 @@ impl Merge<'_> {
         self.count_accesses(id, portable)?;
         self.insert_versions(id, scope, portable, &earlier)?;
         Ok(outcome)
+    }
+
+    fn scope_id(&mut self, scope: &Scope) -> Result<i64> {
+        if let Some(&id) = self.scopes.get(scope) {
+            return Ok(id);
+        }
+        let id = row::scope_id(self.tx, scope)?;
+        self.scopes.insert(scope.clone(), id);
+        Ok(id)
     }
 
     /// The record of this ULID, live or not.
