@@ -10,7 +10,7 @@
 //! | `recovery.rs` | indexes that are gone, old, or another's |
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
-//! | `exchange.rs` | everything into a file and from one: equal stores, equal bytes, and merging |
+//! | `exchange/` | everything into a file and from one: equal stores, equal bytes, and merging |
 //! | `reembed.rs` | another embedding model: never mixed with the one before |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `bench.rs` | `memorist bench`, as a user runs it |
