@@ -117,18 +117,39 @@ impl Body {
     }
 }
 
-/// Every place in a body of `kind`, stored or exported, that refers to a record: an id, or [`ULID_PREFIX`] and a ULID.
-/// An export writes the second in place of the first, an import the first in place of the second.
-pub fn references_mut(kind: Kind, body: &mut Value) -> Vec<&mut Value> {
-    let Value::Object(map) = body else { return Vec::new() };
-    map.iter_mut()
-        .filter(|(name, _)| referring(kind).any(|field| field.name == name.as_str()))
-        .flat_map(|(_, value)| match value {
-            Value::Array(items) => items.as_mut_slice(),
-            one => slice::from_mut(one),
-        })
-        .filter(|place| place.is_i64() || place.as_str().is_some_and(|text| text.starts_with(ULID_PREFIX)))
-        .collect()
+/// Puts what `replace` makes of it in the place of each reference to a record in a body of `kind`, stored or exported: an
+/// id, or [`ULID_PREFIX`] and a ULID. What it makes nothing of is taken out. An export writes the second in place of the
+/// first, an import the first in place of the second.
+///
+/// # Errors
+/// The first of `replace`; the body is of no use then.
+pub fn replace_references<E>(
+    kind: Kind,
+    body: &mut Value,
+    mut replace: impl FnMut(&Value) -> Result<Option<Value>, E>,
+) -> Result<(), E> {
+    let Value::Object(map) = body else { return Ok(()) };
+    for field in referring(kind) {
+        match map.get_mut(field.name) {
+            Some(Value::Array(items)) => {
+                let mut kept = Vec::with_capacity(items.len());
+                for item in std::mem::take(items) {
+                    kept.extend(if is_reference(&item) { replace(&item)? } else { Some(item) });
+                }
+                *items = kept;
+            }
+            Some(one) if is_reference(one) => match replace(one)? {
+                Some(replaced) => *one = replaced,
+                None => drop(map.shift_remove(field.name)),
+            },
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_reference(value: &Value) -> bool {
+    value.is_i64() || value.as_str().is_some_and(|text| text.starts_with(ULID_PREFIX))
 }
 
 /// The fields of a kind that may refer to records.

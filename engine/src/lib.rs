@@ -44,6 +44,6 @@ pub mod text;
 pub mod types;
 pub mod vectors;
 
-pub use engine::{Engine, examine, restore, setup};
+pub use engine::{Engine, Import, examine, restore, setup};
 pub use error::{Error, ErrorKind, Result};
 pub use sync::now;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::secrets::{redact, scan};
-use crate::types::{NewRecord, RecordUpdate};
+use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced};
 
 /// What is done about sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,42 @@ impl Sensitive {
                 ..new.clone()
             }),
         })
+    }
+
+    /// A memory from another store as it may be saved, its earlier versions too. What is taken out of its newest text takes
+    /// the embedding along.
+    ///
+    /// # Errors
+    /// As [`Sensitive::new_record`].
+    pub fn portable<'a>(self, portable: &'a Portable) -> Result<Cow<'a, Portable>> {
+        let text = self.new_record(&portable.text)?;
+        let earlier: Vec<_> = portable.earlier.iter().map(|earlier| self.earlier(earlier)).collect::<Result<_>>()?;
+        let is_borrowed = |earlier: &Cow<'_, Earlier>| matches!(earlier, Cow::Borrowed(_));
+        let same_text = matches!(text, Cow::Borrowed(_));
+        if same_text && earlier.iter().all(is_borrowed) {
+            return Ok(Cow::Borrowed(portable));
+        }
+        Ok(Cow::Owned(Portable {
+            text: text.into_owned(),
+            earlier: earlier.into_iter().map(Cow::into_owned).collect(),
+            embedding: portable.embedding.clone().filter(|_| same_text),
+            ulid: portable.ulid.clone(),
+            accesses: portable.accesses.clone(),
+            ..*portable
+        }))
+    }
+
+    fn earlier<'a>(self, earlier: &'a Earlier) -> Result<Cow<'a, Earlier>> {
+        let number = earlier.version;
+        let in_versions = |error: Error| Error::invalid("versions", format!("{number}: {error}"));
+        let text = self.new_record(&earlier.text).map_err(in_versions)?;
+        let reason = &earlier.replaced.reason;
+        let found = self.decide(first([("reason", Some(reason))], None)).map_err(in_versions)?;
+        if found.is_none() && matches!(text, Cow::Borrowed(_)) {
+            return Ok(Cow::Borrowed(earlier));
+        }
+        let replaced = Replaced { at: earlier.replaced.at, reason: redacted(reason) };
+        Ok(Cow::Owned(Earlier { text: text.into_owned(), replaced, ..*earlier }))
     }
 
     /// The change as it may be made.

@@ -206,7 +206,7 @@ pub enum Command {
     Stats,
     /// Read memories from a JSONL file; run it again to continue
     Import(Import),
-    /// Write all memories as JSONL, one `memory_add` a line
+    /// Write everything as JSONL: memories with their versions, links, and on request embeddings
     Export(Export),
     /// Copy the whole store into one file, while it is in use
     Backup(Backup),
@@ -246,6 +246,9 @@ pub struct Export {
     /// The file to write, whole or not at all; `-` writes to stdout (lines of JSON, with --json too)
     #[arg(default_value = "-")]
     pub file: PathBuf,
+    /// With embeddings, so that nothing need be embedded again; much longer
+    #[arg(long)]
+    pub embeddings: bool,
     #[command(flatten)]
     pub filters: Filters,
 }

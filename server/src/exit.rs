@@ -1,5 +1,6 @@
 //! How a command ends: what went wrong, and the exit code that says so.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -87,6 +88,15 @@ impl Failure {
     /// An operation on the file `path` that failed.
     pub fn file(path: &Path, error: &io::Error) -> Self {
         Failure::new(Kind::Io, format!("{}: {error}", path.display()))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Error { message, .. } => f.write_str(message),
+            Failure::ReaderGone => f.write_str("the reader has gone"),
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! | `ops` | one function per tool, over the engine |
 //! | `cli` | the commands for people, one verb a file |
 //! | `mcp` | the same for agents, over stdio and HTTP |
-//! | `output`, `logging`, `exit` | stdout, stderr, and how a command ends |
+//! | `output`, `whole_file`, `logging`, `exit` | stdout, files, stderr, and how a command ends |
 //!
 //! `cli` and `mcp` never import each other.
 
@@ -24,6 +24,7 @@ mod ops;
 mod output;
 mod project;
 mod settings;
+mod whole_file;
 mod wire;
 
 use std::io::IsTerminal;

@@ -18,6 +18,9 @@ use crate::ops::Context;
 use crate::output::Output;
 use crate::wire::Defaults;
 
+/// The folder in the store's that tools export to and import from, where no other is set.
+const EXPORTS: &str = "exports";
+
 /// Everything that a command needs to know before it begins.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -50,6 +53,8 @@ struct File {
     model: Option<String>,
     /// What is done about passwords, keys and the like: "refuse" or "redact".
     sensitive: Option<Sensitive>,
+    /// Where tools export to and import from.
+    export_folder: Option<PathBuf>,
     /// Expired memories are deleted so much later.
     expiry_grace_seconds: Option<u64>,
     /// Whether the model may be fetched.
@@ -114,7 +119,6 @@ impl Settings {
             Some(folder) => ModelSource::Folder(folder.into()),
         };
         Ok(Settings {
-            store,
             engine,
             context: Context {
                 defaults: Defaults {
@@ -123,7 +127,9 @@ impl Settings {
                     otherwise: Reach::Every,
                 },
                 weights,
+                exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
             },
+            store,
             profile: file.profile.unwrap_or_default(),
             output: Output { json: global.json, quiet: global.quiet },
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
@@ -157,6 +163,7 @@ mod tests {
     fn without_settings_the_platform_and_the_defaults_decide() {
         let settings = combine(&Global::default(), "");
         assert_eq!(settings.store, PathBuf::from("/from/platform"));
+        assert_eq!(settings.context.exports, PathBuf::from("/from/platform/exports"));
         assert_eq!(settings.engine, Config::default());
         assert_eq!(settings.context.defaults, Defaults::default());
     }

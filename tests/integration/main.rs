@@ -11,6 +11,7 @@
 //! | `recovery.rs` | indexes that are gone, old, or another's |
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
+//! | `exchange/` | everything into a file and from one: equal stores, equal bytes, and merging |
 //! | `reembed.rs` | another embedding model: never mixed with the one before |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
@@ -37,6 +38,7 @@ mod damage_to_records;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod disk;
 mod docs;
+mod exchange;
 mod filters;
 #[cfg(unix)]
 mod forget;

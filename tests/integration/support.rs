@@ -39,7 +39,8 @@ pub fn memorist(store: &Path, arguments: &[&str]) -> Command {
     }
     let config = store.join("memorist.toml");
     if !config.exists() {
-        std::fs::write(&config, "model = \"none\"\n").expect("a file in a temporary folder");
+        std::fs::create_dir_all(store).expect("a folder");
+        std::fs::write(&config, "model = \"none\"\n").expect("a file of settings");
     }
     command.args(arguments).arg("--store").arg(store).arg("--config").arg(config);
     command

@@ -5,6 +5,7 @@
 //! | `open.rs` | [`Engine`]: opening a store and closing it |
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `search.rs` | searching, and the model behind it |
+//! | `exchange.rs` | everything for another store, and from one |
 //! | `forget.rs` | removing for good |
 //! | `graph.rs` | links, what hangs together by them, and digests |
 //! | `names.rs` | the projects and tags in use |
@@ -13,6 +14,7 @@
 //! | `offline.rs` | what is done to a store that is not open |
 //! | `reports.rs` | what the longer works tell |
 
+mod exchange;
 mod forget;
 mod graph;
 mod names;
@@ -24,6 +26,7 @@ mod search;
 mod similar;
 mod upkeep;
 
+pub use exchange::Import;
 pub use offline::{examine, restore, setup};
 pub use open::Engine;
 pub use reports::{IndexStats, RebuildReport, ReembedReport, SetupReport};

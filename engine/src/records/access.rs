@@ -1,29 +1,14 @@
 //! Who fetched what, and when: the access log and the counts that it feeds.
 
+use rusqlite::types::Type;
+use rusqlite::{Connection, Transaction};
+
 use super::Records;
 use crate::error::Result;
-use crate::types::{Millis, RecordId};
+use crate::types::{AccessKind, Accessed, Millis, RecordId};
 
 /// Rows of the access log that are kept: the newest.
 pub const MAX_ACCESS_ROWS: i64 = 100_000;
-
-/// How a record was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccessKind {
-    /// It was asked for by id.
-    Get,
-    /// A search returned it.
-    Search,
-}
-
-impl AccessKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            AccessKind::Get => "get",
-            AccessKind::Search => "search",
-        }
-    }
-}
 
 /// One record reached once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,11 +46,43 @@ impl Records {
                     count.execute((access.id, now))?;
                 }
             }
-            tx.prepare_cached("DELETE FROM access_log WHERE id <= (SELECT max(id) FROM access_log) - ?")?
-                .execute([MAX_ACCESS_ROWS])?;
-            Ok(())
+            trim(tx)
         })
     }
+}
+
+/// Removes the oldest rows beyond [`MAX_ACCESS_ROWS`].
+pub(super) fn trim(tx: &Transaction<'_>) -> Result<()> {
+    tx.prepare_cached("DELETE FROM access_log WHERE id <= (SELECT max(id) FROM access_log) - ?")?
+        .execute([MAX_ACCESS_ROWS])?;
+    Ok(())
+}
+
+/// What the log holds of a record, oldest first.
+pub(super) fn of_record(conn: &Connection, id: RecordId) -> Result<Vec<Accessed>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT accessed_at, access_type, relevance_score, query_text FROM access_log WHERE record_id = ? ORDER BY id",
+    )?;
+    let accesses = statement.query_map([id], |row| {
+        let name = row.get_ref(1)?.as_str()?;
+        let kind = [AccessKind::Get, AccessKind::Search].into_iter().find(|kind| kind.as_str() == name);
+        let unknown = || rusqlite::Error::InvalidColumnType(1, format!("access_type {name:?}"), Type::Text);
+        Ok(Accessed { at: row.get(0)?, kind: kind.ok_or_else(unknown)?, score: row.get(2)?, query: row.get(3)? })
+    })?;
+    Ok(accesses.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Makes these what the log holds of a record.
+pub(super) fn replace(tx: &Transaction<'_>, id: RecordId, accesses: &[Accessed]) -> Result<()> {
+    tx.prepare_cached("DELETE FROM access_log WHERE record_id = ?")?.execute([id])?;
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO access_log (record_id, accessed_at, access_type, relevance_score, query_text)
+         VALUES (?, ?, ?, ?, ?)",
+    )?;
+    for Accessed { at, kind, score, query } in accesses {
+        insert.execute((id, at, kind.as_str(), score, query))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

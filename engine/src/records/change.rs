@@ -119,7 +119,7 @@ fn keep_version(tx: &Transaction<'_>, id: RecordId, reason: &str, now: Millis) -
 }
 
 /// Puts `after` in the place of `before`, and into the log.
-fn replace(tx: &Transaction<'_>, after: &Record, content_hash: &Hash, before: &Record) -> Result<()> {
+pub(super) fn replace(tx: &Transaction<'_>, after: &Record, content_hash: &Hash, before: &Record) -> Result<()> {
     let embedding_hash = text::embedding_hash(after.context.as_deref(), &after.content);
     tx.prepare_cached(
         "UPDATE records SET version = ?2, kind = ?3, importance = ?4, confidence = ?5, updated_at = ?6, expires_at = ?7,

@@ -8,34 +8,10 @@ use super::log::{self, Change};
 use super::{Records, Snapshot};
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{EmbeddingState, Millis, RecordId};
+use crate::types::{EmbeddingState, Millis, Model, RecordId};
 
 /// The row of a model in this store.
 pub type ModelId = i64;
-
-/// What makes two embeddings comparable: the weights, the pooling, the dimensions. The name is for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Model {
-    /// What people call it.
-    pub name: String,
-    /// SHA-256 of the weights' file, in hex.
-    pub weights_sha256: String,
-    /// How token vectors become one.
-    pub pooling: String,
-    /// Numbers per vector.
-    pub dims: usize,
-}
-
-impl Model {
-    pub(super) fn is_comparable_to(&self, other: &Model) -> bool {
-        (&self.weights_sha256, &self.pooling, self.dims) == (&other.weights_sha256, &other.pooling, other.dims)
-    }
-
-    pub(super) fn describe(&self) -> String {
-        let weights = self.weights_sha256.get(..12).unwrap_or(&self.weights_sha256);
-        format!("{} ({} dimensions, {}, weights {weights})", self.name, self.dims, self.pooling)
-    }
-}
 
 /// A live record that waits for its embedding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +147,23 @@ pub(super) fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
     Ok(())
 }
 
+/// Stores the vector of a text that a record is about to have.
+pub(super) fn store_ahead(tx: &Transaction<'_>, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<()> {
+    if find(tx, hash)?.is_none() && store(tx, model, hash, vector)? == 0 {
+        insert(tx, model, hash, vector)?;
+    }
+    Ok(())
+}
+
+fn insert(tx: &Transaction<'_>, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<i64> {
+    tx.prepare_cached("INSERT INTO embeddings (model_id, hash, vector) VALUES (?, ?, ?)")?.execute((
+        model,
+        hash,
+        to_bytes(vector),
+    ))?;
+    Ok(tx.last_insert_rowid())
+}
+
 fn store(tx: &Transaction<'_>, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<usize> {
     let mut statement =
         tx.prepare_cached("SELECT id FROM records WHERE embedding_hash = ? AND embedding_id IS NULL ORDER BY id")?;
@@ -178,12 +171,7 @@ fn store(tx: &Transaction<'_>, model: ModelId, hash: &Hash, vector: &[f32]) -> R
     if waiting.is_empty() {
         return Ok(0);
     }
-    tx.prepare_cached("INSERT INTO embeddings (model_id, hash, vector) VALUES (?, ?, ?)")?.execute((
-        model,
-        hash,
-        to_bytes(vector),
-    ))?;
-    let embedding_id = tx.last_insert_rowid();
+    let embedding_id = insert(tx, model, hash, vector)?;
     for &id in &waiting {
         tx.prepare_cached("UPDATE records SET embedding_id = ? WHERE id = ?")?.execute((embedding_id, id))?;
         log::append(tx, id, &Change::Embed { model })?;

@@ -1,6 +1,6 @@
 //! The versions of a record, newest first.
 
-use rusqlite::{OptionalExtension, Row, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
 use super::{Snapshot, row};
 use crate::error::{Error, Result};
@@ -63,6 +63,26 @@ pub(super) fn earlier(tx: &Transaction<'_>, id: RecordId, version: i64) -> Resul
     let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
     let kept = if kept.is_empty() { "there are none".into() } else { format!("there are {}", kept.join(", ")) };
     Err(Error::invalid("version", format!("{version} is no earlier version of memory {id}; {kept}")))
+}
+
+/// The earlier versions of a record, oldest first.
+pub(super) fn all_earlier(conn: &Connection, id: RecordId) -> Result<Vec<Version>> {
+    let mut statement = conn.prepare_cached(concat!(
+        "SELECT replaced_at, reason, ",
+        columns!(),
+        " FROM versions WHERE record_id = ? ORDER BY version"
+    ))?;
+    Ok(statement.query_map([id], to_version)?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Remembers that a record lacks an earlier version.
+pub(super) fn mark_incomplete(tx: &Transaction<'_>, id: RecordId) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO meta VALUES ('versions_lost', json_array(?1)) ON CONFLICT DO UPDATE SET value =
+             (SELECT json_group_array(value) FROM (SELECT value FROM json_each(meta.value) UNION SELECT ?1))",
+    )?
+    .execute([id])?;
+    Ok(())
 }
 
 fn to_version(row: &Row<'_>) -> rusqlite::Result<Version> {

@@ -15,14 +15,14 @@ impl Records {
     /// # Errors
     /// [`Error::NotFound`] names the record that is missing; [`Error::Invalid`] when it is one and the same.
     pub fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
-        self.write(|tx| insert(tx, link, viewer, now))
+        self.write(|tx| insert(tx, link, viewer, now, now))
     }
 
     /// Makes many links in one transaction. The outcomes are in the order of `links`; one that is refused does not stop
     /// the others, a failure of the database stops them all.
     pub fn link_batch(&self, links: &[Link], viewer: &Viewer, now: Millis) -> Result<Vec<Result<bool>>> {
         self.write(|tx| {
-            let outcomes = links.iter().map(|link| match insert(tx, *link, viewer, now) {
+            let outcomes = links.iter().map(|link| match insert(tx, *link, viewer, now, now) {
                 Err(refused @ (Error::Invalid { .. } | Error::NotFound(_))) => Ok(Err(refused)),
                 outcome => outcome.map(Ok),
             });
@@ -94,7 +94,8 @@ impl Snapshot {
     }
 }
 
-fn insert(conn: &Connection, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+/// Makes a link as of `made_at` between two that are live `now`.
+pub(super) fn insert(conn: &Connection, link: Link, viewer: &Viewer, made_at: Millis, now: Millis) -> Result<bool> {
     if link.from == link.to {
         return Err(Error::invalid("toId", format!("{} is the memory itself", link.to)));
     }
@@ -107,7 +108,7 @@ fn insert(conn: &Connection, link: Link, viewer: &Viewer, now: Millis) -> Result
         "INSERT INTO links SELECT f.id, ?2, t.id, f.scope_id, t.scope_id, ?4 FROM records f, records t
          WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING",
     )?;
-    Ok(insert.execute((link.from, link_code(link.kind), link.to, now))? == 1)
+    Ok(insert.execute((link.from, link_code(link.kind), link.to, made_at))? == 1)
 }
 
 /// Reads `from_id`, `kind` and `to_id`.

@@ -28,6 +28,8 @@
 //! | `snapshot.rs` | [`Snapshot`]: records, ids, lists |
 //! | `substring.rs` | the last resort of a search: texts that contain a text |
 //! | `names.rs` | the names in use: projects, and tags |
+//! | `export.rs` | records with all that belongs to them, for another store |
+//! | `import.rs` | and from one |
 //! | `stats.rs` | totals and counts |
 //! | `backup.rs` | a whole database into one file, and back |
 //! | `space.rs` | gives the room of what was deleted back |
@@ -41,9 +43,11 @@ mod change;
 mod digest;
 mod embeddings;
 mod expiry;
+mod export;
 mod filter;
 mod folder;
 mod history;
+mod import;
 mod integrity;
 mod links;
 mod log;
@@ -65,9 +69,10 @@ mod testing;
 mod traces;
 mod write;
 
-pub use access::{Access, AccessKind, MAX_ACCESS_ROWS};
+pub use access::{Access, MAX_ACCESS_ROWS};
 pub use backup::restore;
-pub use embeddings::{Model, ModelId, Pending};
+pub use embeddings::{ModelId, Pending};
+pub use import::Aliases;
 pub use log::{Change, LogEntry};
 pub use next_model::{FEW, NextModel};
 pub use purge::{PurgeMark, Removed};
@@ -76,3 +81,5 @@ pub use snapshot::Snapshot;
 pub use sought::Sought;
 pub use stats::Counts;
 pub use store::Records;
+
+pub use crate::types::{AccessKind, Model};

@@ -4,12 +4,12 @@
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, Transaction};
 
-use super::embeddings::{self, Model, ModelId, Pending};
+use super::embeddings::{self, ModelId, Pending};
 use super::log::{self, Change};
 use super::{Records, Snapshot};
 use crate::error::Result;
 use crate::text::Hash;
-use crate::types::{Millis, RecordId};
+use crate::types::{Millis, Model, RecordId};
 
 /// So many texts may lack their vector when the model is changed: those written in the last moments wait for it as
 /// every new text does. Writers that never rest must not keep the change from happening.

@@ -11,7 +11,7 @@ use ulid::Ulid;
 
 use super::sought::{Needle, Sought};
 use super::write::remove;
-use super::{Records, embeddings, row};
+use super::{Records, embeddings, history, row};
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::text::Hash;
@@ -195,11 +195,7 @@ fn forget_versions(tx: &Transaction<'_>, id: RecordId, needle: &Needle, sought: 
         embeddings::remove_unused(tx, hash)?;
     }
     if !held.is_empty() {
-        tx.prepare_cached(
-            "INSERT INTO meta VALUES ('versions_lost', json_array(?1)) ON CONFLICT DO UPDATE SET value =
-                 (SELECT json_group_array(value) FROM (SELECT value FROM json_each(meta.value) UNION SELECT ?1))",
-        )?
-        .execute([id])?;
+        history::mark_incomplete(tx, id)?;
     }
     Ok(held.len() as u64)
 }

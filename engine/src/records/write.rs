@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::log::{self, Change};
 use super::row;
@@ -43,13 +43,13 @@ impl Records {
 }
 
 /// A record with the same text in the same scope, of a kind that does not repeat.
-struct Twin {
-    id: RecordId,
-    live: bool,
+pub(super) struct Twin {
+    pub(super) id: RecordId,
+    pub(super) live: bool,
     embedding: EmbeddingState,
 }
 
-fn twin(tx: &Transaction<'_>, hash: &Hash, scope: i64, now: Millis) -> Result<Option<Twin>> {
+pub(super) fn twin(tx: &Transaction<'_>, hash: &Hash, scope: i64, now: Millis) -> Result<Option<Twin>> {
     let mut statement = tx.prepare_cached(
         "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id
          FROM records WHERE content_hash = ?1 AND scope_id = ?2",
@@ -127,36 +127,61 @@ fn insert(tx: &Transaction<'_>, new: &NewRecord, now: Millis) -> Result<AddOutco
         }
         remove(tx, twin.id)?;
     }
+    let ulid = row::new_ulid(now);
+    let place = Place { ulid, scope, version: 1, created_at: now, updated_at: now };
+    let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, &place)?;
+    Ok(AddOutcome { id, created: true, embedding })
+}
+
+/// What a row of `records` holds that a [`NewRecord`] does not say.
+pub(super) struct Place {
+    pub(super) ulid: [u8; 16],
+    pub(super) scope: i64,
+    pub(super) version: i64,
+    pub(super) created_at: Millis,
+    pub(super) updated_at: Millis,
+}
+
+/// Writes a record that may be there, and tells the log.
+pub(super) fn insert_row(
+    tx: &Transaction<'_>,
+    new: &NewRecord,
+    body: Option<&Body>,
+    content_hash: &Hash,
+    place: &Place,
+) -> Result<(RecordId, EmbeddingState)> {
     let embedding_hash = match new.context.as_deref() {
-        None => content_hash,
+        None => *content_hash,
         context => text::embedding_hash(context, &new.content),
     };
     let embedding_id = embeddings::find(tx, &embedding_hash)?;
     tx.prepare_cached(
         "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
              content_hash, embedding_hash, embedding_id, source, tags, context, content, body)
-         VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
-    .execute((
-        row::new_ulid(now),
+    .execute(params![
+        place.ulid,
+        place.version,
         row::kind_code(new.kind),
-        scope,
+        place.scope,
         new.importance,
         new.confidence,
-        now,
+        place.created_at,
+        place.updated_at,
         new.expires_at,
         content_hash,
         embedding_hash,
         embedding_id,
-        &new.source,
+        new.source,
         row::tags_json(&row::unique_tags(&new.tags)),
-        &new.context,
-        &new.content,
-        body.as_ref().map(Body::to_json),
-    ))?;
+        new.context,
+        new.content,
+        body.map(Body::to_json),
+    ])?;
     let id = tx.last_insert_rowid();
-    log::append(tx, id, &Change::Put { version: 1, new_text: true })?;
-    Ok(AddOutcome { id, created: true, embedding: state(embedding_id) })
+    log::append(tx, id, &Change::Put { version: place.version, new_text: true })?;
+    Ok((id, state(embedding_id)))
 }
 
 /// Removes a record with all that belongs to it, and tells the log. Returns whether there was one.

@@ -39,6 +39,21 @@ impl Sync {
         self.records.known_model(&as_stored(&self.host.identity()?))
     }
 
+    /// The row of the model that another store's embeddings were made by, where they are of use here: the store's model is
+    /// this one, or it has none yet and the one at hand is not another.
+    pub fn shared_model(&self, model: &Model) -> Result<Option<ModelId>> {
+        match self.records.known_model(model) {
+            Ok(Some((id, _))) => return Ok(Some(id)),
+            Ok(None) => {}
+            Err(Error::ModelMismatch { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        if self.host.is_available() && !as_stored(&self.host.identity()?).is_comparable_to(model) {
+            return Ok(None);
+        }
+        self.records.model(model).map(Some)
+    }
+
     /// Makes the model the store's own, if the store has none; refuses another.
     fn bind(&self, embedder: &dyn Embedder) -> Result<ModelId> {
         self.records.model(&as_stored(embedder.identity()))

@@ -13,6 +13,8 @@
 //! | `chain.rs` | what hangs together with a memory, and what others have taken the place of |
 //! | `digest.rs` | what a project's memories come to |
 //! | `record.rs` | a record: to be saved, changed, and as it is stored |
+//! | `model.rs` | what makes embeddings comparable |
+//! | `exchange.rs` | memories on their way from one store to another |
 //! | `filter.rs` | which records may be returned |
 //! | `query.rs` | what is asked of a search |
 //! | `reply.rs` | what it answers |
@@ -22,9 +24,11 @@
 pub(crate) mod bounds;
 mod chain;
 mod digest;
+pub(crate) mod exchange;
 mod filter;
 mod kind;
 mod link;
+mod model;
 mod purge;
 mod query;
 mod record;
@@ -39,9 +43,11 @@ pub use bounds::{
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
 pub use digest::{ByImportance, Digest, DigestQuery};
+pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink};
 pub use filter::Filter;
 pub use kind::Kind;
 pub use link::{Link, LinkKind};
+pub use model::Model;
 pub use purge::{Purge, Purged};
 pub use query::{ListQuery, Mode, Query, Weights};
 pub use record::{AddOutcome, EmbeddingState, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version};

@@ -66,6 +66,12 @@ impl NewRecord {
 
     /// Checks every bound. Errors name the field as the wire does (`importance`, `expiresAt`, ...).
     pub fn validate(&self) -> Result<()> {
+        self.validate_fields()?;
+        self.checked_body().map(drop)
+    }
+
+    /// Checks every bound but those of the body.
+    pub(crate) fn validate_fields(&self) -> Result<()> {
         check_content(&self.content)?;
         check_label("source", &self.source)?;
         if let Some(context) = &self.context {
@@ -77,7 +83,6 @@ impl NewRecord {
         if let Some(at) = self.expires_at {
             check_millis("expiresAt", at)?;
         }
-        self.checked_body()?;
         self.scope.validate()
     }
 

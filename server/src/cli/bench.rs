@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::app::Upkeep;
 use super::plot::{Plot, Point, Role};
-use super::{App, format, table, whole_file};
+use super::{App, format, table};
 use crate::args::Bench;
 use crate::exit::{Failure, Outcome};
+use crate::whole_file;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Bench) -> Outcome {

@@ -5,68 +5,46 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::format;
+use crate::wire::ImportResult;
 
-/// Refused lines that are listed; the others are counted.
-const LISTED: usize = 50;
-
-/// The counts of an import, and its result with `--json`.
+/// What an import did, and its result with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// Lines read, without empty ones.
-    pub lines: u64,
-    /// New memories.
-    pub created: u64,
-    /// Lines whose text was there already.
-    pub duplicates: u64,
-    /// Lines that were refused.
-    pub refused: u64,
-    /// The first of them.
-    pub errors: Vec<Refusal>,
+    /// What was read.
+    #[serde(flatten)]
+    pub read: ImportResult,
     /// Texts embedded.
     pub embedded: u64,
-    /// Why the texts could not be embedded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warning: Option<String>,
-}
-
-/// A line that was refused, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refusal {
-    /// Counted from 1.
-    pub line: u64,
-    /// What is wrong with it.
-    pub error: String,
 }
 
 impl Report {
-    /// Counts a refused line.
-    pub fn refuse(&mut self, line: u64, error: String) {
-        self.refused += 1;
-        if self.errors.len() < LISTED {
-            self.errors.push(Refusal { line, error });
-        }
-    }
-
     /// For people.
     pub fn text(&self) -> String {
+        let read = &self.read;
+        let number = |number: i64| format::thousands(number.unsigned_abs());
         let mut text = format!(
-            "{} read: {} saved, {} there already, {} refused; {} embedded",
-            format::thousands(self.lines),
-            format::thousands(self.created),
-            format::thousands(self.duplicates),
-            format::thousands(self.refused),
+            "{} read: {} saved, {} replaced, {} there already, {} links, {} refused; {} embedded",
+            number(read.lines),
+            number(read.created),
+            number(read.replaced),
+            number(read.duplicates + read.unchanged),
+            number(read.links),
+            number(read.refused),
             format::thousands(self.embedded),
         );
-        for refusal in &self.errors {
-            // Writing to a string cannot fail.
+        // Writing to a string cannot fail.
+        if read.expired > 0 {
+            let _ = write!(text, "\n  {} left out, for their time is over", number(read.expired));
+        }
+        for refusal in &read.errors {
             let _ = write!(text, "\n  line {}: {}", refusal.line, refusal.error);
         }
-        let unlisted = self.refused - self.errors.len() as u64;
+        let unlisted = read.refused - read.errors.len() as i64;
         if unlisted > 0 {
-            let _ = write!(text, "\n  and {} more", format::thousands(unlisted));
+            let _ = write!(text, "\n  and {} more", number(unlisted));
         }
-        if let Some(warning) = &self.warning {
-            let _ = write!(text, "\nnot embedded, so found by their words alone for now: {warning}");
+        for warning in &read.warnings {
+            let _ = write!(text, "\n{warning}");
         }
         text
     }
@@ -78,8 +56,8 @@ mod tests {
 
     #[test]
     fn refused_lines_are_listed_up_to_a_limit_and_counted_beyond_it() {
-        let mut report = Report { lines: 100, ..Report::default() };
-        (1..=60).for_each(|line| report.refuse(line, "is broken".into()));
+        let mut report = Report::default();
+        (1..=60).for_each(|line| report.read.refuse(line, "is broken".into()));
         let text = report.text();
         assert!(text.contains("60 refused") && text.contains("line 50: is broken"), "{text}");
         assert!(!text.contains("line 51:") && text.ends_with("and 10 more"), "{text}");

@@ -34,12 +34,9 @@ mod deadline;
 mod fields;
 mod format;
 mod import_report;
-mod lines;
 mod links;
 mod plot;
 mod progress;
 mod table;
-mod whole_file;
 
 pub use app::App;
-pub(crate) use lines::Lines;

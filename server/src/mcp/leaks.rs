@@ -56,7 +56,7 @@ struct World {
     dice: Dice,
     /// Words given out.
     words: usize,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What the store holds, as its owner sees it: the memories, and the links of each.
@@ -68,7 +68,7 @@ impl World {
         let config = Config { model: ModelSource::None, ..Config::default() };
         let embedder = Arc::new(HashEmbedder::new(64));
         let engine = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
-        let mut world = World { engine, dice: Dice(7), words: 0, _folder: folder };
+        let mut world = World { engine, dice: Dice(7), words: 0, folder };
         let owners = |names: &[&'static str]| names.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
         for agent in owners(&AGENTS) {
             for project in owners(&PROJECTS) {
@@ -155,6 +155,8 @@ impl World {
             }
             // Its own text, or that of another: a twin.
             "content" | "fact" if self.dice.often() => any.content.clone().into(),
+            // What one has exported, another may try to import.
+            "file" => self.dice.one(&["memories.jsonl", "others.jsonl"]).into(),
             "content" | "context" | "source" | "fact" | "reason" | "session_id" | "user_message" | "agent_response"
             | "title" | "description" => self.word().into(),
             "body" => json!({ "title": self.word(), "description": self.word() }),
@@ -251,7 +253,8 @@ fn call(
             server.agent = Reach::Own("ann".into());
         }
     }
-    let context = Context { defaults: defaults(&server), ..Context::default() };
+    let exports = world.folder.path().join("exports");
+    let context = Context { defaults: defaults(&server), exports, ..Context::default() };
     let answer = match (tool.run)(&world.engine, &context, arguments.clone()) {
         Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
         Err(message) => message.into(),

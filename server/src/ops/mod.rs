@@ -5,14 +5,24 @@
 //! | `records.rs` | saving, finding, changing, deleting, listing, counting |
 //! | `graph.rs` | links, what hangs together by them, and the digest |
 //! | `history.rs` | versions and going back to one, and forgetting for good |
+//! | `exchange.rs` | files of the export folder, written and read |
+//! | `export.rs`, `import.rs` | memories and links as lines, and lines as memories and links |
 
+mod exchange;
+mod export;
 mod graph;
 mod history;
+mod import;
 mod records;
 
+pub use exchange::{export, export_as, import, import_as};
+pub use export::write_lines;
 pub use graph::{chain, digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back};
+pub use import::{Importing, read_lines};
 pub use records::{add, delete, get, list, save, search, stats, stats_of, update};
+
+use std::path::PathBuf;
 
 use memorist_engine::types::Weights;
 
@@ -25,4 +35,6 @@ pub struct Context {
     pub defaults: Defaults,
     /// The weights of a hybrid search.
     pub weights: Weights,
+    /// The folder that tools export to and import from.
+    pub exports: PathBuf,
 }

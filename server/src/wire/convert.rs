@@ -38,23 +38,6 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> NewRecord {
     record
 }
 
-/// The import line that makes `record` again, whatever the defaults of the process that reads it.
-pub fn export_line(record: Record) -> AddParams {
-    AddParams {
-        content: record.content,
-        entry_type: Some(record.kind),
-        source: Some(record.source),
-        context: record.context,
-        confidence: Some(record.confidence),
-        importance: Some(Importance(record.importance)),
-        tags: (!record.tags.is_empty()).then_some(record.tags),
-        expires_at: record.expires_at.map(When),
-        project: Patch::from(record.scope.project),
-        agent: Patch::from(record.scope.agent),
-        body: record.body.map(Body::into_value),
-    }
-}
-
 /// The search that `params` ask for. `weights` are those of the settings, for a call that gives only one of the two.
 pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Result<Query> {
     let mut query = Query::new(params.query.clone());
@@ -355,16 +338,6 @@ mod tests {
         assert_eq!(record.scope, Scope { project: Some("apollo".into()), agent: None });
         let global = new_record(params(json!({ "content": "x", "project": null, "agent": "scout" })), &defaults());
         assert_eq!(global.scope, Scope { project: None, agent: Some("scout".into()) });
-    }
-
-    #[test]
-    fn an_exported_record_is_imported_unchanged() {
-        let original = record();
-        let line = serde_json::to_value(export_line(original.clone())).unwrap();
-        let again = new_record(params(line.clone()), &defaults());
-        assert_eq!(again.scope, original.scope, "{line}");
-        assert_eq!((again.kind, again.importance, again.tags), (original.kind, original.importance, original.tags));
-        assert_eq!((again.confidence, again.content), (original.confidence, original.content));
     }
 
     #[test]

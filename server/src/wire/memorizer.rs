@@ -76,6 +76,26 @@ impl AgentId {
     }
 }
 
+/// `export_memory`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ExportMemory {
+    /// Whose memory to export.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// Plain name of the file; one of that name is replaced. Default memories.jsonl.
+    pub file: Option<String>,
+}
+
+/// `import_memory`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ImportMemory {
+    /// Whose memory to add to.
+    #[serde(default)]
+    pub agent_id: AgentId,
+    /// Plain name of a file in the export folder.
+    pub file: String,
+}
+
 /// `store_fact`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct StoreFact {

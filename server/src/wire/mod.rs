@@ -8,6 +8,11 @@
 //! | `results.rs` | what a tool answers |
 //! | `graph.rs`, `history.rs` | both, of links and the digest, and of versions and forgetting |
 //! | `cursor.rs` | where a search goes on |
+//! | `exchange.rs` | the format of export and import, on one page; what a line says |
+//! | `exchange_lines.rs` | its lines, field by field |
+//! | `exchange_tools.rs` | what the tools for both take and answer |
+//! | `knowledge_graph.rs` | the lines of the reference memory server |
+//! | `lines.rs` | the lines of a file |
 //! | `convert.rs` | between those and the engine's types |
 //! | `snippet.rs` | the passage of a long text that is shown |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
@@ -16,9 +21,14 @@
 
 mod convert;
 mod cursor;
+mod exchange;
+mod exchange_lines;
+mod exchange_tools;
 mod graph;
 mod history;
+mod knowledge_graph;
 pub mod krolik;
+mod lines;
 pub mod memorizer;
 pub mod mudpuppy;
 mod params;
@@ -28,9 +38,10 @@ mod schema;
 mod snippet;
 mod values;
 
-pub use convert::{
-    brief, count, entry, export_line, new_record, query, record_update, search_result, size, suggestions,
-};
+pub use convert::{brief, count, entry, new_record, query, record_update, search_result, size, suggestions};
+pub use exchange::{Line, Unread, read};
+pub use exchange_lines::ExportLine;
+pub use exchange_tools::{DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
     OutdatedResult, Step, Summary, UnlinkResult, chain_result, digest, markdown, outdated, step, summary, titled,
@@ -38,6 +49,7 @@ pub use graph::{
 pub use history::{
     HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, VersionEntry, purged, version,
 };
+pub use lines::Lines;
 pub use params::{AddParams, DeleteParams, Detail, GetParams, ListParams, SearchParams, StatsParams, UpdateParams};
 pub use parse::parse;
 pub use results::{

@@ -28,7 +28,8 @@ from check import Checks, HttpServer, binary_argument
 READING = {"memory_chain", "memory_digest", "memory_get", "memory_history", "memory_list", "memory_outdated",
            "memory_search",
            "memory_stats"}
-CHANGING = {"memory_delete", "memory_purge", "memory_rollback", "memory_unlink", "memory_update"}
+CHANGING = {"memory_delete", "memory_export", "memory_import", "memory_purge", "memory_rollback", "memory_unlink",
+            "memory_update"}
 CORE = {"memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_get", "memory_link", "memory_search",
         "memory_update"}
 TOOLS = {"core": sorted(CORE), "full": sorted(CORE | READING | CHANGING)}
@@ -371,6 +372,13 @@ async def check_rest(checks, session, new, old):
     after = await session.call("memory_list", {"after": listed["next"], "detail": "ids"})
     checks.that("its next page", all(hit["id"] < listed["next"] and "content" not in hit for hit in after["results"]),
                 after)
+    exported = await session.call("memory_export", {"file": "all.jsonl", "project": "*", "agent": "*"})
+    checks.equal("T38 D7 the export is in its folder", exported["file"], str(session.store / "exports" / "all.jsonl"))
+    imported = await session.call("memory_import", {"file": "all.jsonl", "project": "*", "agent": "*"})
+    checks.equal("T38 D7 the same again changes nothing",
+                 [imported[name] for name in ("created", "replaced", "links", "refused", "unchanged")],
+                 [0, 0, 0, 0, exported["memories"]])
+    await session.refused("T38 not outside the folder", "memory_export", {"file": "../all.jsonl"}, "file", "plain name")
     await session.refused("a purge wants to be confirmed", "memory_purge", {"text": "oars", "confirm": False},
                           "confirm")
     purged = await session.call("memory_purge", {"text": "oars", "confirm": True})

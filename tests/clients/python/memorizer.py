@@ -6,6 +6,7 @@ A check's name begins with the rows of the specification that it proves. Where t
 parameters and results have the names that the system has.
 """
 
+import json
 import re
 import time
 from datetime import datetime, timedelta, timezone
@@ -37,6 +38,8 @@ DOCUMENTED = {
         "agent_id": AGENT, "query": TEXT, "limit": parameter("number", default=10), "date_from": parameter("string"),
         "date_to": parameter("string"),
     },
+    "export_memory": {"agent_id": AGENT, "file": parameter("string")},
+    "import_memory": {"agent_id": AGENT, "file": TEXT},
 }
 
 FACTS = [
@@ -243,6 +246,39 @@ async def check_tables(checks, session):
     await session.call("delete_fact", {"fact_id": contact})
 
 
+async def check_exchange(checks, session):
+    """The export goes into the configured folder, and nowhere else."""
+    before = await session.call("list_facts")
+    exported = await session.call("export_memory")
+    file = session.store / "exports" / "memories.jsonl"
+    checks.equal("T38 the file is in the export folder", exported["file"], str(file))
+    checks.that("T38 nobody else can read it", file.stat().st_mode & 0o077 == 0 and
+                file.parent.stat().st_mode & 0o077 == 0, oct(file.stat().st_mode))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    checks.equal("T38 it says what it is", lines[0], {"type": "memorist", "format": 1})
+    records = [line for line in lines if line["type"] == "record"]
+    checks.equal("T38 D7 every memory is a line", len(records), exported["memories"])
+    checks.equal("T38 R23 of this agent, and of nobody else", sorted({str(line.get("agent")) for line in records}),
+                 ["main"])
+    again = await session.call("import_memory", {"file": "memories.jsonl"})
+    checks.equal("T38 D7 the same again changes nothing", [again["created"], again["unchanged"], again["refused"]],
+                 [0, len(records), 0])
+    await session.call("delete_fact", {"fact_id": before["facts"][0]["id"]})
+    back = await session.call("import_memory", {"file": "memories.jsonl"})
+    checks.equal("T38 D7 what was deleted comes back", [back["created"], back["unchanged"]], [1, len(records) - 1])
+    after = await session.call("list_facts")
+    checks.equal("T38 D7 as it was", sorted(fact["fact"] for fact in after["facts"]),
+                 sorted(fact["fact"] for fact in before["facts"]))
+    scouts = await session.call("import_memory", {"agent_id": "scout", "file": "memories.jsonl"})
+    checks.equal("T38 R23 another agent cannot have it", [scouts["created"], scouts["refused"]], [0, len(records)])
+    for name in ("../memories.jsonl", "/tmp/x", "", ".hidden"):
+        await session.refused(f"T38 not outside the folder: {name!r}", "export_memory", {"file": name}, "file",
+                              "plain name")
+    (file.parent / "link.jsonl").symlink_to(file)
+    await session.refused("T38 not through a link", "import_memory", {"file": "link.jsonl"}, "file", "plain file")
+    await session.refused("T38 a file that is not there", "import_memory", {"file": "none.jsonl"}, "none.jsonl")
+
+
 async def script(checks, session):
     timed = Timed(checks)
     await check_store(checks, session, timed)
@@ -252,6 +288,7 @@ async def script(checks, session):
     await check_change(checks, session, timed)
     await check_similar(checks, session, timed)
     await check_tables(checks, session)
+    await check_exchange(checks, session)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ use super::core::{self, INSTRUCTIONS, RECALL, REMEMBER};
 use super::tool::Does::{Change, Read};
 use super::{Profile, Served};
 use crate::ops;
-use crate::wire::{HistoryParams, LinkParams, ListParams, OutdatedParams, RollbackParams, StatsParams};
+use crate::wire::{
+    ExportParams, HistoryParams, ImportParams, LinkParams, ListParams, OutdatedParams, RollbackParams, StatsParams,
+};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -29,6 +31,8 @@ fn tools() -> Vec<Served> {
         roll_back(),
         list(),
         stats(),
+        export(),
+        import(),
         purge(),
     ]
 }
@@ -90,6 +94,27 @@ fn stats() -> Served {
         "Memory statistics",
         "How many memories there are, of which types and ages, and whether all are indexed.",
         |engine, context, params: StatsParams| ops::stats(engine, context, &params),
+    )
+}
+
+fn export() -> Served {
+    Served::new(
+        Change,
+        "memory_export",
+        "Export memories",
+        "Write what is seen, with versions and links, as JSON lines into a file of the export folder.",
+        |engine, context, params: ExportParams| ops::export(engine, context, &params),
+    )
+}
+
+fn import() -> Served {
+    Served::new(
+        Change,
+        "memory_import",
+        "Import memories",
+        "Merge such a file of the export folder, or one of the reference memory server, into the memories. The same \
+         file again changes nothing.",
+        |engine, context, params: ImportParams| ops::import(engine, context, &params),
     )
 }
 

@@ -5,13 +5,13 @@ use memorist_engine::{Engine, Error, Result, now};
 
 use super::tool::Does::{Add, Append, Change, Read};
 use super::{Profile, Served};
-use crate::ops::Context;
+use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::Iso;
 use crate::wire::memorizer::{
-    Conversation, Conversations, DeleteFact, DeletedFact, Fact, Facts, FoundConversation, FoundFact, ListFacts,
-    Memories, NoFact, RetrieveMemories, SearchConversations, SimilarFact, StoreConversation, StoreFact,
-    StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, search, told_of_fact,
+    Conversation, Conversations, DeleteFact, DeletedFact, ExportMemory, Fact, Facts, FoundConversation, FoundFact,
+    ImportMemory, ListFacts, Memories, NoFact, RetrieveMemories, SearchConversations, SimilarFact, StoreConversation,
+    StoreFact, StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, search, told_of_fact,
 };
 
 /// Similar facts named, at most.
@@ -77,6 +77,25 @@ fn tools() -> Vec<Served> {
             "Search conversations",
             "Search the history of conversations.",
             |engine, context, params| search_conversations(engine, context, &params),
+        ),
+        Served::new(
+            Change,
+            "export_memory",
+            "Export memory",
+            "Write everything that is remembered into a file of the export folder.",
+            |engine, context, params: ExportMemory| {
+                let file = params.file.as_deref().unwrap_or(wire::DEFAULT_FILE);
+                ops::export_as(engine, context, params.agent_id.viewer(&context.defaults), file, false)
+            },
+        ),
+        Served::new(
+            Change,
+            "import_memory",
+            "Import memory",
+            "Merge such a file into what is remembered. The same file again changes nothing.",
+            |engine, context, params: ImportMemory| {
+                ops::import_as(engine, context, params.agent_id.viewer(&context.defaults), &params.file)
+            },
         ),
     ]
 }

@@ -1,0 +1,234 @@
+//! Memories on their way from one store to another. Numbers of records mean nothing there: a memory is named by its ULID,
+//! in links and in what bodies refer to (`"ulid:…"`).
+
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+use super::bounds::{check_label, check_length, check_millis};
+use super::filter::Filter;
+use super::link::LinkKind;
+use super::model::Model;
+use super::record::{NewRecord, Replaced};
+use super::units::Millis;
+use super::{MAX_QUERY_BYTES, Viewer};
+use crate::error::{Error, Result};
+
+/// Most numbers of an embedding.
+const MAX_DIMS: usize = 1 << 16;
+/// An embedding has length 1, within this: rounding.
+const NEAR_ONE: f32 = 1e-3;
+
+/// What is to be exported.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Export {
+    /// These memories, and the links between them.
+    pub filter: Filter,
+    /// With their embeddings.
+    pub embeddings: bool,
+    /// With their access logs: what was searched for, by whomever.
+    pub accesses: bool,
+}
+
+impl Export {
+    /// What `viewer` sees. Access logs are for who sees everything: they hold what others searched for.
+    pub fn of(viewer: Viewer) -> Self {
+        Export { accesses: viewer == Viewer::OWNER, filter: Filter::of(viewer), embeddings: false }
+    }
+}
+
+/// A piece of an export, in the order in which they come: the model, where embeddings are asked for and there are any;
+/// memories by ULID; links by the ULID that they lead from, their kind, and the ULID that they lead to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Exported {
+    /// What made the embeddings.
+    Model(Model),
+    /// A memory.
+    Record(Box<Portable>),
+    /// A link between two memories that were exported.
+    Link(PortableLink),
+}
+
+/// A memory with all that belongs to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Portable {
+    /// What it is known by in every store.
+    pub ulid: String,
+    /// The number of its newest version.
+    pub version: i64,
+    /// Its newest version.
+    pub text: NewRecord,
+    /// When it was first saved.
+    pub created_at: Millis,
+    /// When it last changed (or was saved again).
+    pub updated_at: Millis,
+    /// How often it was fetched by id.
+    pub access_count: i64,
+    /// When it was last fetched by id.
+    pub last_accessed_at: Option<Millis>,
+    /// The versions before, oldest first.
+    pub earlier: Vec<Earlier>,
+    /// What its access log holds, oldest first.
+    pub accesses: Vec<Accessed>,
+    /// The embedding of its newest version.
+    pub embedding: Option<Vec<f32>>,
+}
+
+/// An earlier version of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Earlier {
+    /// Its number.
+    pub version: i64,
+    /// When it became the newest.
+    pub since: Millis,
+    /// When and why it was replaced.
+    pub replaced: Replaced,
+    /// What it said.
+    pub text: NewRecord,
+}
+
+/// An entry of the access log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accessed {
+    /// When.
+    pub at: Millis,
+    /// How.
+    pub kind: AccessKind,
+    /// The score that the memory had in the search.
+    pub score: Option<f64>,
+    /// What was searched for.
+    pub query: Option<String>,
+}
+
+/// How a record was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessKind {
+    /// It was asked for by id.
+    Get,
+    /// A search returned it.
+    Search,
+}
+
+impl AccessKind {
+    /// Its name, in the database and on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AccessKind::Get => "get",
+            AccessKind::Search => "search",
+        }
+    }
+}
+
+/// A link between memories of any store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortableLink {
+    /// The memory that says something of the other.
+    pub from: String,
+    /// What it says.
+    pub kind: LinkKind,
+    /// The other.
+    pub to: String,
+    /// When it was made.
+    pub created_at: Millis,
+}
+
+/// What an import made of a memory or a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Imported {
+    /// It is new.
+    Created,
+    /// It took the place of an older version.
+    Replaced,
+    /// It was there already, as it is or newer.
+    Unchanged,
+    /// Another memory of its scope has its text, and stands for it.
+    Duplicate,
+    /// Its time is over, or that of an end of the link.
+    Expired,
+    /// It refers to a memory of this ULID that is not there yet: it is to be offered again after the others.
+    Waits(String),
+}
+
+impl Portable {
+    /// Checks every bound but those of the bodies, which are checked when it is known what they refer to.
+    pub(crate) fn validate(&self) -> Result<()> {
+        parse_ulid("ulid", &self.ulid)?;
+        check_version("version", self.version)?;
+        self.text.validate_fields()?;
+        check_millis("createdAt", self.created_at)?;
+        check_millis("updatedAt", self.updated_at)?;
+        self.last_accessed_at.map_or(Ok(()), |at| check_millis("lastAccessedAt", at))?;
+        if self.access_count < 0 {
+            return Err(Error::invalid("accessCount", format!("{} is negative", self.access_count)));
+        }
+        let mut before = 0;
+        for earlier in &self.earlier {
+            if !(before + 1..self.version).contains(&earlier.version) {
+                let why = format!(
+                    "{} does not lie between {before} and {}; give them in order",
+                    earlier.version, self.version
+                );
+                return Err(Error::invalid("versions", why));
+            }
+            before = earlier.version;
+            earlier.validate().map_err(|error| Error::invalid("versions", format!("{before}: {error}")))?;
+        }
+        self.accesses
+            .iter()
+            .try_for_each(Accessed::validate)
+            .map_err(|error| Error::invalid("accesses", error.to_string()))?;
+        self.embedding.as_deref().map_or(Ok(()), check_embedding)
+    }
+}
+
+impl Earlier {
+    fn validate(&self) -> Result<()> {
+        self.text.validate_fields()?;
+        check_millis("since", self.since)?;
+        check_millis("until", self.replaced.at)?;
+        check_label("reason", &self.replaced.reason)
+    }
+}
+
+impl Accessed {
+    fn validate(&self) -> Result<()> {
+        check_millis("at", self.at)?;
+        self.query.as_deref().map_or(Ok(()), |query| check_length("query", query, MAX_QUERY_BYTES))
+    }
+}
+
+/// The bytes of a ULID in its one spelling.
+///
+/// # Errors
+/// [`Error::Invalid`] names `field`.
+pub(crate) fn parse_ulid(field: &'static str, text: &str) -> Result<[u8; 16]> {
+    let ulid = Ulid::from_string(text).ok().filter(|ulid| ulid.to_string() == text);
+    let ulid = ulid.ok_or_else(|| {
+        Error::invalid(field, format!("{text:?} is not a ULID: 26 digits and capital letters, of Crockford's base 32"))
+    })?;
+    Ok(ulid.to_bytes())
+}
+
+/// Checks what an import says of the model of its embeddings.
+pub(crate) fn check_model(model: &Model) -> Result<()> {
+    let is_hash = model.weights_sha256.len() == 64 && model.weights_sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hash || !(1..=MAX_DIMS).contains(&model.dims) {
+        let why = format!("its weightsSha256 must be 64 hex digits, its dims 1 to {MAX_DIMS}");
+        return Err(Error::invalid("model", why));
+    }
+    check_label("model", &model.name)?;
+    check_label("model", &model.pooling)
+}
+
+fn check_version(field: &'static str, version: i64) -> Result<()> {
+    if version < 1 { Err(Error::invalid(field, format!("{version} is less than 1"))) } else { Ok(()) }
+}
+
+fn check_embedding(vector: &[f32]) -> Result<()> {
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    // Not a number is not near to 1 either.
+    if (length - 1.0).abs() < NEAR_ONE {
+        return Ok(());
+    }
+    Err(Error::invalid("embedding", format!("its length must be 1, not {length}; leave it out to have it made anew")))
+}

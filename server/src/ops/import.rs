@@ -1,0 +1,254 @@
+//! Lines of a file into the store, a batch a transaction. One that is refused does not stop the others. Stopped at any
+//! moment, the same import can be run again: what is there already stays as it is.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::Path;
+
+use memorist_engine::progress::Progress;
+use memorist_engine::types::{Imported, Link, LinkKind, NewRecord, Portable, PortableLink, RecordId, Scope, Viewer};
+use memorist_engine::{Engine, Error, Import};
+
+use crate::exit::{Failure, Kind};
+use crate::wire::{self, Defaults, ImportResult, Line, Lines, Unread};
+
+/// Memories and links per transaction.
+const BATCH: usize = 1_000;
+/// Bytes of input per transaction, so that a batch of long texts fits in memory.
+const BATCH_BYTES: u64 = 16 << 20;
+/// A relation is linked to the memories of an end that has at most so many.
+const FEW: usize = 8;
+
+/// Whose import it is, and who is told how it goes.
+pub struct Importing<'a> {
+    /// The store.
+    pub engine: &'a Engine,
+    /// Sees the scope of every memory that is let in.
+    pub viewer: Viewer,
+    /// The scope of lines that name none.
+    pub defaults: &'a Defaults,
+    /// Told of every byte that was read; may wish to stop.
+    pub progress: &'a dyn Progress,
+    /// Told after each batch.
+    pub saved: &'a dyn Fn(&ImportResult),
+}
+
+/// Reads all lines. `result` tells what was done also when this fails: what was saved stays saved.
+///
+/// # Errors
+/// When the file cannot be read or is of a newer format, when the store fails, and on the wish to stop.
+pub fn read_lines(
+    importing: &Importing<'_>,
+    input: impl BufRead,
+    file: &Path,
+    result: &mut ImportResult,
+) -> Result<(), Failure> {
+    let import = importing.engine.import(importing.viewer.clone())?;
+    let mut batches =
+        Batches { importing, import, batch: Batch::default(), waiting: Vec::new(), names: HashMap::new(), result };
+    let mut lines = Lines::new(input);
+    let mut bytes = 0;
+    while let Some(line) = lines.next_line().map_err(|error| Failure::file(file, &error))? {
+        if importing.progress.cancelled() {
+            // What was read is saved: less to do when it is run again.
+            batches.save()?;
+            return Err(Failure::new(Kind::Cancelled, "interrupted"));
+        }
+        importing.progress.advance(line.bytes);
+        bytes += line.bytes;
+        if !line.text.as_ref().is_ok_and(String::is_empty) {
+            batches.result.lines += 1;
+            let said = line.text.map_err(Unread::Line).and_then(|text| wire::read(&text, importing.defaults));
+            batches.take(line.number, said)?;
+        }
+        if batches.batch.len() >= BATCH || bytes >= BATCH_BYTES {
+            bytes = 0;
+            batches.save()?;
+        }
+    }
+    batches.save()?;
+    batches.offer_waiting(true)
+}
+
+/// What waits to be saved together, with the number of its line. Only one of them has anything.
+#[derive(Default)]
+struct Batch {
+    records: Vec<(u64, Portable)>,
+    links: Vec<(u64, PortableLink)>,
+    added: Vec<(u64, NewRecord, Part)>,
+}
+
+/// What a memory is in a knowledge graph.
+enum Part {
+    None,
+    /// What is known of the entity of this name.
+    Of(String),
+    /// How the entities of these names relate.
+    Between([String; 2]),
+}
+
+impl Batch {
+    fn len(&self) -> usize {
+        self.records.len() + self.links.len() + self.added.len()
+    }
+}
+
+struct Batches<'a> {
+    importing: &'a Importing<'a>,
+    import: Import<'a>,
+    batch: Batch,
+    /// Memories that refer to others that have not come yet, and the ULID of such a one.
+    waiting: Vec<(u64, Portable, String)>,
+    /// The memories of each entity.
+    names: HashMap<String, Vec<RecordId>>,
+    result: &'a mut ImportResult,
+}
+
+impl Batches<'_> {
+    /// Takes in what a line says. Things of another sort than those in the batch are saved in order.
+    fn take(&mut self, number: u64, said: Result<Line, Unread>) -> Result<(), Failure> {
+        match said {
+            Err(Unread::Line(error)) => self.result.refuse(number, error),
+            Err(Unread::File(error)) => {
+                self.save()?;
+                return Err(Failure::input(format!("line {number}: {error}")));
+            }
+            Ok(Line::Header(model)) => {
+                self.save()?;
+                let warning = model.map(|model| self.import.model(&model)).transpose();
+                match warning {
+                    Ok(warning) => self.result.warnings.extend(warning.flatten()),
+                    Err(refused @ Error::Invalid { .. }) => self.result.refuse(number, refused.to_string()),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(Line::Record(record)) => {
+                self.save_unless(|batch| &batch.records)?;
+                self.batch.records.push((number, *record));
+            }
+            Ok(Line::Link(link)) => {
+                self.save_unless(|batch| &batch.links)?;
+                self.batch.links.push((number, link));
+            }
+            Ok(Line::New(record)) => self.add(number, *record, Part::None)?,
+            Ok(Line::Entity(entity)) => {
+                for record in entity.records(&self.own_scope()) {
+                    self.add(number, record, Part::Of(entity.name.clone()))?;
+                }
+            }
+            Ok(Line::Relation(relation)) => {
+                let record = relation.record(&self.own_scope());
+                self.add(number, record, Part::Between([relation.from, relation.to]))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn own_scope(&self) -> Scope {
+        let Defaults { project, agent, .. } = self.importing.defaults;
+        Scope { agent: agent.clone(), project: project.clone() }
+    }
+
+    fn add(&mut self, number: u64, record: NewRecord, part: Part) -> Result<(), Failure> {
+        if !self.importing.viewer.sees(&record.scope) {
+            self.result.refuse(number, "project, agent: are others than those of this call".into());
+            return Ok(());
+        }
+        self.save_unless(|batch| &batch.added)?;
+        self.batch.added.push((number, record, part));
+        Ok(())
+    }
+
+    /// Saves the batch, unless all that it has are of this sort.
+    fn save_unless<T>(&mut self, of: impl Fn(&Batch) -> &Vec<T>) -> Result<(), Failure> {
+        if of(&self.batch).len() < self.batch.len() { self.save() } else { Ok(()) }
+    }
+
+    fn save(&mut self) -> Result<(), Failure> {
+        let Batch { records, links, added } = std::mem::take(&mut self.batch);
+        if !records.is_empty() {
+            self.save_records(records)?;
+        }
+        if !links.is_empty() {
+            self.offer_waiting(false)?;
+            self.save_links(links)?;
+        }
+        if !added.is_empty() {
+            self.save_added(added)?;
+        }
+        (self.importing.saved)(self.result);
+        Ok(())
+    }
+
+    fn save_records(&mut self, records: Vec<(u64, Portable)>) -> Result<(), Failure> {
+        let (numbers, records): (Vec<_>, Vec<_>) = records.into_iter().unzip();
+        let outcomes = self.import.records(&records)?;
+        for ((number, record), outcome) in numbers.into_iter().zip(records).zip(outcomes) {
+            match outcome {
+                Ok(Imported::Waits(missing)) => self.waiting.push((number, record, missing)),
+                Ok(outcome) => self.result.count(&outcome),
+                Err(error) => self.result.refuse(number, error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Offers again what refers to memories that had not come yet. `at_the_end`, none will.
+    fn offer_waiting(&mut self, at_the_end: bool) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(number, record, _)| (number, record));
+        let mut waiting = waiting.peekable();
+        while waiting.peek().is_some() {
+            self.save_records(waiting.by_ref().take(BATCH).collect())?;
+        }
+        if at_the_end {
+            for (number, _, missing) in std::mem::take(&mut self.waiting) {
+                let why = format!("body: refers to {missing}, which is neither in the file nor here; import that, too");
+                self.result.refuse(number, why);
+            }
+        }
+        Ok(())
+    }
+
+    fn save_links(&mut self, links: Vec<(u64, PortableLink)>) -> Result<(), Failure> {
+        let (numbers, links): (Vec<_>, Vec<_>) = links.into_iter().unzip();
+        for (number, outcome) in numbers.into_iter().zip(self.import.links(&links)?) {
+            match outcome {
+                Ok(outcome) => self.result.links += i64::from(outcome == Imported::Created),
+                Err(error) => self.result.refuse(number, error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn save_added(&mut self, added: Vec<(u64, NewRecord, Part)>) -> Result<(), Failure> {
+        let mut records = Vec::with_capacity(added.len());
+        let mut parts = Vec::with_capacity(added.len());
+        for (number, record, part) in added {
+            records.push(record);
+            parts.push((number, part));
+        }
+        let mut links = Vec::new();
+        for ((number, part), outcome) in parts.into_iter().zip(self.importing.engine.add_batch(&records)?) {
+            let added = match outcome {
+                Ok(added) => added,
+                Err(error) => {
+                    self.result.refuse(number, error.to_string());
+                    continue;
+                }
+            };
+            self.result.count(if added.created { &Imported::Created } else { &Imported::Duplicate });
+            match part {
+                Part::None => {}
+                Part::Of(name) => self.names.entry(name).or_default().push(added.id),
+                Part::Between(names) => {
+                    let ends = names.iter().filter_map(|name| self.names.get(name)).filter(|ids| ids.len() <= FEW);
+                    links.extend(ends.flatten().map(|&to| Link { from: added.id, kind: LinkKind::Related, to }));
+                }
+            }
+        }
+        // One that is refused has lost an end meanwhile.
+        let made = self.importing.engine.link_batch(&links, &self.importing.viewer)?;
+        self.result.links += wire::count(made.iter().filter(|made| matches!(made, Ok(true))).count() as u64);
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! The format of `memorist export` and `memorist import`: JSON Lines, each an object whose `type` says what it is. A field
+//! that is empty is left out. Times are Unix milliseconds, and may be ISO 8601 text in what is imported.
+//!
+//! # What is exported
+//!
+//! The first line says what follows, and with embeddings which model made them:
+//!
+//! ```json
+//! {"type":"memorist","format":1,"model":{"name":"all-MiniLM-L6-v2","weightsSha256":"…","pooling":"mean","dims":384}}
+//! ```
+//!
+//! Then each memory that is live, by ULID, which is what it is known by everywhere: numbers (`id`) are of one store.
+//!
+//! ```json
+//! {"type":"record","ulid":"01J…","version":2,"content":"…","entryType":"fact","source":"manual","confidence":1.0,
+//!  "importance":5,"createdAt":1767225600000,"updatedAt":1767225700000,"accessCount":0}
+//! ```
+//!
+//! Besides, where there is any: `context`, `tags`, `project`, `agent` (left out: global), `expiresAt`, `lastAccessedAt`;
+//! `body`, in which `"ulid:01J…"` stands for a memory that it refers to; `versions`, the earlier ones, oldest first, each
+//! with `version`, `since`, `until` and `reason` (when and why it was replaced) and the fields that it had; `accesses`,
+//! each with `at`, `type` (get or search), `score` and `query`; and, where asked for, `embedding`.
+//!
+//! Then each link between two of these memories, by `from`, type and `to`:
+//!
+//! ```json
+//! {"type":"link","from":"01J…","linkType":"related","to":"01J…","createdAt":1767225600000}
+//! ```
+//!
+//! Equal stores give equal bytes. What has expired, and links and references to it, stay behind.
+//!
+//! # What is imported
+//!
+//! All of that, in any order in which a memory comes before the links to it. A record needs `ulid`, `content` and
+//! `createdAt`. A memory that is new is added; one that is there in an older version is replaced, with its versions,
+//! accesses and embedding; one that is there in the same version or a newer one is left alone. A text that its scope
+//! has under another ULID is not saved again: the memory that has it stands for both. So a second import changes nothing. A
+//! line that is refused is told by its number and does not stop the others. A newer format is refused whole.
+//!
+//! A line without `type` is a memory by the parameters of `memory_add`. Lines of the types `entity` and `relation` are
+//! those of the reference memory server: see `knowledge_graph.rs`.
+
+use memorist_engine::types::{Model, NewRecord, Portable, PortableLink};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Map, Value};
+
+use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, RecordLine, Type};
+use super::knowledge_graph::{Entity, Relation};
+use super::params::AddParams;
+use super::values::Int;
+use super::{Defaults, new_record, parse};
+
+/// What a line of a file to import says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// What follows is an export, its embeddings made by this model.
+    Header(Option<Model>),
+    /// A memory with all that belongs to it.
+    Record(Box<Portable>),
+    /// A link between two of them.
+    Link(PortableLink),
+    /// A memory by the parameters of `memory_add`.
+    New(Box<NewRecord>),
+    /// A thing and what is known of it.
+    Entity(Entity),
+    /// How two things relate.
+    Relation(Relation),
+}
+
+/// Why a line cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It is no line of an import. The others may be.
+    Line(String),
+    /// It says that the others cannot be read either.
+    File(String),
+}
+
+/// Reads a line. Bounds are the engine's to check, but for those of a memory by the parameters of `memory_add`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
+    #[derive(Deserialize)]
+    struct Typed {
+        #[serde(default)]
+        r#type: Option<Value>,
+    }
+    let refuse = |error| Unread::Line(error);
+    if !line.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok() {
+        return Err(refuse("is not a JSON object".into()));
+    }
+    let typed = serde_json::from_str::<Typed>(line);
+    let typed = typed.map_err(|error| refuse(format!("is not JSON: {}", without_line(&error))))?;
+    let r#type = typed.r#type.map(serde_json::from_value).transpose();
+    match r#type.map_err(|error| refuse(format!("type: {error}")))? {
+        None => added(line, defaults).map(|new| Line::New(Box::new(new))).map_err(refuse),
+        Some(Type::Memorist) => header(line),
+        Some(Type::Record) => {
+            fields::<RecordLine>(line).map(|line| Line::Record(Box::new(line.into()))).map_err(refuse)
+        }
+        Some(Type::Link) => fields::<LinkLine>(line).map(|line| Line::Link(line.into())).map_err(refuse),
+        Some(Type::Entity) => fields(line).map(Line::Entity).map_err(refuse),
+        Some(Type::Relation) => fields(line).map(Line::Relation).map_err(refuse),
+    }
+}
+
+fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
+    let record = new_record(fields::<AddParams>(line)?, defaults);
+    record.validate().map_err(|error| error.to_string())?;
+    Ok(record)
+}
+
+fn header(line: &str) -> Result<Line, Unread> {
+    #[derive(Deserialize)]
+    struct Format {
+        format: Int,
+    }
+    let Int(format) = fields::<Format>(line).map_err(Unread::Line)?.format;
+    if format > FORMAT {
+        return Err(Unread::File(format!(
+            "it is of format {format}, of a newer memorist, and this one reads up to {FORMAT}; update memorist"
+        )));
+    }
+    let header = fields::<HeaderLine>(line).map_err(Unread::Line)?;
+    Ok(Line::Header(header.into_model()))
+}
+
+/// The fields of a line. Numbers keep every bit only when they are read from the text at once.
+fn fields<T: DeserializeOwned>(line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|error| {
+        let object = serde_json::from_str::<Map<String, Value>>(line);
+        let in_words = object.ok().and_then(|object| parse::<T>(object).err());
+        in_words.unwrap_or_else(|| without_line(&error))
+    })
+}
+
+/// The error without its line number, which counts within the line and would be taken for that of the file.
+fn without_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_engine::types::{AccessKind, Accessed, Earlier, Exported, Replaced};
+
+    use super::super::ExportLine;
+    use super::*;
+
+    fn refusal(line: &str) -> String {
+        match read(line, &Defaults::default()) {
+            Err(Unread::Line(why)) => why,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_without_type_has_the_parameters_of_memory_add() {
+        let line = r#"{"content":"x","entryType":"task","importance":7,"tags":["a"],"project":"apollo"}"#;
+        let Ok(Line::New(record)) = read(line, &Defaults::default()) else { panic!() };
+        assert_eq!((record.importance, record.scope.project.as_deref()), (7, Some("apollo")));
+    }
+
+    #[test]
+    fn a_bad_line_is_refused_with_a_reason() {
+        let ulid = r#""ulid":"01J00000000000000000000000""#;
+        for (line, reason) in [
+            ("{", "is not JSON"),
+            ("[1]", "is not a JSON object"),
+            ("x", "is not JSON"),
+            ("{}", "missing field `content`"),
+            (r#"{"content":"x","colour":"red"}"#, "unknown field `colour`, expected one of `content`"),
+            (r#"{"content":" "}"#, "content: is empty"),
+            (r#"{"content":}"#, "is not JSON: expected value at column 12"),
+            (r#"{"content":"x","importance":11}"#, "importance: 11 is outside 1 to 10"),
+            (r#"{"content":"x","expiresAt":1738540800}"#, "looks like seconds"),
+            (r#"{"content":"a\u0000b"}"#, "NUL"),
+            (r#"{"type":"rumour"}"#, "unknown variant `rumour`, expected one of `memorist`, `record`"),
+            (r#"{"type":7}"#, "invalid type: integer `7`"),
+            (r#"{"type":"record","content":"x"}"#, "missing field `ulid`"),
+            (&format!(r#"{{"type":"record",{ulid},"content":"x"}}"#), "missing field `createdAt`"),
+            (&format!(r#"{{"type":"record",{ulid},"content":"x","createdAt":1738540800}}"#), "looks like seconds"),
+            (
+                &format!(r#"{{"type":"record",{ulid},"content":"x","createdAt":1738540800000,"versions":7}}"#),
+                "versions: invalid type",
+            ),
+            (r#"{"type":"link","from":"a","to":"b","linkType":"knows","createdAt":1738540800000}"#, "`knows`"),
+            (r#"{"type":"memorist"}"#, "missing field `format`"),
+            (r#"{"type":"entity","name":7}"#, "name: invalid type"),
+        ] {
+            let error = refusal(line);
+            assert!(error.contains(reason), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_as_a_whole() {
+        let read = read(r#"{"type":"memorist","format":2,"colour":"red"}"#, &Defaults::default());
+        let Err(Unread::File(why)) = read else { panic!("{read:?}") };
+        assert!(why.contains("format 2") && why.contains("update memorist"), "{why}");
+    }
+
+    /// D7.
+    #[test]
+    fn a_line_keeps_every_bit() {
+        let text = NewRecord { confidence: 0.1 + 0.2, ..NewRecord::new("na\u{ef}ve \u{1F600} \u{2028} \"x\"") };
+        let portable = Portable {
+            ulid: "01J00000000000000000000000".into(),
+            version: 7,
+            text: text.clone(),
+            created_at: 1_738_540_800_000,
+            updated_at: 1_738_540_800_001,
+            access_count: i64::MAX,
+            last_accessed_at: None,
+            earlier: vec![Earlier {
+                version: 3,
+                since: 1_738_540_800_000,
+                replaced: Replaced { at: 1_738_540_800_001, reason: "r".into() },
+                text,
+            }],
+            accesses: vec![Accessed {
+                at: 1_738_540_800_000,
+                kind: AccessKind::Search,
+                score: Some(1.0 / 3.0),
+                query: Some("q".into()),
+            }],
+            embedding: Some(vec![0.1, -0.0, f32::MIN_POSITIVE, f32::from_bits(0x3e2a_aaab), 1e-45]),
+        };
+        let line = serde_json::to_string(&ExportLine::from(Exported::Record(Box::new(portable.clone())))).unwrap();
+        assert!(line.starts_with(r#"{"type":"record","ulid":"01J00000000000000000000000","version":7,"content":"#));
+        let Ok(Line::Record(again)) = read(&line, &Defaults::default()) else { panic!("{line}") };
+        assert_eq!(*again, portable);
+        let bits = |portable: &Portable| -> Vec<u32> {
+            portable.embedding.iter().flatten().map(|number| number.to_bits()).collect()
+        };
+        assert_eq!(bits(&again), bits(&portable));
+    }
+}

@@ -1,0 +1,132 @@
+//! What `memory_export` and `memory_import` take and answer.
+
+use memorist_engine::types::Imported;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::values::Patch;
+
+/// The file that an export without a name is written to.
+pub const DEFAULT_FILE: &str = "memories.jsonl";
+/// Refused lines that are listed; the others are counted.
+const LISTED: usize = 50;
+
+/// `memory_export`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExportParams {
+    /// Plain name of the file in the export folder; one of that name is replaced. Default memories.jsonl.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// With embeddings, so that nothing need be embedded again.
+    #[serde(default)]
+    pub embeddings: Option<bool>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_import`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportParams {
+    /// Plain name of a file in the export folder.
+    pub file: String,
+    /// As in memory_search; memories of others are refused.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// What was exported.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ExportResult {
+    /// Where to.
+    pub file: String,
+    /// Memories.
+    pub memories: i64,
+    /// Links between them.
+    pub links: i64,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ImportResult {
+    /// Lines read, without empty ones.
+    pub lines: i64,
+    /// New memories.
+    pub created: i64,
+    /// Memories that were there in an older version.
+    pub replaced: i64,
+    /// Memories whose text was there already.
+    pub duplicates: i64,
+    /// Memories that were there already, as they are or newer.
+    pub unchanged: i64,
+    /// Memories left out, for their time is over.
+    pub expired: i64,
+    /// New links.
+    pub links: i64,
+    /// Memories and links that were refused.
+    pub refused: i64,
+    /// The first of them.
+    pub errors: Vec<Refusal>,
+    /// What else there is to know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A line that was refused, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Refusal {
+    /// Counted from 1.
+    pub line: i64,
+    /// What is wrong with it.
+    pub error: String,
+}
+
+impl ImportResult {
+    /// Counts what was refused of a line.
+    pub fn refuse(&mut self, line: u64, error: String) {
+        self.refused += 1;
+        if self.errors.len() < LISTED {
+            self.errors.push(Refusal { line: super::count(line), error });
+        }
+    }
+
+    /// Counts what became of a memory.
+    pub fn count(&mut self, outcome: &Imported) {
+        match outcome {
+            Imported::Created => self.created += 1,
+            Imported::Replaced => self.replaced += 1,
+            Imported::Duplicate => self.duplicates += 1,
+            Imported::Unchanged => self.unchanged += 1,
+            Imported::Expired => self.expired += 1,
+            // It comes again.
+            Imported::Waits(_) => {}
+        }
+    }
+
+    /// Memories that are there now.
+    pub fn memories(&self) -> u64 {
+        (self.created + self.replaced + self.duplicates + self.unchanged).unsigned_abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_lines_are_listed_up_to_a_limit_and_counted_beyond_it() {
+        let mut result = ImportResult::default();
+        (1..=60).for_each(|line| result.refuse(line, "is broken".into()));
+        assert_eq!((result.refused, result.errors.len()), (60, LISTED));
+        assert_eq!(result.errors[49].line, 50);
+    }
+}

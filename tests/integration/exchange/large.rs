@@ -1,0 +1,105 @@
+//! 100,000 memories.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bench_data::memories;
+use memorist_engine::Engine;
+use memorist_engine::config::{Backend, Config};
+use memorist_engine::embed::{Embedder, HashEmbedder};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{
+    AccessKind, Accessed, Earlier, Exported, Filter, LinkKind, Mode, Model, NewRecord, PortableLink, Query, Replaced,
+    Scope, Viewer,
+};
+
+use super::{NOW, With, counted, everything, exported, import, numbered, portable};
+use crate::support::{Setup, Store, hashed};
+
+/// The done of D7: 100,000 memories, with versions, links, accesses and embeddings, into another store.
+#[test]
+fn a_hundred_thousand_memories_make_an_equal_store_with_equal_answers() {
+    const COUNT: usize = 100_000;
+    let started = Instant::now();
+    let step = |what: &str| eprintln!("{what} after {:.1?}", started.elapsed());
+    let embedder = Arc::new(HashEmbedder::new(16));
+    let exact = || Setup {
+        config: Config { backend: Backend::Exact, index_writer: false, ..hashed().config },
+        embedder: Some(embedder.clone()),
+    };
+    let (here, there) = (Store::new(exact()), Store::new(exact()));
+    let identity = embedder.identity().clone();
+    let mut all = vec![Exported::Model(Model {
+        name: identity.name,
+        weights_sha256: identity.weights_sha256,
+        pooling: identity.pooling,
+        dims: identity.dims,
+    })];
+    for (n, memory) in memories(42, COUNT).enumerate() {
+        let mut text = NewRecord::new(memory.content);
+        text.kind = memory.entry_type.parse().unwrap();
+        (text.source, text.context, text.confidence) = (memory.source, memory.context, memory.confidence);
+        (text.importance, text.tags, text.expires_at) = (memory.importance.into(), memory.tags, memory.expires_at);
+        text.scope = Scope { agent: memory.agent, project: memory.project };
+        let embedded = memorist_engine::text::embedding_text(text.context.as_deref(), &text.content);
+        let mut record = portable(n + 1, text).with(embedder.embed_query(&embedded).unwrap());
+        if n % 10 == 0 {
+            record.version = 2;
+            record.earlier.push(Earlier {
+                version: 1,
+                since: NOW,
+                replaced: Replaced { at: NOW + 1, reason: "reworded".into() },
+                text: NewRecord { content: format!("once: {n}"), ..record.text.clone() },
+            });
+        }
+        if n % 7 == 0 {
+            let score = Some(1.0 / (1.0 + n as f64));
+            record.accesses.push(Accessed { at: NOW, kind: AccessKind::Search, score, query: Some("q".into()) });
+            record.access_count = n as i64;
+            record.last_accessed_at = Some(NOW);
+        }
+        all.push(Exported::Record(Box::new(record)));
+    }
+    for n in (1..COUNT).step_by(5) {
+        all.push(Exported::Link(PortableLink {
+            from: numbered(n + 1),
+            kind: LinkKind::Related,
+            to: numbered(n / 2 + 1),
+            created_at: NOW,
+        }));
+    }
+    step("generated");
+    let told = import(&here.engine, &Viewer::OWNER, &all);
+    step("imported");
+    let wanted = counted([("record Created", COUNT), ("link Created", COUNT / 5)]);
+    assert_eq!(told, wanted);
+    let first = exported(&here.engine, &everything());
+    step("exported");
+    assert!(first == all, "what was imported is exported");
+    assert_eq!(import(&there.engine, &Viewer::OWNER, &first), wanted);
+    step("imported again");
+    assert!(exported(&there.engine, &everything()) == first, "equal stores");
+    step("exported again");
+    for engine in [&here.engine, &there.engine] {
+        engine.flush(&NoProgress).unwrap();
+        assert_eq!(engine.stats(&Filter::default()).unwrap().pending_embeddings, 0);
+    }
+    step("indexed");
+    let mut searches = 0;
+    for (n, memory) in memories(42, COUNT).enumerate().step_by(COUNT / 75) {
+        let mode = [Mode::Hybrid, Mode::Keyword, Mode::Vector][searches % 3];
+        let words: Vec<&str> = memory.content.split(' ').take(6).collect();
+        for viewer in [Viewer::OWNER, Viewer::in_project(memory.project.as_deref().unwrap_or("none"))] {
+            let query = Query { mode, filter: Filter::of(viewer), ..Query::new(words.join(" ")) };
+            let hits = |engine: &Engine| -> Vec<_> {
+                let hits = engine.search(&query).unwrap().hits.into_iter();
+                hits.map(|hit| (hit.record.ulid, hit.score.to_bits(), hit.vector_score, hit.keyword_score)).collect()
+            };
+            let found = hits(&here.engine);
+            assert!(!found.is_empty(), "{n}");
+            assert_eq!(found, hits(&there.engine), "{mode:?} {words:?}");
+            searches += 1;
+        }
+    }
+    step(&format!("{searches} searches"));
+}

@@ -1,0 +1,393 @@
+//! Everything into another store: equal stores, equal bytes, and merging. Rows T38 and D7 of the specification.
+//!
+//! | file | what it asks |
+//! |---|---|
+//! | `files.rs` | the files, by the command line |
+//! | `large.rs` | 100,000 memories |
+//!
+//! Here: merging, and who may.
+
+mod files;
+mod large;
+
+use std::collections::BTreeMap;
+
+use memorist_engine::config::Config;
+use memorist_engine::embed::{Embedder, HashEmbedder};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::records::AccessKind;
+use memorist_engine::types::{
+    Earlier, Export, Exported, Filter, Imported, Kind, Link, LinkKind, ListQuery, Mode, Model, NewRecord, Portable,
+    Query, RecordId, RecordUpdate, Replaced, Scope, Viewer,
+};
+use memorist_engine::{Engine, Error};
+use serde_json::json;
+
+use crate::support::{DIMS, Setup, Store, hashed};
+
+const NOW: i64 = 1_767_225_600_000;
+
+/// The ULID of this number.
+fn numbered(number: usize) -> String {
+    let digits = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    (0..26).rev().map(|place| char::from(digits[(number as u128 >> (5 * place)) as usize % 32])).collect()
+}
+
+fn everything() -> Export {
+    Export { embeddings: true, accesses: true, ..Export::default() }
+}
+
+fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
+    let mut all = Vec::new();
+    engine
+        .export(export, |exported| {
+            all.push(exported);
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+    all
+}
+
+/// Imports what was exported, and counts what became of it.
+fn import(engine: &Engine, viewer: &Viewer, all: &[Exported]) -> BTreeMap<String, usize> {
+    let mut import = engine.import(viewer.clone()).unwrap();
+    let (mut records, mut links, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    for one in all {
+        match one {
+            Exported::Model(model) => assert_eq!(import.model(model).unwrap(), None),
+            Exported::Record(record) => records.push((**record).clone()),
+            Exported::Link(link) => links.push(link.clone()),
+        }
+    }
+    for batch in records.chunks(1_000) {
+        let told = import.records(batch).unwrap();
+        let waiting = batch.iter().zip(&told).filter(|(_, outcome)| matches!(outcome, Ok(Imported::Waits(_))));
+        let waiting: Vec<Portable> = waiting.map(|(record, _)| record.clone()).collect();
+        outcomes.extend(told.into_iter().filter(|outcome| !matches!(outcome, Ok(Imported::Waits(_)))));
+        outcomes.extend(import.records(&waiting).unwrap());
+    }
+    let mut counts = BTreeMap::new();
+    let mut count = |what: &str, outcome: Result<Imported, Error>| {
+        let outcome = outcome.map_or_else(|error| error.to_string(), |outcome| format!("{what} {outcome:?}"));
+        *counts.entry(outcome).or_insert(0) += 1;
+    };
+    outcomes.into_iter().for_each(|outcome| count("record", outcome));
+    for batch in links.chunks(1_000) {
+        import.links(batch).unwrap().into_iter().for_each(|outcome| count("link", outcome));
+    }
+    counts
+}
+
+fn counted<const N: usize>(counts: [(&str, usize); N]) -> BTreeMap<String, usize> {
+    counts.into_iter().map(|(what, count)| (what.to_owned(), count)).collect()
+}
+
+fn assert_sound(engine: &Engine) {
+    let diagnosis = engine.doctor(false, &NoProgress).unwrap();
+    let problems: Vec<_> = diagnosis.checks.iter().filter(|check| !check.ok).collect();
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+/// What a search finds, by ULID, with its scores. Memories of one score may come in any order, and at the end any of them.
+fn found(engine: &Engine, query: &Query) -> Vec<(u64, Vec<String>)> {
+    let mut found: Vec<(u64, Vec<String>)> = Vec::new();
+    for hit in engine.search(query).unwrap().hits {
+        match found.last_mut() {
+            Some((score, ulids)) if *score == hit.score.to_bits() => ulids.push(hit.record.ulid),
+            _ => found.push((hit.score.to_bits(), vec![hit.record.ulid])),
+        }
+    }
+    found.iter_mut().for_each(|(_, ulids)| ulids.sort());
+    found.pop().map_or(found.clone(), |(score, _)| [found, vec![(score, Vec::new())]].concat())
+}
+
+fn scope(agent: Option<&str>, project: Option<&str>) -> Scope {
+    Scope { agent: agent.map(Into::into), project: project.map(Into::into) }
+}
+
+/// Searches leave no trace: two stores stay equal while both are searched.
+fn silent() -> Setup {
+    Setup { config: Config { log_searches: false, ..hashed().config }, ..hashed() }
+}
+
+/// A store that has some of everything.
+fn rich() -> Store {
+    let store = Store::new(silent());
+    let engine = &store.engine;
+    let mut ids = Vec::new();
+    for (at, scope) in [
+        scope(None, None),
+        scope(Some("ann"), None),
+        scope(None, Some("atlas")),
+        scope(Some("ann"), Some("atlas")),
+        scope(Some("\u{1F600} bob"), Some("Größe \"x\"\n")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for n in 0..8 {
+            let mut record = NewRecord::new(format!("note {n} of the h\u{e4}rbour \u{2028} 港 in room {at}"));
+            record.kind = Kind::ALL[n];
+            record.confidence = 1.0 / (3.0 + n as f64);
+            record.importance = 1 + n as i64;
+            record.tags = vec![format!("tag {n}"), "e\u{301}".into()];
+            record.context = (n % 2 == 0).then(|| format!("said at {n}"));
+            record.expires_at = (n == 3).then_some(4_102_444_800_000);
+            record.scope = scope.clone();
+            ids.push(engine.add(&record).unwrap().id);
+        }
+    }
+    let anna = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Anna" })).unwrap()).unwrap().id;
+    let gone = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Gone" })).unwrap()).unwrap().id;
+    let project = json!({ "name": "Ark", "primary_contact_id": gone, "participants": ["Noah", anna, gone] });
+    let ark = engine.add(&NewRecord::of_body(Kind::Project, project).unwrap()).unwrap().id;
+    let profile = json!({ "likes": [1, 2.5, null, "tea"], "big": 12_345_678_901_234_567_u64 });
+    engine.add(&NewRecord::of_body(Kind::Profile, profile).unwrap()).unwrap();
+    for _ in 0..2 {
+        let turn = json!({ "user_message": "done?", "agent_response": "done" });
+        engine.add(&NewRecord::of_body(Kind::Conversation, turn).unwrap()).unwrap();
+    }
+    // Later than what refers to it, so that it may come after in an export.
+    let late = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Late" })).unwrap()).unwrap().id;
+    let body = json!({ "name": "Ark", "primary_contact_id": late, "participants": [anna] });
+    let update = RecordUpdate { body: Some(Some(body)), reason: Some("Noah left".into()), ..Default::default() };
+    engine.update(ark, &update, &Viewer::OWNER).unwrap();
+    engine.delete(gone, &Viewer::OWNER).unwrap();
+    for (n, &id) in ids.iter().enumerate().step_by(5) {
+        for round in 0..=n % 3 {
+            let update = RecordUpdate {
+                content: Some(format!("note {n} rewritten {round}")),
+                kind: Some(Kind::Insight),
+                reason: Some(format!("because {round}")),
+                ..Default::default()
+            };
+            engine.update(id, &update, &Viewer::OWNER).unwrap();
+        }
+    }
+    engine.roll_back(ids[10], 1, None, &Viewer::OWNER).unwrap();
+    for (n, &id) in ids.iter().enumerate().skip(1) {
+        let kind = LinkKind::ALL[n % 5];
+        let kind = if kind == LinkKind::Supersedes && n % 10 != 2 { LinkKind::Related } else { kind };
+        engine.link(Link { from: id, to: ids[n / 2], kind }, &Viewer::OWNER).unwrap();
+    }
+    for (n, &id) in ids.iter().enumerate().step_by(3) {
+        engine.log_access(id, AccessKind::Search, Some(0.1 * n as f64), Some("h\u{e4}rbour")).unwrap();
+        engine.get(id, &Viewer::OWNER).unwrap();
+    }
+    store.settle();
+    store
+}
+
+/// D7: what an export shows is what its reader sees, and what was searched for is not among it.
+#[test]
+fn an_export_holds_what_its_viewer_sees() {
+    let store = rich();
+    let all = exported(&store.engine, &Export::of(Viewer::in_project("atlas")));
+    let mut ulids = Vec::new();
+    for one in &all {
+        match one {
+            Exported::Record(record) => {
+                assert!(Viewer::in_project("atlas").sees(&record.text.scope));
+                assert!(record.accesses.is_empty() && record.embedding.is_none());
+                ulids.push(record.ulid.clone());
+            }
+            Exported::Link(link) => assert!(ulids.contains(&link.from) && ulids.contains(&link.to)),
+            Exported::Model(_) => panic!("no embeddings were asked for"),
+        }
+    }
+    assert!(ulids.is_sorted() && ulids.len() > 20, "{}", ulids.len());
+    assert!(
+        exported(&store.engine, &Export::of(Viewer::OWNER))
+            .iter()
+            .any(|one| matches!(one, Exported::Record(record) if !record.accesses.is_empty()))
+    );
+}
+
+fn ulid(engine: &Engine, id: RecordId) -> String {
+    engine.peek(id, &Viewer::OWNER).unwrap().unwrap().ulid
+}
+
+fn rewrite(engine: &Engine, id: RecordId, text: &str) {
+    let update = RecordUpdate { content: Some(text.into()), ..Default::default() };
+    engine.update(id, &update, &Viewer::OWNER).unwrap();
+}
+
+/// D7.
+#[test]
+fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
+    let (here, there) = (Store::new(hashed()), Store::new(hashed()));
+    for n in 0..4 {
+        here.add(&format!("shared heron {n}"));
+    }
+    assert_eq!(
+        import(&there.engine, &Viewer::OWNER, &exported(&here.engine, &everything())),
+        counted([("record Created", 4)])
+    );
+    let id_there = |id: RecordId| {
+        let wanted = ulid(&here.engine, id);
+        let all = there.engine.list(&ListQuery { limit: 100, ..Default::default() }).unwrap();
+        all.into_iter().find(|record| record.ulid == wanted).unwrap().id
+    };
+    // Newer here; newer there; new here, as another memory there; a link to it.
+    rewrite(&here.engine, 1, "a pelican");
+    rewrite(&here.engine, 1, "a flamingo");
+    rewrite(&there.engine, id_there(2), "a stork");
+    let twin = here.add("the same in both");
+    let own = there.add("the same in both");
+    here.engine.link(Link { from: twin, to: 3, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+    here.settle();
+    there.settle();
+    let wanted = [("record Replaced", 1), ("record Unchanged", 3), ("record Duplicate", 1), ("link Created", 1)];
+    let all = exported(&here.engine, &everything());
+    assert_eq!(import(&there.engine, &Viewer::OWNER, &all), counted(wanted));
+    assert_eq!(there.engine.links(own, &Viewer::OWNER).unwrap()[0].to, id_there(3));
+    let flamingo = there.engine.history(id_there(1), &Viewer::OWNER, None, 10).unwrap();
+    let texts: Vec<_> = flamingo.iter().map(|version| (version.version, version.content.as_str())).collect();
+    assert_eq!(texts, [(3, "a flamingo"), (2, "a pelican"), (1, "shared heron 0")]);
+    for settled in [false, true] {
+        if settled {
+            there.engine.flush(&NoProgress).unwrap();
+            assert_sound(&there.engine);
+        }
+        for mode in [Mode::Keyword, Mode::Vector, Mode::Hybrid] {
+            let first = there.find(&Query { mode, ..Query::new("flamingo") })[0];
+            assert_eq!(first, id_there(1), "{mode:?}");
+        }
+        assert_eq!(
+            there.find(&Query { mode: Mode::Keyword, ..Query::new("heron") }).len(),
+            2,
+            "what it was is not found"
+        );
+        assert_eq!(there.find(&Query { mode: Mode::Keyword, ..Query::new("stork") }), [id_there(2)]);
+    }
+    // The same again changes nothing.
+    let before = exported(&there.engine, &everything());
+    let wanted = [("record Unchanged", 4), ("record Duplicate", 1), ("link Unchanged", 1)];
+    assert_eq!(import(&there.engine, &Viewer::OWNER, &all), counted(wanted));
+    assert_eq!(exported(&there.engine, &everything()), before);
+    // A newer text that another memory has there is refused, and nothing of it is taken.
+    rewrite(&here.engine, 4, "a stork");
+    let told = import(&there.engine, &Viewer::OWNER, &exported(&here.engine, &everything()));
+    assert!(told.keys().any(|why| why.contains("has this text already")), "{told:?}");
+    assert_eq!(exported(&there.engine, &everything()), before);
+    assert_sound(&there.engine);
+}
+
+/// D7: nobody writes into what he does not see, nor takes over what is not his by its ULID.
+#[test]
+fn an_import_writes_only_where_its_viewer_could() {
+    let (here, there) = (Store::new(hashed()), Store::new(hashed()));
+    let bob = Viewer::of_agent("bob");
+    for (agent, text) in [(Some("ann"), "of ann"), (Some("bob"), "of bob"), (None, "of all")] {
+        here.engine.add(&NewRecord { scope: scope(agent, None), ..NewRecord::new(text) }).unwrap();
+    }
+    here.engine.link(Link { from: 2, to: 1, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+    let mut all = exported(&here.engine, &everything());
+    let told = import(&there.engine, &bob, &all);
+    assert_eq!(told["record Created"], 2, "{told:?}");
+    assert!(told.keys().any(|why| why.starts_with("agent: ")), "{told:?}");
+    assert!(told.keys().any(|why| why.contains("neither in this store")), "{told:?}");
+    assert_eq!(there.engine.stats(&Filter::default()).unwrap().total, 2);
+
+    import(&there.engine, &Viewer::OWNER, &all);
+    let before = exported(&there.engine, &everything());
+    for one in &mut all {
+        if let Exported::Record(record) = one
+            && record.text.content == "of ann"
+        {
+            (record.version, record.text.scope) = (9, scope(Some("bob"), None));
+        }
+    }
+    let told = import(&there.engine, &bob, &all);
+    assert!(told.keys().any(|why| why.starts_with("ulid: ") && why.contains("another project or agent")), "{told:?}");
+    assert_eq!(exported(&there.engine, &everything()), before);
+    let changed = exported(&here.engine, &everything());
+    let update = RecordUpdate { content: Some("of ann, later".into()), ..Default::default() };
+    here.engine.update(1, &update, &Viewer::OWNER).unwrap();
+    import(&there.engine, &bob, &exported(&here.engine, &everything()));
+    assert_eq!(exported(&there.engine, &everything()), changed, "a newer version of ann's does not come by bob");
+}
+
+/// D7: what would be refused or redacted of a write is so of an import, in earlier versions too.
+#[test]
+fn secrets_do_not_come_in_by_an_import() {
+    let store = Store::new(hashed());
+    let secret = "password: hunter2-correct-horse";
+    let text = NewRecord::new("fine");
+    let with = |earlier: &str, reason: &str, now: &str| {
+        let replaced = Replaced { at: NOW, reason: reason.into() };
+        let earlier = Earlier { version: 1, since: NOW, replaced, text: NewRecord::new(earlier) };
+        Portable { version: 2, earlier: vec![earlier], text: NewRecord::new(now), ..portable(1, text.clone()) }
+    };
+    let mut import = store.engine.import(Viewer::OWNER).unwrap();
+    let batch = [with(secret, "r", "x"), with("y", secret, "x"), with("y", "r", secret), with("y", "r", "kept")];
+    let told: Vec<_> =
+        import.records(&batch).unwrap().into_iter().map(|told| told.map_err(|e| e.to_string())).collect();
+    for (told, field) in told.iter().zip(["versions: 1: content: ", "versions: 1: reason: ", "content: "]) {
+        let error = told.as_ref().unwrap_err();
+        assert!(error.starts_with(field) && !error.contains("hunter2"), "{error}");
+    }
+    assert_eq!(told[3], Ok(Imported::Created));
+    let redacting = Setup {
+        config: Config { sensitive: memorist_engine::sensitive::Sensitive::Redact, ..hashed().config },
+        ..hashed()
+    };
+    let redacting = Store::new(redacting);
+    let batch = [with(secret, secret, secret)];
+    assert_eq!(
+        redacting.engine.import(Viewer::OWNER).unwrap().records(&batch).unwrap()[0].as_ref().unwrap(),
+        &Imported::Created
+    );
+    assert!(!format!("{:?}", exported(&redacting.engine, &everything())).contains("hunter2"));
+}
+
+/// A memory of the test's own making, with a ULID of this number.
+fn portable(number: usize, text: NewRecord) -> Portable {
+    Portable {
+        ulid: numbered(number),
+        version: 1,
+        text,
+        created_at: NOW,
+        updated_at: NOW,
+        access_count: 0,
+        last_accessed_at: None,
+        earlier: Vec::new(),
+        accesses: Vec::new(),
+        embedding: None,
+    }
+}
+
+/// D7: the embeddings of another model are passed over, and made anew.
+#[test]
+fn embeddings_of_another_model_are_of_no_use() {
+    let store = Store::new(hashed());
+    let mut import = store.engine.import(Viewer::OWNER).unwrap();
+    let identity = HashEmbedder::new(DIMS).identity().clone();
+    let other =
+        Model { name: "other".into(), weights_sha256: "f".repeat(64), pooling: identity.pooling.clone(), dims: 3 };
+    let warning = import.model(&other).unwrap().unwrap();
+    assert!(warning.contains("other") && warning.contains("made anew"), "{warning}");
+    let embedded = Portable { embedding: Some(vec![1.0, 0.0, 0.0]), ..portable(1, NewRecord::new("a heron")) };
+    assert_eq!(import.records(std::slice::from_ref(&embedded)).unwrap()[0].as_ref().unwrap(), &Imported::Created);
+    let own = Model { name: identity.name, weights_sha256: identity.weights_sha256, dims: DIMS, ..other };
+    assert_eq!(import.model(&own).unwrap(), None);
+    let mut refused = |portable: Portable| import.records(&[portable]).unwrap().remove(0).unwrap_err().to_string();
+    assert!(
+        refused(Portable { text: NewRecord::new("b"), ..portable(2, NewRecord::new("b")) }.with(vec![1.0, 0.0]))
+            .contains("2 numbers")
+    );
+    assert!(refused(portable(3, NewRecord::new("c")).with(vec![0.5; DIMS])).contains("its length must be 1"));
+    store.settle();
+    assert_eq!(store.find(&Query { mode: Mode::Vector, ..Query::new("heron") }).len(), 1);
+    assert_sound(&store.engine);
+}
+
+trait With {
+    fn with(self, embedding: Vec<f32>) -> Self;
+}
+
+impl With for Portable {
+    fn with(self, embedding: Vec<f32>) -> Self {
+        Portable { embedding: Some(embedding), ..self }
+    }
+}
