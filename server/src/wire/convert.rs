@@ -98,11 +98,16 @@ pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -
     let (found, explain) = (reply.hits.len(), reply.explain);
     let mut results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
     let mut warnings = reply.warnings;
+    let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
+    if before.is_some_and(|before| before.tier != reply.tier) {
+        warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
+    }
     let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
     warnings.extend(most.and_then(|most| fit(&mut results, most)));
     let offset = query.offset + results.len();
     let goes_on = reply.more || results.len() < found;
-    let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| Cursor { offset, pool: explain.pool }.to_text(query));
+    let next = Cursor { offset, pool: explain.pool, tier: reply.tier };
+    let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
     if next_cursor.is_none() {
         warnings.extend(end_of_pages(goes_on, query, &explain));
     }
@@ -269,7 +274,7 @@ fn scoped(given: Patch<String>, default: &Option<String>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memorist_engine::types::{Kind, Mode, Scope};
+    use memorist_engine::types::{Kind, Mode, Scope, Tier};
     use serde_json::{Value, json};
 
     fn params(value: Value) -> AddParams {
@@ -414,9 +419,15 @@ mod tests {
         let page = |offset: usize, more: bool, found: usize| {
             let mut reply = reply("dark mode");
             (reply.more, reply.explain.pool, reply.explain.vector_candidates) = (more, 50, found);
-            let cursor = (offset > 0).then(|| Cursor { offset, pool: 50 }.to_text(&first));
+            let before = Cursor { offset, pool: 50, tier: reply.tier };
+            let cursor = (offset > 0).then(|| before.to_text(&first));
             answer(reply, &search(json!({ "query": "dark", "cursor": cursor })))
         };
+        let mut by_words = reply("dark mode");
+        (by_words.tier, by_words.more) = (Tier::Keyword, true);
+        let cursor = Cursor { offset: 1, pool: 50, tier: Tier::Full }.to_text(&first);
+        let turned = answer(by_words, &search(json!({ "query": "dark", "cursor": cursor })));
+        assert!(turned["warnings"][0].as_str().unwrap().starts_with("another ranking"), "{turned}");
         let says = |value: &Value, what: &str| value["warnings"][0].as_str().is_some_and(|text| text.contains(what));
         assert!(page(0, true, 50)["nextCursor"].as_str().unwrap().starts_with("1-50-"));
         assert!(page(0, true, 50).get("warnings").is_none());

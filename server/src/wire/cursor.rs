@@ -1,7 +1,7 @@
 //! Where a search goes on. A cursor holds all that is needed for its next page, so that nothing is kept for it.
 
 use memorist_engine::text::content_hash;
-use memorist_engine::types::{MAX_LIMIT, Query};
+use memorist_engine::types::{MAX_LIMIT, Query, Tier};
 use memorist_engine::{Error, Result};
 
 /// Characters of the mark by which a search knows a cursor for its own.
@@ -14,12 +14,17 @@ pub struct Cursor {
     pub offset: usize,
     /// Candidates that the first page asked of each side: with as many, the ranking is the same.
     pub pool: usize,
+    /// How the first page was answered: otherwise the ranking is another.
+    pub tier: Tier,
 }
+
+/// Every tier, by its number in a cursor.
+const TIERS: [Tier; 3] = [Tier::Full, Tier::Keyword, Tier::Substring];
 
 impl Cursor {
     /// As text, for the search that `query` is a page of.
     pub fn to_text(self, query: &Query) -> String {
-        format!("{}-{}-{}", self.offset, self.pool, self.mark(query))
+        format!("{}-{}-{}-{}", self.offset, self.pool, self.tier as usize, self.mark(query))
     }
 
     /// Reads what [`Cursor::to_text`] wrote.
@@ -35,9 +40,10 @@ impl Cursor {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut numbers = text.splitn(3, '-').map(str::parse::<usize>);
-        let (offset, pool) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-        (1..MAX_LIMIT).contains(&offset).then_some(Cursor { offset, pool })
+        let mut numbers = text.splitn(4, '-').map(str::parse::<usize>);
+        let mut number = || numbers.next()?.ok();
+        let (offset, pool, tier) = (number()?, number()?, *TIERS.get(number()?)?);
+        (1..MAX_LIMIT).contains(&offset).then_some(Cursor { offset, pool, tier })
     }
 
     /// The query that this page is of, wherever in its ranking it begins.
@@ -60,12 +66,16 @@ mod tests {
     use super::*;
     use memorist_engine::types::{Filter, Mode, Viewer, Weights};
 
-    const CURSOR: Cursor = Cursor { offset: 10, pool: 50 };
+    const CURSOR: Cursor = Cursor { offset: 10, pool: 50, tier: Tier::Full };
 
     #[test]
     fn a_cursor_is_of_every_page_of_its_search_and_of_no_other() {
         let query = Query::new("harbour");
         let text = CURSOR.to_text(&query);
+        for tier in TIERS {
+            let cursor = Cursor { tier, ..CURSOR };
+            assert_eq!(Cursor::read(&cursor.to_text(&query), &query).unwrap(), cursor);
+        }
         let page = CURSOR.page_of(Query { limit: 3, ..query.clone() });
         assert_eq!((page.offset, page.pool, page.limit), (10, Some(50), 3));
         assert_eq!(Cursor::read(&text, &page).unwrap(), CURSOR);
@@ -93,14 +103,16 @@ mod tests {
         let beyond = Cursor { offset: MAX_LIMIT, ..CURSOR }.to_text(&query);
         let moved = text.replacen("10-", "11-", 1);
         let spelled = format!("+{text}");
-        for text in ["", "-", "10", "10-50", "10-50-", "9999999999999999999999-1-1", &beyond, &moved, &spelled] {
+        for text in
+            ["", "-", "10", "10-50", "10-50-", "10-50-3-x", "9999999999999999999999-1-0-1", &beyond, &moved, &spelled]
+        {
             assert!(Cursor::read(text, &query).is_err(), "{text}");
         }
     }
 
     #[test]
     fn the_last_page_ends_at_the_most_that_a_search_shows() {
-        let page = Cursor { offset: MAX_LIMIT - 4, pool: 50 }.page_of(Query::new("harbour"));
+        let page = Cursor { offset: MAX_LIMIT - 4, ..CURSOR }.page_of(Query::new("harbour"));
         assert_eq!(page.limit, 4);
         page.validate().unwrap();
     }

@@ -294,9 +294,11 @@ fn item(record: Record) -> Item {
     }
 }
 
-/// Title and description of a memory: those of its body, or the beginning of its text, and the text.
+/// Title and description of a memory: those of its body, while its text is what that says; else the beginning of its
+/// text, and the text.
 pub fn titled(record: &Record) -> (String, String) {
-    let of_body = |name| record.body.as_ref().and_then(|body: &Body| body.get(name)).and_then(Value::as_str);
+    let body = record.body.as_ref().filter(|body| body.text().as_ref() == Some(&record.content));
+    let of_body = |name| body.and_then(|body: &Body| body.get(name)).and_then(Value::as_str);
     if let (Some(title), Some(description)) = (of_body("title"), of_body("description")) {
         return (title.to_owned(), description.to_owned());
     }
@@ -443,8 +445,10 @@ mod tests {
         assert_eq!(told(&record(1, &"é".repeat(100))), format!("{}…", "é".repeat(79)));
         let body =
             Body::new(Kind::Decision, serde_json::json!({ "title": "Wind", "description": "It is free" })).unwrap();
-        let titled = titled(&Record { body: Some(body), ..record(1, "Wind It is free") });
-        assert_eq!(titled, ("Wind".to_owned(), "It is free".to_owned()));
+        let text = body.text().unwrap();
+        let of_body = Record { body: Some(body), ..record(1, &text) };
+        assert_eq!(titled(&of_body), ("Wind".to_owned(), "It is free".to_owned()));
+        assert_eq!(told(&Record { content: "Wind costs a mast".into(), ..of_body }), "Wind costs a mast");
     }
 
     #[test]
