@@ -59,16 +59,16 @@ fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end()
     assert!(engine.link(link(c, LinkKind::Related, a), &seen).unwrap());
     let own = LinkKind::ALL.map(|kind| link(a, kind, b));
     let to_c = link(c, LinkKind::Related, a);
-    assert_eq!(engine.links(a, &seen).unwrap(), [&own[..], &[to_c]].concat(), "not what leads out of view");
-    assert_eq!(engine.links(a, &Viewer::OWNER).unwrap(), [&own[..], &[across, to_c]].concat());
-    assert!(matches!(engine.links(theirs, &seen), Err(Error::NotFound(id)) if id == theirs));
+    assert_eq!(engine.links(a, &seen, usize::MAX).unwrap(), [&own[..], &[to_c]].concat(), "not what leads out of view");
+    assert_eq!(engine.links(a, &Viewer::OWNER, usize::MAX).unwrap(), [&own[..], &[across, to_c]].concat());
+    assert!(matches!(engine.links(theirs, &seen, usize::MAX), Err(Error::NotFound(id)) if id == theirs));
     let past = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
     drop(engine.update(c, &past, &Viewer::OWNER));
-    assert_eq!(engine.links(a, &seen).unwrap(), own, "nor to what has expired");
+    assert_eq!(engine.links(a, &seen, usize::MAX).unwrap(), own, "nor to what has expired");
     assert!(!engine.unlink(across, &seen).unwrap());
     assert!(engine.unlink(across, &Viewer::OWNER).unwrap());
     assert!(engine.delete(b, &Viewer::OWNER).unwrap());
-    assert_eq!(engine.links(a, &Viewer::OWNER).unwrap(), []);
+    assert_eq!(engine.links(a, &Viewer::OWNER, usize::MAX).unwrap(), []);
     assert!(engine.link(link(a, LinkKind::Related, a), &seen).unwrap_err().to_string().starts_with("toId: "));
     let [d, e] = ["d", "e"].map(|text| add(engine, text, None));
     let batch = [link(a, LinkKind::Related, a), link(d, LinkKind::Caused, e), link(d, LinkKind::Caused, 99)];
@@ -76,7 +76,7 @@ fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end()
         [Err(Error::Invalid { .. }), Ok(true), Err(Error::NotFound(99))] => {}
         outcomes => panic!("{outcomes:?}"),
     }
-    assert_eq!(engine.links(e, &seen).unwrap(), batch[1..2]);
+    assert_eq!(engine.links(e, &seen, usize::MAX).unwrap(), batch[1..2]);
     let error = engine.link(link(a, LinkKind::Related, b), &Viewer::in_project(Reach::EVERY)).unwrap_err();
     assert!(error.to_string().starts_with("project: "), "{error}");
 }
@@ -288,6 +288,18 @@ struct Model {
 }
 
 impl Model {
+    /// Whether a record would come to supersede itself.
+    fn would_be_a_ring(&self, from: RecordId, kind: LinkKind, to: RecordId) -> bool {
+        let mut older = vec![to];
+        for at in 0.. {
+            let Some(&id) = older.get(at) else { break };
+            let next = self.links.iter().filter(|link| (link.0, link.1) == (id, LinkKind::Supersedes));
+            let next: Vec<RecordId> = next.map(|link| link.2).filter(|id| !older.contains(id)).collect();
+            older.extend(next);
+        }
+        kind == LinkKind::Supersedes && older.contains(&from)
+    }
+
     fn pick(&self, which: usize) -> RecordId {
         if self.ids.is_empty() { 1 } else { self.ids[which % self.ids.len()] }
     }
@@ -371,6 +383,10 @@ fn perform(step: &Step, engine: &Engine, model: &mut Model) {
             match (outcome, missing) {
                 (Err(Error::Invalid { field: "toId", .. }), _) => assert_eq!(from, to),
                 (Err(Error::NotFound(id)), missing) => assert_eq!(Some(id), missing),
+                (Err(Error::Invalid { field: "linkType", .. }), None) => {
+                    assert!(model.would_be_a_ring(from, *kind, to))
+                }
+                (Ok(_), None) if model.would_be_a_ring(from, *kind, to) => panic!("{from} supersedes itself"),
                 (outcome, None) if from != to => assert_eq!(outcome.unwrap(), model.links.insert((from, *kind, to))),
                 (outcome, missing) => panic!("{outcome:?} from {from} to {to} without {missing:?}"),
             }
@@ -422,7 +438,7 @@ fn compare(engine: &Engine, model: &Model, at: usize) {
                 assert_eq!(hop.path.len(), hop.depth);
             }
         }
-        match engine.links(start, &viewer) {
+        match engine.links(start, &viewer, usize::MAX) {
             Err(Error::NotFound(_)) => assert!(!model.is_live(start, &viewer)),
             links => {
                 let mut links: Vec<_> = links.unwrap().iter().map(|link| (link.kind, link.other_end(start))).collect();

@@ -30,13 +30,13 @@ impl Engine {
         self.sync.records.unlink(link, viewer)
     }
 
-    /// The links from a memory and to it, those from it first, as far as `viewer` sees what is at their other end.
+    /// At most `limit` of the links from a memory and to it, those from it first, as far as `viewer` sees what is at their other end.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live memory that `viewer` sees has this id.
-    pub fn links(&self, id: RecordId, viewer: &Viewer) -> Result<Vec<Link>> {
+    pub fn links(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Link>> {
         viewer.validate()?;
-        self.sync.records.snapshot()?.links(id, viewer, now())?.ok_or(Error::NotFound(id))
+        self.sync.records.snapshot()?.links(id, viewer, limit, now())?.ok_or(Error::NotFound(id))
     }
 
     /// What hangs together with a memory; nothing when it is not there, or not seen.

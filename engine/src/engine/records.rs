@@ -1,6 +1,7 @@
 //! Saving, fetching, changing and deleting records.
 
 use super::Engine;
+use super::search::logged;
 use crate::error::{Error, Result};
 use crate::records::{Access, AccessKind};
 use crate::sync::{Wake, now};
@@ -101,7 +102,9 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`] when others keep the store busy.
     pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
-        self.sync.records.record_access(&[Access { id, kind, score, query, counts: true }], now())
+        let query = query.map(logged);
+        let access = Access { id, kind, score, query: query.as_deref(), counts: true };
+        self.sync.records.record_access(&[access], now())
     }
 
     /// Changes a record; the version before is kept.

@@ -13,7 +13,8 @@ impl Records {
     /// Makes a link between two live records that `viewer` sees. Returns whether it is new.
     ///
     /// # Errors
-    /// [`Error::NotFound`] names the record that is missing; [`Error::Invalid`] when it is one and the same.
+    /// [`Error::NotFound`] names the record that is missing; [`Error::Invalid`] when it is one and the same, or would come
+    /// to supersede itself.
     pub fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
         self.write(|tx| insert(tx, link, viewer, now, now))
     }
@@ -45,22 +46,26 @@ impl Records {
 }
 
 impl Snapshot {
-    /// The links from a record and to it, those from it first, whose other end is live and seen by `viewer`; each in the
-    /// order of kinds, then of ids. `None` when the record itself is not.
-    pub fn links(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Vec<Link>>> {
+    /// At most `limit` of the links from a record and to it, those from it first, whose other end is live and seen by
+    /// `viewer`; each in the order of kinds, then of ids. `None` when the record itself is not. Of a hub with many more
+    /// no others are read: the indexes have them in this order.
+    pub fn links(&self, id: RecordId, viewer: &Viewer, limit: usize, now: Millis) -> Result<Option<Vec<Link>>> {
         if !is_live(self.conn(), id, viewer, now)? {
             return Ok(None);
         }
-        let mut statement = self.conn().prepare_cached(
-            "SELECT from_id, kind, to_id, 0 AS backward FROM links WHERE from_id = ?1
-             UNION ALL SELECT from_id, kind, to_id, 1 FROM links WHERE to_id = ?1
-             ORDER BY backward, kind, from_id, to_id",
-        )?;
         let mut links = Vec::new();
-        for link in statement.query_map([id], to_link)? {
-            let link = link?;
-            if is_live(self.conn(), link.other_end(id), viewer, now)? {
-                links.push(link);
+        for sql in [
+            "SELECT from_id, kind, to_id FROM links WHERE from_id = ? ORDER BY kind, to_id",
+            "SELECT from_id, kind, to_id FROM links INDEXED BY links_to WHERE to_id = ? ORDER BY kind, from_id",
+        ] {
+            let mut statement = self.conn().prepare_cached(sql)?;
+            let mut found = statement.query_map([id], to_link)?;
+            while links.len() < limit
+                && let Some(link) = found.next().transpose()?
+            {
+                if is_live(self.conn(), link.other_end(id), viewer, now)? {
+                    links.push(link);
+                }
             }
         }
         Ok(Some(links))
@@ -94,7 +99,8 @@ impl Snapshot {
     }
 }
 
-/// Makes a link as of `made_at` between two that are live `now`.
+/// Makes a link as of `made_at` between two that are live `now`. What would come to supersede itself is refused: all of
+/// the ring would be hidden from every search.
 pub(super) fn insert(conn: &Connection, link: Link, viewer: &Viewer, made_at: Millis, now: Millis) -> Result<bool> {
     if link.from == link.to {
         return Err(Error::invalid("toId", format!("{} is the memory itself", link.to)));
@@ -104,11 +110,25 @@ pub(super) fn insert(conn: &Connection, link: Link, viewer: &Viewer, made_at: Mi
             return Err(Error::NotFound(id));
         }
     }
+    if link.kind == LinkKind::Supersedes && supersedes(conn, link.to, link.from)? {
+        let why = format!("memory {} supersedes memory {} already; remove that link first", link.to, link.from);
+        return Err(Error::invalid("linkType", why));
+    }
     let mut insert = conn.prepare_cached(
         "INSERT INTO links SELECT f.id, ?2, t.id, f.scope_id, t.scope_id, ?4 FROM records f, records t
          WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING",
     )?;
     Ok(insert.execute((link.from, link_code(link.kind), link.to, made_at))? == 1)
+}
+
+/// Whether a record supersedes another, or what does.
+fn supersedes(conn: &Connection, id: RecordId, other: RecordId) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "WITH RECURSIVE older (id) AS (
+             SELECT ?1 UNION SELECT l.to_id FROM older JOIN links l ON l.from_id = older.id AND l.kind = ?3
+         ) SELECT EXISTS (SELECT 1 FROM older WHERE id = ?2)",
+    )?;
+    Ok(statement.query_row((id, other, link_code(LinkKind::Supersedes)), |row| row.get(0))?)
 }
 
 /// Reads `from_id`, `kind` and `to_id`.
@@ -162,8 +182,9 @@ mod tests {
             assert!(store.link(link, &Viewer::OWNER, NOW).unwrap());
             assert!(!store.link(link, &Viewer::OWNER, NOW).unwrap(), "unique");
         }
-        let links = |id| store.view().links(id, &Viewer::OWNER, NOW).unwrap();
+        let links = |id| store.view().links(id, &Viewer::OWNER, 9, NOW).unwrap();
         assert_eq!(links(ids[1]), Some(vec![bc, ab]));
+        assert_eq!(store.view().links(ids[1], &Viewer::OWNER, 1, NOW).unwrap(), Some(vec![bc]));
         let count = || store.number("SELECT value FROM meta WHERE key = 'superseding'");
         assert_eq!(count(), 1);
         assert!(store.delete(ids[2], &Viewer::OWNER).unwrap());
@@ -172,6 +193,20 @@ mod tests {
         assert!(!store.unlink(ab, &Viewer::OWNER).unwrap());
         assert_eq!(store.number("SELECT count(*) FROM links"), 0);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_comes_to_supersede_itself() {
+        let store = Store::new();
+        let [a, b, c] = ["a", "b", "c"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let link = |from, kind, to| store.link(link(from, kind, to), &Viewer::OWNER, NOW);
+        assert!(link(b, LinkKind::Supersedes, a).unwrap() && link(c, LinkKind::Supersedes, b).unwrap());
+        for (from, to) in [(a, b), (a, c), (b, c)] {
+            let refused = link(from, LinkKind::Supersedes, to).unwrap_err().to_string();
+            assert!(refused.starts_with("linkType: ") && refused.contains("already"), "{refused}");
+        }
+        assert!(link(c, LinkKind::Supersedes, a).unwrap() && link(a, LinkKind::Related, c).unwrap());
+        assert!(!link(c, LinkKind::Supersedes, b).unwrap(), "there already");
     }
 
     #[test]

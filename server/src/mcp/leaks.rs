@@ -109,7 +109,9 @@ impl World {
     fn state(&self) -> State {
         let query = ListQuery { limit: MAX_LIMIT, ..ListQuery::default() };
         let records = self.engine.list(&query).unwrap().into_iter();
-        records.map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER).unwrap(), record))).collect()
+        records
+            .map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER, usize::MAX).unwrap(), record)))
+            .collect()
     }
 
     /// Arguments for a tool, by what it publishes. Names of scopes are not among them.

@@ -67,7 +67,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
 /// `memory_get`. An id without a memory is an answer, not an error.
 pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<GetResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent);
-    let found = engine.get(params.id.0, &viewer).and_then(|record| Ok((engine.links(record.id, &viewer)?, record)));
+    let links = |id| engine.links(id, &viewer, LINKS_SHOWN + 1);
+    let found = engine.get(params.id.0, &viewer).and_then(|record| Ok((links(record.id)?, record)));
     match found {
         Ok((links, record)) => {
             let more_links = (links.len() > LINKS_SHOWN).then_some(true);

@@ -244,7 +244,7 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     let wanted = [("record Replaced", 2), ("record Unchanged", 2), ("record Duplicate", 1), ("link Created", 1)];
     let all = exported(&here.engine, &everything());
     assert_eq!(import(&there.engine, &Viewer::OWNER, &all), counted(wanted));
-    assert_eq!(there.engine.links(own, &Viewer::OWNER).unwrap()[0].to, id_there(3));
+    assert_eq!(there.engine.links(own, &Viewer::OWNER, usize::MAX).unwrap()[0].to, id_there(3));
     let flamingo = there.engine.history(id_there(1), &Viewer::OWNER, None, 10).unwrap();
     let texts: Vec<_> = flamingo.iter().map(|version| (version.version, version.content.as_str())).collect();
     assert_eq!(texts, [(3, "a flamingo"), (2, "a pelican"), (1, "shared heron 0")]);

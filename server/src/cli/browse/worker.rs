@@ -75,13 +75,13 @@ impl Worker<'_> {
         // Peeking: looking through a store is no access that ranking should learn from.
         let viewer = &self.filter.viewer;
         let Some(record) = self.engine.peek(id, viewer)? else { return Ok(None) };
-        let links = match self.engine.links(id, viewer) {
+        let links = match self.engine.links(id, viewer, LINKED) {
             Ok(links) => links,
             // It has gone since.
             Err(Error::NotFound(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let links: Vec<_> = links.iter().take(LINKED).map(|link| wire::step(id, link)).collect();
+        let links: Vec<_> = links.iter().map(|link| wire::step(id, link)).collect();
         let links = links::lines(self.engine, viewer, &links)?;
         Ok(Some(Box::new(Memory { entry: wire::entry(record), links })))
     }
