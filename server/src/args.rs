@@ -14,10 +14,12 @@ mod history;
 mod records;
 mod values;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
 use serde::Deserialize;
 
@@ -47,6 +49,10 @@ Defaults: kind fact, source manual, confidence 1, importance 5.
 A body holds what a kind has beside its text, and may stand for the text:
   memorist add --kind contact --body '{\"name\": \"Ana Torres\", \"email\": \"ana@example.org\", \"role\": \"designer\"}'
   memorist add --kind decision --body '{\"title\": \"JWT\", \"description\": \"Tokens expire after 15 minutes\"}'";
+
+const LIST: &str = "\
+Texts are whole, with --json too, where the tool memory_list has the newest memories first and cuts long texts to \
+passages.";
 
 const REEMBED: &str = "\
 Change the store to another embedding model: every memory is embedded anew by the model that --model names (a folder \
@@ -122,6 +128,25 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// Reads what was typed, and the environment. A project or an agent that is typed empty is none, whatever the settings
+    /// say; an empty variable is one that is not set.
+    pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut matches = Cli::command().try_get_matches_from(words)?;
+        let [project, agent] =
+            ["project", "agent"].map(|name| matches.value_source(name) == Some(ValueSource::CommandLine));
+        let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Cli::command()))?;
+        for (name, is_typed) in [(&mut cli.global.project, project), (&mut cli.global.agent, agent)] {
+            name.take_if(|name| name.is_empty() && !is_typed);
+        }
+        if let (Some(""), Command::Serve(serve)) = (cli.global.project.as_deref(), &mut cli.command) {
+            // Nor does the working folder say otherwise.
+            serve.no_project = true;
+        }
+        Ok(cli)
+    }
+}
+
 /// Options of every command.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
@@ -139,14 +164,14 @@ pub struct Global {
     /// Folder with model.onnx and tokenizer.json, or "none" for words alone [default: all-MiniLM-L6-v2]
     #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
     pub model: Option<String>,
-    /// Project of new memories and of searches that name none
+    /// Project of new memories and of searches that name none; "*" searches all, and "" is none, whatever the settings say
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
     pub project: Option<String>,
-    /// Agent of new memories and of searches that name none
+    /// Agent of new memories and of searches that name none; "*" and "" as for a project
     #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
     pub agent: Option<String>,
     /// Print one JSON document and nothing else: the structured result of the tool of the same name (but for `export`
-    /// to stdout and `completions`, which print what they are asked for)
+    /// to stdout and `completions`, which print what they are asked for, and `list`, which has whole texts)
     #[arg(long, global = true)]
     pub json: bool,
     /// No progress and no notes on stderr
@@ -181,7 +206,8 @@ pub enum Command {
     Update(Update),
     /// Delete memories
     Delete(Delete),
-    /// List memories by id
+    /// List memories by id, the oldest first
+    #[command(after_help = LIST)]
     List(List),
     /// Say what a memory is to another: `memorist link 12 supersedes 7`
     #[command(long_about = LINK)]
@@ -364,7 +390,6 @@ pub struct Completions {
 mod tests {
     use super::*;
     use crate::wire::Importance;
-    use clap::CommandFactory;
     use memorist_engine::types::{Direction, Kind, LinkKind};
 
     fn parse(line: &str) -> Cli {

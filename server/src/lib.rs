@@ -30,7 +30,6 @@ mod wire;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
@@ -41,7 +40,7 @@ use settings::Settings;
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(not_understood(&error)),
     };

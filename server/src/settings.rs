@@ -8,7 +8,7 @@ use directories::ProjectDirs;
 use memorist_engine::config::{Backend, Config, ModelSource};
 use memorist_engine::quality::Quality;
 use memorist_engine::sensitive::Sensitive;
-use memorist_engine::types::{Reach, Weights};
+use memorist_engine::types::Weights;
 use serde::Deserialize;
 
 use crate::args::{Global, ProfileName};
@@ -94,6 +94,9 @@ impl Settings {
     fn combine(global: &Global, file: File, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
         // A variable that is set to nothing is not set.
         let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+        // While a name that is typed empty is none, whatever the file says.
+        let owner =
+            |typed: &Option<String>, file: Option<String>| typed.clone().or(file).filter(|name| !name.is_empty());
         let path = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
         let store = path(&global.store).or(file.store).or(data_dir).ok_or_else(|| {
             Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
@@ -121,11 +124,7 @@ impl Settings {
         Ok(Settings {
             engine,
             context: Context {
-                defaults: Defaults {
-                    project: named(&global.project).or(file.project),
-                    agent: named(&global.agent).or(file.agent),
-                    otherwise: Reach::Every,
-                },
+                defaults: Defaults::named(owner(&global.project, file.project), owner(&global.agent, file.agent))?,
                 weights,
                 exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
             },
@@ -208,6 +207,22 @@ mod tests {
         assert_eq!(settings.engine.model, ModelSource::Folder("/models/mine".into()));
         assert_eq!(settings.context.defaults.project.as_deref(), Some("gemini"));
         assert_eq!(settings.log_filter, "debug");
+    }
+
+    /// R24.
+    #[test]
+    fn a_project_in_the_file_is_overruled_by_none_and_by_all() {
+        let defaults = |name: Option<&str>, file: &str| {
+            let typed = Global { project: name.map(str::to_owned), ..Global::default() };
+            combine(&typed, file).context.defaults
+        };
+        assert_eq!(defaults(Some(""), FILE), Defaults::default());
+        assert_eq!(defaults(Some("*"), FILE), Defaults { every_project: true, ..Defaults::default() });
+        assert_eq!(defaults(None, FILE).project.as_deref(), Some("apollo"));
+        assert_eq!(defaults(None, "project = \"\""), Defaults::default());
+        assert!(defaults(None, "project = \"*\"").every_project);
+        let agent = Global { agent: Some(String::new()), ..Global::default() };
+        assert_eq!(combine(&agent, "agent = \"scribe\"").context.defaults, Defaults::default());
     }
 
     #[test]

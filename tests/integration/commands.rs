@@ -1,14 +1,16 @@
 //! The commands for bodies, links, versions, digests and purging, each run as a process of its own: as text for people,
 //! and with `--json`, which is the structured result of the tool of the same name.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
+use memorist_engine::types::{Link, LinkKind, NewRecord, Viewer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{document, memorist, text};
+use crate::support::{document, memorist, text, words_only};
 
 /// A store that is used by its commands alone. It lies beside the settings, which are not the store's.
 struct Shell {
@@ -134,7 +136,12 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
     let chain = shell.json(&["chain", "3", "--direction", "forward", "--depth", "1"]);
     assert_eq!((&chain["total"], &chain["results"][1]["id"]), (&json!(2), &json!(2)));
     assert_eq!(chain["results"][1]["path"], json!([{ "id": 2, "linkType": "implements", "direction": "forward" }]));
-    shell.says(&["chain", "1", "--limit", "2"], &["2 memories; there are more"]);
+    shell.says(&["chain", "1", "--limit", "2"], &["2 memories; there are more: --limit"]);
+    let cut =
+        shell.says(&["chain", "1", "--max-tokens", "1"], &["1 memory\nnote: 1 of 3 results fit into maxTokens 1"]);
+    assert!(!cut.contains("--limit"), "that would not help: {cut}");
+    let ids = shell.json(&["chain", "1", "--detail", "ids"]);
+    assert_eq!((&ids["results"][2]["id"], ids["results"][2].get("content")), (&json!(3), None));
     shell.fails(&["chain", "99"], 4, &["Memory entry not found: 99"]);
     let missing = shell.run(&["chain", "99", "--json"]);
     assert_eq!((missing.status.code(), &document(&missing)["error"]), (Some(4), &json!("Memory entry not found: 99")));
@@ -142,10 +149,61 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
 
     shell.says(&["outdated"], &["superseded by", "We keep records in files"]);
     assert_eq!(shell.json(&["outdated"])["results"][0]["supersededBy"], json!([2]));
+    assert_eq!(shell.json(&["outdated", "--detail", "ids"])["results"][0].get("content"), None);
     let found = shell.says(&["search", "records"], &["SQLite"]);
     assert!(!found.contains("in files"), "{found}");
     shell.says(&["search", "records", "--include-superseded"], &["SQLite", "in files"]);
     shell.says(&["outdated", "--project", "borealis"], &["nothing is outdated"]);
+}
+
+/// T8.
+#[test]
+fn a_search_says_that_there_is_more_and_goes_on_there() {
+    let shell = Shell::new();
+    let engine = words_only().open(shell.folder.path()).unwrap();
+    let memories: Vec<_> = (0..7).map(|number| NewRecord::new(format!("harbour {number}"))).collect();
+    assert!(engine.add_batch(&memories).unwrap().into_iter().all(|added| added.is_ok()));
+    engine.close();
+    let said = |arguments: &[&str]| {
+        let output = shell.run(&[&["search", "harbour", "--limit", "3"], arguments].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr).to_owned()
+    };
+    let mut cursor = None;
+    let mut found = BTreeSet::new();
+    for (number, shown) in [3, 3, 1].into_iter().enumerate() {
+        let further = cursor.as_ref().map_or(Vec::new(), |cursor: &String| vec!["--cursor", cursor]);
+        let page = shell.json(&[&["search", "harbour", "--limit", "3"], &further[..]].concat());
+        let ids: Vec<_> = page["results"].as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()).collect();
+        assert_eq!(ids.len(), shown, "page {number}: {page}");
+        found.extend(ids);
+        let note = said(&further);
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        match &cursor {
+            Some(next) => {
+                assert!(note.contains("there are more") && note.contains(&format!("--cursor {next}")), "{note}")
+            }
+            None => assert_eq!((number, note.as_str()), (2, "")),
+        }
+    }
+    assert_eq!(found.len(), 7);
+    assert_eq!((said(&["--json"]), said(&["--quiet"])), (String::new(), String::new()));
+    shell.fails(&["search", "harbour", "--cursor", "3-50-x"], 2, &["cursor"]);
+}
+
+/// R17.
+#[test]
+fn a_memory_with_more_links_than_are_shown_says_so() {
+    let shell = Shell::new();
+    let engine = words_only().open(shell.folder.path()).unwrap();
+    let ids: Vec<_> = (0..52).map(|number| engine.add(&NewRecord::new(format!("note {number}"))).unwrap().id).collect();
+    let links: Vec<_> = ids[1..].iter().map(|&to| Link { from: ids[0], kind: LinkKind::Related, to }).collect();
+    assert!(engine.link_batch(&links, &Viewer::OWNER).unwrap().into_iter().all(|made| made.is_ok()));
+    engine.close();
+    shell.says(&["get", "1"], &["there are more links: memorist chain 1 --depth 1"]);
+    shell.says(&["unlink", "1", "related", "2"], &["removed"]);
+    let shown = shell.says(&["get", "1"], &["→ related to"]);
+    assert!(!shown.contains("more links"), "all 50 are shown: {shown}");
 }
 
 /// T46, T47.
@@ -160,7 +218,7 @@ fn a_digest_is_a_page_about_a_project() {
     let page = shell
         .says(&["digest", "--project", "atlas"], &["# Digest: atlas\n\n5 memories", "## Key decisions", "**JWT**"]);
     assert!(page.contains("1 outdated") && page.contains("**Wind**"), "{page}");
-    let page = shell.says(&["digest", "--project", "atlas", "--feature", "login"], &["**JWT** (#4): JWT it is"]);
+    let page = shell.says(&["digest", "--project", "atlas", "--feature", "login"], &["**JWT** (#4): it is"]);
     assert!(!page.contains("Wind"), "{page}");
     let digest = shell.json(&["digest", "--project", "atlas", "--max-tokens", "1"]);
     assert_eq!((&digest["project"], &digest["summary"]["totalMemories"]), (&json!("atlas"), &json!(5)));

@@ -15,6 +15,7 @@
 //! | `reembed.rs` | another embedding model: never mixed with the one before |
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
+//! | `settings.rs` | a project and an agent in the settings, and what overrules them |
 //! | `bench.rs` | `memorist bench`, as a user runs it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
@@ -60,6 +61,7 @@ mod racing;
 mod recovery;
 mod reembed;
 mod saving;
+mod settings;
 mod space;
 mod store;
 mod support;

@@ -4,6 +4,7 @@ use clap::Args;
 use memorist_engine::types::{Direction, LinkKind};
 
 use super::values::{directions, id, link_kinds};
+use crate::wire::Detail;
 
 /// `link` and `unlink`.
 #[derive(Debug, Args)]
@@ -34,6 +35,12 @@ pub struct Chain {
     /// Most memories [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
+    /// Most tokens of all memories together
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub max_tokens: Option<i64>,
+    /// How much text to return
+    #[arg(long, value_enum)]
+    pub detail: Option<Detail>,
 }
 
 /// `outdated`.
@@ -45,6 +52,9 @@ pub struct Outdated {
     /// Most memories [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
+    /// How much text to return
+    #[arg(long, value_enum)]
+    pub detail: Option<Detail>,
 }
 
 /// `digest`.

@@ -100,6 +100,9 @@ pub struct Search {
     /// Most tokens of all results together
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
+    /// Where the page before ended, which it said; all else unchanged
+    #[arg(long, value_name = "CURSOR")]
+    pub cursor: Option<String>,
     /// How much text to return
     #[arg(long, value_enum)]
     pub detail: Option<Detail>,

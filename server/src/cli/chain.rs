@@ -16,6 +16,8 @@ pub fn run(app: &App, args: &Chain) -> Outcome {
         direction: args.direction,
         max_depth: args.depth.map(Int),
         limit: args.limit.map(Int),
+        max_tokens: args.max_tokens.map(Int),
+        detail: args.detail,
         ..ChainParams::default()
     };
     let engine = app.engine(Upkeep::Off)?;
@@ -32,7 +34,10 @@ fn text(chain: &ChainResult) -> String {
     }
     table::align_right(&mut table, &[1]);
     let count = format::memories(chain.results.len() as u64);
-    let more = if chain.truncated { "; there are more: --limit" } else { "" };
+    let more = match &chain.warnings[..] {
+        [] if chain.truncated => "; there are more: --limit".to_owned(),
+        warnings => warnings.iter().map(|warning| format!("\nnote: {warning}")).collect(),
+    };
     format!("{}\n{count}{more}", table.trim_fmt())
 }
 

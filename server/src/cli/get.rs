@@ -42,5 +42,8 @@ fn text(entry: &Entry, links: &[LinkLine]) -> String {
         text.push('\n');
         text.push_str(&links::text(links));
     }
+    if entry.more_links.is_some() {
+        let _ = write!(text, "\nthere are more links: memorist chain {} --depth 1", entry.id);
+    }
     text.trim_end().to_owned()
 }

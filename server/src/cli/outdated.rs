@@ -9,8 +9,12 @@ use crate::wire::{Int, OutdatedParams, OutdatedResult};
 
 /// Runs the command.
 pub fn run(app: &App, args: &Outdated) -> Outcome {
-    let params =
-        OutdatedParams { before: args.before.map(Int), limit: args.limit.map(Int), ..OutdatedParams::default() };
+    let params = OutdatedParams {
+        before: args.before.map(Int),
+        limit: args.limit.map(Int),
+        detail: args.detail,
+        ..OutdatedParams::default()
+    };
     let engine = app.engine(Upkeep::Off)?;
     let result = ops::outdated(&engine, &app.settings().context, &params)?;
     engine.close();

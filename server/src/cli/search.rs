@@ -24,6 +24,9 @@ pub fn run(app: &App, args: Search) -> Outcome {
     }
     // Before the engine closes: that may have to wait for others who write.
     app.output().result(&result, |result| text(result, explain))?;
+    if let Some(cursor) = result.next_cursor.filter(|_| !app.output().json) {
+        app.output().note(format!("there are more: --limit, or the same with --cursor {cursor}"));
+    }
     engine.close();
     Ok(0)
 }
@@ -47,6 +50,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         min_score: args.min_score,
         include_superseded: Some(args.include_superseded),
         max_tokens: args.max_tokens.map(Int),
+        cursor: args.cursor,
         detail: args.detail,
         explain: Some(args.explain || !json),
         ..SearchParams::default()

@@ -221,7 +221,12 @@ fn said(reach: &Reach) -> Value {
 /// The settings of a server that is this viewer's.
 fn defaults(viewer: &Viewer) -> Defaults {
     let name = |reach: &Reach| if let Reach::Own(name) = reach { Some(name.clone()) } else { None };
-    Defaults { project: name(&viewer.project), agent: name(&viewer.agent), otherwise: Reach::Shared }
+    Defaults {
+        project: name(&viewer.project),
+        agent: name(&viewer.agent),
+        otherwise: Reach::Shared,
+        ..Defaults::default()
+    }
 }
 
 /// Calls a tool as `viewer`, who is known by the server's settings or (`by_call`) says so in the call. `None` where the

@@ -60,8 +60,8 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     context.defaults.otherwise = Reach::Shared;
     let profile = args.profile().unwrap_or(settings.profile);
     if args.no_project {
-        context.defaults.project = None;
-    } else if context.defaults.project.is_none() {
+        (context.defaults.project, context.defaults.every_project) = (None, false);
+    } else if context.defaults.project.is_none() && !context.defaults.every_project {
         context.defaults.project = working_project(&args, profile);
     }
     tracing::info!(project = context.defaults.project, "serving");

@@ -34,9 +34,9 @@ MEMORIES = [
 ]
 SEQUENCE = re.compile(rb"\x1b\[([?<>=]?)([0-9;]*)([A-Za-z])")
 
-DOWN, RIGHT, ALT_LEFT = b"\x1b[B", b"\x1b[C", b"\x1b[1;3D"
+DOWN, RIGHT, ALT_LEFT, HOME = b"\x1b[B", b"\x1b[C", b"\x1b[1;3D", b"\x1b[H"
 DELETE, F1, TAB, BACKSPACE = b"\x1b[3~", b"\x1bOP", b"\t", b"\x7f"
-ENTER, ESCAPE, CONTROL_C, CONTROL_D, CONTROL_U = b"\r", b"\x1b", b"\x03", b"\x04", b"\x15"
+ENTER, ESCAPE, CONTROL_C, CONTROL_D, CONTROL_U, CONTROL_Y = b"\r", b"\x1b", b"\x03", b"\x04", b"\x15", b"\x19"
 
 
 class Terminal:
@@ -186,15 +186,26 @@ def check_search(checks, binary, store):
         terminal.type("x")
         shows("and any key closes that", "Memories", without=["Keys"])
         terminal.type(DELETE)
-        shows("a deletion is asked for by name", "Delete memory 3?", "Ana went for a run", "y / n")
+        shows("a deletion is asked for by name", "Delete memory 3?", "Ana went for a run", "y Enter / n")
         terminal.type("n")
         shows("no keeps it", "2 of 4", without=["Delete memory"])
         checks.equal("in the store too", memorist(binary, store, "get", "3").returncode, 0)
         terminal.type(CONTROL_D)
         terminal.shows("Delete memory 3?")
+        terminal.type(CONTROL_Y + b"yes" + ENTER)
+        shows("whoever types on has not said yes", "y Enter / n")
         terminal.type("y")
-        shows("yes deletes it", "deleted memory 3", "2 of 3", without=["Ana went"])
+        shows("a yes is to be confirmed", "Delete memory 3?", " Enter / n", without=["y Enter"])
+        checks.equal("until then it is there", memorist(binary, store, "get", "3").returncode, 0)
+        terminal.type(ENTER)
+        shows("Enter deletes it", "deleted memory 3", "2 of 3", without=["Ana went"])
         checks.equal("in the store too (4: not there)", memorist(binary, store, "get", "3").returncode, 4)
+        terminal.type(b"xdark" + HOME + DELETE)
+        shows("in the search line a letter is deleted, and nothing asked", "Search: dark", "Memory 1", without=["Delete memory"])
+        terminal.type(HOME + CONTROL_D + b"y")
+        shows("and what is typed then is text", "Search: yark", without=["Delete memory", "deleted memory"])
+        terminal.type(CONTROL_U)
+        shows("all others are there", "3 memories; type to search")
         checks.that("nothing was logged across the screen", not re.search(b"WARN|ERROR|panicked", terminal.seen))
         terminal.type(ESCAPE)
         checks.equal("escape leaves with exit 0", terminal.ended(), 0)

@@ -1,6 +1,8 @@
 //! What each key does to the screen.
 
-use ratatui::crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
+use memorist_engine::types::RecordId;
+use ratatui::crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use tui_input::InputRequest;
 use tui_input::backend::crossterm::to_input_request;
 
 use super::state::{Effect, Focus, Overlay, Place, State};
@@ -16,15 +18,7 @@ impl State {
         }
         match self.overlay.take() {
             Some(Overlay::Help(top)) => self.key_in_help(key, top),
-            Some(Overlay::Delete { id, .. }) if matches!(key.code, KeyCode::Char('y' | 'Y')) => {
-                vec![Effect::Delete(id)]
-            }
-            Some(question) => {
-                // Only a clear answer closes it: a key that was still on its way must not.
-                let kept = matches!(key.code, KeyCode::Char('n' | 'N') | KeyCode::Esc);
-                self.overlay = (!kept).then_some(question);
-                Vec::new()
-            }
+            Some(Overlay::Delete { id, line, sure }) => self.key_in_question(key, id, line, sure),
             None => self.key_on_screen(key),
         }
     }
@@ -52,14 +46,29 @@ impl State {
         Vec::new()
     }
 
+    /// Yes is a letter and then Enter: whoever meant to type on has not deleted anything. Only a clear answer closes the
+    /// question: a key that was still on its way must not.
+    fn key_in_question(&mut self, key: KeyEvent, id: RecordId, line: String, sure: bool) -> Vec<Effect> {
+        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let sure = match key.code {
+            KeyCode::Char('n' | 'N') | KeyCode::Esc => return Vec::new(),
+            // A key that is held answers nothing.
+            _ if key.kind != KeyEventKind::Press => sure,
+            KeyCode::Enter if is_plain && sure => return vec![Effect::Delete(id)],
+            code => is_plain && matches!(code, KeyCode::Char('y' | 'Y')),
+        };
+        self.overlay = Some(Overlay::Delete { id, line, sure });
+        Vec::new()
+    }
+
     fn key_on_screen(&mut self, key: KeyEvent) -> Vec<Effect> {
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
             KeyCode::F(1) => self.help(),
             // A question may end so.
             KeyCode::Char('?') if self.focus == Focus::Memory || self.query.value().is_empty() => self.help(),
-            KeyCode::Delete => self.ask(),
-            KeyCode::Char('d') if is_control(key, 'd') => self.ask(),
+            KeyCode::Delete => self.delete(key),
+            KeyCode::Char('d') if is_control(key, 'd') => self.delete(key),
             KeyCode::Left if alt => self.back(),
             KeyCode::Tab | KeyCode::BackTab if self.focus == Focus::List => self.read(false),
             KeyCode::Tab | KeyCode::BackTab => self.leave_memory(),
@@ -106,7 +115,8 @@ impl State {
     }
 
     fn edit(&mut self, key: KeyEvent) -> Vec<Effect> {
-        let Some(request) = to_input_request(&Input::Key(key)) else { return Vec::new() };
+        let deletes = is_control(key, 'd').then_some(InputRequest::DeleteNextChar);
+        let Some(request) = deletes.or_else(|| to_input_request(&Input::Key(key))) else { return Vec::new() };
         self.query.handle(request);
         self.type_on()
     }
@@ -123,6 +133,16 @@ impl State {
         Vec::new()
     }
 
+    /// Inside the search line the key belongs to its letters. One that is held does not go on from them to the memory.
+    fn delete(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let is_inside = self.query.cursor() < self.query.value().chars().count();
+        match key.kind {
+            _ if self.focus == Focus::List && is_inside => self.edit(key),
+            KeyEventKind::Press => self.ask(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Asks before a deletion: of the memory that is read, or of the chosen row.
     fn ask(&mut self) -> Vec<Effect> {
         let target = match (self.focus, &self.memory) {
@@ -130,7 +150,7 @@ impl State {
             (Focus::Memory, None) => None,
             (Focus::List, _) => self.rows().get(self.selected).map(|row| (row.id, row.line.clone())),
         };
-        self.overlay = target.map(|(id, line)| Overlay::Delete { id, line });
+        self.overlay = target.map(|(id, line)| Overlay::Delete { id, line, sure: false });
         Vec::new()
     }
 
@@ -192,8 +212,6 @@ fn is_control(key: KeyEvent, letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use memorist_engine::types::RecordId;
-
     use super::super::state::{Event, Measures};
     use super::super::testing::Play;
     use super::*;
@@ -209,6 +227,11 @@ mod tests {
         let measures = Measures { page_height: 10, page_lines: 100, links_line: 50, ..Measures::default() };
         play.state.drawn(measures);
         play
+    }
+
+    /// The question about the first of [`TWO`].
+    fn asked(sure: bool) -> Option<Overlay> {
+        Some(Overlay::Delete { id: 1, line: "one and more".to_owned(), sure })
     }
 
     #[test]
@@ -242,12 +265,11 @@ mod tests {
     fn a_deletion_wants_a_clear_yes_and_names_what_it_deletes() {
         let mut play = Play::listing(&TWO);
         play.press(KeyCode::Delete);
-        let question = Some(Overlay::Delete { id: 1, line: "one and more".to_owned() });
-        assert_eq!((&play.state.overlay, &play.effects[..]), (&question, &[][..]));
+        assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(false), &[][..]));
         play.type_text("x");
         play.press(KeyCode::Enter);
         play.event(Event::Pasted("y".to_owned()));
-        assert_eq!((&play.state.overlay, &play.effects[..]), (&question, &[][..]), "still asked");
+        assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(false), &[][..]), "still asked");
         assert_eq!(play.state.query.value(), "", "no letter goes elsewhere meanwhile");
         play.type_text("n");
         assert_eq!((&play.state.overlay, &play.effects[..]), (&None, &[][..]));
@@ -256,7 +278,56 @@ mod tests {
         assert!(play.state.overlay.is_none() && !play.state.leaving);
         play.control('d');
         play.type_text("y");
+        assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(true), &[][..]));
+        play.press(KeyCode::Enter);
         assert_eq!((&play.state.overlay, &play.effects[..]), (&None, &[Effect::Delete(1)][..]));
+    }
+
+    #[test]
+    fn what_is_typed_on_is_no_yes() {
+        let mut play = Play::listing(&TWO);
+        play.control('d');
+        play.type_text("yes");
+        play.press(KeyCode::Enter);
+        assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(false), &[][..]));
+        for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT] {
+            play.event(Event::Key(KeyEvent::new(KeyCode::Char('y'), modifiers)));
+            assert_eq!(play.state.overlay, asked(false), "{modifiers:?}");
+        }
+        play.hold(KeyCode::Char('y'));
+        assert_eq!(play.state.overlay, asked(false), "held since before");
+        play.type_text("y");
+        play.hold(KeyCode::Char('y'));
+        play.hold(KeyCode::Enter);
+        assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(true), &[][..]));
+        play.type_text("n");
+        assert!(play.state.overlay.is_none() && play.effects.is_empty(), "until the last moment");
+    }
+
+    #[test]
+    fn inside_the_search_line_letters_are_deleted_and_no_memory() {
+        let mut play = Play::listing(&TWO);
+        play.type_text("abc");
+        play.press(KeyCode::Home);
+        play.press(KeyCode::Delete);
+        play.control('d');
+        assert_eq!((play.state.query.value(), &play.state.overlay), ("c", &None));
+        assert!(matches!(&play.effects[..], [Effect::Search { text, .. }] if text == "c"));
+        play.hold(KeyCode::Delete);
+        play.hold(KeyCode::Delete);
+        assert_eq!((play.state.query.value(), &play.state.overlay), ("", &None), "held beyond the last letter");
+        play.press(KeyCode::Delete);
+        assert_eq!(play.state.overlay, asked(false));
+    }
+
+    #[test]
+    fn whoever_reads_a_memory_deletes_it_wherever_the_cursor_of_the_search_line_is() {
+        let mut play = Play::listing(&TWO);
+        play.type_text("abc");
+        play.press(KeyCode::Home);
+        play.press(KeyCode::Tab);
+        play.press(KeyCode::Delete);
+        assert_eq!((&play.state.overlay, play.state.query.value()), (&asked(false), "abc"));
     }
 
     #[test]
@@ -275,7 +346,7 @@ mod tests {
         play.press(KeyCode::Enter);
         play.load(7, "seven", &[]);
         play.press(KeyCode::Delete);
-        assert_eq!(play.state.overlay, Some(Overlay::Delete { id: 7, line: "seven".to_owned() }));
+        assert_eq!(play.state.overlay, Some(Overlay::Delete { id: 7, line: "seven".to_owned(), sure: false }));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const KEYS: [(&str, &str); 15] = [
     ("Enter", "on a link, follow it"),
     ("Backspace", "in a memory, back to where you followed a link"),
     ("Alt-←", "the same"),
-    ("Del Ctrl-D", "delete, after a question"),
+    ("Del Ctrl-D", "delete, after a question; in the search line, a letter"),
     ("Ctrl-W", "delete the word before the cursor; Ctrl-U the line"),
     ("Ctrl-C", "leave"),
     ("F1 ?", "this help; ? where no question can be meant"),
@@ -62,14 +62,15 @@ fn notes(state: &State) -> Vec<String> {
     model.into_iter().chain(warnings).collect()
 }
 
-/// Asks whether to delete the memory `id` that begins with `line`.
-pub fn question(frame: &mut Frame, id: i64, line: &str, theme: Theme) {
+/// Asks whether to delete the memory `id` that begins with `line`; `sure`: a yes was typed already.
+pub fn question(frame: &mut Frame, id: i64, line: &str, sure: bool, theme: Theme) {
     let width = WIDTH.min(frame.area().width);
     let columns = usize::from(width.saturating_sub(4));
     let lines: Vec<_> = page::wrap(line, columns, "", "").into_iter().take(4).map(Line::from).collect();
     let area = centred(frame.area(), width, lines.len());
     let block = frame_block(Line::styled(format!(" Delete memory {id}? "), theme.notice()));
-    let block = block.title_bottom(Line::styled(" y / n ", theme.notice()).centered());
+    let answers = if sure { " Enter / n " } else { " y Enter / n " };
+    let block = block.title_bottom(Line::styled(answers, theme.notice()).centered());
     frame.render_widget(Clear, area);
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }

@@ -78,6 +78,8 @@ pub enum Overlay {
         id: RecordId,
         /// The beginning of its text.
         line: String,
+        /// Whether a yes was typed, so that Enter deletes it.
+        sure: bool,
     },
 }
 

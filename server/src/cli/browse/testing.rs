@@ -1,7 +1,7 @@
 //! What the tests of the screen share.
 
 use memorist_engine::types::{Direction, Kind, LinkKind, Record, RecordId, Scope};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::found::{By, Found, Memory, Row};
 use super::state::{Effect, Event, State};
@@ -89,6 +89,11 @@ impl Play {
 
     pub fn press(&mut self, code: KeyCode) {
         self.event(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    /// A key is held: pressed again by the terminal, which says so.
+    pub fn hold(&mut self, code: KeyCode) {
+        self.event(Event::Key(KeyEvent::new_with_kind(code, KeyModifiers::NONE, KeyEventKind::Repeat)));
     }
 
     pub fn control(&mut self, letter: char) {

@@ -47,7 +47,7 @@ pub fn draw(frame: &mut Frame, state: &State, theme: Theme, broken: &mut Broken)
     frame.render_widget(Line::styled(keys_text(state), theme.faint()), keys);
     match &state.overlay {
         Some(Overlay::Help(top)) => measures.help_end = overlays::help(frame, state, *top, theme),
-        Some(Overlay::Delete { id, line }) => overlays::question(frame, *id, line, theme),
+        Some(Overlay::Delete { id, line, sure }) => overlays::question(frame, *id, line, *sure, theme),
         None => {}
     }
     measures
@@ -194,7 +194,8 @@ fn keys_text(state: &State) -> &'static str {
     let links = state.memory.as_ref().is_some_and(|memory| !memory.links.is_empty());
     match (&state.overlay, state.focus) {
         (Some(Overlay::Help(_)), _) => "",
-        (Some(Overlay::Delete { .. }), _) => "y delete  n keep",
+        (Some(Overlay::Delete { sure: false, .. }), _) => "y and Enter delete  n keep",
+        (Some(Overlay::Delete { sure: true, .. }), _) => "Enter delete  n keep",
         (None, Focus::List) => "↑↓ choose  Enter read  Tab memory  Del delete  F1 help  Esc leave",
         (None, Focus::Memory) if state.place.link.is_some() => {
             "Enter follow  ←→ links  Backspace back  ↑↓ scroll  Del delete  ? help  Esc list"
@@ -372,7 +373,7 @@ minutes
 │ The login page   │
 │ issues OAuth     │
 │ tokens for       │
-└───── y / n ──────┘
+└── y Enter / n ───┘
 ";
         assert_eq!(shown(&mut play, 20, 5), wanted);
         let wanted = "\
@@ -380,10 +381,13 @@ Search: dark
 The logi┌ Delete memory 7? ────────────────────────────────────────────┐r
 fifteen │ The login page issues OAuth tokens for authentication, which │
         │ expire after fifteen minutes                                 │
-4 memori└─────────────────────────── y / n ────────────────────────────┘
+4 memori└──────────────────────── y Enter / n ─────────────────────────┘
 ";
         assert_eq!(shown(&mut play, 80, 5), wanted);
-        assert!(shown(&mut play, 80, 24).ends_with("\ny delete  n keep\n"));
+        assert!(shown(&mut play, 80, 24).ends_with("\ny and Enter delete  n keep\n"));
+        play.type_text("y");
+        let screen = shown(&mut play, 80, 24);
+        assert!(screen.contains("── Enter / n ──") && screen.ends_with("\nEnter delete  n keep\n"), "{screen}");
     }
 
     #[test]
