@@ -45,6 +45,11 @@ pub fn scan(text: &str) -> Vec<Finding> {
     merged(found)
 }
 
+/// The name of a field, in the singular, where it is that of a secret: `password`, `apiKeys`.
+pub(crate) fn label(name: &str) -> Option<&str> {
+    assignments::label(name)
+}
+
 /// `text` with each finding of [`scan`] replaced by what it is: `[redacted: password]`. The result has no findings.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut redacted = Cow::Borrowed(text);

@@ -1,10 +1,17 @@
 //! What is done about passwords, keys and the like in what is to be saved: refused by name, or taken out.
+//!
+//! | file | job |
+//! |---|---|
+//! | `json.rs` | what is found in a body, and the body without it |
+
+mod json;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::secrets::{redact, scan};
 use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced};
@@ -26,19 +33,29 @@ impl Sensitive {
     /// # Errors
     /// [`Error::Invalid`] names the field and what is in it.
     pub fn new_record<'a>(self, new: &'a NewRecord) -> Result<Cow<'a, NewRecord>> {
-        let texts = [("content", Some(&new.content)), ("context", new.context.as_ref()), ("source", Some(&new.source))];
+        let texts = [
+            ("content", Some(new.content.as_str())),
+            ("context", new.context.as_deref()),
+            ("source", Some(new.source.as_str())),
+        ];
         let found = first(texts.into_iter().chain(labelled(&new.tags)), new.body.as_ref());
-        Ok(match self.decide(found)? {
+        let allowed = match self.decide(found)? {
             None => Cow::Borrowed(new),
             Some(Redacting) => Cow::Owned(NewRecord {
                 content: redacted(&new.content),
                 context: new.context.as_deref().map(redacted),
                 source: redacted(&new.source),
                 tags: new.tags.iter().map(|tag| redacted(tag)).collect(),
-                body: new.body.clone().map(redacted_json),
+                body: new.body.clone().map(redacted_body).transpose()?,
                 ..new.clone()
             }),
-        })
+        };
+        if let Some(text) = allowed.body.as_ref().and_then(|body| Body::text_of_unchecked(allowed.kind, body))
+            && text != allowed.content
+        {
+            check_text_of_body(&text)?;
+        }
+        Ok(allowed)
     }
 
     /// A memory from another store as it may be saved, its earlier versions too. What is taken out of its newest text takes
@@ -68,26 +85,35 @@ impl Sensitive {
         let number = earlier.version;
         let in_versions = |error: Error| Error::invalid("versions", format!("{number}: {error}"));
         let text = self.new_record(&earlier.text).map_err(in_versions)?;
-        let reason = &earlier.replaced.reason;
-        let found = self.decide(first([("reason", Some(reason))], None)).map_err(in_versions)?;
-        if found.is_none() && matches!(text, Cow::Borrowed(_)) {
+        let reason = self.reason(&earlier.replaced.reason).map_err(in_versions)?;
+        if matches!((&text, &reason), (Cow::Borrowed(_), Cow::Borrowed(_))) {
             return Ok(Cow::Borrowed(earlier));
         }
-        let replaced = Replaced { at: earlier.replaced.at, reason: redacted(reason) };
+        let replaced = Replaced { at: earlier.replaced.at, reason: reason.into_owned() };
         Ok(Cow::Owned(Earlier { text: text.into_owned(), replaced, ..*earlier }))
     }
 
-    /// The change as it may be made.
+    /// Why a version is replaced, as it may be kept.
+    ///
+    /// # Errors
+    /// As [`Sensitive::new_record`].
+    pub fn reason(self, reason: &str) -> Result<Cow<'_, str>> {
+        Ok(match self.decide(first([("reason", Some(reason))], None))? {
+            None => Cow::Borrowed(reason),
+            Some(Redacting) => redact(reason),
+        })
+    }
+
+    /// The change as it may be made. The text of a body is left to [`check_text_of_body`], when the record is known.
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
     pub fn update<'a>(self, update: &'a RecordUpdate) -> Result<Cow<'a, RecordUpdate>> {
-        let context = update.context.as_ref().and_then(Option::as_ref);
         let texts = [
-            ("content", update.content.as_ref()),
-            ("context", context),
-            ("source", update.source.as_ref()),
-            ("reason", update.reason.as_ref()),
+            ("content", update.content.as_deref()),
+            ("context", update.context.as_ref().and_then(Option::as_deref)),
+            ("source", update.source.as_deref()),
+            ("reason", update.reason.as_deref()),
         ];
         let tags = update.tags.as_deref().unwrap_or_default();
         let found = first(texts.into_iter().chain(labelled(tags)), update.body.as_ref().and_then(Option::as_ref));
@@ -99,7 +125,7 @@ impl Sensitive {
                 source: update.source.as_deref().map(redacted),
                 reason: update.reason.as_deref().map(redacted),
                 tags: update.tags.as_ref().map(|tags| tags.iter().map(|tag| redacted(tag)).collect()),
-                body: update.body.clone().map(|body| body.map(redacted_json)),
+                body: update.body.clone().map(|body| body.map(redacted_body).transpose()).transpose()?,
                 ..update.clone()
             }),
         })
@@ -119,6 +145,15 @@ impl Sensitive {
     }
 }
 
+/// Refuses the text of a body when it shows what no field of it does alone, as a title and its description may. Nothing
+/// can be taken out of it then: it is not known which field is to lose what.
+///
+/// # Errors
+/// [`Error::Invalid`] names the body and what is in it.
+pub fn check_text_of_body(text: &str) -> Result<()> {
+    in_text(text).map_or(Ok(()), |what| Err(stays(what)))
+}
+
 /// Something is to be taken out.
 struct Redacting;
 
@@ -128,51 +163,31 @@ struct Found {
     what: &'static str,
 }
 
-fn labelled(tags: &[String]) -> impl Iterator<Item = (&'static str, Option<&String>)> {
-    tags.iter().map(|tag| ("tags", Some(tag)))
+fn labelled(tags: &[String]) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+    tags.iter().map(|tag| ("tags", Some(tag.as_str())))
 }
 
-fn first<'a>(
-    texts: impl IntoIterator<Item = (&'static str, Option<&'a String>)>,
-    body: Option<&Value>,
-) -> Option<Found> {
-    let in_texts = texts.into_iter().find_map(|(field, text)| {
-        let finding = scan(text?).into_iter().next()?;
-        Some(Found { field, what: finding.what })
-    });
-    in_texts.or_else(|| body.and_then(in_json).map(|what| Found { field: "body", what }))
+fn first<'a>(texts: impl IntoIterator<Item = (&'static str, Option<&'a str>)>, body: Option<&Value>) -> Option<Found> {
+    let in_texts = texts.into_iter().find_map(|(field, text)| Some(Found { field, what: in_text(text?)? }));
+    in_texts.or_else(|| body.and_then(json::find).map(|what| Found { field: "body", what }))
+}
+
+fn in_text(text: &str) -> Option<&'static str> {
+    scan(text).first().map(|finding| finding.what)
 }
 
 fn redacted(text: &str) -> String {
     redact(text).into_owned()
 }
 
-/// What is found in a JSON value. A text is looked at with the name it stands under, too: `"password": "..."`.
-fn in_json(value: &Value) -> Option<&'static str> {
-    match value {
-        Value::String(text) => scan(text).first().map(|finding| finding.what),
-        Value::Array(items) => items.iter().find_map(in_json),
-        Value::Object(fields) => fields.iter().find_map(|(name, value)| named(name, value).or_else(|| in_json(value))),
-        _ => None,
-    }
+fn redacted_body(body: Value) -> Result<Value> {
+    let body = json::redacted(body);
+    json::find(&body).map_or(Ok(body), |what| Err(stays(what)))
 }
 
-fn named(name: &str, value: &Value) -> Option<&'static str> {
-    scan(&format!("{name}: {}", value.as_str()?)).first().map(|finding| finding.what)
+fn stays(what: &str) -> Error {
+    Error::invalid("body", format!("holds what should stay secret ({what}) where it cannot be taken out; leave it out"))
 }
 
-fn redacted_json(value: Value) -> Value {
-    match value {
-        Value::String(text) => redacted(&text).into(),
-        Value::Array(items) => items.into_iter().map(redacted_json).collect(),
-        Value::Object(fields) => {
-            let field = |(name, value): (String, Value)| {
-                let value = redacted_json(value);
-                let value = named(&name, &value).map_or(value, |what| format!("[redacted: {what}]").into());
-                (name, value)
-            };
-            fields.into_iter().map(field).collect::<serde_json::Map<_, _>>().into()
-        }
-        other => other,
-    }
-}
+#[cfg(test)]
+mod tests;

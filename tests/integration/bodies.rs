@@ -1,5 +1,6 @@
 //! Bodies through the whole engine: kept, changed, found by what they say, and refused by name.
 
+use memorist_engine::body::Body;
 use memorist_engine::types::{Kind, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
 use memorist_engine::{Engine, Error};
 use serde_json::{Value, json};
@@ -97,6 +98,41 @@ fn a_change_of_kind_or_body_is_checked_and_the_text_follows_the_body() {
     let bare = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
     let bare = change(&bare).unwrap().record;
     assert_eq!((bare.kind, bare.body, bare.version), (Kind::Fact, None, 5));
+}
+
+/// R9, R11: a contact that is gone keeps nobody from changing what refers to it, nor from going back.
+#[test]
+fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let contact = |name: &str| add(engine, Kind::Contact, json!({ "name": name })).unwrap();
+    let (ada, bo) = (contact("Ada"), contact("Bo"));
+    let of = |contact: i64| json!({ "name": "Engine", "primary_contact_id": contact });
+    let id = add(engine, Kind::Project, of(ada)).unwrap();
+    assert!(engine.delete(ada, &Viewer::OWNER).unwrap());
+
+    let change = |update: RecordUpdate| engine.update(id, &update, &Viewer::OWNER).map(|outcome| outcome.record);
+    let body = |body: Value| RecordUpdate { body: Some(Some(body)), ..RecordUpdate::default() };
+    let referred = |body: &Option<Body>| body.as_ref().unwrap().references()[0].1;
+    let louder = change(RecordUpdate { importance: Some(9), ..RecordUpdate::default() }).unwrap();
+    assert_eq!((louder.version, referred(&louder.body)), (2, ada));
+    let described = json!({ "name": "Engine", "description": "of a ship", "primary_contact_id": ada });
+    assert_eq!(referred(&change(body(described)).unwrap().body), ada);
+    assert_eq!(referred(&change(body(of(bo))).unwrap().body), bo);
+    let new = change(body(of(ada))).unwrap_err().to_string();
+    assert!(new.starts_with("body.primary_contact_id: "), "what is gone is not referred to anew: {new}");
+
+    let back = engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap().record;
+    assert_eq!((back.version, referred(&back.body)), (5, ada));
+    // One that is there, but no contact any more, must not come back unseen.
+    change(body(of(bo))).unwrap();
+    let nobody = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
+    engine.update(bo, &nobody, &Viewer::OWNER).unwrap();
+    change(body(json!({ "name": "Engine" }))).unwrap();
+    let refused = engine.roll_back(id, 6, None, &Viewer::OWNER).unwrap_err().to_string();
+    assert!(refused.starts_with("body.primary_contact_id: "), "{refused}");
+    store.settle();
+    assert!(engine.doctor(false, &memorist_engine::progress::NoProgress).unwrap().is_sound());
 }
 
 /// S1 keeps every turn: the same words in two sessions are two.

@@ -67,6 +67,37 @@ fn where_the_setting_says_so_it_is_taken_out_and_the_rest_is_kept() {
     }
 }
 
+/// D5: the text that a change makes of a body is judged, as that of a new record is; and so is why it is rolled back.
+#[test]
+fn a_secret_does_not_come_in_by_a_change_of_a_body_or_a_rollback() {
+    for (setup, redacts) in [(hashed(), false), (redacting(), true)] {
+        let store = Store::new(setup);
+        let engine = &store.engine;
+        let harmless = json!({ "title": "Where to log in", "description": "in the vault" });
+        let id = engine.add(&NewRecord::of_body(Kind::Decision, harmless).unwrap()).unwrap().id;
+        let refused = |update: RecordUpdate| {
+            let error = engine.update(id, &update, &Viewer::OWNER).unwrap_err().to_string();
+            assert!(error.starts_with("body: holds what should stay secret (password)"), "{error}");
+            assert!(!error.contains(&password()), "{error}");
+        };
+        let telling = json!({ "title": "Production DB password", "description": format!("is {}", password()) });
+        refused(RecordUpdate { body: Some(Some(telling.clone())), ..Default::default() });
+        refused(RecordUpdate { body: Some(Some(telling)), content: Some("as ever".into()), ..Default::default() });
+        let before = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
+        assert_eq!((before.version, before.content.as_str()), (1, "Where to log in in the vault"));
+
+        engine.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, &Viewer::OWNER).unwrap();
+        let reason = format!("password = {}", password());
+        let back = engine.roll_back(id, 1, Some(&reason), &Viewer::OWNER);
+        if redacts {
+            let kept = engine.history(id, &Viewer::OWNER, None, 5).unwrap();
+            assert_eq!(kept[1].replaced.as_ref().unwrap().reason, "password = [redacted: password]");
+        } else {
+            assert!(back.unwrap_err().to_string().starts_with("reason: holds what should stay secret (password)"));
+        }
+    }
+}
+
 fn likes(engine: &Engine, id: i64) -> Vec<(i64, bool)> {
     let similar = engine.similar(id, &Viewer::OWNER, 5).unwrap();
     similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()

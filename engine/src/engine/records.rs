@@ -143,7 +143,8 @@ impl Engine {
         viewer: &Viewer,
     ) -> Result<UpdateOutcome> {
         viewer.validate()?;
-        let record = self.sync.records.roll_back(id, version, reason, viewer, now())?;
+        let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
+        let record = self.sync.records.roll_back(id, version, reason.as_deref(), viewer, now())?;
         self.changed(record)
     }
 

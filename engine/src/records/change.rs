@@ -7,6 +7,7 @@ use super::row;
 use super::{Records, embeddings, write};
 use crate::body::Body;
 use crate::error::{Error, Result};
+use crate::sensitive;
 use crate::text::{self, Hash};
 use crate::types::bounds::check_label;
 use crate::types::{Millis, Record, RecordId, RecordUpdate, Version, Viewer};
@@ -22,12 +23,12 @@ impl Records {
         self.write(|tx| {
             let before = row::live(tx, id, viewer, now)?.ok_or(Error::NotFound(id))?;
             let after = changed(update, &before)?;
-            change(tx, before, after, update.reason.as_deref().unwrap_or("update"), now)
+            change(tx, before, after, &[], update.reason.as_deref().unwrap_or("update"), now)
         })
     }
 
-    /// Makes an earlier version of a live record the newest again, as a version of its own. The scope stays, and an
-    /// expiry that is over by now does not come back.
+    /// Makes an earlier version of a live record the newest again, as a version of its own. The scope stays, an expiry
+    /// that is over by now does not come back, and a reference to what is gone by now leads nowhere.
     ///
     /// # Errors
     /// As [`Records::update`], and [`Error::Invalid`] names the versions that there are.
@@ -49,14 +50,33 @@ impl Records {
             (after.content, after.kind, after.source, after.context) = (content, kind, source, context);
             (after.confidence, after.importance, after.tags) = (confidence, importance, tags);
             (after.expires_at, after.body) = (expires_at, body);
+            let mut gone = Vec::new();
+            for id in referred(&after) {
+                if row::live(tx, id, &Viewer::OWNER, now)?.is_none() {
+                    gone.push(id);
+                }
+            }
             let rolled_back = format!("rollback to {version}");
-            change(tx, before, after, reason.unwrap_or(&rolled_back), now)
+            change(tx, before, after, &gone, reason.unwrap_or(&rolled_back), now)
         })
     }
 }
 
-/// Puts `after` in the place of `before`, where anything differs. Returns what the record is then.
-fn change(tx: &Transaction<'_>, before: Record, mut after: Record, reason: &str, now: Millis) -> Result<Record> {
+/// What a record refers to.
+fn referred(record: &Record) -> Vec<RecordId> {
+    record.body.iter().flat_map(Body::references).map(|(_, id)| id).collect()
+}
+
+/// Puts `after` in the place of `before`, where anything differs. Returns what the record is then. It may refer to what is
+/// `gone`, and to what it referred to before: that was checked then, and may be gone since.
+fn change(
+    tx: &Transaction<'_>,
+    before: Record,
+    mut after: Record,
+    gone: &[RecordId],
+    reason: &str,
+    now: Millis,
+) -> Result<Record> {
     if after == before {
         return Ok(before);
     }
@@ -65,7 +85,8 @@ fn change(tx: &Transaction<'_>, before: Record, mut after: Record, reason: &str,
     if is_new_to_its_scope && !after.kind.repeats() {
         write::take_place(tx, &content_hash, &after, now)?;
     }
-    write::check_body(tx, after.body.as_ref(), &after.scope, Some(after.id), now)?;
+    let known = [&referred(&before), gone].concat();
+    write::check_body(tx, after.body.as_ref(), &after.scope, Some(after.id), &known, now)?;
     after.content_hash = text::to_hex(&content_hash);
     after.version += 1;
     after.updated_at = now;
@@ -95,10 +116,14 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
         None => record.body.take().map(Body::into_value),
     };
     record.body = body.map(|body| Body::new(record.kind, body)).transpose()?;
-    let text_was_the_body_s = before.body.as_ref().and_then(Body::text).is_some_and(|text| text == before.content);
-    if let (None, Some(text), true) = (&update.content, record.body.as_ref().and_then(Body::text), text_was_the_body_s)
-    {
-        record.content = text;
+    let text_before = before.body.as_ref().and_then(Body::text);
+    let text = record.body.as_ref().and_then(Body::text).filter(|text| text_before.as_ref() != Some(text));
+    if let Some(text) = text {
+        // Only here is the kind certain, on which it depends what stands beside what.
+        sensitive::check_text_of_body(&text)?;
+        if update.content.is_none() && text_before.as_ref() == Some(&before.content) {
+            record.content = text;
+        }
     }
     Ok(record)
 }

@@ -151,7 +151,7 @@ impl Merge<'_> {
             Ok(bodies) => bodies,
         };
         let own = before.as_ref().map(|before| before.id);
-        write::check_body(tx, body.as_ref(), &text.scope, own, self.now)?;
+        write::check_body(tx, body.as_ref(), &text.scope, own, &[], self.now)?;
         self.check_dims(portable.embedding.as_deref())?;
         let outcome = if own.is_some() { Imported::Replaced } else { Imported::Created };
         let id = match before {

@@ -77,17 +77,18 @@ pub(super) fn take_place(tx: &Transaction<'_>, hash: &Hash, record: &Record, now
 }
 
 /// Checks a body against the records around it: what it refers to are contacts that its own scope sees, and a scope has
-/// one profile. `own` is the record that has the body already.
+/// one profile. `own` is the record that has the body already; what it refers to as `known` is let be.
 pub(super) fn check_body(
     tx: &Transaction<'_>,
     body: Option<&Body>,
     scope: &Scope,
     own: Option<RecordId>,
+    known: &[RecordId],
     now: Millis,
 ) -> Result<()> {
     let Some(body) = body else { return Ok(()) };
     let viewer = Viewer::of(scope);
-    for (field, id) in body.references() {
+    for (field, id) in body.references().into_iter().filter(|(_, id)| !known.contains(id)) {
         let is_contact = row::live(tx, id, &viewer, now)?.is_some_and(|record| record.kind == Kind::Contact);
         if !is_contact {
             return Err(Error::invalid(
@@ -116,7 +117,7 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
 fn insert(tx: &Transaction<'_>, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     let scope = row::scope_id(tx, &new.scope)?;
     let body = new.checked_body()?;
-    check_body(tx, body.as_ref(), &new.scope, None, now)?;
+    check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
     let content_hash = row::hash_of_content(&new.content);
     if !new.kind.repeats()
         && let Some(twin) = twin(tx, &content_hash, scope, now)?

@@ -13,6 +13,15 @@ pub(super) const LABEL: &str = concat!(
     r"|(?:api|access|secret|private|auth|account|encryption|signing|master|shared)[_ -]?key)",
 );
 
+static LABEL_AT_THE_END: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(&format!(r"(?:{LABEL})(s?)\z")).expect(super::VALID));
+
+/// The name, in the singular, where it is one of a secret: `password`, `apiKeys`.
+pub(super) fn label(name: &str) -> Option<&str> {
+    let plural = LABEL_AT_THE_END.captures(name)?.get(1)?;
+    Some(&name[..plural.start()])
+}
+
 /// What may stand between a label and its value: quotes, whose it is (`for the staging database`), and a sign, which is
 /// `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), or after an option of a command a space.
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {

@@ -332,6 +332,14 @@ fn secrets_do_not_come_in_by_an_import() {
         assert!(error.starts_with(field) && !error.contains("hunter2"), "{error}");
     }
     assert_eq!(told[3], Ok(Imported::Created));
+    let body = json!({ "title": "Production DB password", "description": "is hunter2-correct-horse" });
+    let decision = NewRecord { kind: Kind::Decision, body: Some(body), ..NewRecord::new("how to log in") };
+    let earlier = Earlier { text: decision.clone(), ..with("y", "r", "x").earlier.remove(0) };
+    let in_versions = Portable { earlier: vec![earlier], ..with("y", "r", "x") };
+    for (portable, field) in [(portable(2, decision), "body: "), (in_versions, "versions: 1: body: ")] {
+        let error = import.records(&[portable]).unwrap().remove(0).unwrap_err().to_string();
+        assert!(error.starts_with(field) && !error.contains("hunter2"), "{error}");
+    }
     let redacting = Setup {
         config: Config { sensitive: memorist_engine::sensitive::Sensitive::Redact, ..hashed().config },
         ..hashed()

@@ -291,13 +291,25 @@ impl Transfer<'_> {
         {
             self.to.execute("UPDATE meta SET value = ? WHERE key = 'store_id'", [id])?;
         }
-        let known = meta.get("model").and_then(integer).filter(|model| self.dims.contains_key(model));
-        // A store has one model, but for one that was lost.
-        let only = self.dims.keys().copied().next().filter(|_| self.dims.len() == 1);
-        if let Some(model) = known.or(only) {
-            self.to.execute("INSERT INTO meta VALUES ('model', ?)", [model])?;
+        let named = |key| meta.get(key).and_then(integer).filter(|model| self.dims.contains_key(model));
+        let next = named("next_model");
+        let model = named("model").map_or_else(|| self.likely_model(next), |model| Ok(Some(model)))?;
+        for (key, model) in [("model", model), ("next_model", next.filter(|next| Some(*next) != model))] {
+            if let Some(model) = model {
+                self.to.execute("INSERT INTO meta VALUES (?, ?)", (key, model))?;
+            }
         }
         Ok(())
+    }
+
+    /// The model that made the most embeddings, of which the next one has fewer until the change; the latest where two
+    /// made as many, because the one before a change has rows in the database and no embeddings.
+    fn likely_model(&self, next: Option<i64>) -> Result<Option<i64>> {
+        let mut statement = self.to.prepare(
+            "SELECT id FROM models WHERE id IS NOT ?
+             ORDER BY (SELECT count(*) FROM embeddings WHERE model_id = models.id) DESC, id DESC",
+        )?;
+        Ok(statement.query_row([next], |row| row.get(0)).optional()?)
     }
 
     /// Ids and the numbers of the log go on where they were. The log itself stays behind: both indexes are built anew.
@@ -340,7 +352,9 @@ impl Transfer<'_> {
             "UPDATE records SET embedding_id = (SELECT e.id FROM embeddings e WHERE e.hash = records.embedding_hash
                  AND e.model_id = (SELECT value FROM meta WHERE key = 'model'));
              DELETE FROM embeddings WHERE hash NOT IN (SELECT embedding_hash FROM records)
-                 AND hash NOT IN (SELECT embedding_hash FROM versions);",
+                 AND hash NOT IN (SELECT embedding_hash FROM versions);
+             DELETE FROM embeddings
+                 WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'));",
         )?;
         let versions_lost = ids(
             "SELECT id FROM records r WHERE version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",

@@ -1,0 +1,84 @@
+//! What is found in a JSON value, and the value without it.
+//!
+//! A text or a number is looked at by itself and with the name it stands under: `"password": "..."`. A list passes its
+//! name on to its entries. An object does so with one that asks for a secret, where its fields' names do not:
+//! `"passwords": { "staging": "..." }`.
+
+use serde_json::Value;
+
+use super::{in_text, redacted as redacted_text};
+use crate::secrets::label;
+
+/// As much of a name is looked at, so that a long one is not read again for each entry of a list.
+const MOST_OF_A_NAME: usize = 64;
+
+/// What is found first.
+pub(super) fn find(value: &Value) -> Option<&'static str> {
+    find_under(Name::default(), value)
+}
+
+fn find_under(name: Name<'_>, value: &Value) -> Option<&'static str> {
+    match value {
+        Value::String(text) => name.judge(text),
+        Value::Number(number) => name.judge_number(&number.to_string()),
+        Value::Array(items) => items.iter().find_map(|item| find_under(name, item)),
+        Value::Object(fields) => {
+            fields.iter().find_map(|(field, value)| in_text(field).or_else(|| find_under(name.of(field), value)))
+        }
+        Value::Null | Value::Bool(_) => None,
+    }
+}
+
+/// The value with `[redacted: ...]` in the place of what is found. The names of fields stay as they are: two of them must
+/// not become one.
+pub(super) fn redacted(value: Value) -> Value {
+    redacted_under(Name::default(), value)
+}
+
+fn redacted_under(name: Name<'_>, value: Value) -> Value {
+    let mark = |what| Value::from(format!("[redacted: {what}]"));
+    match value {
+        Value::String(text) => {
+            let text = redacted_text(&text);
+            name.judge(&text).map_or_else(|| text.into(), mark)
+        }
+        Value::Number(number) => name.judge_number(&number.to_string()).map_or(Value::Number(number), mark),
+        Value::Array(items) => items.into_iter().map(|item| redacted_under(name, item)).collect(),
+        Value::Object(fields) => {
+            let field = |(field, value): (String, Value)| {
+                let value = redacted_under(name.of(&field), value);
+                (field, value)
+            };
+            fields.into_iter().map(field).collect::<serde_json::Map<_, _>>().into()
+        }
+        other => other,
+    }
+}
+
+/// What a value stands under.
+#[derive(Debug, Clone, Copy, Default)]
+struct Name<'a> {
+    /// The end of the name of its field.
+    own: &'a str,
+    /// The nearest name that asks for a secret, in the singular.
+    label: Option<&'a str>,
+}
+
+impl<'a> Name<'a> {
+    fn of(self, field: &'a str) -> Self {
+        let own = &field[field.ceil_char_boundary(field.len().saturating_sub(MOST_OF_A_NAME))..];
+        Name { own, label: label(own).or(self.label) }
+    }
+
+    fn judge(self, text: &str) -> Option<&'static str> {
+        let under = |name: &str| in_text(&format!("{name}: {text}"));
+        let own = Some(self.own).filter(|own| !own.is_empty());
+        let label = self.label.filter(|label| Some(*label) != own);
+        in_text(text).or_else(|| own.and_then(under)).or_else(|| label.and_then(under))
+    }
+
+    /// A number under a name further up is mostly a date or a count.
+    fn judge_number(self, number: &str) -> Option<&'static str> {
+        Name { label: label(self.own), ..self }.judge(number)
+    }
+}

@@ -1,0 +1,93 @@
+use serde_json::json;
+
+use super::*;
+use crate::types::Kind;
+
+/// A password that no scanner shall take for one of ours.
+fn password() -> String {
+    ["Tr0ub4dor", "&3x"].concat()
+}
+
+fn token() -> String {
+    ["ghp", "_Zk3mQx9LpB7vZk3mQx9LpB7vZk3mQx9LpB7v"].concat()
+}
+
+/// Bodies that hold something, and the same without it, where it can be taken out.
+fn secret_bodies() -> Vec<(Value, Option<Value>)> {
+    let (secret, taken) = (password(), "[redacted: password]");
+    vec![
+        (json!({ "card": 4_111_111_111_111_111_i64 }), Some(json!({ "card": "[redacted: card number]" }))),
+        (
+            json!({ "numbers": [1, [4_111_111_111_111_111_i64]] }),
+            Some(json!({ "numbers": [1, ["[redacted: card number]"]] })),
+        ),
+        (json!({ "password": 12_345_678 }), Some(json!({ "password": taken }))),
+        (json!({ "password": [&secret, [&secret]] }), Some(json!({ "password": [taken, [taken]] }))),
+        (json!({ "dbPasswords": [&secret] }), Some(json!({ "dbPasswords": [taken] }))),
+        (
+            json!({ "passwords": { "staging": { "old": &secret } } }),
+            Some(json!({ "passwords": { "staging": { "old": taken } } })),
+        ),
+        (json!({ "likes": { token(): true } }), None),
+    ]
+}
+
+/// D5: wherever in a body it stands.
+#[test]
+fn what_a_body_holds_is_found_in_lists_numbers_and_names() {
+    for (body, without) in secret_bodies() {
+        let update = RecordUpdate { body: Some(Some(body.clone())), ..Default::default() };
+        let new = NewRecord { kind: Kind::Profile, body: Some(body.clone()), ..NewRecord::new("a profile") };
+        let told = [
+            Sensitive::Refuse.update(&update).unwrap_err().to_string(),
+            Sensitive::Refuse.new_record(&new).unwrap_err().to_string(),
+        ];
+        for told in told {
+            assert!(
+                told.starts_with("body: holds what should stay secret (") && !told.contains("Tr0ub"),
+                "{body}: {told}"
+            );
+        }
+        let redacted = Sensitive::Redact.new_record(&new);
+        match without {
+            Some(without) => assert_eq!(redacted.unwrap().body.as_ref(), Some(&without), "{body}"),
+            None => {
+                let told = [redacted.unwrap_err(), Sensitive::Redact.update(&update).unwrap_err()];
+                assert!(told.iter().all(|told| told.to_string().contains("cannot be taken out")), "{told:?}");
+            }
+        }
+    }
+}
+
+/// D5: what is no secret is kept.
+#[test]
+fn what_only_stands_near_a_telling_name_is_let_be() {
+    for body in [
+        json!({ "tokens": { "prompt": 123_456, "completion": 4_096 }, "max_tokens": 128_000 }),
+        json!({ "password": { "min_length": 12, "changed_at": 1_700_000_000_000_i64, "until": "2026-03-01T10:00:00Z" } }),
+        json!({ "password": { "type": "string", "description": "The password of the user", "minLength": 8 } }),
+        json!({ "passwords": ["rotate them monthly", "kept in the vault"], "secrets": ["vault", "sops"] }),
+        json!({ "secret": false, "password": null, "order": 4_111_111_111_111_112_i64 }),
+        json!({ "parameters": { "properties": { "api_key": { "type": "string", "pattern": "^[A-Za-z0-9]{8,}$" } } } }),
+    ] {
+        let new = NewRecord { kind: Kind::Profile, body: Some(body.clone()), ..NewRecord::new("a profile") };
+        for sensitive in [Sensitive::Refuse, Sensitive::Redact] {
+            let kept = sensitive.new_record(&new).unwrap_or_else(|error| panic!("{body}: {error}"));
+            assert!(matches!(kept, Cow::Borrowed(_)), "{body}");
+        }
+    }
+}
+
+/// D5: a title and a description that say it together.
+#[test]
+fn what_the_fields_of_a_body_say_together_is_refused() {
+    let body = json!({ "title": "Production DB password", "description": format!("is {}", password()) });
+    let own_words = NewRecord { kind: Kind::Decision, body: Some(body.clone()), ..NewRecord::new("how to log in") };
+    let rendered = NewRecord::of_body(Kind::Decision, body).unwrap();
+    for sensitive in [Sensitive::Refuse, Sensitive::Redact] {
+        for new in [&own_words, &rendered] {
+            let told = sensitive.new_record(new).unwrap_err().to_string();
+            assert!(told.contains("holds what should stay secret (password)") && !told.contains("Tr0ub"), "{told}");
+        }
+    }
+}
