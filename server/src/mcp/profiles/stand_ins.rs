@@ -2,7 +2,8 @@
 
 use memorist_engine::Engine;
 use memorist_engine::config::{Config, ModelSource};
-use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Scope, Viewer};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Scope, Viewer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -25,6 +26,8 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { model: ModelSource::None, ..Config::default() };
         let engine = Engine::open(folder.path(), config).unwrap();
+        // Until the index of words is made, texts are searched without it.
+        engine.flush(&NoProgress).unwrap();
         let context = Context { defaults, ..Context::default() };
         Server { _folder: folder, engine, profile: Profile::of(profile), context }
     }
@@ -155,12 +158,14 @@ fn krolik_says_that_a_memory_was_there() {
 fn facts_are_found_behind_contacts() {
     let server = Server::memorizer();
     for number in 0..90 {
-        server.add_contact(&format!("Harbour {number}"));
+        server.add_contact(&format!("Harbour cook {number}"));
     }
     let fact =
         server.add(Kind::Background, "Long ago there was a lighthouse at the end of the old harbour", Some(MAIN));
+    let first = &server.engine.search(&Query::new("harbour cook")).unwrap().hits;
+    assert!(first.iter().all(|hit| hit.record.id != fact), "{first:?}");
     for limit in [1, 5] {
-        let found = server.call("retrieve_memories", json!({ "query": "harbour", "limit": limit }));
+        let found = server.call("retrieve_memories", json!({ "query": "harbour cook", "limit": limit }));
         assert_eq!(ids(&found["facts"]), [fact], "{limit}");
     }
     let listed = server.call("list_facts", json!({}));
