@@ -26,6 +26,7 @@ use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::ops::Context;
 use crate::wire::Defaults;
+use crate::wire::memorizer::MAIN;
 
 const AGENTS: [&str; 2] = ["ann", "bob"];
 const PROJECTS: [&str; 2] = ["apollo", "gemini"];
@@ -233,6 +234,7 @@ fn defaults(viewer: &Viewer) -> Defaults {
 /// tool has no parameter for it. Otherwise who it was that looked, what was asked, and the answer.
 fn call(
     world: &mut World,
+    profile: ProfileName,
     tool: &Served,
     viewer: &Viewer,
     by_call: bool,
@@ -242,11 +244,19 @@ fn call(
     let (mut viewer, mut server) = (viewer.clone(), viewer.clone());
     let properties = tool.definition.input_schema.get("properties").and_then(Value::as_object);
     let takes = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
+    if profile == ProfileName::Krolik && !by_call && viewer.project == Reach::Shared {
+        // Its document leaves nothing out where no project is named.
+        viewer.project = Reach::Every;
+    }
     if takes("agent_id") {
-        // Memorizer's name for it, which has no way to say "none": it means "main" then.
-        match &viewer.agent {
-            Reach::Own(name) => drop(arguments.insert("agent_id".into(), name.clone().into())),
-            Reach::Every | Reach::Shared => viewer.agent = Reach::Own("main".into()),
+        // Memorizer's name for it, which has no way to say "none": a server is "main" where it is told no other.
+        if !matches!(viewer.agent, Reach::Own(_)) {
+            viewer.agent = Reach::Own(MAIN.into());
+        }
+        server.agent = viewer.agent.clone();
+        if let (true, Reach::Own(name)) = (by_call, &viewer.agent) {
+            arguments.insert("agent_id".into(), name.clone().into());
+            server.agent = Reach::Own("ann".into());
         }
     } else if by_call {
         // Krolik's tools have no way to say "none" either.
@@ -312,7 +322,8 @@ fn nothing_of_another_is_told_or_changed_by_any_tool() {
         for tool in &Profile::of(*name).tools {
             for viewer in viewers() {
                 for round in 0..CALLS {
-                    let Some((viewer, arguments, answer)) = call(&mut world, tool, &viewer, round % 2 == 1, &state)
+                    let Some((viewer, arguments, answer)) =
+                        call(&mut world, *name, tool, &viewer, round % 2 == 1, &state)
                     else {
                         continue;
                     };

@@ -33,6 +33,7 @@ use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
 use crate::project;
 use crate::settings::Settings;
+use crate::wire::memorizer;
 use door::Door;
 use handler::Handler;
 use profiles::Profile;
@@ -63,6 +64,10 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
         (context.defaults.project, context.defaults.every_project) = (None, false);
     } else if context.defaults.project.is_none() && !context.defaults.every_project {
         context.defaults.project = working_project(&args, profile);
+    }
+    if profile == ProfileName::Memorizer {
+        // Its memories are all of an agent: resources and completions look as this one, as its tools do.
+        context.defaults.agent.get_or_insert_with(|| memorizer::MAIN.into());
     }
     tracing::info!(project = context.defaults.project, "serving");
     let profile = Profile::of(profile);

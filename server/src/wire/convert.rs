@@ -186,6 +186,11 @@ pub fn size(field: &'static str, given: Option<Int>, otherwise: usize) -> Result
     usize::try_from(number).map_err(|_| Error::invalid(field, format!("{number} is negative")))
 }
 
+/// The same for tools that know no bound: where the engine has one, more is as much as that.
+pub fn size_up_to(field: &'static str, given: Int, most: usize) -> Result<usize> {
+    Ok(size(field, Some(given), most)?.min(most))
+}
+
 /// Characters of a memory that a suggestion shows.
 const SUGGESTION_CHARS: usize = 160;
 

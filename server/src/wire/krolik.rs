@@ -1,17 +1,17 @@
 //! Parameters and results of the memory tools of Krolik, by its document. As there, parameters that it does not know
 //! are passed over.
 
-use memorist_engine::Result;
 use memorist_engine::types::{
-    Digest, Direction, Filter, Kind, LinkKind, Mode, NewRecord, Query, Reach, Record, RecordId, SearchReply, Tier,
-    Viewer, Weights,
+    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mode, NewRecord, Query, Reach, Record, RecordId, SearchReply,
+    Tier, Viewer, Weights,
 };
+use memorist_engine::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::values::{Importance, Int, Iso, Patch};
-use super::{Defaults, Summary, count, summary, titled};
+use super::{Defaults, Summary, count, size_up_to, summary, titled};
 
 /// The project that a call means: the one it names, or the server's.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -20,9 +20,14 @@ use super::{Defaults, Summary, count, summary, titled};
 pub struct Project(Option<String>);
 
 impl Project {
-    /// Who looks: this project, and what is global.
+    /// Who looks: this project, and what is global. Where there is none, nothing is left out for its project, as in the
+    /// document.
     pub fn viewer(&self, defaults: &Defaults) -> Viewer {
-        defaults.viewer(&self.0.clone().map_or(Patch::Absent, Patch::Value), &Patch::Absent)
+        let viewer = defaults.viewer(&self.0.clone().map_or(Patch::Absent, Patch::Value), &Patch::Absent);
+        match (&self.0, &defaults.project) {
+            (None, None) => Viewer { project: Reach::Every, ..viewer },
+            _ => viewer,
+        }
     }
 
     /// The project whose own memories are meant; none where a server has no project.
@@ -162,6 +167,8 @@ impl Save {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Saved {
     pub memory: Memory,
+    /// False: a memory of this title and description was there already, and is as it was.
+    pub created: bool,
 }
 
 /// `krolik_mem_semantic_search`.
@@ -197,15 +204,15 @@ fn yes() -> bool {
 
 impl Search {
     /// The search that it asks for.
-    pub fn query(&self, defaults: &Defaults) -> Query {
-        Query {
+    pub fn query(&self, defaults: &Defaults) -> Result<Query> {
+        Ok(Query {
             mode: if self.hybrid { Mode::Hybrid } else { Mode::Vector },
-            limit: usize::try_from(self.limit.0).unwrap_or_default(),
+            limit: size_up_to("limit", self.limit, MAX_LIMIT)?,
             weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
             min_similarity: Some(self.min_similarity),
             filter: Filter::of(self.project.viewer(defaults)),
             ..Query::new(self.query.clone())
-        }
+        })
     }
 }
 
@@ -306,6 +313,20 @@ pub struct ChainResult {
     /// Each before what it leads to, the start first.
     pub memories: Vec<Linkage>,
     pub count: i64,
+    /// Why there is none, or not all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// There is no memory of this id for `viewer`. The calls of the document that take an id name no project.
+pub fn not_found(id: RecordId, viewer: &Viewer) -> String {
+    let why = Error::NotFound(id);
+    match viewer.project {
+        Reach::Every => why.to_string(),
+        Reach::Own(_) | Reach::Shared => {
+            format!("{why}; if it is of another project, give that as project, or \"*\" for any")
+        }
+    }
 }
 
 /// A memory of a chain.
@@ -390,7 +411,7 @@ mod tests {
     #[test]
     fn both_sides_of_a_search_weigh_the_same() {
         let asked: Search = serde_json::from_value(json!({ "query": "x" })).unwrap();
-        let query = asked.query(&Defaults::default());
+        let query = asked.query(&Defaults::default()).unwrap();
         assert_eq!(query.weights, Some(Weights { vector: 0.5, keyword: 0.5 }));
         assert_eq!((query.mode, query.limit, query.min_similarity), (Mode::Hybrid, 10, Some(0.5)));
     }

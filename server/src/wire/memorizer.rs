@@ -7,15 +7,15 @@ use std::str::FromStr;
 
 use memorist_engine::secrets::scan;
 use memorist_engine::types::{
-    Filter, Kind, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
+    Filter, Kind, MAX_LIMIT, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
 };
 use memorist_engine::{Error, Result};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use super::Defaults;
 use super::values::{Int, Iso};
+use super::{Defaults, size_up_to};
 
 const DAY_MILLIS: Millis = 86_400_000;
 
@@ -53,26 +53,34 @@ pub fn is_fact(record: &Record) -> bool {
         && (record.body.is_none() || !matches!(record.kind, Kind::Contact | Kind::Project))
 }
 
-/// Whose memories a call means.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+/// The agent of a server that was not told one.
+pub const MAIN: &str = "main";
+
+/// Whose memories a call means: those of the agent that it names, or of the server's.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct AgentId(String);
+pub struct AgentId(#[schemars(with = "String")] Option<String>);
 
-impl Default for AgentId {
-    fn default() -> Self {
-        AgentId("main".into())
+impl Serialize for AgentId {
+    /// As the default that is published.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.0.as_deref().unwrap_or(MAIN).serialize(serializer)
     }
 }
 
 impl AgentId {
     /// Who looks: this agent, in the server's project.
     pub fn viewer(&self, defaults: &Defaults) -> Viewer {
-        Viewer { agent: Reach::Own(self.0.clone()), ..defaults.own_viewer() }
+        let viewer = defaults.own_viewer();
+        match &self.0 {
+            Some(name) => Viewer { agent: Reach::Own(name.clone()), ..viewer },
+            None => viewer,
+        }
     }
 
     fn scope(&self, defaults: &Defaults) -> Scope {
-        Scope { agent: Some(self.0.clone()), project: defaults.project.clone() }
+        Scope { agent: self.0.clone().or_else(|| defaults.agent.clone()), project: defaults.project.clone() }
     }
 }
 
@@ -424,18 +432,18 @@ fn ten() -> Int {
 
 impl SearchConversations {
     /// The search that it asks for.
-    pub fn query(&self, defaults: &Defaults) -> Query {
-        let mut query = search(&self.query, self.limit, vec![Kind::Conversation], self.agent_id.viewer(defaults));
+    pub fn query(&self, defaults: &Defaults) -> Result<Query> {
+        let mut query = search(&self.query, self.limit, vec![Kind::Conversation], self.agent_id.viewer(defaults))?;
         query.filter.created_after = self.date_from.map(|Day(start)| start);
         query.filter.created_before = self.date_to.map(|Day(start)| start + DAY_MILLIS);
-        query
+        Ok(query)
     }
 }
 
 /// A search for memories of these kinds.
-pub fn search(text: &str, limit: Int, kinds: Vec<Kind>, viewer: Viewer) -> Query {
-    let limit = usize::try_from(limit.0).unwrap_or_default();
-    Query { limit, filter: Filter { kinds, ..Filter::of(viewer) }, ..Query::new(text) }
+pub fn search(text: &str, limit: Int, kinds: Vec<Kind>, viewer: Viewer) -> Result<Query> {
+    let limit = size_up_to("limit", limit, MAX_LIMIT)?;
+    Ok(Query { limit, filter: Filter { kinds, ..Filter::of(viewer) }, ..Query::new(text) })
 }
 
 /// A day, in UTC: when it begins.

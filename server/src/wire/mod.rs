@@ -38,7 +38,9 @@ mod schema;
 mod snippet;
 mod values;
 
-pub use convert::{brief, count, entry, new_record, query, record_update, search_result, size, suggestions};
+pub use convert::{
+    brief, count, entry, new_record, query, record_update, search_result, size, size_up_to, suggestions,
+};
 pub use exchange::{Line, Unread, read};
 pub use exchange_lines::ExportLine;
 pub use exchange_tools::{DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};

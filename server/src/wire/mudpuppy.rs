@@ -1,7 +1,7 @@
 //! Parameters and results of the memory tools of Mudpuppy, by its API reference: memorist's own, with fewer fields. As
 //! there, parameters that it does not know are passed over.
 
-use memorist_engine::types::{Kind, Mode, Side};
+use memorist_engine::types::{Kind, MAX_LIMIT, Mode, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -141,7 +141,8 @@ impl From<SearchParams> for super::SearchParams {
         super::SearchParams {
             query: params.query,
             mode: Some(params.mode),
-            limit: Some(params.limit),
+            // The document has no bound.
+            limit: Some(Int(params.limit.0.min(super::count(MAX_LIMIT as u64)))),
             entry_types: Some(if kinds.is_empty() { KINDS.to_vec() } else { kinds }),
             min_importance: params.min_importance.map(|Int(least)| Importance(least)),
             min_confidence: params.min_confidence,

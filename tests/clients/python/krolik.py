@@ -9,7 +9,7 @@ is there one of the folder that it is started in.
 import re
 import time
 
-from session import parameter, run_script
+from session import parameter, run_script, stdio_session
 
 LINKS = ["caused", "related", "supersedes", "implements", "contradicts"]
 TYPES = ["decision", "pattern", "bugfix", "fact", "preference", "event", "insight", "task", "relationship",
@@ -84,7 +84,7 @@ def memory(number, **fields):
 async def check_save(checks, session, seen):
     for number, given in enumerate(SAVED, 1):
         saved = await session.call("krolik_mem_save", given)
-        checks.equal(f"R15 memory {number}", seen(saved), {"memory": memory(number)})
+        checks.equal(f"R15 memory {number}", seen(saved), {"memory": memory(number), "created": True})
     names = [*memory(1), "createdAt", "createdAtEpoch"]
     checks.equal("R15 the names of a memory", sorted(saved["memory"]), sorted(names))
     await session.refused("R15 another type is rejected", "krolik_mem_save", {**SAVED[0], "type": "rumour"}, "type",
@@ -92,9 +92,12 @@ async def check_save(checks, session, seen):
                           *TYPES)
     await session.refused("R15 another importance is rejected", "krolik_mem_save", {**SAVED[0], "importance": "huge"},
                           "importance", "critical", "medium")
+    again = await session.call("krolik_mem_save", {**SAVED[3], "type": "fact", "feature": "store"})
+    checks.equal("R15 a text that was there says so, and what it is", seen(again),
+                 {"memory": memory(4), "created": False})
     other = await session.call("krolik_mem_save", {**SAVED[3], "project": "borealis"})
     checks.equal("R24 the same in another project is another", seen(other),
-                 {"memory": memory(4, id=7, project="borealis")})
+                 {"memory": memory(4, id=7, project="borealis"), "created": True})
 
 
 async def check_search(checks, session, seen):
@@ -162,11 +165,13 @@ async def check_links(checks, session, seen):
     await session.refused("T41 X3 no such memory", "krolik_mem_link", {"fromId": 1, "toId": 99, "linkType": "caused"},
                           "Memory entry not found: 99")
     await session.refused("T41 R24 another project's memory", "krolik_mem_link",
-                          {"fromId": 1, "toId": 7, "linkType": "caused"}, "Memory entry not found: 7")
+                          {"fromId": 1, "toId": 7, "linkType": "caused"}, "Memory entry not found: 7", "project")
     await session.refused("T41 all are required", "krolik_mem_link", {"fromId": 1, "toId": 2}, "linkType")
 
     whole = seen(await session.call("krolik_mem_chain", {"memoryId": 1, "maxDepth": 0}))
     checks.equal("T43 T44 the start alone, at depth 0", whole, {"memories": [{**memory(1), "depth": 0}], "count": 1})
+    answer = await session.call("krolik_mem_chain", {"memoryId": 1, "maxDepth": 20})
+    checks.equal("T43 a depth without a bound", answer["count"], 4)
     checks.equal("T43 T44 R17 forward", await chain(memoryId=1, direction="forward"), [[1, 0], [2, 1], [4, 2], [5, 3]])
     checks.equal("T43 maxDepth", await chain(memoryId=1, direction="forward", maxDepth=2), [[1, 0], [2, 1], [4, 2]])
     checks.equal("T43 R17 backward", await chain(memoryId=5, direction="backward"), [[5, 0], [4, 1], [2, 2], [1, 3]])
@@ -241,6 +246,30 @@ async def check_delete(checks, session):
     checks.equal("Q16 what is no longer superseded is found", answer["results"][0]["memory"]["id"], 3)
 
 
+async def check_without_project(checks, session):
+    """A server of no project leaves nothing out where a call names none, as the document's functions do."""
+    async with stdio_session(checks, session.binary, session.store.parent / "all", "auto", "--profile", "krolik",
+                             "--no-project") as other:
+        await other.read_tools()
+        for number, project in enumerate(("atlas", "atlas", "borealis"), 1):
+            saved = await other.call("krolik_mem_save", {**SAVED[number - 1], "project": project})
+            checks.equal(f"R24 memory {number} is of {project}", [saved["memory"]["id"], saved["memory"]["project"]],
+                         [number, project])
+        for target in (2, 3):
+            linked = await other.call("krolik_mem_link", {"fromId": 1, "toId": target, "linkType": "supersedes"})
+            checks.equal(f"T41 R24 memory 1 supersedes {target}", linked["created"], True)
+        chain = await other.call("krolik_mem_chain", {"memoryId": 1})
+        checks.equal("T44 R24 a chain", [one["id"] for one in chain["memories"]], [1, 2, 3])
+        for project, wanted in ((None, [3, 2]), ("atlas", [2]), ("*", [3, 2])):
+            outdated = await other.call("krolik_mem_outdated", {"project": project} if project else {})
+            checks.equal(f"T45 R24 what is outdated in {project}", [one["id"] for one in outdated["memories"]], wanted)
+        await other.embedded()
+        answer = await other.call("krolik_mem_semantic_search", {"query": "login security", "minSimilarity": 0.2})
+        checks.equal("T39 R24 a search", answer["results"][0]["memory"]["id"], 1)
+        digest = await other.call("krolik_mem_digest")
+        checks.equal("T46 R24 the digest of all", [digest["project"], digest["summary"]["totalMemories"]], [None, 3])
+
+
 async def script(checks, session):
     seen = Memories(checks)
     await check_save(checks, session, seen)
@@ -249,6 +278,7 @@ async def script(checks, session):
     await check_outdated(checks, session, seen)
     await check_digest(checks, session, seen)
     await check_delete(checks, session)
+    await check_without_project(checks, session)
 
 
 if __name__ == "__main__":

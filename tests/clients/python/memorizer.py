@@ -11,7 +11,7 @@ import re
 import time
 from datetime import datetime, timedelta, timezone
 
-from session import parameter, run_script
+from session import parameter, run_script, stdio_session
 
 CATEGORIES = ["preference", "background", "pattern", "project", "contact", "decision"]
 AGENT = parameter("string", default="main")
@@ -243,7 +243,46 @@ async def check_tables(checks, session):
     contact = session.command("add", "Ben Baker, cook at the harbour", "--kind", "contact", "--agent", "main")["id"]
     count = (await session.call("list_facts", {"category": "contact"}))["total_count"]
     checks.equal("R8 a contact that is a text is a fact", count, 2)
+    row = session.command("add", "--kind", "contact", "--agent", "main", "--body",
+                          json.dumps({"name": "Ben Baker", "role": "cook at the harbour"}))["id"]
+    facts = await session.call("list_facts", {"category": "contact"})
+    checks.equal("T31 R13 a contact with fields is none", [[fact["id"] for fact in facts["facts"]],
+                                                           facts["total_count"]], [[contact, 5], 2])
+    told = f"Fact with ID {row} not found"
+    await session.refused("T32 R13 nor is it updated as one", "update_fact", {"fact_id": row, "fact": "x"}, told)
+    await session.refused("T33 R13 nor deleted as one", "delete_fact", {"fact_id": row}, told)
+    await session.embedded()
+    found = await session.call("retrieve_memories", {"query": "Ben Baker cook", "limit": 1})
+    checks.equal("T34 R13 the fact behind it is found", [fact["id"] for fact in found["facts"]], [contact])
     await session.call("delete_fact", {"fact_id": contact})
+    session.command("delete", str(row))
+    task = session.command("add", "Call Ben Baker", "--kind", "task", "--agent", "main")["id"]
+    await session.refused("T30 D2 what is there as no fact is not told as one", "store_fact",
+                          {"fact": "Call Ben Baker", "category": "contact"}, "fact:", f"memory {task}", "a task")
+    session.command("delete", str(task))
+
+
+async def check_agents(checks, session, timed):
+    """Everything of a server looks as the same agent: as "main", or as the one that it was told."""
+    async def digest(of):
+        contents = (await of.client.read_resource("memory://digest")).contents
+        return contents[0].text
+
+    one = json.loads((await session.client.read_resource("memory://1")).contents[0].text)
+    checks.equal("R23 a fact is a resource", [one["content"], one["agent"]], [FACTS[0][1], "main"])
+    checks.that("R23 the digest is of its facts", FACTS[2][1] in await digest(session), await digest(session))
+    async with stdio_session(checks, session.binary, session.store, "auto", "--profile", "memorizer", "--agent",
+                             "diver") as other:
+        await other.read_tools()
+        stored = await other.call("store_fact", {"fact": "Dives at dawn", "category": "pattern"})
+        listed = timed(await other.call("list_facts"))["facts"]
+        checks.equal("R23 a call that names no agent is of the server's",
+                     [[fact["id"], fact["agent_id"]] for fact in listed], [[stored["fact_id"], "diver"]])
+        found = (await other.call("retrieve_memories", {"query": "dawn"}))["facts"]
+        checks.equal("R23 and finds its facts", [fact["id"] for fact in found], [stored["fact_id"]])
+        checks.that("R23 the digest is of that agent", "Dives at dawn" in await digest(other), await digest(other))
+        mains = await other.call("list_facts", {"agent_id": "main"})
+        checks.equal("R23 another agent is named", mains, await session.call("list_facts"))
 
 
 async def check_exchange(checks, session):
@@ -288,6 +327,7 @@ async def script(checks, session):
     await check_change(checks, session, timed)
     await check_similar(checks, session, timed)
     await check_tables(checks, session)
+    await check_agents(checks, session, timed)
     await check_exchange(checks, session)
 
 

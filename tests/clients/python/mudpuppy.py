@@ -189,6 +189,14 @@ async def check_others(checks, session):
                      [{"error": f"Memory entry not found: {hidden}"}, {"success": False, "deleted": False}])
         found = await session.search(f"The harbour closes at nine, says {others[1]}", limit=100)
         checks.that(f"R24 of {others[1]} nothing is found", hidden not in ids(found), found)
+    hidden = session.command("add", "We use OAuth", "--kind", "decision")["id"]
+    await session.refused("T11 what is there out of sight is not told as saved", "memory_add",
+                          {"content": "We use OAuth"}, "content:", f"memory {hidden}", "a decision")
+    session.command("delete", str(hidden))
+    answer = await session.search("dark mode", limit=2000)
+    checks.that("T15 a limit without a bound", answer["total"] > 0, answer)
+    await session.refused("T15 a limit is not negative", "memory_search", {"query": "x", "limit": -1}, "limit",
+                          "negative")
 
 
 async def check_stats(checks, session):

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use memorist_engine::types::{Chain, ChainQuery, DigestQuery, Hop, Link, MAX_LIMIT, OutdatedQuery, RecordId, Viewer};
+use memorist_engine::types::{
+    AddOutcome, Chain, ChainQuery, DigestQuery, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, RecordId, Viewer,
+};
 use memorist_engine::{Engine, Error, Result};
 
 use super::tool::Does::{Add, Read};
@@ -11,7 +13,7 @@ use crate::ops::Context;
 use crate::wire;
 use crate::wire::krolik::{
     ChainParams, ChainResult, DigestParams, DigestResult, Found, LinkParams, Linkage, Linked, Memory, OutdatedParams,
-    OutdatedResult, Project, Save, Saved, Search,
+    OutdatedResult, Project, Save, Saved, Search, not_found,
 };
 
 /// The profile.
@@ -40,7 +42,7 @@ fn tools() -> Vec<Served> {
             "Semantic search using AI embeddings. Finds conceptually similar memories even without exact keyword \
              matches.",
             |engine, context, params: Search| {
-                engine.search(&params.query(&context.defaults)).map(|reply| Found::of(reply, params.hybrid))
+                engine.search(&params.query(&context.defaults)?).map(|reply| Found::of(reply, params.hybrid))
             },
         ),
         Served::new(Add, "krolik_mem_save", "Save a memory", "Save a memory: a decision, pattern or bug fix.", save),
@@ -71,29 +73,41 @@ fn tools() -> Vec<Served> {
 
 fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
     let record = params.into_record(&context.defaults)?;
-    let id = engine.add(&record)?.id;
+    let AddOutcome { id, created, .. } = engine.add(&record)?;
     let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or(Error::NotFound(id))?;
-    Ok(Saved { memory: saved.into() })
+    Ok(Saved { memory: saved.into(), created })
 }
 
-fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked> {
+fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked, String> {
     let link = Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type };
-    let created = engine.link(link, &params.project.viewer(&context.defaults))?;
+    let viewer = params.project.viewer(&context.defaults);
+    let created = engine.link(link, &viewer).map_err(|error| match error {
+        Error::NotFound(id) => not_found(id, &viewer),
+        other => other.to_string(),
+    })?;
     Ok(Linked { from_id: link.from, to_id: link.to, link_type: link.kind, created })
 }
 
 fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<ChainResult> {
     let query = ChainQuery {
         direction: params.direction,
-        max_depth: wire::size("maxDepth", Some(params.max_depth), 0)?,
+        max_depth: wire::size_up_to("maxDepth", params.max_depth, MAX_CHAIN_DEPTH)?,
         limit: MAX_LIMIT,
         ..ChainQuery::new(params.memory_id.0, params.project.viewer(&context.defaults))
     };
-    let memories: Vec<Linkage> = preorder(engine.chain(&query)?, query.start)
+    let chain = engine.chain(&query)?;
+    let mut warnings = Vec::new();
+    if chain.hops.is_empty() {
+        warnings.push(not_found(query.start, &query.viewer));
+    }
+    if chain.truncated {
+        warnings.push(format!("there are more than {MAX_LIMIT}: these are the nearest; go on from one of them"));
+    }
+    let memories: Vec<Linkage> = preorder(chain, query.start)
         .into_iter()
         .map(|hop| Linkage { depth: wire::count(hop.depth as u64), memory: hop.record.into() })
         .collect();
-    Ok(ChainResult { count: wire::count(memories.len() as u64), memories })
+    Ok(ChainResult { count: wire::count(memories.len() as u64), memories, warnings })
 }
 
 /// The memories of a chain, each before those that it leads to: the order in which a walk comes to them.

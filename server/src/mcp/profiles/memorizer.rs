@@ -1,9 +1,10 @@
 //! The tools of Memorizer, by its document: facts and conversations of one agent.
 
-use memorist_engine::types::{Filter, Kind, ListQuery, MAX_LIMIT, Record, RecordId, Viewer};
+use memorist_engine::types::{Filter, Kind, ListQuery, MAX_LIMIT, Query, Record, RecordId, Viewer};
 use memorist_engine::{Engine, Error, Result, now};
 
 use super::tool::Does::{Add, Append, Change, Read};
+use super::twin::check_twin;
 use super::{Profile, Served};
 use crate::ops::{self, Context};
 use crate::wire;
@@ -108,11 +109,12 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
         StoredFact { fact_id: outcome.id, stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
         // The fact is stored: what resembles it is an extra, and the search for it may fail.
-        let similar = engine.similar(outcome.id, &viewer, SIMILAR).unwrap_or_default().into_iter();
+        let similar = engine.similar(outcome.id, &viewer, MAX_LIMIT).unwrap_or_default().into_iter();
         let similar = similar.filter(|one| one.words.is_some()).map(|one| one.record);
         let similar = similar.filter(|other| is_fact(other) && other.kind == record.kind);
-        stored.similar_existing = similar.map(SimilarFact::from).collect();
+        stored.similar_existing = similar.take(SIMILAR).map(SimilarFact::from).collect();
     } else {
+        check_twin(engine, "fact", outcome.id, &viewer, is_fact)?;
         stored.message = Some("Fact already exists, updated timestamp".into());
     }
     if !stored.similar_existing.is_empty() {
@@ -128,7 +130,7 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
 
 fn list_facts(engine: &Engine, context: &Context, params: ListFacts) -> Result<Facts> {
     let filter = Filter { kinds: kinds(params.category), ..Filter::of(params.agent_id.viewer(&context.defaults)) };
-    let limit = usize::try_from(params.limit.0).unwrap_or_default();
+    let limit = wire::size("limit", Some(params.limit), MAX_LIMIT)?;
     let mut query = ListQuery { limit: limit.min(MAX_LIMIT), newest_first: true, filter, ..ListQuery::default() };
     let mut facts = Vec::new();
     // What is not a fact is left out of a page: another fills the gap.
@@ -193,20 +195,29 @@ fn told(error: &Error, id: RecordId) -> String {
 
 fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemories) -> Result<Memories> {
     let viewer = params.agent_id.viewer(&context.defaults);
-    let mut wanted = search(&params.query, params.limit, kinds(None), viewer.clone());
-    wanted.validate()?;
-    let limit = wanted.limit;
-    // Room for what is found and is not a fact.
-    wanted.limit = MAX_LIMIT.min(2 * limit);
-    let facts = engine.search(&wanted)?.hits.into_iter().map(|hit| hit.record);
-    let facts = facts.filter(is_fact).take(limit).map(FoundFact::from).collect();
+    let facts = found_facts(engine, search(&params.query, params.limit, kinds(None), viewer.clone())?)?;
     let conversations = if params.include_conversations {
-        let wanted = search(&params.query, params.limit, vec![Kind::Conversation], viewer);
+        let wanted = search(&params.query, params.limit, vec![Kind::Conversation], viewer)?;
         engine.search(&wanted)?.hits.into_iter().map(|hit| FoundConversation::from(hit.record)).collect()
     } else {
         Vec::new()
     };
     Ok(Memories { facts, conversations })
+}
+
+/// As many facts as a search asks for, where there are so many.
+fn found_facts(engine: &Engine, mut wanted: Query) -> Result<Vec<FoundFact>> {
+    let limit = wanted.limit;
+    loop {
+        let reply = engine.search(&wanted)?;
+        let records = reply.hits.into_iter().map(|hit| hit.record);
+        let facts: Vec<FoundFact> = records.filter(is_fact).take(limit).map(FoundFact::from).collect();
+        if facts.len() == limit || !reply.more || wanted.limit == MAX_LIMIT {
+            return Ok(facts);
+        }
+        // What is found and is not a fact takes the place of one.
+        wanted.limit = MAX_LIMIT.min(4 * wanted.limit);
+    }
 }
 
 fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
@@ -216,7 +227,7 @@ fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversa
 }
 
 fn search_conversations(engine: &Engine, context: &Context, params: &SearchConversations) -> Result<Conversations> {
-    let hits = engine.search(&params.query(&context.defaults))?.hits;
+    let hits = engine.search(&params.query(&context.defaults)?)?.hits;
     let conversations: Vec<_> = hits.into_iter().map(|hit| Conversation::from(hit.record)).collect();
     Ok(Conversations { total_count: wire::count(conversations.len() as u64), conversations })
 }

@@ -5,6 +5,7 @@
 //! | `tool.rs` | a tool: its definition, and what it calls |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | those of other systems, by their names and shapes, over the same calls |
+//! | `twin.rs` | a text that is there already, out of their sight |
 //! | `*.json` | what `tools/list` answers, as it was agreed |
 
 mod core;
@@ -13,7 +14,10 @@ mod krolik;
 mod memorizer;
 mod mudpuppy;
 mod tool;
+mod twin;
 
+#[cfg(test)]
+mod stand_ins;
 #[cfg(test)]
 mod tests;
 

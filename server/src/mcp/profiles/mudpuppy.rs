@@ -1,9 +1,10 @@
 //! The memory tools of Mudpuppy, by its API reference.
 
-use memorist_engine::types::Filter;
+use memorist_engine::types::{Filter, Record};
 use memorist_engine::{Engine, Error, Result};
 
 use super::tool::Does::{Add, Change, Read};
+use super::twin::check_twin;
 use super::{Profile, Served};
 use crate::ops::{self, Context};
 use crate::wire::mudpuppy::{
@@ -33,7 +34,7 @@ fn tools() -> Vec<Served> {
             "memory_add",
             "Add a memory",
             "Create a new memory entry with automatic embedding generation and deduplication.",
-            |engine, context, params: AddParams| ops::save(engine, context, params.into()).map(AddResult::from),
+            add,
         ),
         Served::new(
             Read,
@@ -71,22 +72,34 @@ fn tools() -> Vec<Served> {
     ]
 }
 
+fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
+    let added = ops::save(engine, context, params.into())?;
+    if added.duplicate {
+        check_twin(engine, "content", added.id, &context.defaults.own_viewer(), knows)?;
+    }
+    Ok(added.into())
+}
+
 fn get(engine: &Engine, context: &Context, params: IdParams) -> Result<GetResult> {
-    if !knows(engine, context, &params)? {
+    if !sees(engine, context, &params)? {
         return Ok(GetResult { entry: None, error: Some(Error::NotFound(params.id.0).to_string()) });
     }
     ops::get(engine, context, &GetParams { id: params.id, ..GetParams::default() }).map(GetResult::from)
 }
 
 fn delete(engine: &Engine, context: &Context, params: IdParams) -> Result<DeleteResult> {
-    if !knows(engine, context, &params)? {
+    if !sees(engine, context, &params)? {
         return Ok(DeleteResult { success: false, deleted: false });
     }
     ops::delete(engine, context, &DeleteParams { id: params.id, ..DeleteParams::default() })
 }
 
+/// Whether there is a memory of this id for these tools.
+fn sees(engine: &Engine, context: &Context, params: &IdParams) -> Result<bool> {
+    Ok(engine.peek(params.id.0, &context.defaults.own_viewer())?.is_some_and(|record| knows(&record)))
+}
+
 /// Whether it is a memory of a type that these tools know.
-fn knows(engine: &Engine, context: &Context, params: &IdParams) -> Result<bool> {
-    let record = engine.peek(params.id.0, &context.defaults.own_viewer())?;
-    Ok(record.is_some_and(|record| KINDS.contains(&record.kind)))
+fn knows(record: &Record) -> bool {
+    KINDS.contains(&record.kind)
 }

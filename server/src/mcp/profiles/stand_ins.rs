@@ -1,0 +1,226 @@
+//! What the tools of other systems answer over a store that other tools use, too.
+
+use memorist_engine::Engine;
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Scope, Viewer};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::Profile;
+use crate::args::ProfileName;
+use crate::ops::Context;
+use crate::wire::memorizer::MAIN;
+use crate::wire::{Defaults, size_up_to};
+
+/// A store, and a server of a profile over it.
+struct Server {
+    _folder: TempDir,
+    engine: Engine,
+    profile: &'static Profile,
+    context: Context,
+}
+
+impl Server {
+    fn of(profile: ProfileName, defaults: Defaults) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { model: ModelSource::None, ..Config::default() };
+        let engine = Engine::open(folder.path(), config).unwrap();
+        // Until the index of words is made, texts are searched without it.
+        engine.flush(&NoProgress).unwrap();
+        let context = Context { defaults, ..Context::default() };
+        Server { _folder: folder, engine, profile: Profile::of(profile), context }
+    }
+
+    fn krolik(project: Option<&str>) -> Self {
+        let project = project.map(str::to_owned);
+        Server::of(ProfileName::Krolik, Defaults { project, ..SHARED })
+    }
+
+    fn memorizer() -> Self {
+        Server::of(ProfileName::Memorizer, Defaults { agent: Some(MAIN.into()), ..SHARED })
+    }
+
+    fn asked(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+        let Value::Object(arguments) = arguments else { panic!("not an object") };
+        let tool = self.profile.tool(tool).unwrap();
+        (tool.run)(&self.engine, &self.context, arguments).map(|answer| answer.structured)
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.asked(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))
+    }
+
+    fn refused(&self, tool: &str, arguments: Value) -> String {
+        self.asked(tool, arguments).unwrap_err()
+    }
+
+    /// What another profile saved, as a memory of `agent`.
+    fn add(&self, kind: Kind, text: &str, agent: Option<&str>) -> i64 {
+        let scope = Scope { agent: agent.map(str::to_owned), project: None };
+        self.engine.add(&NewRecord { kind, scope, ..NewRecord::new(text) }).unwrap().id
+    }
+
+    /// A row of Memorizer's table of contacts.
+    fn add_contact(&self, name: &str) -> i64 {
+        let scope = Scope { agent: Some(MAIN.into()), project: None };
+        let record = NewRecord::of_body(Kind::Contact, json!({ "name": name })).unwrap();
+        self.engine.add(&NewRecord { scope, ..record }).unwrap().id
+    }
+}
+
+const SHARED: Defaults = Defaults { project: None, agent: None, otherwise: memorist_engine::types::Reach::Shared };
+
+fn ids(list: &Value) -> Vec<i64> {
+    list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
+}
+
+fn decision(title: &str, project: &str) -> Value {
+    json!({ "type": "decision", "title": title, "description": format!("{title} it is"), "project": project })
+}
+
+/// T39, T41, T43, T45, R24: without a project, nothing is left out for its project.
+#[test]
+fn a_krolik_without_a_project_sees_those_of_all() {
+    let server = Server::krolik(None);
+    for (title, project) in [("Lamps", "atlas"), ("Sails", "atlas"), ("Nets", "borealis")] {
+        server.call("krolik_mem_save", decision(title, project));
+    }
+    let link = |to: i64| json!({ "fromId": 1, "toId": to, "linkType": "supersedes" });
+    assert_eq!(server.call("krolik_mem_link", link(2))["created"], true);
+    assert_eq!(server.call("krolik_mem_link", link(3))["created"], true);
+    assert_eq!(ids(&server.call("krolik_mem_chain", json!({ "memoryId": 3 }))["memories"]), [3, 1, 2]);
+    assert_eq!(ids(&server.call("krolik_mem_outdated", json!({}))["memories"]), [3, 2]);
+    assert_eq!(ids(&server.call("krolik_mem_outdated", json!({ "project": "atlas" }))["memories"]), [2]);
+    let found = server.call("krolik_mem_semantic_search", json!({ "query": "lamps" }));
+    assert_eq!(found["results"][0]["memory"]["id"], 1);
+    // An agent's memories stay its own.
+    let scribe = server.add(Kind::Fact, "Lamps of the scribe", Some("scribe"));
+    assert_eq!(server.refused("krolik_mem_link", link(scribe)), format!("Memory entry not found: {scribe}"));
+}
+
+/// T41, T44, R24: who is of another project is told how to say so.
+#[test]
+fn krolik_says_how_another_project_is_reached() {
+    let server = Server::krolik(Some("atlas"));
+    server.call("krolik_mem_save", decision("Lamps", "atlas"));
+    server.call("krolik_mem_save", decision("Nets", "borealis"));
+    let mut link = json!({ "fromId": 1, "toId": 2, "linkType": "related" });
+    let told = "Memory entry not found: 2; if it is of another project, give that as project, or \"*\" for any";
+    assert_eq!(server.refused("krolik_mem_link", link.clone()), told);
+    let chain = server.call("krolik_mem_chain", json!({ "memoryId": 2 }));
+    assert_eq!(chain, json!({ "memories": [], "count": 0, "warnings": [told] }));
+    link["project"] = "*".into();
+    assert_eq!(server.call("krolik_mem_link", link)["created"], true);
+    let chain = server.call("krolik_mem_chain", json!({ "memoryId": 2, "project": "borealis" }));
+    assert_eq!(ids(&chain["memories"]), [2]);
+    let chain = server.call("krolik_mem_chain", json!({ "memoryId": 2, "project": "*" }));
+    assert_eq!((ids(&chain["memories"]), chain.get("warnings")), (vec![2, 1], None));
+}
+
+/// T10, T11, T30, D1, D2: a text that is there out of sight is not told as saved.
+#[test]
+fn a_text_that_is_there_out_of_sight_is_refused() {
+    let mudpuppy = Server::of(ProfileName::Mudpuppy, SHARED);
+    let hidden = mudpuppy.add(Kind::Decision, "We use OAuth", None);
+    let refused = mudpuppy.refused("memory_add", json!({ "content": "We use OAuth" }));
+    assert!(refused.starts_with(&format!("content: is not saved: memory {hidden}, a decision that")), "{refused}");
+    let shown = mudpuppy.add(Kind::Event, "We met", None);
+    let again = mudpuppy.call("memory_add", json!({ "content": "We met" }));
+    assert_eq!(again, json!({ "id": shown, "created": false, "duplicate": true }));
+
+    let memorizer = Server::memorizer();
+    let fact = |text: &str| json!({ "fact": text, "category": "contact" });
+    let hidden = memorizer.add(Kind::Task, "Call Ben Baker", Some(MAIN));
+    let refused = memorizer.refused("store_fact", fact("Call Ben Baker"));
+    assert!(refused.starts_with(&format!("fact: is not saved: memory {hidden}, a task that")), "{refused}");
+    let hidden = memorizer.add_contact("Ben Baker");
+    let text = memorizer.engine.peek(hidden, &Viewer::OWNER).unwrap().unwrap().content;
+    let refused = memorizer.refused("store_fact", fact(&text));
+    assert!(refused.starts_with(&format!("fact: is not saved: memory {hidden}, a contact that")), "{refused}");
+    let shown = memorizer.add(Kind::Background, "Ben bakes", Some(MAIN));
+    assert_eq!(memorizer.call("store_fact", fact("Ben bakes"))["fact_id"], shown);
+}
+
+/// R15: what is there already is not told as what was asked for.
+#[test]
+fn krolik_says_that_a_memory_was_there() {
+    let server = Server::krolik(None);
+    let mut asked = decision("Lamps", "atlas");
+    assert_eq!(server.call("krolik_mem_save", asked.clone())["created"], true);
+    asked["type"] = "pattern".into();
+    let again = server.call("krolik_mem_save", asked);
+    assert_eq!((&again["created"], &again["memory"]["type"]), (&json!(false), &json!("decision")));
+}
+
+/// T31, T34, R8: contacts with fields of their own do not take the place of facts.
+#[test]
+fn facts_are_found_behind_contacts() {
+    let server = Server::memorizer();
+    for number in 0..90 {
+        server.add_contact(&format!("Harbour cook {number}"));
+    }
+    let fact =
+        server.add(Kind::Background, "Long ago there was a lighthouse at the end of the old harbour", Some(MAIN));
+    let first = &server.engine.search(&Query::new("harbour cook")).unwrap().hits;
+    assert!(first.iter().all(|hit| hit.record.id != fact), "{first:?}");
+    for limit in [1, 5] {
+        let found = server.call("retrieve_memories", json!({ "query": "harbour cook", "limit": limit }));
+        assert_eq!(ids(&found["facts"]), [fact], "{limit}");
+    }
+    let listed = server.call("list_facts", json!({}));
+    assert_eq!((ids(&listed["facts"]), &listed["total_count"]), (vec![fact], &json!(1)));
+}
+
+/// D3: what is no fact does not take the place of a fact that says much the same.
+#[test]
+fn a_similar_fact_is_named_behind_contacts() {
+    let server = Server::memorizer();
+    for number in ["one", "two", "three", "four", "five", "six"] {
+        server.add_contact(&format!("Ben Baker cook harbour Gdynia {number}"));
+    }
+    let fact = server.add(Kind::Contact, "Ben Baker cook market Gdynia", Some(MAIN));
+    let asked = json!({ "fact": "Ben Baker cook harbour Gdynia", "category": "contact" });
+    assert_eq!(ids(&server.call("store_fact", asked)["similar_existing"]), [fact]);
+}
+
+/// T15, T34, T39, T43: a document without bounds has none; what is no size is refused by its name.
+#[test]
+fn more_than_there_may_be_is_as_much_as_there_may_be() {
+    let server = Server::krolik(None);
+    server.call("krolik_mem_save", decision("Lamps", "atlas"));
+    let chain = server.call("krolik_mem_chain", json!({ "memoryId": 1, "maxDepth": 20 }));
+    assert_eq!(chain["count"], 1);
+    let refused = server.refused("krolik_mem_chain", json!({ "memoryId": 1, "maxDepth": -1 }));
+    assert_eq!(refused, "maxDepth: -1 is negative");
+
+    let others = [
+        (Server::krolik(None), "krolik_mem_semantic_search"),
+        (Server::memorizer(), "retrieve_memories"),
+        (Server::memorizer(), "search_conversations"),
+        (Server::memorizer(), "list_facts"),
+        (Server::of(ProfileName::Mudpuppy, SHARED), "memory_search"),
+    ];
+    for (server, tool) in others {
+        let of = |limit: i64| json!({ "query": "lamps", "limit": limit });
+        server.call(tool, of(2000));
+        assert_eq!(server.refused(tool, of(-5)), "limit: -5 is negative", "{tool}");
+        assert_eq!(server.refused(tool, of(0)), "limit: 0 is outside 1 to 1000", "{tool}");
+    }
+    assert_eq!(size_up_to("limit", crate::wire::Int(7), 5).unwrap(), 5);
+}
+
+/// T44: a chain that is cut says so.
+#[test]
+fn a_chain_that_is_cut_says_so() {
+    let server = Server::krolik(None);
+    let records: Vec<NewRecord> = (0..=MAX_LIMIT).map(|number| NewRecord::new(format!("Lamp {number}"))).collect();
+    let ids: Vec<i64> = server.engine.add_batch(&records).unwrap().into_iter().map(|one| one.unwrap().id).collect();
+    let links: Vec<Link> = ids[1..].iter().map(|to| Link { from: ids[0], to: *to, kind: LinkKind::Related }).collect();
+    server.engine.link_batch(&links, &Viewer::OWNER).unwrap();
+    let chain = server.call("krolik_mem_chain", json!({ "memoryId": ids[0] }));
+    assert_eq!(chain["count"], MAX_LIMIT);
+    assert!(chain["warnings"][0].as_str().unwrap().starts_with("there are more than 1000"), "{}", chain["warnings"]);
+    server.engine.unlink(links[0], &Viewer::OWNER).unwrap();
+    assert_eq!(server.call("krolik_mem_chain", json!({ "memoryId": ids[0] })).get("warnings"), None);
+}
