@@ -65,7 +65,7 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     } else if context.defaults.project.is_none() && !context.defaults.every_project {
         context.defaults.project = working_project(&args, profile);
     }
-    if profile == ProfileName::Memorizer {
+    if profile == ProfileName::Memorizer && !context.defaults.every_agent {
         // Its memories are all of an agent: resources and completions look as this one, as its tools do.
         context.defaults.agent.get_or_insert_with(|| memorizer::MAIN.into());
     }

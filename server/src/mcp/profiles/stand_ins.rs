@@ -3,7 +3,7 @@
 use memorist_engine::Engine;
 use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Scope, Viewer};
+use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Reach, Scope, Viewer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -34,11 +34,11 @@ impl Server {
 
     fn krolik(project: Option<&str>) -> Self {
         let project = project.map(str::to_owned);
-        Server::of(ProfileName::Krolik, Defaults { project, ..SHARED })
+        Server::of(ProfileName::Krolik, Defaults { project, ..shared() })
     }
 
     fn memorizer() -> Self {
-        Server::of(ProfileName::Memorizer, Defaults { agent: Some(MAIN.into()), ..SHARED })
+        Server::of(ProfileName::Memorizer, Defaults { agent: Some(MAIN.into()), ..shared() })
     }
 
     fn asked(&self, tool: &str, arguments: Value) -> Result<Value, String> {
@@ -69,7 +69,10 @@ impl Server {
     }
 }
 
-const SHARED: Defaults = Defaults { project: None, agent: None, otherwise: memorist_engine::types::Reach::Shared };
+/// Those of a server that is told no project and no agent.
+fn shared() -> Defaults {
+    Defaults { otherwise: Reach::Shared, ..Defaults::default() }
+}
 
 fn ids(list: &Value) -> Vec<i64> {
     list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
@@ -121,7 +124,7 @@ fn krolik_says_how_another_project_is_reached() {
 /// T10, T11, T30, D1, D2: a text that is there out of sight is not told as saved.
 #[test]
 fn a_text_that_is_there_out_of_sight_is_refused() {
-    let mudpuppy = Server::of(ProfileName::Mudpuppy, SHARED);
+    let mudpuppy = Server::of(ProfileName::Mudpuppy, shared());
     let hidden = mudpuppy.add(Kind::Decision, "We use OAuth", None);
     let refused = mudpuppy.refused("memory_add", json!({ "content": "We use OAuth" }));
     assert!(refused.starts_with(&format!("content: is not saved: memory {hidden}, a decision that")), "{refused}");
@@ -199,7 +202,7 @@ fn more_than_there_may_be_is_as_much_as_there_may_be() {
         (Server::memorizer(), "retrieve_memories"),
         (Server::memorizer(), "search_conversations"),
         (Server::memorizer(), "list_facts"),
-        (Server::of(ProfileName::Mudpuppy, SHARED), "memory_search"),
+        (Server::of(ProfileName::Mudpuppy, shared()), "memory_search"),
     ];
     for (server, tool) in others {
         let of = |limit: i64| json!({ "query": "lamps", "limit": limit });
