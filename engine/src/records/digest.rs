@@ -277,7 +277,7 @@ mod tests {
             store.link(Link { from: billing, to: login[0], kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap()
         );
         assert!(
-            store.link(Link { from: login[0], to: billing, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap()
+            store.link(Link { from: login[1], to: billing, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap()
         );
         let query = DigestQuery { feature: Some("login".into()), ..of("atlas") };
         let found = digest(&store, &query, &[], NOW);
