@@ -337,6 +337,8 @@ fn a_purge_that_was_killed_is_not_forgotten_over_the_next_one() {
     engine.close();
     let folder = folder.path();
     crash(folder, "words forgotten", false);
+    // The next one finds no trace of its own, but it does not know what the first one has left.
+    crash(folder, "database written anew", false);
     let engine = hashed().open(folder).expect("opens");
     let purged = purge(&engine, &text("of nothing that is there"));
     assert!(purged.records == 0 && purged.complete, "{purged:?}");
