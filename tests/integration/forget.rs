@@ -3,17 +3,20 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use memorist_engine::config::{Backend, Config};
+use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
-use memorist_engine::progress::NoProgress;
+use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::Records;
 use memorist_engine::types::{Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
 use memorist_engine::{Engine, now};
 
-use crate::support::{Setup, Store, another_process, hashed};
+use crate::support::{DIMS, Setup, Store, another_process, hashed, with_embedder};
 
 /// Words that occur in nothing else.
 const WORDS: [&str; 3] = ["xqkestrel", "zvwombat", "jkbandicoot"];
@@ -326,6 +329,108 @@ fn a_purge_that_is_killed_is_finished_by_whoever_opens_the_store_next() {
         assert_gone(folder);
         assert_kept(&engine, &kept);
     }
+}
+
+#[test]
+fn a_purge_that_was_killed_is_not_forgotten_over_the_next_one() {
+    let Holding { store: Store { engine, folder }, kept, .. } = holding(20);
+    engine.close();
+    let folder = folder.path();
+    crash(folder, "words forgotten", false);
+    // The next one finds no trace of its own, but it does not know what the first one has left.
+    crash(folder, "database written anew", false);
+    let engine = hashed().open(folder).expect("opens");
+    let purged = purge(&engine, &text("of nothing that is there"));
+    assert!(purged.records == 0 && purged.complete, "{purged:?}");
+    wait_until_finished(&Records::open(&StorePaths::new(folder)).expect("another opener"));
+    assert_gone(folder);
+    assert_kept(&engine, &kept);
+}
+
+/// Takes its time once something is removed, and looks what becomes of the mark.
+struct Slow {
+    records: Records,
+    has_waited: AtomicBool,
+}
+
+impl Progress for Slow {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {}
+    fn finish(&self) {}
+
+    fn cancelled(&self) -> bool {
+        let mark = || self.records.unfinished_purge().expect("reads");
+        if let Some(before) = mark()
+            && !self.has_waited.swap(true, Ordering::Relaxed)
+        {
+            thread::sleep(Duration::from_millis(1_200));
+            assert_eq!(mark(), Some(before), "it removes still");
+        }
+        false
+    }
+}
+
+#[test]
+fn nobody_cleans_up_in_the_place_of_a_purge_that_lives() {
+    let store = Store::new(hashed());
+    store.add(&secret());
+    store.settle();
+    let records = Records::open(&StorePaths::new(store.folder.path())).expect("another opener");
+    let slow = Slow { records, has_waited: AtomicBool::new(false) };
+    let purged = store.engine.purge(&text(&secret()), &Viewer::OWNER, &slow).expect("purges");
+    assert!(slow.has_waited.into_inner() && purged.complete, "{purged:?}");
+    assert_gone(store.folder.path());
+}
+
+/// Embeds nothing while somebody holds it.
+struct Held {
+    inner: HashEmbedder,
+    is_asked: AtomicBool,
+    gate: Mutex<()>,
+}
+
+impl Embedder for Held {
+    fn identity(&self) -> &ModelIdentity {
+        self.inner.identity()
+    }
+
+    fn embed_query(&self, text: &str) -> memorist_engine::Result<Vec<f32>> {
+        self.inner.embed_query(text)
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+        self.is_asked.store(true, Ordering::Relaxed);
+        let _held = self.gate.lock().expect("nobody panics with it");
+        self.inner.embed_batch(texts)
+    }
+}
+
+#[test]
+fn records_are_gone_at_once_while_many_others_are_embedded() {
+    let embedder =
+        Arc::new(Held { inner: HashEmbedder::new(DIMS), is_asked: AtomicBool::new(false), gate: Mutex::new(()) });
+    let store = Store::new(with_embedder(embedder.clone()));
+    let wait_until = |what: &dyn Fn() -> bool| {
+        let started = Instant::now();
+        while !what() {
+            assert!(started.elapsed() < Duration::from_secs(20), "it does not come");
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let purged = thread::scope(|scope| {
+        let held = embedder.gate.lock().expect("nobody panics with it");
+        let kept = store.add("common and kept");
+        store.add(&format!("common {}", secret()));
+        wait_until(&|| embedder.is_asked.load(Ordering::Relaxed));
+        assert!(finds(&store.engine, &format!("common {}", secret())).contains(&kept), "this is logged later");
+        let purge = scope.spawn(|| purge(&store.engine, &text(&secret())));
+        wait_until(&|| finds(&store.engine, WORDS[0]).is_empty());
+        assert!(!purge.is_finished(), "the worker is not done yet");
+        drop(held);
+        purge.join().expect("purges")
+    });
+    assert!(purged.records == 1 && purged.queries > 0 && purged.complete, "{purged:?}");
+    assert_gone(store.folder.path());
 }
 
 fn with_grace(expiry_grace: Duration) -> Setup {

@@ -7,6 +7,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
+use crate::records::Removed;
 use crate::sync::Wake;
 use crate::types::{Purge, Purged, Viewer};
 
@@ -22,8 +23,9 @@ impl Engine {
     /// the store has the bytes any more. What an earlier [`Engine::delete`] or [`Engine::update`] of the same text has left
     /// in the files goes too, even when no record has the text now.
     ///
-    /// The records are gone first, at once for every process. Then this waits for the index-writer lock and rewrites what
-    /// has to be rewritten: of a large store that takes as long as a merge of its largest segments, and where a trace is
+    /// The records are gone first, at once for every process, whatever else is done in the background. Then this waits
+    /// until the worker of this process has logged the searches that were answered, removes those for the text, waits for
+    /// the index-writer lock and rewrites what has to be rewritten: of a large store that takes as long as a merge of its largest segments, and where a trace is
     /// found in the database, as long as writing that anew. Other processes that have an old file of an index open keep
     /// reading from it until they let go of it; its name is gone, and its bytes go with the last of them. When something
     /// keeps this from being finished (see [`Purged::complete`]), or when the process is killed, the worker of any open
@@ -40,22 +42,30 @@ impl Engine {
         purge.validate()?;
         viewer.validate()?;
         let elsewhere = self.sync.elsewhere()?;
-        self.settle_accesses(progress)?;
         progress.start("removing", None);
-        let mark = self.sync.records.begin_purge()?;
-        let removed = self.sync.records.purge(purge, viewer, progress);
+        let removed = self.remove(purge, viewer, progress);
         progress.finish();
         let removed = removed?;
-        self.worker.send(Wake::Written);
         let complete = self.config.index_writer && {
             let cancelled = || cancel_point(progress).map(|()| false);
             let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
             self.sync.as_writer(guard, |guard| {
-                self.sync.finish_purge(guard, &mark, &removed.sought, READERS_PATIENCE, progress)
+                self.sync.finish_purge(guard, &removed.mark, &removed.sought, READERS_PATIENCE, progress)
             })?
         };
         let (records, versions, queries) = (removed.records, removed.versions, removed.queries);
         Ok(Purged { records, versions, queries, complete, elsewhere })
+    }
+
+    /// Removes it from the tables.
+    fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
+        let mut removed = self.sync.records.purge(purge, viewer, progress)?;
+        self.worker.send(Wake::Written);
+        if let Purge::Text(text) = purge {
+            self.settle_accesses(progress)?;
+            self.sync.records.purge_queries(text, viewer, &mut removed, progress)?;
+        }
+        Ok(removed)
     }
 
     /// Waits until the searches of this process that were answered are in the access log.

@@ -16,7 +16,8 @@
 //! | `superseded.rs` | what others have taken the place of |
 //! | `digest.rs` | what the records of a project come to |
 //! | `expiry.rs` | deletes what has expired |
-//! | `purge.rs` | removes records and texts, and remembers that their traces are to be removed |
+//! | `purge.rs` | removes records and texts |
+//! | `purging.rs` | the mark of a purge whose traces are not all removed |
 //! | `sought.rs` | the texts of a purge: in what they occur |
 //! | `traces.rs` | removes what the database's files still hold of removed texts |
 //! | `access.rs` | who fetched what: the bounded access log |
@@ -54,6 +55,7 @@ mod log;
 mod names;
 mod next_model;
 mod purge;
+mod purging;
 mod row;
 mod salvage;
 mod schema;
@@ -75,7 +77,8 @@ pub use embeddings::{ModelId, Pending};
 pub use import::Aliases;
 pub use log::{Change, LogEntry};
 pub use next_model::{FEW, NextModel};
-pub use purge::{PurgeMark, Removed};
+pub use purge::Removed;
+pub use purging::PurgeMark;
 pub use salvage::{Kept, Salvage, salvage, survey};
 pub use snapshot::Snapshot;
 pub use sought::Sought;

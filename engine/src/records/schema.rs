@@ -21,7 +21,7 @@
 //! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
 //!
 //! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
-//! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purge.rs`).
+//! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purging.rs`).
 //!
 //! `links.kind` is the position in [`LinkKind::ALL`](crate::types::LinkKind::ALL). `from_scope` and `to_scope` repeat the
 //! scopes of the two records (scopes never change), so that whose view a superseded memory is left out of is read from

@@ -7,6 +7,8 @@ use aho_corasick::AhoCorasick;
 use serde_json::Value;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use crate::body::{Field, Shape};
+
 /// A text as it may be stored: in any normalisation, plain or within JSON.
 pub(super) struct Needle {
     forms: BTreeSet<String>,
@@ -30,9 +32,21 @@ impl Needle {
         self.forms.iter().any(|form| text.contains(form.as_str()))
     }
 
-    /// Whether it occurs in JSON, as it is written or in a text that it stands for.
-    pub(super) fn is_in_json(&self, json: &str) -> bool {
-        self.is_in(json) || serde_json::from_str(json).is_ok_and(|value| self.is_in_value(&value))
+    /// Whether it occurs in JSON: in a text, a number or a name that somebody gave. How JSON is written, the names of
+    /// `fields` and the words that they choose from are ours, and many records share them: what looks like one of them
+    /// shall not take all of these away.
+    pub(super) fn is_in_json(&self, json: &str, fields: &[Field]) -> bool {
+        match serde_json::from_str(json) {
+            Ok(Value::Object(members)) => {
+                members.iter().any(|(name, value)| match fields.iter().find(|field| field.name == name) {
+                    Some(field) => !is_ours(field.shape) && self.is_in_value(value),
+                    None => self.is_in(name) || self.is_in_value(value),
+                })
+            }
+            Ok(value) => self.is_in_value(&value),
+            // What is no JSON is a text.
+            Err(_) => self.is_in(json),
+        }
     }
 
     fn is_in_value(&self, value: &Value) -> bool {
@@ -40,8 +54,17 @@ impl Needle {
             Value::String(text) => self.is_in(text),
             Value::Array(values) => values.iter().any(|value| self.is_in_value(value)),
             Value::Object(fields) => fields.iter().any(|(name, value)| self.is_in(name) || self.is_in_value(value)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            Value::Number(number) => self.is_in(&number.to_string()),
+            Value::Null | Value::Bool(_) => false,
         }
+    }
+}
+
+/// Whether the values of such a field are no texts of anybody's: words of ours, counts, ids of records.
+fn is_ours(shape: Shape) -> bool {
+    match shape {
+        Shape::Choice { .. } | Shape::Flag { .. } | Shape::Count { .. } | Shape::Record => true,
+        Shape::Label | Shape::Text | Shape::Labels | Shape::People | Shape::Object | Shape::Structure => false,
     }
 }
 
@@ -63,7 +86,7 @@ pub struct Sought {
 }
 
 impl Sought {
-    /// Of a purge that another has begun: what it removed is known to nobody any more.
+    /// Of a purge that another has begun: what it removed is not known here.
     pub fn unknown() -> Self {
         Sought { is_unknown: true, ..Sought::default() }
     }
@@ -109,6 +132,8 @@ impl Sought {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::fields;
+    use crate::types::Kind;
 
     #[test]
     fn a_text_is_found_in_every_normalisation_and_in_no_other_case() {
@@ -129,11 +154,28 @@ mod tests {
     fn a_text_is_found_within_json() {
         let needle = Needle::new("a \"b\"\n\u{e9}");
         let holding = Value::from(vec!["x", "see a \"b\"\ne\u{301}."]).to_string();
-        assert!(needle.is_in_json(&holding) && !needle.is_in(&holding));
-        assert!(needle.is_in_json(r#"{"k": [1, {"a \"b\"\n\u00e9": null}]}"#), "a name, escaped otherwise");
-        assert!(Needle::new("4111111111111112").is_in_json(r#"{"card": 4111111111111112}"#), "a number");
-        assert!(Needle::new("{bro").is_in_json("{broken"), "what is no JSON is a text");
-        assert!(!needle.is_in_json(r#"["a b"]"#));
+        assert!(needle.is_in_json(&holding, &[]) && !needle.is_in(&holding));
+        assert!(needle.is_in_json(r#"{"k": [1, {"a \"b\"\n\u00e9": null}]}"#, &[]), "a name, escaped otherwise");
+        for number in ["4111111111111112", "-17.25"] {
+            assert!(Needle::new(number).is_in_json(&format!(r#"{{"card": [{number}]}}"#), &[]), "a number");
+        }
+        assert!(Needle::new("{bro").is_in_json("{broken", &[]), "what is no JSON is a text");
+        assert!(!needle.is_in_json(r#"["a b"]"#, &[]));
+    }
+
+    #[test]
+    fn what_is_not_of_whoever_wrote_the_json_is_not_found_in_it() {
+        let tags = r#"["one","two"]"#;
+        for syntax in ["\",\"", "\"", "[", ",", "\\"] {
+            assert!(!Needle::new(syntax).is_in_json(tags, &[]), "{syntax}");
+        }
+        let skill = r#"{"name":"a","enabled":true,"trigger_config":{"enabled":"name"},"max_steps":10,"plan":7}"#;
+        let is_in = |text: &str| Needle::new(text).is_in_json(skill, fields(Kind::Skill));
+        assert!(["max_steps", "trigger", "10", "true", "\":"].iter().all(|ours| !is_in(ours)));
+        assert!(["a", "enabled", "name", "plan", "7"].iter().all(|theirs| is_in(theirs)), "within, or of no field");
+        let contact = r#"{"name":"a","type":"personal"}"#;
+        assert!(!Needle::new("personal").is_in_json(contact, fields(Kind::Contact)));
+        assert!(Needle::new("type").is_in_json(contact, fields(Kind::Profile)), "its names are its writer's");
     }
 
     #[test]

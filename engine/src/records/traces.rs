@@ -15,6 +15,7 @@ use memorist_index::crash;
 use parking_lot::Mutex;
 use rusqlite::{Connection, Row};
 
+use super::purging::PurgeMark;
 use super::sought::Sought;
 use super::store::{PATIENCE, Records, connect};
 use crate::error::{Error, Result};
@@ -34,21 +35,22 @@ pub(super) fn leave_none(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 impl Records {
-    /// Removes all traces of `sought`, which no table has any more, from the database and its write-ahead log. Returns
-    /// false when others read from that log for longer than `patience`: then it is to be tried again later.
+    /// Removes all traces of `sought`, which no table has any more since `mark`, from the database and its write-ahead log.
+    /// Returns false when others read from that log for longer than `patience`: then it is to be tried again later.
     ///
     /// Where a trace is found the database is written anew, which takes its size again in a temporary file and in the
-    /// write-ahead log; writers wait for it.
-    pub fn remove_traces(&self, sought: &Sought, patience: Duration) -> Result<bool> {
+    /// write-ahead log; writers wait for it. The mark says so from then on, and it is not done again.
+    pub fn remove_traces(&self, mark: &PurgeMark, sought: &Sought, patience: Duration) -> Result<bool> {
         if !self.empty_wal_patiently(patience)? {
             return Ok(false);
         }
         crash::point("log emptied");
-        if !self.file_holds(sought)? {
+        if mark.is_written_anew() || !self.file_holds(sought)? {
             return Ok(true);
         }
         self.write_anew()?;
         crash::point("database written anew");
+        self.note_written_anew(mark)?;
         self.empty_wal_patiently(patience)
     }
 
@@ -135,6 +137,10 @@ mod tests {
         sought
     }
 
+    fn unwritten() -> PurgeMark {
+        PurgeMark::unwritten()
+    }
+
     fn filled() -> Store {
         let store = Store::new();
         let news: Vec<_> = (0..300).map(|n| new(&format!("other {n}"))).collect();
@@ -156,7 +162,7 @@ mod tests {
         let (database, log) = files_after(store, |store| {
             assert!(store.file_holds(&sought()).unwrap());
             assert!(store.delete(id, &Viewer::OWNER).unwrap());
-            assert!(store.remove_traces(&sought(), MOMENT).unwrap());
+            assert!(store.remove_traces(&unwritten(), &sought(), MOMENT).unwrap());
         });
         assert!(!holds(&database));
         assert_eq!(log, 0);
@@ -181,7 +187,7 @@ mod tests {
             let (database, log) = files_after(store, |store| {
                 let pages = store.number("PRAGMA page_count");
                 store.sql(&format!("PRAGMA secure_delete = OFF; DELETE FROM records WHERE id = {id}"));
-                assert!(store.remove_traces(&known, MOMENT).unwrap());
+                assert!(store.remove_traces(&unwritten(), &known, MOMENT).unwrap());
                 assert!(store.number("PRAGMA page_count") < pages);
                 assert_eq!(store.number("PRAGMA freelist_count"), 0);
                 assert_eq!(store.view().live_count(NOW).unwrap(), 300);
@@ -196,8 +202,22 @@ mod tests {
     fn a_database_without_a_trace_is_not_written_anew() {
         let store = filled();
         store.sql("CREATE TABLE spare (x); INSERT INTO spare VALUES (zeroblob(100000)); DROP TABLE spare");
-        assert!(store.remove_traces(&sought(), MOMENT).unwrap());
+        assert!(store.remove_traces(&unwritten(), &sought(), MOMENT).unwrap());
         assert!(store.number("PRAGMA freelist_count") > 0);
+    }
+
+    #[test]
+    fn a_database_is_written_anew_once() {
+        let store = filled();
+        store.write(|tx| unwritten().renew(tx)).unwrap();
+        let leave_room = "CREATE TABLE spare (x); INSERT INTO spare VALUES (zeroblob(100000)); DROP TABLE spare";
+        let mark = || store.unfinished_purge().unwrap().unwrap();
+        for is_room_left in [false, true] {
+            store.sql(leave_room);
+            assert_eq!(mark().is_written_anew(), is_room_left);
+            assert!(store.remove_traces(&mark(), &Sought::unknown(), MOMENT).unwrap());
+            assert_eq!(store.number("PRAGMA freelist_count") > 0, is_room_left);
+        }
     }
 
     #[test]
@@ -205,8 +225,8 @@ mod tests {
         let (store, id) = with_secret();
         let reader = store.view();
         store.delete(id, &Viewer::OWNER).unwrap();
-        assert!(!store.remove_traces(&sought(), MOMENT).unwrap());
+        assert!(!store.remove_traces(&unwritten(), &sought(), MOMENT).unwrap());
         drop(reader);
-        assert!(store.remove_traces(&sought(), MOMENT).unwrap());
+        assert!(store.remove_traces(&unwritten(), &sought(), MOMENT).unwrap());
     }
 }

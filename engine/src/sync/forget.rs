@@ -42,9 +42,9 @@ impl Sync {
         now().saturating_sub(grace)
     }
 
-    /// Removes from both indexes, from the log and from the files of the database what a purge has removed from the tables:
-    /// `sought`. Returns false when somebody keeps a file for longer than `patience`; then it is to be called again, with
-    /// [`Sought::unknown`].
+    /// Removes from both indexes, from the log and from the files of the database what was removed from the tables up to
+    /// `mark`: `sought`. Returns false when somebody keeps a file for longer than `patience`; then it is to be called again,
+    /// with the mark that is there then and [`Sought::unknown`].
     pub fn finish_purge(
         &self,
         proof: &WriterGuard<'_>,
@@ -53,10 +53,16 @@ impl Sync {
         patience: Duration,
         progress: &dyn Progress,
     ) -> Result<bool> {
-        // A rebuild that was killed has left files as well.
-        self.mend(proof, progress)?;
-        self.catch_up(proof, progress)?;
-        if !self.forget_deleted(proof, progress)? || !self.records.remove_traces(sought, patience)? {
+        // The indexes come first: of a database that was written anew they have nothing more.
+        if !mark.is_written_anew() {
+            // A rebuild that was killed has left files as well.
+            self.mend(proof, progress)?;
+            self.catch_up(proof, progress)?;
+            if !self.forget_deleted(proof, progress)? {
+                return Ok(false);
+            }
+        }
+        if !self.records.remove_traces(mark, sought, patience)? {
             return Ok(false);
         }
         self.records.end_purge(mark)?;

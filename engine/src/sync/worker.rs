@@ -94,7 +94,7 @@ fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
     let mut fetch_at = Instant::now();
     let mut forget_at = ForgetAt { expired: Instant::now(), purged: Instant::now() };
     loop {
-        let stop = wait(sync, inbox);
+        let stop = wait(sync, inbox, &mut forget_at);
         if stop {
             return;
         }
@@ -111,7 +111,7 @@ fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
 }
 
 /// Waits for a reason to look: the tick, or writes, gathered. Returns whether to end.
-fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
+fn wait(sync: &Sync, inbox: &Receiver<Wake>, forget_at: &mut ForgetAt) -> bool {
     let started = Instant::now();
     let mut until = started + TICK;
     let mut written = 0;
@@ -145,6 +145,8 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>) -> bool {
         tracing::debug!("the access log was not written: {error}");
     }
     if let Some(settled) = settled {
+        // A purge asks for it, and goes on by itself.
+        forget_at.purged = Instant::now() + PURGE_AGAIN;
         // Who asked may have given up.
         let _ = settled.send(());
     }
@@ -175,7 +177,8 @@ fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()
         forget_at.expired = Instant::now() + EXPIRE_AGAIN;
         has_expired = sync.has_expired()?;
     }
-    let purge = if Instant::now() >= forget_at.purged { sync.records.unfinished_purge()? } else { None };
+    let is_time = Instant::now() >= forget_at.purged;
+    let purge = if is_time { sync.records.unfinished_purge()?.filter(|mark| mark.is_left(now())) } else { None };
     let is_idle = !can_embed && !has_room && !has_expired && purge.is_none();
     if is_idle && !sync.is_out()? && sync.unapplied()? == 0 {
         return refusal;

@@ -1,0 +1,255 @@
+use parking_lot::Mutex;
+use rusqlite::types::ValueRef;
+
+use super::super::testing::{NOW, Store, model, new};
+use super::*;
+use crate::progress::NoProgress;
+use crate::records::{Access, AccessKind};
+use crate::types::{NewRecord, RecordUpdate};
+
+const SECRET: &str = "kestrel \"vault\"";
+
+/// What is removed is counted.
+fn purge(store: &Store, purge: Purge) -> (u64, u64, u64) {
+    let removed = purge_as(store, &purge, &Viewer::OWNER);
+    (removed.records, removed.versions, removed.queries)
+}
+
+fn purge_as(store: &Store, purge: &Purge, viewer: &Viewer) -> Removed {
+    let mut removed = store.purge(purge, viewer, &NoProgress).unwrap();
+    if let Purge::Text(text) = purge {
+        store.purge_queries(text, viewer, &mut removed, &NoProgress).unwrap();
+    }
+    removed
+}
+
+fn text(text: &str) -> Purge {
+    Purge::Text(text.into())
+}
+
+fn update(store: &Store, id: RecordId, update: RecordUpdate) {
+    store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
+}
+
+fn content(text: &str) -> RecordUpdate {
+    RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() }
+}
+
+fn assert_sound(store: &Store) {
+    assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+}
+
+/// Whether any table has the text, however it is written there.
+fn is_anywhere(store: &Store, text: &str) -> bool {
+    let escaped = serde_json::Value::from(text).to_string();
+    let conn = rusqlite::Connection::open(store.paths().database()).unwrap();
+    let holds = |value: ValueRef<'_>| {
+        let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = value else { return false };
+        let value = String::from_utf8_lossy(bytes);
+        value.contains(text) || value.contains(escaped.trim_matches('"'))
+    };
+    ["records", "versions", "record_tags", "access_log", "sync_log", "meta"].iter().any(|table| {
+        let mut statement = conn.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = statement.column_count();
+        let row = |row: &Row<'_>| Ok((0..columns).any(|at| holds(row.get_ref(at).unwrap())));
+        statement.query_map([], row).unwrap().any(Result::unwrap)
+    })
+}
+
+#[test]
+fn a_text_is_removed_from_every_field_and_nothing_else_is() {
+    let store = Store::new();
+    let holding = [
+        new(&format!("before {SECRET} after")),
+        NewRecord { context: Some(format!("in {SECRET}")), ..new("context") },
+        NewRecord { source: SECRET.into(), ..new("source") },
+        NewRecord { tags: vec!["other".into(), SECRET.into()], ..new("tag") },
+        NewRecord { expires_at: Some(NOW - 1), ..new(&format!("expired {SECRET}")) },
+    ];
+    for new in &holding {
+        store.add(new, NOW - 2).unwrap();
+    }
+    for column in ["body", "provenance"] {
+        let id = store.add(&new(column), NOW).unwrap().id;
+        store.sql(&format!("UPDATE records SET {column} = json_object('k', json_array('{SECRET}')) WHERE id = {id}"));
+    }
+    let kept = [new("kestrel vault"), new("Kestrel \"vault\""), new("a kestrel \"vaul")];
+    let kept: Vec<_> = kept.iter().map(|new| store.add(new, NOW).unwrap().id).collect();
+    let head = store.head().unwrap();
+    assert!(is_anywhere(&store, SECRET));
+    assert_eq!(purge(&store, text(SECRET)), (7, 0, 0));
+    assert!(!is_anywhere(&store, SECRET));
+    assert_eq!(store.view().live_ids_after(0, 99, i64::MIN).unwrap(), kept);
+    assert_eq!(store.head().unwrap(), head + 7, "the indexes hear of each");
+    assert_eq!(purge(&store, text(SECRET)), (0, 0, 0));
+    assert_sound(&store);
+}
+
+#[test]
+fn only_the_versions_that_have_the_text_go_with_their_embeddings() {
+    let store = Store::new();
+    let models = [store.model(&model(1)).unwrap(), store.begin_next_model(&model(2)).unwrap().unwrap()];
+    let id = store.add(&new("one"), NOW).unwrap().id;
+    let other = store.add(&new("another"), NOW).unwrap().id;
+    for text in [SECRET, "three", &format!("{SECRET} again"), "five"] {
+        update(&store, id, content(text));
+        let waiting = store.pending(models[0], 9, NOW).unwrap();
+        let vectors: Vec<_> = waiting.iter().map(|waiting| (waiting.hash, vec![1.0])).collect();
+        store.store_embeddings(models[0], &vectors).unwrap();
+        let vectors: Vec<_> = waiting.iter().map(|waiting| (waiting.hash, vec![1.0; 2])).collect();
+        store.store_next(models[1], &vectors).unwrap();
+    }
+    update(&store, other, content("another one"));
+    let embeddings = "SELECT count(*) FROM embeddings";
+    let before = store.number(embeddings);
+    assert_eq!(purge(&store, text(SECRET)), (0, 2, 0));
+    assert_eq!(store.number(embeddings), before - 4, "of both models");
+    assert_eq!(store.number(&format!("SELECT sum(version * version) FROM versions WHERE record_id = {id}")), 1 + 9);
+    assert_eq!(store.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().content, "five");
+    assert_sound(&store);
+
+    update(&store, other, content(&format!("{SECRET} for a while")));
+    update(&store, other, content("clean"));
+    assert_eq!(purge(&store, text(SECRET)), (0, 1, 0));
+    let lost = "SELECT group_concat(j.value) = '1,2' FROM meta m, json_each(m.value) j WHERE m.key = 'versions_lost'";
+    assert_eq!(store.number(lost), 1);
+    assert!(!is_anywhere(&store, SECRET));
+    assert_sound(&store);
+}
+
+#[test]
+fn a_version_goes_for_the_reason_that_names_the_text() {
+    let store = Store::new();
+    let id = store.add(&new("one"), NOW).unwrap().id;
+    update(&store, id, content("two"));
+    update(&store, id, content("three"));
+    store.sql("UPDATE versions SET reason = 'because of a kestrel' WHERE version = 2");
+    assert_eq!(purge(&store, text("a kestrel")), (0, 1, 0));
+    assert_sound(&store);
+}
+
+#[test]
+fn searches_for_the_text_go_from_the_access_log() {
+    let store = Store::new();
+    let [kept, gone] = ["kept", SECRET].map(|text| store.add(&new(text), NOW).unwrap().id);
+    let access = |id, query| Access { id, kind: AccessKind::Search, score: None, query, counts: false };
+    let asked = format!("where is the {SECRET}?");
+    let accesses = [(kept, Some("kept")), (kept, None), (kept, Some(asked.as_str())), (gone, Some(asked.as_str()))];
+    store.record_access(&accesses.map(|(id, query)| access(id, query)), NOW).unwrap();
+    assert_eq!(purge(&store, text(SECRET)), (1, 0, 1), "the other went with its record");
+    assert_eq!(store.number(&format!("SELECT count(*) FROM access_log WHERE record_id = {kept}")), 2);
+    assert!(!is_anywhere(&store, SECRET));
+}
+
+#[test]
+fn records_are_purged_by_id_in_any_number() {
+    let store = Store::new();
+    let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
+    let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();
+    let (kept, gone) = ids.split_at(5);
+    let asked = [gone, &[99_999, -1, gone[0]]].concat();
+    assert_eq!(purge(&store, Purge::Ids(asked)), (gone.len() as u64, 0, 0));
+    assert_eq!(store.view().live_ids_after(0, 99, NOW).unwrap(), kept);
+    assert_eq!(purge(&store, text("text ")), (5, 0, 0));
+    assert_sound(&store);
+}
+
+#[test]
+fn what_the_viewer_does_not_see_is_neither_touched_nor_counted() {
+    let store = Store::new();
+    let of = |project: Option<&str>| Scope { agent: None, project: project.map(Into::into) };
+    let asked = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
+    let (mut holding, mut others) = (Vec::new(), Vec::new());
+    for project in [None, Some("mine"), Some("theirs")] {
+        holding.push(store.add(&NewRecord { scope: of(project), ..new(SECRET) }, NOW).unwrap().id);
+        let other = store.add(&NewRecord { scope: of(project), ..new(&format!("was {SECRET}")) }, NOW).unwrap().id;
+        update(&store, other, content("clean"));
+        store.record_access(&[asked(other)], NOW).unwrap();
+        others.push(other);
+    }
+    let mine = Viewer::in_project("mine");
+    let purge = |purge| purge_as(&store, &purge, &mine);
+    let by_text = purge(text(SECRET));
+    assert_eq!((by_text.records, by_text.versions, by_text.queries), (2, 2, 2));
+    let by_id = purge(Purge::Ids(vec![holding[2], others[2], others[1]]));
+    assert_eq!((by_id.records, by_id.versions), (1, 0));
+    assert_eq!(store.view().live_ids_after(0, 9, NOW).unwrap(), [others[0], holding[2], others[2]]);
+    assert_eq!(store.number("SELECT count(*) FROM versions"), 1);
+    assert_eq!(store.number("SELECT count(*) FROM access_log"), 1);
+    assert_sound(&store);
+}
+
+#[test]
+fn many_records_that_have_a_text_are_purged_in_steps() {
+    let store = Store::new();
+    let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("{} {n}", n % 2))).collect();
+    store.add_batch(&news, NOW).unwrap();
+    assert_eq!(purge(&store, text("1 ")), (STEP as u64 + 5, 0, 0));
+    assert_eq!(store.view().live_count(NOW).unwrap(), STEP as u64 + 5);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_text_like_json_or_like_a_field_s_name_takes_nothing_with_it() {
+    let store = Store::new();
+    let contact = NewRecord {
+        kind: Kind::Contact,
+        body: Some(serde_json::json!({"name": "Ada", "company": "Acme", "email": "ada@acme.test"})),
+        ..new("Ada of Acme")
+    };
+    store.add(&contact, NOW).unwrap();
+    let id = store.add(&NewRecord { tags: vec!["one".into(), "two".into()], ..new("tagged") }, NOW).unwrap().id;
+    update(&store, id, content("tagged again"));
+    for ours in ["\",\"", "\"", "{", "company", "email"] {
+        assert_eq!(purge(&store, text(ours)), (0, 0, 0), "{ours}");
+    }
+    assert_eq!(purge(&store, text("ada@acme")), (1, 0, 0));
+    assert_eq!(purge(&store, text("two")), (1, 0, 0));
+}
+
+#[test]
+fn a_purge_looks_for_everything_that_another_has_left() {
+    let store = Store::new();
+    let ids: Vec<_> = ["one", "other"].map(|text| store.add(&new(text), NOW).unwrap().id).to_vec();
+    let is_unknown = |removed: &Removed| removed.sought.is_in(&b""[..]).unwrap();
+    let first = purge_as(&store, &Purge::Ids(vec![ids[0]]), &Viewer::OWNER);
+    assert!(!is_unknown(&first));
+    let second = purge_as(&store, &text("other"), &Viewer::OWNER);
+    assert!(is_unknown(&second), "the first has not ended");
+    store.end_purge(&first.mark).unwrap();
+    assert_eq!(store.unfinished_purge().unwrap(), Some(second.mark.clone()));
+    store.end_purge(&second.mark).unwrap();
+    assert!(!is_unknown(&purge_as(&store, &text("more"), &Viewer::OWNER)));
+}
+
+/// Ends whatever mark it saw the last time, as a worker does that has cleaned the files since.
+struct Cleaner<'a> {
+    store: &'a Store,
+    seen: Mutex<Vec<PurgeMark>>,
+}
+
+impl Progress for Cleaner<'_> {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {}
+    fn finish(&self) {}
+
+    fn cancelled(&self) -> bool {
+        let mut seen = self.seen.lock();
+        if let Some(last) = seen.last() {
+            self.store.end_purge(last).unwrap();
+        }
+        seen.push(self.store.unfinished_purge().unwrap().expect("what was removed since has a mark"));
+        false
+    }
+}
+
+#[test]
+fn what_is_removed_while_others_clean_up_keeps_its_mark() {
+    let store = Store::new();
+    let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
+    let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();
+    let cleaner = Cleaner { store: &store, seen: Mutex::default() };
+    let removed = store.purge(&Purge::Ids(ids), &Viewer::OWNER, &cleaner).unwrap();
+    assert_eq!(cleaner.seen.lock().len(), 3, "a step at a time");
+    assert_eq!(store.unfinished_purge().unwrap(), Some(removed.mark));
+}
