@@ -5,6 +5,9 @@
 //! | `store.rs` | what is written is found, by every mode, before and after the indexes know of it |
 //! | `pages.rs` | the pages of a search are its one ranking in pieces |
 //! | `filters.rs` | every filter, alone and together, against the same rule applied by hand |
+//! | `bodies.rs` | the bodies of kinds: kept, changed, found, refused by name |
+//! | `history.rs` | versions, and going back to one |
+//! | `saving.rs` | secrets in what is saved, and what resembles it |
 //! | `links.rs` | links between memories: chains, what is superseded, and from whom it is hidden; digests |
 //! | `model.rs` | random sequences of everything, against a plain model |
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
@@ -26,7 +29,8 @@
 //! | `large.rs` | 100,000 memories, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the bytes that fuzzing starts from and has found, read as it reads them |
-//! | `docs.rs` | the documents name files that exist |
+//! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |
+//! | `process.rs`, `support.rs` | other processes that are asked; stores and what else the tests share |
 
 mod bad_input;
 mod bench;
