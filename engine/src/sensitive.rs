@@ -27,6 +27,15 @@ pub enum Sensitive {
     Redact,
 }
 
+/// What of a query the access log keeps: its beginning, for it is written with every result; and no secret, which is
+/// looked for where it was pasted. What it has kept once it keeps unchanged.
+pub fn logged_query(query: &str) -> String {
+    const MOST_BYTES: usize = 1 << 10;
+    let mut kept = redact(query).replace('\0', " ");
+    kept.truncate(kept.floor_char_boundary(MOST_BYTES));
+    kept
+}
+
 impl Sensitive {
     /// The record as it may be saved.
     ///

@@ -1,9 +1,9 @@
 //! Saving, fetching, changing and deleting records.
 
 use super::Engine;
-use super::search::logged;
 use crate::error::{Error, Result};
 use crate::records::{Access, AccessKind};
+use crate::sensitive::logged_query;
 use crate::sync::{Wake, now};
 use crate::text;
 use crate::types::bounds::check_limit;
@@ -102,7 +102,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`] when others keep the store busy.
     pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
-        let query = query.map(logged);
+        let query = query.map(logged_query);
         let access = Access { id, kind, score, query: query.as_deref(), counts: true };
         self.sync.records.record_access(&[access], now())
     }

@@ -6,7 +6,7 @@ use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::ModelId;
 use crate::search::{self, QueryVector, StoreView};
-use crate::secrets;
+use crate::sensitive::logged_query;
 use crate::sync::{Wake, now};
 use crate::types::{Filter, Mode, Query, RecordId, SearchReply};
 
@@ -31,7 +31,7 @@ impl Engine {
         reply.explain.total_us += embed_us;
         if self.config.log_searches && !reply.hits.is_empty() {
             let hits = reply.hits.iter().map(|hit| (hit.record.id, hit.score)).collect();
-            self.worker.send(Wake::Searched { query: logged(&query.text), hits });
+            self.worker.send(Wake::Searched { query: logged_query(&query.text), hits });
         }
         Ok(reply)
     }
@@ -160,27 +160,5 @@ impl Engine {
             }
         }
         Ok(())
-    }
-}
-
-/// What of a query the access log keeps: its beginning, for it is written with every result; and no secret, which is
-/// looked for where it was pasted.
-pub(super) fn logged(query: &str) -> String {
-    const MOST_BYTES: usize = 1 << 10;
-    let mut kept = secrets::redact(query).into_owned();
-    kept.truncate(kept.floor_char_boundary(MOST_BYTES));
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::logged;
-
-    #[test]
-    fn a_logged_query_is_short_and_holds_no_secret() {
-        assert_eq!(logged("which theme does the user like"), "which theme does the user like");
-        let pasted = logged(concat!("pass", "word: Tr0ub4dor&3 and ünïcödé"));
-        assert!(pasted.starts_with("password: [redacted") && pasted.ends_with("ünïcödé"), "{pasted}");
-        assert_eq!(logged(&"é".repeat(10_000)).len(), 1 << 10);
     }
 }

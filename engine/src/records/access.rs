@@ -5,6 +5,7 @@ use rusqlite::{Connection, Transaction};
 
 use super::Records;
 use crate::error::Result;
+use crate::sensitive::logged_query;
 use crate::types::{AccessKind, Accessed, Millis, RecordId};
 
 /// Rows of the access log that are kept: the newest.
@@ -58,7 +59,7 @@ pub(super) fn trim(tx: &Transaction<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What the log holds of a record, oldest first.
+/// What the log holds of a record, oldest first. Earlier versions of memorist kept queries whole.
 pub(super) fn of_record(conn: &Connection, id: RecordId) -> Result<Vec<Accessed>> {
     let mut statement = conn.prepare_cached(
         "SELECT accessed_at, access_type, relevance_score, query_text FROM access_log WHERE record_id = ? ORDER BY id",
@@ -67,7 +68,9 @@ pub(super) fn of_record(conn: &Connection, id: RecordId) -> Result<Vec<Accessed>
         let name = row.get_ref(1)?.as_str()?;
         let kind = [AccessKind::Get, AccessKind::Search].into_iter().find(|kind| kind.as_str() == name);
         let unknown = || rusqlite::Error::InvalidColumnType(1, format!("access_type {name:?}"), Type::Text);
-        Ok(Accessed { at: row.get(0)?, kind: kind.ok_or_else(unknown)?, score: row.get(2)?, query: row.get(3)? })
+        let query: Option<String> = row.get(3)?;
+        let query = query.as_deref().map(logged_query);
+        Ok(Accessed { at: row.get(0)?, kind: kind.ok_or_else(unknown)?, score: row.get(2)?, query })
     })?;
     Ok(accesses.collect::<rusqlite::Result<_>>()?)
 }

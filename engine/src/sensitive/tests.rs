@@ -91,3 +91,13 @@ fn what_the_fields_of_a_body_say_together_is_refused() {
         }
     }
 }
+
+#[test]
+fn a_logged_query_is_short_and_holds_no_secret() {
+    assert_eq!(logged_query("which theme does the user like"), "which theme does the user like");
+    let pasted = logged_query(concat!("pass", "word: Tr0ub4dor&3 and ünïcödé"));
+    assert!(pasted.starts_with("password: [redacted") && pasted.ends_with("ünïcödé"), "{pasted}");
+    assert_eq!(logged_query(&"é".repeat(10_000)).len(), 1 << 10);
+    assert_eq!(logged_query("a\0b"), "a b", "what an export has can be imported");
+    assert_eq!(logged_query(&pasted), pasted);
+}
