@@ -1,6 +1,7 @@
 //! Everything for another store, and from one.
 
 use super::Engine;
+use super::records::save_allowed;
 use crate::error::{Error, Result};
 use crate::records::{Aliases, ModelId};
 use crate::sync::{Wake, now};
@@ -66,18 +67,10 @@ impl Import<'_> {
     /// newer version whose text another memory has.
     pub fn records(&mut self, records: &[Portable]) -> Result<Vec<Result<Imported>>> {
         let sensitive = self.engine.config.sensitive;
-        let mut refused = Vec::new();
-        let mut allowed = Vec::with_capacity(records.len());
-        for (at, portable) in records.iter().enumerate() {
-            match sensitive.portable(portable) {
-                Ok(portable) => allowed.push(portable),
-                Err(error) => refused.push((at, error)),
-            }
-        }
-        let records = &self.engine.sync.records;
-        let mut outcomes = records.import(&allowed, self.model, &self.viewer, &mut self.aliases, now())?;
-        // In ascending order, so that each comes to stand where it was.
-        refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
+        let allow = |portable| sensitive.portable(portable);
+        let store = &self.engine.sync.records;
+        let import = |allowed: Vec<_>| store.import(&allowed, self.model, &self.viewer, &mut self.aliases, now());
+        let outcomes = save_allowed(records, allow, import)?;
         self.engine.worker.send(Wake::Written);
         Ok(outcomes)
     }

@@ -31,17 +31,9 @@ impl Engine {
     /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. Their
     /// embeddings are made in the background, or by [`Engine::embed_pending`].
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
-        let mut refused = Vec::new();
-        let mut allowed = Vec::with_capacity(new.len());
-        for (at, new) in new.iter().enumerate() {
-            match self.config.sensitive.new_record(new) {
-                Ok(new) => allowed.push(new),
-                Err(error) => refused.push((at, error)),
-            }
-        }
-        let mut outcomes = self.sync.records.add_batch(&allowed, now())?;
-        // In ascending order, so that each comes to stand where it was.
-        refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
+        let sensitive = self.config.sensitive;
+        let allow = |new| sensitive.new_record(new);
+        let outcomes = save_allowed(new, allow, |allowed| self.sync.records.add_batch(&allowed, now()))?;
         self.worker.send(Wake::Written);
         Ok(outcomes)
     }
@@ -191,4 +183,24 @@ impl Engine {
             }
         }
     }
+}
+
+/// Saves what is allowed of many. One outcome for each of `all`, in order; a refused one does not stop the others.
+pub(super) fn save_allowed<'a, T, Allowed, Outcome>(
+    all: &'a [T],
+    allow: impl Fn(&'a T) -> Result<Allowed>,
+    save: impl FnOnce(Vec<Allowed>) -> Result<Vec<Result<Outcome>>>,
+) -> Result<Vec<Result<Outcome>>> {
+    let mut refused = Vec::new();
+    let mut allowed = Vec::with_capacity(all.len());
+    for (at, one) in all.iter().enumerate() {
+        match allow(one) {
+            Ok(one) => allowed.push(one),
+            Err(error) => refused.push((at, error)),
+        }
+    }
+    let mut outcomes = save(allowed)?;
+    // In ascending order, so that each comes to stand where it was.
+    refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
+    Ok(outcomes)
 }
