@@ -8,12 +8,16 @@ mod common;
 use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memorist_engine::keywords::{KeywordIndex, KeywordQuery, TantivyIndex};
+use memorist_engine::paths::StorePaths;
+use memorist_engine::records::Records;
 use memorist_engine::types::Filter;
 use roaring::RoaringTreemap;
 
 fn keyword(criterion: &mut Criterion) {
     let corpus = Corpus::new(common::count());
-    let index = TantivyIndex::open(&common::store(&corpus).join("keywords")).expect("the index of the store");
+    let paths = StorePaths::new(common::store(&corpus));
+    let records = Records::open(&paths).expect("the store");
+    let index = TantivyIndex::open(&paths.keywords(), records.store_id()).expect("the index of the store");
     let snapshot = index.snapshot().expect("a snapshot");
     let sentences: Vec<String> = corpus.queries.iter().map(|(text, _)| text.clone()).collect();
     let words = |text: &String| text.split_whitespace().take(3).collect::<Vec<_>>().join(" ");

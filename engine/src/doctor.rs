@@ -97,6 +97,9 @@ fn database(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
 fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     let index = match sync.keywords.get() {
         Ok(index) => index,
+        Err(_) if sync.unmade_keywords()?.is_some() => {
+            return Ok(verdict(KEYWORDS, Vec::new(), NOT_MADE.into(), WAY_OUT));
+        }
         Err(why) => return Ok(out_of_use(KEYWORDS, why)),
     };
     let mut problems = index.verify()?;
@@ -118,6 +121,9 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
     let index = match sync.vectors.get() {
         Ok(index) if is_of(&*index, &model) => index,
         Ok(_) => return Ok(out_of_use(VECTORS, Error::of_another_model().to_string())),
+        Err(_) if sync.unmade_vectors()?.is_some() => {
+            return Ok(verdict(VECTORS, Vec::new(), NOT_MADE.into(), WAY_OUT));
+        }
         Err(why) => return Ok(out_of_use(VECTORS, why)),
     };
     let mut problems = index.verify()?;
@@ -172,13 +178,14 @@ fn verified_model(sync: &Sync) -> Result<Option<String>> {
     let provision = Provision::new(sync.config())?;
     let Some(files) = provision.locate()? else { return Ok(None) };
     provision.verify_full()?;
-    Ok(Some(files.identity.map_or_else(|| files.model.display().to_string(), |identity| identity.name)))
+    Ok(Some(files.identity.map_or_else(|| files.model.path().display().to_string(), |identity| identity.name)))
 }
 
 pub(crate) const DATABASE: &str = "database";
 pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const VECTORS: &str = "vectors";
 
+const NOT_MADE: &str = "not made yet; until then the records are searched";
 const WAY_OUT: &str = "`memorist doctor --repair` rebuilds it from the records";
 const SALVAGE: &str = "`memorist doctor --repair` saves what can be read into a new memory.db and keeps the old one; or put a backup in its place";
 

@@ -96,6 +96,10 @@ pub enum Error {
     #[error("there is nothing to measure: {0}")]
     NothingToMeasure(String),
 
+    /// Somebody else holds a lock, and does not let go of it in time.
+    #[error("{0}")]
+    Held(String),
+
     /// A file operation failed.
     #[error("{path}: {source}")]
     Io {
@@ -150,6 +154,7 @@ impl Error {
             | Error::Vectors(_)
             | Error::IndexUnusable { .. }
             | Error::ModelMismatch { .. }
+            | Error::Held(_)
             | Error::NothingToMeasure(_) => ErrorKind::Store,
             Error::NoEmbedder(_) | Error::Embedding(_) | Error::Provision(_) => ErrorKind::Model,
             Error::Io { .. } => ErrorKind::Io,

@@ -1,14 +1,22 @@
 //! What several modules ask of the file system.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
 /// Removes a file, or a folder with all that is in it, where there is one.
 pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    unless_absent(path, if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) })
+}
+
+/// Removes a file where there is one, and nothing but a file.
+pub(crate) fn remove_file_if_present(path: &Path) -> Result<()> {
+    unless_absent(path, fs::remove_file(path))
+}
+
+fn unless_absent(path: &Path, removed: io::Result<()>) -> Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
         _ => Ok(()),
@@ -41,16 +49,6 @@ pub(crate) fn private_file() -> fs::OpenOptions {
     options
 }
 
-/// Puts `bytes` in the place of a file: after a crash the old or the new content is there, once this has returned the new.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = path.with_added_extension("tmp");
-    let mut file = private_file().create(true).truncate(true).open(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    sync_folder(folder_of(path))
-}
-
 /// Keeps a file that another library has made from the eyes of others.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
@@ -60,28 +58,29 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder that a file is in.
-pub(crate) fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 /// Tells a file or folder from another that is put in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp(u64);
+pub(crate) struct Stamp(u64, u64);
 
 impl Stamp {
     /// Of what is at `path` now.
     pub(crate) fn of(path: &Path) -> Option<Self> {
-        let metadata = path.metadata().ok()?;
-        #[cfg(unix)]
-        let stamp = std::os::unix::fs::MetadataExt::ino(&metadata);
-        #[cfg(not(unix))]
-        let stamp = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos() as u64;
-        Some(Stamp(stamp))
+        Self::of_metadata(&path.metadata().ok()?)
     }
-}
 
-/// Makes the names in a folder durable. Windows does so by itself, and cannot open folders.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    /// Of an open file.
+    pub(crate) fn of_open(file: &fs::File) -> Option<Self> {
+        Self::of_metadata(&file.metadata().ok()?)
+    }
+
+    fn of_metadata(metadata: &fs::Metadata) -> Option<Self> {
+        #[cfg(unix)]
+        let stamp = {
+            use std::os::unix::fs::MetadataExt;
+            Stamp(metadata.dev(), metadata.ino())
+        };
+        #[cfg(not(unix))]
+        let stamp = Stamp(0, metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos() as u64);
+        Some(stamp)
+    }
 }

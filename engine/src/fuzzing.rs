@@ -17,15 +17,14 @@ pub fn sync_log(bytes: &[u8]) {
     }
 }
 
-/// Bytes as the payload of a commit of the keyword index.
+/// Bytes as the payload of a commit of the keyword index. Returns whether they are one of the present format.
 ///
 /// # Panics
 /// When what is read is written and then read otherwise.
-pub fn keyword_payload(bytes: &[u8]) {
-    let text = str::from_utf8(bytes).ok();
-    if let Ok(payload) = Payload::parse(text) {
-        assert_eq!(Payload::parse(Some(&payload.to_text())), Ok(payload));
-    }
+pub fn keyword_payload(bytes: &[u8]) -> bool {
+    let Ok(payload) = Payload::parse(str::from_utf8(bytes).ok()) else { return false };
+    assert_eq!(Payload::parse(Some(&payload.to_text())), Ok(payload));
+    true
 }
 
 /// Bytes as the sealed list of segments of the keyword index.
@@ -43,15 +42,13 @@ pub fn keyword_seal(bytes: &[u8]) {
     assert_eq!(seal::split(&sealed), Ok((&text[..], seal::Files::default())));
 }
 
-/// Bytes as the payload of the vector index's manifest.
+/// Bytes as the payload of the vector index's manifest. Returns whether they are one of the present layout.
 ///
 /// # Panics
 /// When what is read is written otherwise.
-pub fn vector_payload(bytes: &[u8]) {
-    let made_by = bytes.get(8..).and_then(|model| str::from_utf8(model).ok());
-    for model in ["another", made_by.unwrap_or("none")] {
-        if let Ok(applied) = hnsw::parse(bytes, model) {
-            assert_eq!(hnsw::payload(applied, model), bytes);
-        }
-    }
+pub fn vector_payload(bytes: &[u8]) -> bool {
+    let Ok((applied, store, model)) = hnsw::parts(bytes) else { return false };
+    assert_eq!(hnsw::payload(applied, store, model), bytes);
+    assert_eq!(hnsw::parse(bytes, store, model).ok(), Some(applied));
+    true
 }

@@ -6,7 +6,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`quality`], [`config`], [`paths`], [`progress`], [`text`], [`body`], [`secrets`], [`sensitive`], [`overlap`], `files`, `inspection` | the vocabulary every other module speaks |
+//! | 0 | [`error`], [`types`], [`quality`], [`config`], [`paths`], [`progress`], [`text`], [`body`], [`secrets`], [`sensitive`], [`overlap`], `files`, `holders`, `inspection` | the vocabulary every other module speaks |
 //! | 1 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
 //! | 1 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 1 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
@@ -29,6 +29,7 @@ pub mod error;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
+mod holders;
 mod inspection;
 pub mod keywords;
 pub mod overlap;

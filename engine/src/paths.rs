@@ -56,10 +56,37 @@ impl StorePaths {
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
-        let indexes = [self.keywords(), self.vectors()];
-        let beside = indexes.iter().flat_map(|folder| [Self::in_making(folder), Self::retired(folder)]);
-        let files = companions(&database).into_iter().chain([database, self.writer_lock()]);
-        files.chain(beside).chain(indexes.clone()).any(|part| part == path)
+        let files = companions(&database).into_iter().chain([database, self.writer_lock(), self.http_token()]);
+        files.chain(self.index_folders()).any(|part| part == path)
+    }
+
+    /// Whether a file written at `path` would be, or replace, a part of the store, whichever way the path takes there.
+    pub fn would_replace_part(&self, path: &Path) -> bool {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let (Ok(root), Ok(folder), Some(name)) = (self.root.canonicalize(), folder.canonicalize(), path.file_name())
+        else {
+            return false;
+        };
+        let (store, file) = (StorePaths::new(root), folder.join(name));
+        store.is_part(&file) || store.index_folders().iter().any(|index| file.starts_with(index))
+    }
+
+    /// The folders of both indexes, and of those that are being built or have been replaced.
+    pub fn index_folders(&self) -> [PathBuf; 6] {
+        let [keywords, vectors] = [self.keywords(), self.vectors()];
+        [
+            Self::in_making(&keywords),
+            Self::retired(&keywords),
+            keywords,
+            Self::in_making(&vectors),
+            Self::retired(&vectors),
+            vectors,
+        ]
+    }
+
+    /// The token that clients of an HTTP server send.
+    pub fn http_token(&self) -> PathBuf {
+        self.root.join("http-token")
     }
 
     /// Locked by the one process that writes the indexes. Never deleted; the kernel frees it when its holder ends.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::secrets::{redact, scan};
-use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced};
+use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced, Scope};
 
 /// What is done about sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,7 @@ impl Sensitive {
     /// # Errors
     /// [`Error::Invalid`] names the field and what is in it.
     pub fn new_record<'a>(self, new: &'a NewRecord) -> Result<Cow<'a, NewRecord>> {
+        check_scope(&new.scope)?;
         let texts = [
             ("content", Some(new.content.as_str())),
             ("context", new.context.as_deref()),
@@ -161,6 +162,14 @@ impl Sensitive {
 /// [`Error::Invalid`] names the body and what is in it.
 pub fn check_text_of_body(text: &str) -> Result<()> {
     in_text(text).map_or(Ok(()), |what| Err(stays(what)))
+}
+
+/// Refuses a project or an agent whose name holds a secret. Nothing can be taken out of it: it says whose a memory is.
+fn check_scope(scope: &Scope) -> Result<()> {
+    let names = [("agent", scope.agent.as_deref()), ("project", scope.project.as_deref())];
+    first(names, None).map_or(Ok(()), |Found { field, what }| {
+        Err(Error::invalid(field, format!("holds what should stay secret ({what}); give it another name")))
+    })
 }
 
 /// Something is to be taken out.

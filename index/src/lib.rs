@@ -33,8 +33,6 @@
 
 mod best;
 mod calibrate;
-#[doc(hidden)]
-pub mod crash;
 mod error;
 mod filter;
 mod format;

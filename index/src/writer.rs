@@ -287,7 +287,7 @@ fn publish_manifest(directory: &Path, snapshot: &Snapshot) -> Result<(), WriteEr
     };
     let path = names::manifest(directory);
     let bytes = manifest.encode().map_err(WriteError::io(&path))?;
-    let published = publish::replace(&path, &names::temporary_manifest(directory), &bytes);
+    let published = publish::replace(&path, &bytes);
     published.map_err(WriteError::publishing(&path))
 }
 

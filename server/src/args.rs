@@ -139,10 +139,6 @@ impl Cli {
         for (name, is_typed) in [(&mut cli.global.project, project), (&mut cli.global.agent, agent)] {
             name.take_if(|name| name.is_empty() && !is_typed);
         }
-        if let (Some(""), Command::Serve(serve)) = (cli.global.project.as_deref(), &mut cli.command) {
-            // Nor does the working folder say otherwise.
-            serve.no_project = true;
-        }
         Ok(cli)
     }
 }
@@ -164,10 +160,13 @@ pub struct Global {
     /// Folder with model.onnx and tokenizer.json, or "none" for words alone [default: all-MiniLM-L6-v2]
     #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
     pub model: Option<String>,
-    /// Project of new memories and of searches that name none; "*" searches all, and "" is none, whatever the settings say
+    /// Project of new memories, and of who looks; "*" looks in all [default: the git work tree of the working folder]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
     pub project: Option<String>,
-    /// Agent of new memories and of searches that name none; "*" and "" as for a project
+    /// No project, whatever the settings and the working folder say; --project "" is the same
+    #[arg(long, global = true)]
+    pub no_project: bool,
+    /// Agent of new memories, and of who looks; "*" looks at those of all, and "" is none
     #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
     pub agent: Option<String>,
     /// Print one JSON document and nothing else: the structured result of the tool of the same name (but for `export`
@@ -219,7 +218,7 @@ pub enum Command {
     /// List the memories that others have taken the place of
     Outdated(Outdated),
     /// Sum up a project: how many memories, decisions, patterns, fixes; as Markdown
-    #[command(after_help = "With --project, of its own memories alone; without, of all.")]
+    #[command(after_help = "In a project, of its own memories alone; else, of all.")]
     Digest(Digest),
     /// List the versions of a memory, and why they were replaced
     History(History),
@@ -254,6 +253,47 @@ pub enum Command {
     Demo(Demo),
     /// Print a completion script for a shell
     Completions(Completions),
+}
+
+impl Command {
+    /// Whether the project of the folder that it is run in is its own, where none is named. Not for what carries a store
+    /// elsewhere, forgets for good or looks after it: that is of the whole store wherever it is run. Nor for a server over
+    /// HTTP, whose folder says nothing of its clients, and for profiles whose originals have one memory for all projects.
+    pub fn takes_the_folder_s_project(&self, profile: ProfileName) -> bool {
+        match self {
+            Command::Add(_)
+            | Command::Search(_)
+            | Command::Browse(_)
+            | Command::Get(_)
+            | Command::Update(_)
+            | Command::Delete(_)
+            | Command::List(_)
+            | Command::Link(_)
+            | Command::Unlink(_)
+            | Command::Chain(_)
+            | Command::Outdated(_)
+            | Command::Digest(_)
+            | Command::History(_)
+            | Command::Rollback(_)
+            | Command::Stats => true,
+            Command::Serve(serve) => {
+                let profile = serve.profile().unwrap_or(profile);
+                serve.http.is_none() && !matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer)
+            }
+            Command::Purge(_)
+            | Command::Import(_)
+            | Command::Export(_)
+            | Command::Backup(_)
+            | Command::Restore(_)
+            | Command::Rebuild
+            | Command::Reembed
+            | Command::Doctor(_)
+            | Command::Bench(_)
+            | Command::Setup
+            | Command::Demo(_)
+            | Command::Completions(_) => false,
+        }
+    }
 }
 
 /// `import`.
@@ -326,19 +366,27 @@ pub struct Serve {
     /// Serve HTTP at this address (PORT or HOST:PORT) under /mcp, instead of stdin and stdout
     #[arg(long, value_name = "ADDR")]
     pub http: Option<String>,
-    /// Token that HTTP clients must send as "Authorization: Bearer TOKEN"; needed on any address but loopback
-    #[arg(long, value_name = "TOKEN", env = "MEMORIST_TOKEN", hide_env_values = true)]
+    /// Token of at least 16 characters that HTTP clients must send as "Authorization: Bearer TOKEN". Every user of this
+    /// machine sees it in the list of processes (`ps`): --token-file and the variable MEMORIST_TOKEN do not show it
+    /// [default: a random token, made once and kept in the store's folder]
+    #[arg(long, value_name = "TOKEN", requires = "http", conflicts_with_all = ["token_file", "no_token"])]
     pub token: Option<String>,
+    /// File that has the token; refused when others can read it
+    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "no_token")]
+    pub token_file: Option<PathBuf>,
+    /// Want no token: every user and every program of this machine can read and change the whole store. Only on loopback
+    #[arg(long, requires = "http")]
+    pub no_token: bool,
     /// Another host name under which clients reach the HTTP server; repeat for more
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub allow_hosts: Vec<String>,
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
     profile: Option<String>,
-    /// Without a default project, whatever the settings and the working folder say. Else, on stdin and stdout, it is the
-    /// git work tree that the server is started in (but not for the profiles mudpuppy and memorizer)
+    /// Keep agents to this server's project and agent: they read what is of these and of nobody, change what is of these,
+    /// and are refused everything else
     #[arg(long)]
-    pub no_project: bool,
+    pub only: bool,
 }
 
 impl Serve {
@@ -460,7 +508,12 @@ mod tests {
 
     #[test]
     fn a_token_belongs_to_http() {
-        assert!(Cli::try_parse_from(["memorist", "serve", "--allow-host", "x"]).is_err());
+        for line in
+            ["--allow-host x", "--token secret", "--token-file f", "--no-token", "--http 1 --token x --no-token"]
+        {
+            let line = format!("memorist serve {line}");
+            assert!(Cli::try_parse_from(line.split_whitespace()).is_err(), "{line}");
+        }
         parse("memorist serve --http 8765 --token secret");
     }
 }

@@ -3,6 +3,7 @@
 use memorist_engine::types::{Exported, NewRecord, Portable, Scope, Weights};
 use serde_json::{Map, Value};
 
+use crate::mcp::message::{self, Unreadable};
 use crate::wire::{
     self, AddParams, Defaults, DeleteParams, ExportLine, GetParams, Line, Lines, SearchParams, StatsParams,
     UpdateParams, When,
@@ -45,6 +46,28 @@ pub fn import_file(bytes: &[u8]) {
     assert_eq!(length, bytes.len() as u64);
 }
 
+/// Bytes as what a client sends: they are read, or refused by an answer that is one line of JSON. Only where nobody waits
+/// for an answer is there none.
+///
+/// # Panics
+/// When it is not so.
+pub fn message(bytes: &[u8]) {
+    match message::read(&message::repair(bytes)) {
+        Ok(_) => {}
+        Err(Unreadable::Refused(answer)) => {
+            assert!(!answer.contains('\n'));
+            let answer: Value = serde_json::from_str(&answer).expect("JSON");
+            for answer in answer.as_array().unwrap_or(&vec![answer.clone()]) {
+                assert!(answer["error"]["code"].is_i64() && answer.get("id").is_some());
+            }
+        }
+        Err(Unreadable::Silent) => {
+            let sent: Value = serde_json::from_slice(bytes).unwrap_or_default();
+            assert!(sent.get("method").is_none() || sent.get("result").or(sent.get("error")).is_some());
+        }
+    }
+}
+
 /// Bytes as the arguments of every tool.
 ///
 /// # Panics
@@ -53,7 +76,7 @@ pub fn arguments(bytes: &[u8]) {
     let Ok(arguments) = serde_json::from_slice::<Map<String, Value>>(bytes) else { return };
     let (defaults, weights) = (Defaults::default(), Weights::default());
     if let Ok(add) = wire::parse::<AddParams>(arguments.clone()) {
-        let _ = wire::new_record(add, &defaults).validate();
+        let _ = wire::new_record(add, &defaults).and_then(|record| record.validate());
     }
     if let Ok(search) = wire::parse::<SearchParams>(arguments.clone())
         && let Ok(query) = wire::query(&search, &defaults, weights)

@@ -9,7 +9,7 @@
 //! | `ops` | one function per tool, over the engine |
 //! | `cli` | the commands for people, one verb a file |
 //! | `mcp` | the same for agents, over stdio and HTTP |
-//! | `output`, `whole_file`, `logging`, `exit` | stdout, files, stderr, and how a command ends |
+//! | `output`, `visible`, `whole_file`, `logging`, `exit` | stdout, what is safe to show, files, stderr, and how a command ends |
 //!
 //! `cli` and `mcp` never import each other.
 
@@ -24,9 +24,11 @@ mod ops;
 mod output;
 mod project;
 mod settings;
+mod visible;
 mod whole_file;
 mod wire;
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -53,7 +55,10 @@ pub fn run() -> ExitCode {
 }
 
 fn command(cli: Cli) -> Outcome {
-    let settings = Settings::resolve(&cli.global)?;
+    let mut settings = Settings::resolve(&cli.global)?;
+    if settings.project_is_open && cli.command.takes_the_folder_s_project(settings.profile) {
+        take_the_folder_s_project(&mut settings, &cli.command);
+    }
     // What is logged on a terminal would lie across the screen.
     let covered = matches!(cli.command, Command::Browse(_)) && std::io::stderr().is_terminal();
     logging::start((!covered).then_some(settings.log_filter.as_str()));
@@ -90,6 +95,18 @@ fn command(cli: Cli) -> Outcome {
     }
 }
 
+/// Where nobody names a project, it is that of the folder that the command is run in. Who looks is told, for memories may
+/// be missed; what is saved says so itself.
+fn take_the_folder_s_project(settings: &mut Settings, command: &Command) {
+    let Some(name) = project::of_working_folder() else { return };
+    if !settings.output.json && !matches!(command, Command::Add(_) | Command::Browse(_) | Command::Serve(_)) {
+        let note = format!("in project {name}, by the git work tree of this folder; --project '*' looks in all");
+        settings.output.note(note);
+    }
+    let defaults = std::mem::take(&mut settings.context.defaults);
+    settings.context.defaults = defaults.or_project(Some(name));
+}
+
 /// Help and version are results; anything else is bad usage, told as JSON where JSON was asked for.
 fn not_understood(error: &clap::Error) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -99,7 +116,11 @@ fn not_understood(error: &clap::Error) -> u8 {
         let message = message.trim().trim_start_matches("error: ").to_owned();
         return Output { json, quiet: false }.failure(Failure::new(Kind::Input, message));
     }
-    // Help goes to stdout and errors to stderr; a reader that has gone changes nothing.
-    let _ = error.print();
+    // Help goes to stdout and errors to stderr; a reader that has gone changes nothing. An error repeats what was typed.
+    let plain = error.render().to_string();
+    match visible::text(&plain) {
+        Cow::Borrowed(_) => drop(error.print()),
+        Cow::Owned(shown) => output::say(shown.trim_end()),
+    }
     if asked_for { 0 } else { Kind::Input.code() }
 }

@@ -2,6 +2,8 @@
 
 use tracing_subscriber::EnvFilter;
 
+use crate::visible::Shown;
+
 /// Starts logging. RUST_LOG decides; else `filter`. None: nothing is logged, whatever RUST_LOG says.
 pub fn start(filter: Option<&str>) {
     memorist_engine::keywords::log_contained_panics();
@@ -10,7 +12,7 @@ pub fn start(filter: Option<&str>) {
     // No ANSI escapes: stderr is often a client's log file. A closed stderr must not become a panic.
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(|| Shown(std::io::stderr()))
         .with_ansi(false)
         .log_internal_errors(false)
         .try_init();

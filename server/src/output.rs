@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::exit::{Failure, Kind};
+use crate::visible;
 
 /// Where a command's results go.
 #[derive(Debug, Clone, Copy)]
@@ -21,18 +22,18 @@ pub struct Output {
 impl Output {
     /// Writes text for people and a line end.
     pub fn text(&self, text: impl AsRef<str>) -> Result<(), Failure> {
-        self.write(|out| writeln!(out, "{}", text.as_ref()))
+        self.write(|out| writeln!(out, "{}", visible::text(text.as_ref())))
     }
 
-    /// Writes bytes as they are.
-    pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
-        self.write(|out| out.write_all(bytes))
+    /// Writes what this program alone has made, as it is: it may have colours, and must not hold what anybody has saved.
+    pub fn own(&self, text: &[u8]) -> Result<(), Failure> {
+        self.write(|out| out.write_all(text))
     }
 
     /// Writes one JSON document.
     pub fn document(&self, document: &impl Serialize) -> Result<(), Failure> {
         self.write(|out| {
-            serde_json::to_writer(&mut *out, document)?;
+            document.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, visible::Json::default()))?;
             writeln!(out)
         })
     }
@@ -42,11 +43,13 @@ impl Output {
         if self.json { self.document(result) } else { self.text(text(result)) }
     }
 
+    /// Lines of JSON, to be written one by one.
+    pub fn lines(&self) -> impl Write + use<> {
+        visible::Escaped(BufWriter::new(io::stdout().lock()))
+    }
+
     /// Writes many pieces through one buffer.
-    pub fn write(
-        &self,
-        write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    fn write(&self, write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> Result<(), Failure> {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out).and_then(|()| out.flush()).map_err(|error| stdout_failure(&error))
     }
@@ -88,10 +91,10 @@ impl Output {
     }
 }
 
-/// Writes a line to stderr, whether or not anyone reads it.
-fn say(text: &str) {
+/// Writes a line for people to stderr, whether or not anyone reads it.
+pub fn say(text: &str) {
     // In one piece, so that whoever waits for the line gets it whole.
-    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let _ = io::stderr().lock().write_all(format!("{}\n", visible::text(text)).as_bytes());
 }
 
 fn error_document(kind: Kind, message: &str) -> Value {

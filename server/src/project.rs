@@ -1,9 +1,16 @@
 //! The project that a working folder belongs to.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
+use directories::BaseDirs;
 use memorist_engine::types::Scope;
+
+/// That of the folder that this process was started in.
+pub fn of_working_folder() -> Option<String> {
+    let home = BaseDirs::new();
+    of_folder(&env::current_dir().ok()?, home.as_ref().map(BaseDirs::home_dir))
+}
 
 /// The name of the git work tree that `folder` lies in; the work trees of one repository have the name of its main one, and
 /// a submodule its own. None where there is no git, and where the tree is the home folder, in which much lies that belongs

@@ -30,6 +30,8 @@ pub struct Settings {
     pub engine: Config,
     /// What fills in what a call leaves out.
     pub context: Context,
+    /// Whether nobody says of which project it is, be it of none: that of the working folder may stand in.
+    pub project_is_open: bool,
     /// The tools that a server offers.
     pub profile: ProfileName,
     /// Where results go.
@@ -94,9 +96,11 @@ impl Settings {
     fn combine(global: &Global, file: File, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
         // A variable that is set to nothing is not set.
         let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
-        // While a name that is typed empty is none, whatever the file says.
-        let owner =
-            |typed: &Option<String>, file: Option<String>| typed.clone().or(file).filter(|name| !name.is_empty());
+        // While a name that is typed empty, or is empty in the file, is none.
+        let typed = if global.no_project { Some(String::new()) } else { global.project.clone() };
+        let (project, agent) = (typed.or(file.project), global.agent.clone().or(file.agent));
+        let project_is_open = project.is_none();
+        let [project, agent] = [project, agent].map(|name| name.filter(|name| !name.is_empty()));
         let path = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
         let store = path(&global.store).or(file.store).or(data_dir).ok_or_else(|| {
             Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
@@ -124,11 +128,12 @@ impl Settings {
         Ok(Settings {
             engine,
             context: Context {
-                defaults: Defaults::named(owner(&global.project, file.project), owner(&global.agent, file.agent))?,
+                defaults: Defaults::named(project, agent)?,
                 weights,
                 exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
             },
             store,
+            project_is_open,
             profile: file.profile.unwrap_or_default(),
             output: Output { json: global.json, quiet: global.quiet },
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
@@ -174,7 +179,7 @@ mod tests {
         assert_eq!(settings.context.weights, Weights { vector: 0.5, keyword: 0.5 });
         assert_eq!((settings.engine.backend, settings.engine.model), (Backend::Exact, ModelSource::None));
         assert_eq!(settings.engine.model_idle, Duration::from_secs(9));
-        assert_eq!(settings.context.defaults.project.as_deref(), Some("apollo"));
+        assert_eq!(settings.context.defaults.project(), Some("apollo"));
         assert_eq!((settings.log_filter.as_str(), settings.profile), ("info", ProfileName::Full));
     }
 
@@ -205,7 +210,7 @@ mod tests {
         let settings = combine(&typed, FILE);
         assert_eq!(settings.store, PathBuf::from("/typed"));
         assert_eq!(settings.engine.model, ModelSource::Folder("/models/mine".into()));
-        assert_eq!(settings.context.defaults.project.as_deref(), Some("gemini"));
+        assert_eq!(settings.context.defaults.project(), Some("gemini"));
         assert_eq!(settings.log_filter, "debug");
     }
 
@@ -217,12 +222,35 @@ mod tests {
             combine(&typed, file).context.defaults
         };
         assert_eq!(defaults(Some(""), FILE), Defaults::default());
-        assert_eq!(defaults(Some("*"), FILE), Defaults { every_project: true, ..Defaults::default() });
-        assert_eq!(defaults(None, FILE).project.as_deref(), Some("apollo"));
+        let every = Defaults::named(Some("*".into()), None).unwrap();
+        assert_eq!(defaults(Some("*"), FILE), every);
+        assert_eq!(defaults(None, FILE).project(), Some("apollo"));
         assert_eq!(defaults(None, "project = \"\""), Defaults::default());
-        assert!(defaults(None, "project = \"*\"").every_project);
+        assert_eq!(defaults(None, "project = \"*\""), every);
         let agent = Global { agent: Some(String::new()), ..Global::default() };
         assert_eq!(combine(&agent, "agent = \"scribe\"").context.defaults, Defaults::default());
+    }
+
+    /// R24.
+    #[test]
+    fn the_project_is_open_where_nobody_says_that_there_is_one_or_none() {
+        let is_open = |name: Option<&str>, no_project, file: &str| {
+            let typed = Global { project: name.map(str::to_owned), no_project, ..Global::default() };
+            combine(&typed, file).project_is_open
+        };
+        assert!(is_open(None, false, ""));
+        for (name, no_project, file) in [
+            (Some("atlas"), false, ""),
+            (Some("*"), false, ""),
+            (Some(""), false, ""),
+            (None, true, ""),
+            (None, false, FILE),
+            (None, false, "project = \"\""),
+        ] {
+            assert!(!is_open(name, no_project, file), "{name:?} {no_project} {file}");
+        }
+        let none = Global { project: Some("atlas".into()), no_project: true, ..Global::default() };
+        assert_eq!(combine(&none, FILE).context.defaults, Defaults::default());
     }
 
     #[test]

@@ -87,16 +87,23 @@ class HttpServer:
     def _read(self):
         for line in self.process.stderr:
             self.lines.append(line.decode(errors="replace"))
-            self.told.set()
+            if line == b"}\n":
+                self.told.set()
         self.told.set()
 
     def __enter__(self):
         self.told.wait(PATIENCE_SECONDS)
-        found = re.fullmatch(r"serving MCP at (http://([^/]+):(\d+)/mcp)\n", "".join(self.lines[:1]))
+        self.said = "".join(self.lines)
+        found = re.match(r"serving MCP at (http://[^/]+:(\d+)/mcp)\nsettings of a client, [^\n]*:\n(\{\n.*\n\}\n)",
+                         self.said, re.DOTALL)
         if not found:
             self.process.kill()
             raise RuntimeError(f"the server did not say where it serves: {self.lines}")
-        self.url, self.port = found[1], int(found[3])
+        self.url, self.port = found[1], int(found[2])
+        settings = json.loads(found[3])["mcpServers"]["memorist"]
+        self.checks.equal("the settings of a client have its address", settings["url"], self.url)
+        # What a client sends to be answered.
+        self.headers = settings.get("headers", {})
         return self
 
     def __exit__(self, *_):
@@ -110,7 +117,8 @@ class HttpServer:
         ends(self.checks, f"{name} on SIGTERM", self.process, within)
         self.reader.join(PATIENCE_SECONDS)
         self.checks.equal("stdout of the HTTP server is empty", self.process.stdout.read().decode(errors="replace"), "")
-        self.checks.equal("stderr of the HTTP server says only where it serves", "".join(self.lines[1:]), "")
+        more = "".join(self.lines).removeprefix(self.said)
+        self.checks.equal("stderr of the HTTP server says only where it serves", more, "")
         self.process.stdout.close()
 
 

@@ -22,6 +22,7 @@ HANDSHAKE_MILLIS = 100
 IDLE_MIB = 60
 ENTRIES = 300
 BODY_LIMIT_BYTES = 4 << 20
+TOKEN = "a token has 16 characters".replace(" ", "-")
 INITIALIZE = {
     "jsonrpc": "2.0", "id": 0, "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
@@ -66,7 +67,7 @@ class Stdio:
         for line in self.process.stdout:
             try:
                 message = json.loads(line)
-                if message["jsonrpc"] != "2.0":
+                if (message[0] if isinstance(message, list) else message)["jsonrpc"] != "2.0":
                     raise ValueError("no JSON-RPC")
                 self.answers.put(message)
             except (ValueError, KeyError, TypeError):
@@ -197,13 +198,27 @@ def check_junk(checks, binary, folder):
         {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "memory_stats"}})["result"].get(
             "structuredContent", {}).get("totalEntries") == 0)
 
-    # JSON has no NaN: such a line is no request, so it must neither be kept nor hurt.
-    server.write(b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"memory_add","arguments":'
-                 b'{"content":"not a number","confidence":NaN}}}\n')
-    server.write(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"memory_add","arguments":'
-                 b'{"content":"too large","confidence":1e999}}}\n')
-    answer = server.ask({"jsonrpc": "2.0", "id": 8, "method": "ping"})
-    checks.that("NaN and 1e999 are not answered with success", "result" in answer and server.answers.empty(), answer)
+    # What cannot be read is refused by its id, wherever it is.
+    arguments = (b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"memory_add","arguments":'
+                 b'{"content":"x",%s}}}')
+    for name, line, code in [
+        ("NaN", arguments % b'"confidence":NaN', -32700), ("1e999", arguments % b'"confidence":1e999', -32700),
+        ("bad UTF-8", arguments % b'"context":"\xff"', -32700),
+        ("deep JSON", arguments % (b'"body":' + b"[" * 10_000 + b"]" * 10_000), -32602),
+        ("a line of 10 MB with its id at the end",
+         b'{"method":"ping","params":"' + b"x" * (10 << 20) + b'","jsonrpc":"2.0","id":6}', -32600),
+        ("a batch", b'[{"jsonrpc":"2.0","id":6,"method":"ping"}]', -32600),
+    ]:
+        server.write(line + b"\n")
+        answer = server.answer()
+        answer = answer[0] if isinstance(answer, list) else answer
+        checks.that(f"{name} is refused by its id", answer.get("id") == 6 and answer["error"]["code"] == code, answer)
+    server.write(arguments.replace(b'"x",%s', b'"cut inside \\ud83d"') + b"\n")
+    answer = server.answer()
+    saved = answer.get("result", {}).get("structuredContent", {})
+    checks.that("a text cut inside an emoji is saved", saved.get("created"), answer)
+    kept = server.result(7, "memory_get", id=saved["id"])["entry"]["content"]
+    checks.equal("with a replacement character", kept, "cut inside \ufffd")
 
     # Ids may be numbers or text, in any order; every one is answered once, with its own type.
     wanted = []
@@ -217,7 +232,7 @@ def check_junk(checks, binary, folder):
                  sorted(map(repr, (answer["id"] for answer in got))), sorted(map(repr, wanted)))
     checks.that("60 requests at once all succeed",
                 all("result" in answer and not answer["result"].get("isError") for answer in got), got)
-    checks.equal("refused lines left nothing behind", server.result(9, "memory_stats")["totalEntries"], 15)
+    checks.equal("refused lines left nothing behind", server.result(9, "memory_stats")["totalEntries"], 16)
     server.end("after junk")
 
 
@@ -279,10 +294,7 @@ def check_project(checks, binary, folder):
     checks.that("with -v it says which", b'project="atlas"' in told.stderr, told.stderr.decode(errors="replace"))
     # A server for many says nothing of where they are.
     with HttpServer(checks, binary, store, cwd=tree, MEMORIST_MODEL="none") as server:
-        saved = request(server.port, INITIALIZE)
-        session = {"Mcp_Session_Id": saved[1]["Mcp-Session-Id"]} if saved[1]["Mcp-Session-Id"] else {}
-        request(server.port, INITIALIZED, **session)
-        body = request(server.port, call(1, "memory_add", content="over HTTP"), **session)[2]
+        body = request(server, call(1, "memory_add", content="over HTTP"))[2]
         checks.that("over HTTP it is saved", b"isError" not in body or b'"isError":false' in body, body)
     listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
                             timeout=PATIENCE_SECONDS)
@@ -298,9 +310,13 @@ def check_refusals(checks, binary, folder):
     busy = f"127.0.0.1:{taken.getsockname()[1]}"
     for name, args, store, code, says in [
         ("a store that is a file", ["serve"], file, 3, [str(file)]),
-        ("an open address without a token", ["serve", "--http", "0.0.0.0:0"], folder / "x", 2, ["--token", "127.0.0.1"]),
-        ("an open address with an empty token", ["serve", "--http", "0.0.0.0:0", "--token", ""], folder / "x", 2,
-         ["--token"]),
+        ("an open address without a token", ["serve", "--http", "0.0.0.0:0", "--no-token"], folder / "x", 2,
+         ["--no-token", "127.0.0.1"]),
+        ("a token of one character", ["serve", "--http", "0.0.0.0:0", "--token", "x"], folder / "x", 2,
+         ["16 characters"]),
+        ("an empty token", ["serve", "--http", "127.0.0.1:0", "--token", ""], folder / "x", 2, ["16 characters"]),
+        ("a token file that is not there", ["serve", "--http", "127.0.0.1:0", "--token-file", "none"], folder / "x", 2,
+         ["--token-file none", "chmod 600"]),
         ("an address that is none", ["serve", "--http", "nowhere"], folder / "x", 2, ["nowhere", "HOST:PORT"]),
         ("an address in use", ["serve", "--http", busy], folder / "x", 6, [busy]),
     ]:
@@ -320,12 +336,12 @@ def check_refusals(checks, binary, folder):
     taken.close()
 
 
-def request(port, body=INITIALIZE, method="POST", path="/mcp", **headers):
+def request(server, body=INITIALIZE, method="POST", path="/mcp", **headers):
     """Status, headers and body of one HTTP request. Names of headers with `_` for `-`; None leaves one out."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"} | server.headers
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_SECONDS)
     try:
         connection.putrequest(method, path, skip_host="Host" in sent)
         for name, value in sent.items():
@@ -358,7 +374,7 @@ def check_http(checks, binary, folder):
         port = server.port
 
         def status(name, wanted, *args, **headers):
-            got, body = status_of(port, *args, **headers)
+            got, body = status_of(server, *args, **headers)
             checks.that(f"{name}: {wanted}", got == wanted, f"{got} {body[:300]!r}")
 
         status("a good request", 200)
@@ -375,48 +391,58 @@ def check_http(checks, binary, folder):
         status("a body over 4 MiB", 413, large)
         status("a body over 4 MiB in chunks", 413, large, Transfer_Encoding="chunked")
         status("another path", 404, path="/")
-        got, _, body = request(port, b"{junk")
-        checks.that("junk: 400 or 415", got in (400, 415), f"{got} {body!r}")
+        got, _, body = request(server, b"{junk")
+        checks.that("junk: 400 and a JSON-RPC error",
+                    got == 400 and json.loads(body)["error"]["code"] == -32700, f"{got} {body!r}")
         status("another content type", 415, Content_Type="text/plain")
         status("an Accept without event streams", 406, Accept="text/html")
         halves = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
         for half in halves:
             half.sendall(f"POST /mcp HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n"
+                         f"Authorization: {server.headers['Authorization']}\r\n"
                          "Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{".encode())
         status("a good request beside 40 that never end", 200)
         for half in halves:
             half.close()
         status("a good request after all that", 200)
 
-        # A session of the older protocol: its id, then a tool, then the event stream that stays open.
-        _, headers, _ = request(port)
-        session = {"Mcp_Session_Id": headers["Mcp-Session-Id"], "MCP_Protocol_Version": "2025-11-25"}
-        checks.equal("notifications are accepted", request(port, INITIALIZED, **session)[0], 202)
-        got, _, body = request(port, call(1, "memory_add", content="over raw HTTP"), **session)
+        # The older protocol knows sessions; here there are none to keep, and no stream without a request.
+        got, headers, _ = request(server)
+        checks.that("no session is made", got == 200 and headers["Mcp-Session-Id"] is None, headers)
+        older = {"MCP_Protocol_Version": "2025-11-25"}
+        checks.equal("notifications are accepted", request(server, INITIALIZED, **older)[0], 202)
+        got, headers, body = request(server, call(1, "memory_add", content="over raw HTTP"), **older)
         checks.that("a tool answers over HTTP", got == 200 and b'"created":true' in body, f"{got} {body!r}")
-        status("a session that is none", 404, call(1, "memory_stats"), Mcp_Session_Id="none",
-               MCP_Protocol_Version="2025-11-25")
-        idle = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        idle.request("GET", "/mcp", headers={"Accept": "text/event-stream", **{
-            name.replace("_", "-"): value for name, value in session.items()}})
-        checks.equal("the event stream opens", idle.getresponse().status, 200)
-        server.stop("a server with an open event stream ends")
-        idle.close()
+        checks.equal("an answer is one document", headers["Content-Type"], "application/json")
+        status("the id of a session of another server", 200, call(1, "memory_stats"), Mcp_Session_Id="none", **older)
+        for method in ("GET", "DELETE"):
+            status(method, 405, b"", method, **older)
 
-    for name, args, variables in [("--token", ["--token", "secret"], {}),
-                                  ("MEMORIST_TOKEN", [], {"MEMORIST_TOKEN": "secret"})]:
+    for name, args, variables in [("--token", ["--token", TOKEN], {}),
+                                  ("MEMORIST_TOKEN", [], {"MEMORIST_TOKEN": TOKEN}),
+                                  ("the store's token", [], {})]:
         with HttpServer(checks, binary, folder / "http", "--allow-host", "box.example", *args, address="0.0.0.0:0",
                         **variables) as server:
-            got, headers, body = request(server.port)
+            if args or variables:
+                checks.that(f"{name} is not shown", TOKEN not in server.said, server.said)
+                server.headers = {"Authorization": f"Bearer {TOKEN}"}
+            token = server.headers["Authorization"].removeprefix("Bearer ")
+            got, headers, body = request(server, Authorization=None)
             checks.that(f"{name}: none sent: 401", got == 401 and headers["WWW-Authenticate"] == "Bearer"
                         and b"Authorization" in body, f"{got} {headers} {body!r}")
-            for value in ("Bearer wrong", "Bearer", "secret", "Basic secret", "Bearer secret2", "Bearer "):
-                got, _, body = request(server.port, Authorization=value)
-                checks.that(f"{name}: {value!r} sent: 401", got == 401 and b"secret" not in body, f"{got} {body!r}")
-            checks.equal(f"{name}: sent: 200", request(server.port, Authorization="Bearer secret")[0], 200)
+            for value in ("Bearer wrong", "Bearer", token, f"Basic {token}", f"Bearer {token}2", "Bearer "):
+                got, _, body = request(server, Authorization=value)
+                checks.that(f"{name}: {value.replace(token, 'TOKEN')!r} sent: 401",
+                            got == 401 and token.encode() not in body, f"{got} {body!r}")
+            checks.equal(f"{name}: sent: 200", request(server)[0], 200)
             for host, wanted in (("box.example", 200), ("evil.example", 403)):
-                checks.equal(f"{name}: sent to {host}: {wanted}",
-                             request(server.port, Authorization="Bearer secret", Host=host)[0], wanted)
+                checks.equal(f"{name}: sent to {host}: {wanted}", request(server, Host=host)[0], wanted)
+            with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as half:
+                half.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n")
+                checks.that(f"{name}: without it 401 comes before the body", half.recv(100).startswith(b"HTTP/1.1 401"))
+    with HttpServer(checks, binary, folder / "http", "--no-token") as server:
+        checks.that("--no-token says what it does", "every user of this machine" in server.said, server.said)
+        checks.equal("--no-token: none sent: 200", request(server, Authorization=None)[0], 200)
 
 
 def resident_mib(pid):

@@ -38,6 +38,7 @@ EXPIRES_AFTER, GONE_AFTER = 2, 3
 CHANGING = 20
 # Requests of one HTTP session.
 SESSION = 200
+OLDER = {"MCP_Protocol_Version": "2025-11-25"}
 
 # What may become of a figure between the second and the last quarter: times this, plus this. Allocators keep some
 # memory, and the indexes are mapped into it; merges make files come and go; the database keeps 100,000 rows of accesses,
@@ -58,32 +59,23 @@ BOUNDS = {
 
 
 class Http:
-    """A client over HTTP: a session after another, a connection for each request."""
+    """A client over HTTP: a connection for each request, and a handshake now and then."""
 
     def __init__(self, server):
-        self.port = server.port
-        self.session = {}
+        self.server = server
         self.left = 0
 
     def ask(self, message):
         """The answer to one request."""
         if self.left == 0:
-            self.end()
-            _, headers, _ = request(self.port)
-            self.session = {"Mcp_Session_Id": headers["Mcp-Session-Id"], "MCP_Protocol_Version": "2025-11-25"}
-            request(self.port, INITIALIZED, **self.session)
+            request(self.server)
+            request(self.server, INITIALIZED, **OLDER)
             self.left = SESSION
         self.left -= 1
-        status, _, body = request(self.port, message, **self.session)
-        data = [line.removeprefix(b"data:") for line in body.splitlines() if line.startswith(b"data:")] or [body]
+        status, _, body = request(self.server, message, **OLDER)
         if status != 200:
             raise RuntimeError(f"HTTP {status}: {body[:300]!r}")
-        return json.loads(data[-1])
-
-    def end(self):
-        """Takes leave of the server."""
-        if self.session:
-            request(self.port, b"", "DELETE", **self.session)
+        return json.loads(body)
 
 
 class Door(threading.Thread):
@@ -317,7 +309,6 @@ def main():
                 wanted = {"full"} if with_model else {"full", "keyword"}
                 checks.that(f"searches over {door.name} use all there is", set(door.tiers) <= wanted, door.tiers)
                 print(f"{door.name}: {door.requests} requests, tiers {dict(door.tiers)}")
-            http.end()
         stdio.end("the stdio server")
         check_flat(checks, samples)
 

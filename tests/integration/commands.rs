@@ -218,7 +218,7 @@ fn a_digest_is_a_page_about_a_project() {
     let page = shell
         .says(&["digest", "--project", "atlas"], &["# Digest: atlas\n\n5 memories", "## Key decisions", "**JWT**"]);
     assert!(page.contains("1 outdated") && page.contains("**Wind**"), "{page}");
-    let page = shell.says(&["digest", "--project", "atlas", "--feature", "login"], &["**JWT** (#4): it is"]);
+    let page = shell.says(&["digest", "--project", "atlas", "--feature", "login"], &["**JWT** (#4, from ", "): it is"]);
     assert!(!page.contains("Wind"), "{page}");
     let digest = shell.json(&["digest", "--project", "atlas", "--max-tokens", "1"]);
     assert_eq!((&digest["project"], &digest["summary"]["totalMemories"]), (&json!("atlas"), &json!(5)));

@@ -25,14 +25,14 @@ const MOST: usize = 150;
 /// A child that has not come to its step by then never will.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Every step of `memorist_index::crash::point` on the way of publishing, in its order. Those of changing the model are in
+/// Every step of `memorist_durable::crash::point` on the way of publishing, in its order. Those of changing the model are in
 /// `reembed.rs`, those of a repair in `damage_to_records.rs`, those of a purge in `forget.rs`.
 const STEPS: [&str; 11] = [
     "file written",
     "file synced",
     "names synced",
-    "manifest renamed",
-    "manifest synced",
+    "file renamed",
+    "folder synced",
     "words prepared",
     "words applied",
     "vectors applied",

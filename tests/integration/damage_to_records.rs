@@ -146,7 +146,7 @@ fn a_repair_that_is_killed_loses_nothing() {
         let expected = examine(folder.path(), false).unwrap().salvage.unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "damage_to_records::a_child", "--ignored", "--test-threads=1"]);
-        child.env("MEMORIST_CRASH_STORE", folder.path()).env(memorist_index::crash::VARIABLE, format!("{step}:1"));
+        child.env("MEMORIST_CRASH_STORE", folder.path()).env(memorist_durable::crash::VARIABLE, format!("{step}:1"));
         let status = child.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(!status.success(), "killed at: {step}");
 

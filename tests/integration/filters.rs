@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use memorist_engine::Error;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Kind, ListQuery, Mode, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
+    Filter, Kind, Link, LinkKind, ListQuery, Mode, NewRecord, Purge, Query, Reach, Record, RecordId, RecordUpdate,
+    Scope, Viewer,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{Store, hashed};
+use crate::support::{Store, hashed, words_only};
 
 const RECORDS: usize = 400;
 const TAGS: [&str; 4] = ["ui", "Billing", "snake_case", "日本"];
@@ -146,4 +147,47 @@ fn what_is_out_of_view_can_be_neither_fetched_nor_counted_nor_changed() {
     let scope = Scope { agent: None, project: Some(Reach::EVERY.into()) };
     let error = engine.add(&NewRecord { scope, ..NewRecord::new("text") }).unwrap_err();
     assert!(error.to_string().starts_with("project: "), "{error}");
+}
+
+/// R23, R24: who is kept to a project or an agent reads what is shared, and changes nothing of it.
+#[test]
+fn who_is_kept_to_one_reads_what_is_shared_and_does_not_change_it() {
+    let store = Store::new(words_only());
+    let add = |project: Option<&str>, text: &str| {
+        let scope = Scope { agent: None, project: project.map(Into::into) };
+        store.engine.add(&NewRecord { scope, ..NewRecord::new(text) }).unwrap().id
+    };
+    let (own, shared, other) = (add(Some("atlas"), "own lamp"), add(None, "shared lamp"), add(None, "another lamp"));
+    let theirs = add(Some("borealis"), "their lamp");
+    let viewer = Viewer { agent: Reach::Every, project: Reach::Only("atlas".into()) };
+    for mode in [Mode::Keyword, Mode::Hybrid] {
+        let filter = Filter::of(viewer.clone());
+        let mut found = store.find(&Query { mode, filter, ..Query::new("lamp") });
+        found.sort_unstable();
+        assert_eq!(found, [own, shared, other], "{mode:?}");
+    }
+    let engine = &store.engine;
+    let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+    let link = |from, to| Link { from, kind: LinkKind::Supersedes, to };
+    let purge = |purge: Purge| engine.purge(&purge, &viewer, &NoProgress).map(|purged| purged.records);
+    assert!(engine.link(link(shared, other), &Viewer::OWNER).unwrap());
+    let refusals = [
+        engine.update(shared, &update, &viewer).err(),
+        engine.roll_back(shared, 1, None, &viewer).err(),
+        engine.delete(shared, &viewer).err(),
+        purge(Purge::Ids(vec![shared])).err(),
+        purge(Purge::Text("shared lamp".into())).err(),
+        engine.link(link(other, shared), &viewer).err(),
+        engine.unlink(link(shared, other), &viewer).err(),
+    ];
+    for (number, refused) in refusals.into_iter().enumerate() {
+        let refused = refused.unwrap_or_else(|| panic!("{number} is not refused")).to_string();
+        assert!(refused.contains("belongs to no project") && refused.contains("\"atlas\""), "{number}: {refused}");
+    }
+    assert_eq!(engine.peek(shared, &Viewer::OWNER).unwrap().unwrap().version, 1);
+    // Another's is not there, as ever; its own is its own, and may be linked to what is shared.
+    assert!(!engine.delete(theirs, &viewer).unwrap());
+    assert!(engine.link(link(own, shared), &viewer).unwrap() && engine.unlink(link(own, shared), &viewer).unwrap());
+    engine.update(own, &update, &viewer).unwrap();
+    assert_eq!(purge(Purge::Text("own lamp".into())).unwrap(), 1);
 }

@@ -269,7 +269,7 @@ fn wait_until_finished(records: &Records) {
     }
 }
 
-/// Every step of `memorist_index::crash::point` on the way of a purge, but for those of publishing, of which there are some.
+/// Every step of `memorist_durable::crash::point` on the way of a purge, but for those of publishing, of which there are some.
 const STEPS: [&str; 9] = [
     "some purged",
     "words applied",
@@ -419,8 +419,10 @@ fn records_are_gone_at_once_while_many_others_are_embedded() {
     };
     let purged = thread::scope(|scope| {
         let held = embedder.gate.lock().expect("nobody panics with it");
-        let kept = store.add("common and kept");
-        store.add(&format!("common {}", secret()));
+        // Many at once are embedded in the background.
+        let both = ["common and kept".to_owned(), format!("common {}", secret())].map(NewRecord::new);
+        let saved = store.engine.add_batch(&both).expect("adds");
+        let kept = saved[0].as_ref().expect("a sound record").id;
         wait_until(&|| embedder.is_asked.load(Ordering::Relaxed));
         assert!(finds(&store.engine, &format!("common {}", secret())).contains(&kept), "this is logged later");
         let purge = scope.spawn(|| purge(&store.engine, &text(&secret())));

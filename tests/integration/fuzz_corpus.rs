@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memorist_engine::fuzzing::{keyword_payload, keyword_seal, sync_log, vector_payload, wheel};
 use memorist_index::fuzzing::{manifest, segment};
-use memorist_server::fuzzing::{arguments, import_file, time};
+use memorist_server::fuzzing::{arguments, import_file, message, time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -20,12 +20,13 @@ fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
     match target {
         "arguments" => arguments(bytes),
         "import_file" => import_file(bytes),
-        "keyword_payload" => keyword_payload(bytes),
+        "keyword_payload" => drop(keyword_payload(bytes)),
         "keyword_seal" => keyword_seal(bytes),
+        "message" => message(bytes),
         "sync_log" => sync_log(bytes),
         "time" => time(bytes),
         "vector_manifest" => drop(manifest(bytes)),
-        "vector_payload" => vector_payload(bytes),
+        "vector_payload" => drop(vector_payload(bytes)),
         "vector_segment" => drop(segment(bytes, folder)),
         "wheel" => wheel(bytes, folder),
         _ => return false,
@@ -87,6 +88,8 @@ fn sound_seeds_are_of_the_present_format() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     let seed = |name: &str| fs::read(corpus.join(name)).unwrap();
     assert!(manifest(&seed("vector_manifest/sound")));
+    assert!(keyword_payload(&seed("keyword_payload/sound")));
+    assert!(vector_payload(&seed("vector_payload/sound")));
     for name in ["flat", "graph", "links_to_nowhere", "scales_of_nan"] {
         assert!(segment(&seed(&format!("vector_segment/{name}")), folder.path()), "{name} is opened, sound or not");
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    ChainQuery, DigestQuery, Direction, Filter, Kind, Link, LinkKind, Mode, NewRecord, OutdatedQuery, Query, Reach,
-    RecordId, RecordUpdate, Scope, Tier, Viewer,
+    ChainQuery, DigestQuery, Direction, Filter, Kind, Link, LinkKind, Linked, Mode, NewRecord, OutdatedQuery, Query,
+    Reach, RecordId, RecordUpdate, Scope, Tier, Viewer,
 };
 use memorist_engine::{Engine, Error};
 use proptest::prelude::*;
@@ -205,6 +205,48 @@ fn a_result_says_by_what_it_is_contradicted() {
     assert_eq!(said(Viewer::OWNER, true)[&claim], [against, theirs, old]);
     assert!(engine.delete(against, &Viewer::OWNER).unwrap());
     assert_eq!(said(Viewer::OWNER, false)[&claim], [theirs, old]);
+}
+
+/// R17: linkedFrom(id, type?), linkedTo(id, type?), superseded(project?).
+#[test]
+fn links_are_asked_for_by_direction_and_type_and_what_is_superseded_by_project() {
+    let store = Store::new(hashed());
+    let engine = &store.engine;
+    let [cause, effect] = ["the pump leaks", "the cellar is wet"].map(|text| add(engine, text, None));
+    let [old, new] = ["open on Mondays", "open on Tuesdays"].map(|text| add(engine, text, Some("atlas")));
+    for link in [
+        link(cause, LinkKind::Caused, effect),
+        link(cause, LinkKind::Related, new),
+        link(new, LinkKind::Related, effect),
+        supersedes(new, old),
+        supersedes(effect, cause),
+    ] {
+        assert!(engine.link(link, &Viewer::OWNER).unwrap());
+    }
+    let seen = |linked: memorist_engine::Result<Vec<Linked>>| {
+        linked.unwrap().into_iter().map(|linked| (linked.kind, linked.record.id)).collect::<Vec<_>>()
+    };
+    let (owner, borealis) = (&Viewer::OWNER, &Viewer::in_project("borealis"));
+    let both = [(LinkKind::Caused, effect), (LinkKind::Related, new)];
+    assert_eq!(seen(engine.linked_from(cause, None, owner, 9)), both);
+    assert_eq!(seen(engine.linked_from(cause, Some(LinkKind::Related), owner, 9)), both[1..]);
+    assert_eq!(seen(engine.linked_from(cause, None, borealis, 9)), both[..1], "atlas is not its to see");
+    assert_eq!(seen(engine.linked_to(effect, None, owner, 9)), [(LinkKind::Caused, cause), (LinkKind::Related, new)]);
+    assert_eq!(seen(engine.linked_to(effect, Some(LinkKind::Caused), owner, 9)), [(LinkKind::Caused, cause)]);
+    assert_eq!(seen(engine.linked_to(old, Some(LinkKind::Caused), owner, 9)), []);
+    assert!(matches!(engine.linked_to(old, None, borealis, 9), Err(Error::NotFound(id)) if id == old));
+
+    let superseded = |project, viewer| {
+        let records = engine.superseded(project, viewer).unwrap();
+        records.into_iter().map(|record| record.id).collect::<Vec<_>>()
+    };
+    assert_eq!(superseded(None, owner), [old, cause]);
+    assert_eq!(superseded(Some("atlas"), owner), [old]);
+    assert_eq!(superseded(Some("atlas"), borealis), Vec::<RecordId>::new());
+    let many: Vec<_> = (0..1_005).map(|at| add(engine, &format!("draft {at}"), Some("drafts"))).collect();
+    let links: Vec<_> = many.iter().map(|draft| supersedes(new, *draft)).collect();
+    engine.link_batch(&links, owner).unwrap();
+    assert_eq!(superseded(Some("drafts"), owner).len(), many.len(), "all of them, not a page");
 }
 
 /// T43, T45, T46.

@@ -12,6 +12,7 @@
 //! | `model.rs` | random sequences of everything, against a plain model |
 //! | `racing.rs` | filters hold, and nothing is lost, while searches race with writers and publishing |
 //! | `recovery.rs` | indexes that are gone, old, or another's |
+//! | `read_only.rs` | a store that cannot be written is read all the same |
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be saved is saved and found |
 //! | `exchange/` | everything into a file and from one: equal stores, equal bytes, and merging |
@@ -19,13 +20,18 @@
 //! | `bad_input.rs` | what is refused, and that nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `settings.rs` | a project and an agent in the settings, and what overrules them |
+//! | `terminal.rs` | no command prints what a terminal obeys |
+//! | `code.rs` | no code of the working folder runs, and no library but the pinned one |
+//! | `files.rs` | files that people name: others beside them stay, and only plain ones are read |
 //! | `bench.rs` | `memorist bench`, as a user runs it |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or refuses a write |
+//! | `serving.rs` | the server over HTTP and on stdio: who is answered, with how much memory, and that each is |
 //! | `space.rs` | what is deleted gives its space back |
 //! | `forget.rs` | what is purged is in no file any more, and what has expired is deleted |
 //! | `processes.rs` | eight processes that write at once find at once what all of them wrote |
 //! | `lock_holder.rs` | eight processes, of which the one that holds the writer lock is killed every second |
+//! | `paused.rs` | a process that is stopped while it holds a lock |
 //! | `large.rs` | 100,000 memories, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the bytes that fuzzing starts from and has found, read as it reads them |
@@ -35,6 +41,8 @@
 mod bad_input;
 mod bench;
 mod bodies;
+#[cfg(unix)]
+mod code;
 mod commands;
 #[cfg(unix)]
 mod crash;
@@ -44,6 +52,7 @@ mod damage_to_records;
 mod disk;
 mod docs;
 mod exchange;
+mod files;
 mod filters;
 #[cfg(unix)]
 mod forget;
@@ -57,15 +66,22 @@ mod lock_holder;
 mod meaning;
 mod model;
 mod pages;
+#[cfg(target_os = "linux")]
+mod paused;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
 mod processes;
 mod racing;
+#[cfg(unix)]
+mod read_only;
 mod recovery;
 mod reembed;
 mod saving;
+#[cfg(target_os = "linux")]
+mod serving;
 mod settings;
 mod space;
 mod store;
 mod support;
+mod terminal;

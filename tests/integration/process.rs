@@ -5,10 +5,14 @@ use std::io::{BufRead, BufReader, Lines, Read, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Duration;
 
 use memorist_engine::Engine;
+use memorist_engine::paths::StorePaths;
 use memorist_engine::progress::NoProgress;
+use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{EmbeddingState, Filter, Mode, NewRecord, Query, RecordId, RecordUpdate, Viewer};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use crate::support::{another_process, hashed};
@@ -32,6 +36,10 @@ pub enum Ask {
     Count,
     /// Whether records and indexes agree.
     Examine,
+    /// Take the right to write the indexes, and keep it.
+    HoldIndexes,
+    /// Begin a write to the database, and do not end it.
+    HoldWrite,
 }
 
 /// What it says when it is done.
@@ -47,6 +55,7 @@ pub enum Answer {
     Counted(u64),
     /// What is not sound.
     Examined(Vec<String>),
+    Holds,
 }
 
 /// The process itself. It ends when nobody is left who could ask.
@@ -55,17 +64,18 @@ pub enum Answer {
 fn that_is_asked() {
     let Some(folder) = std::env::var_os("MEMORIST_PROCESS_STORE") else { return };
     tracing_subscriber::fmt().with_env_filter("warn").with_writer(std::io::stderr).init();
-    let engine = hashed().open(Path::new(&folder)).expect("the store opens, whoever else has it open");
+    let folder = Path::new(&folder);
+    let engine = hashed().open(folder).expect("the store opens, whoever else has it open");
     for ask in std::io::stdin().lock().lines() {
         let ask = serde_json::from_str(&ask.expect("a line")).expect("something that can be asked");
-        let answer = serde_json::to_string(&answer(&engine, ask)).expect("JSON");
+        let answer = serde_json::to_string(&answer(&engine, folder, ask)).expect("JSON");
         let mut out = std::io::stdout().lock();
         out.write_all(format!("\n@{answer}\n").as_bytes()).and_then(|()| out.flush()).expect("somebody listens");
     }
     engine.close();
 }
 
-fn answer(engine: &Engine, ask: Ask) -> Answer {
+fn answer(engine: &Engine, folder: &Path, ask: Ask) -> Answer {
     let add = |text: String| engine.add(&NewRecord::new(text)).expect("adds");
     match ask {
         Ask::Fill(texts) => Answer::Filled(texts.into_iter().map(|text| add(text).id).collect()),
@@ -90,6 +100,23 @@ fn answer(engine: &Engine, ask: Ask) -> Answer {
             let problems = checks.filter(|check| !check.ok).flat_map(|check| check.details);
             // The indexes of a new store are made in the background.
             Answer::Examined(problems.take_while(|problem| !problem.contains("there is none in")).collect())
+        }
+        Ask::HoldIndexes => {
+            let lock: &WriterLock = Box::leak(Box::new(WriterLock::new(StorePaths::new(folder).writer_lock())));
+            std::mem::forget(loop {
+                match lock.try_acquire().expect("a lock") {
+                    Some(guard) => break guard,
+                    None => std::thread::yield_now(),
+                }
+            });
+            Answer::Holds
+        }
+        Ask::HoldWrite => {
+            let database = Connection::open(StorePaths::new(folder).database()).expect("opens");
+            database.busy_timeout(Duration::from_secs(30)).expect("waits");
+            database.execute_batch("BEGIN IMMEDIATE").expect("begins");
+            std::mem::forget(database);
+            Answer::Holds
         }
     }
 }

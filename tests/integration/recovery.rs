@@ -139,6 +139,7 @@ fn a_damaged_index_file_never_gives_a_wrong_record_and_is_rebuilt() {
     }
 }
 
+/// E11: a model of other dimensions.
 #[test]
 fn another_model_is_refused_and_words_go_on() {
     let store = Store::new(hashed());
@@ -149,6 +150,7 @@ fn another_model_is_refused_and_words_go_on() {
     assert!(reply.warnings.iter().any(|warning| warning.contains("cannot be mixed")), "{:?}", reply.warnings);
 }
 
+/// E9.
 #[test]
 fn what_was_saved_without_a_model_is_embedded_when_one_comes() {
     let store = Store::new(words_only());
@@ -278,7 +280,7 @@ fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
     assert_sound(&engine);
 }
 
-/// R28: `memory.db` alone is the whole store.
+/// R28, Z5: `memory.db` alone is the whole store.
 #[test]
 fn one_file_carries_the_store_elsewhere() {
     let (embedder, setup) = counting();
@@ -334,9 +336,107 @@ fn indexes_of_a_newer_memory_db_are_not_believed() {
     assert_sound(&engine);
 }
 
+/// Two stores with as many changes each: their indexes have applied equally much, and are of the same model.
+#[test]
+fn indexes_of_another_store_of_the_same_length_are_not_believed() {
+    let (embedder, setup) = counting();
+    let fill = |what: &str| {
+        let store = Store::new(setup.clone());
+        for at in 0..30 {
+            store.add(&format!("{what} number {at}"));
+        }
+        store.settle();
+        let Store { engine, folder } = store;
+        engine.close();
+        folder
+    };
+    for swapped in [&["vectors"][..], &["keywords"], &["vectors", "keywords"]] {
+        let (ours, theirs) = (fill("a heron on the river"), fill("an invoice of the landlord"));
+        for index in swapped {
+            fs::remove_dir_all(ours.path().join(index)).unwrap();
+            copy_folder(&theirs.path().join(index), &ours.path().join(index));
+        }
+        let embedded = embedder.texts.load(Ordering::Relaxed);
+        let engine = setup.open(ours.path()).unwrap();
+        for mode in [Mode::Vector, Mode::Keyword, Mode::Hybrid] {
+            let reply = engine.search(&Query { mode, ..Query::new("a heron on the river number 17") }).unwrap();
+            assert_eq!(
+                reply.hits.first().map(|hit| hit.record.id),
+                Some(18),
+                "{swapped:?} {mode:?}: {:?}",
+                reply.warnings
+            );
+            let invoice = engine.search(&Query { mode, ..Query::new("invoice landlord") }).unwrap();
+            assert!(mode != Mode::Keyword || invoice.hits.is_empty(), "words of another store: {:?}", invoice.hits);
+        }
+        assert_sound(&engine);
+        assert_eq!(embedder.texts.load(Ordering::Relaxed), embedded, "nothing was embedded again");
+    }
+}
+
+/// Two copies of one store go their own ways.
+#[test]
+fn an_index_of_a_restored_copy_is_not_believed() {
+    let store = Store::new(words_only());
+    store.add("what both have");
+    let copies = tempfile::tempdir().unwrap();
+    let backup = copies.path().join("backup");
+    store.engine.back_up(&backup, &NoProgress).unwrap();
+    let copy = copies.path().join("copy");
+    memorist_engine::restore(&backup, &copy, &NoProgress).unwrap();
+    let engine = words_only().open(&copy).unwrap();
+    engine.add(&NewRecord::new("gamma in the copy")).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    engine.close();
+    store.add("alpha in the original");
+    store.engine.flush(&NoProgress).unwrap();
+    let Store { engine, folder } = store;
+    engine.close();
+    fs::remove_dir_all(copy.join("keywords")).unwrap();
+    copy_folder(&folder.path().join("keywords"), &copy.join("keywords"));
+    let engine = words_only().open(&copy).unwrap();
+    let found = |text: &str| engine.search(&Query::new(text)).unwrap().hits.len();
+    assert_eq!((found("gamma"), found("alpha")), (1, 0));
+    assert_sound(&engine);
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for file in files(from) {
         fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
     }
+}
+
+/// Nobody hears from a store that is not there any more that a memory was saved, or what was in it.
+#[cfg(unix)]
+#[test]
+fn a_deleted_or_replaced_store_answers_nothing_and_does_no_harm_to_the_new_one() {
+    let store = Store::new(words_only());
+    store.add("a heron stands near the water");
+    store.engine.flush(&NoProgress).unwrap();
+    let aside = tempfile::tempdir().unwrap();
+    let root = store.folder.path();
+    let assert_refused = |how: &str| {
+        let refused = [
+            store.engine.add(&NewRecord::new("lost")).map(drop),
+            store.engine.search(&Query::new("heron")).map(drop),
+            store.engine.stats(&Filter::default()).map(drop),
+        ];
+        for (at, outcome) in refused.into_iter().enumerate() {
+            let said = outcome.expect_err(&format!("{at} of a store that was {how}")).to_string();
+            assert!(said.contains(how) && said.contains("restart"), "{said}");
+        }
+    };
+    fs::rename(root, aside.path().join("moved")).unwrap();
+    assert_refused("moved");
+    let other = words_only().open(root).unwrap();
+    for at in 0..3 {
+        other.add(&NewRecord::new(format!("an otter swims near bank {at}"))).unwrap();
+    }
+    other.flush(&NoProgress).unwrap();
+    assert_refused("replaced");
+    // Long enough for the background thread of the old one to do whatever it does.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(other.search(&Query::new("otter")).unwrap().hits.len(), 3);
+    assert!(other.doctor(false, &NoProgress).unwrap().is_sound());
 }

@@ -461,10 +461,10 @@ mod killed {
     const MANY: usize = 2 * ROUND + 1;
     const SOME: usize = 150;
 
-    /// Every step of `memorist_index::crash::point` from the last embedding on, and whether the model is changed then.
+    /// Every step of `memorist_durable::crash::point` from the last embedding on, and whether the model is changed then.
     const STEPS: [(&str, bool); 7] = [
         ("file written", false),
-        ("manifest renamed", false),
+        ("file renamed", false),
         ("next model embedded", false),
         ("model changed", true),
         ("old index retired", true),

@@ -1,7 +1,7 @@
 //! A project and an agent in the settings, and what overrules them: at the command line, and in a server.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -76,15 +76,26 @@ fn what_no_project_can_be_called_is_refused_before_anything_begins() {
     }
 }
 
+/// A folder in the work tree of the project `tree`.
+fn work_tree(store: &Path) -> PathBuf {
+    let folder = store.join("tree").join("src");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(store.join("tree").join(".git")).unwrap();
+    folder
+}
+
 /// What memory_search finds in a server of these arguments, started in the work tree of the project `tree`.
 fn served(store: &Path, arguments: &[&str]) -> Vec<i64> {
-    let tree = store.join("tree");
-    std::fs::create_dir_all(tree.join(".git")).unwrap();
+    ids(&asked(store, arguments, &json!({ "query": "harbour" }))["structuredContent"])
+}
+
+/// What memory_search answers there.
+fn asked(store: &Path, arguments: &[&str], query: &Value) -> Value {
     let mut server = memorist(store, &[&["serve"], arguments].concat());
-    let mut server = server.current_dir(tree).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = server.current_dir(work_tree(store)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = server.stdin.take().unwrap();
     let client = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
-    let call = json!({ "name": "memory_search", "arguments": { "query": "harbour" } });
+    let call = json!({ "name": "memory_search", "arguments": query });
     for message in [
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client }),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
@@ -94,10 +105,10 @@ fn served(store: &Path, arguments: &[&str]) -> Vec<i64> {
     }
     let answers = BufReader::new(server.stdout.take().unwrap()).lines();
     let mut answers = answers.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-    let answer = answers.find(|answer| answer["id"] == 2).expect("an answer");
+    let mut answer = answers.find(|answer| answer["id"] == 2).expect("an answer");
     drop(stdin);
     server.wait().unwrap();
-    ids(&answer["result"]["structuredContent"])
+    answer["result"].take()
 }
 
 /// R24.
@@ -116,4 +127,102 @@ fn a_server_of_all_projects_or_of_none_is_that_whatever_else_names_one() {
     assert_eq!(served(folder.path(), &[]), [3, 4]);
     assert_eq!(served(folder.path(), &["--project", "*"]), [1, 2, 3, 4]);
     assert_eq!(served(folder.path(), &["--project", ""]), [3]);
+}
+
+/// R24.
+#[test]
+fn the_git_work_tree_is_the_project_of_every_command_and_of_a_server() {
+    let folder = store();
+    std::fs::write(folder.path().join("memorist.toml"), "model = \"none\"\n").unwrap();
+    let tree = work_tree(folder.path());
+    let output = |arguments: &[&str]| {
+        let mut command = memorist(folder.path(), arguments);
+        let output = command.current_dir(&tree).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        [output.stdout, output.stderr].map(|bytes| text(&bytes).to_owned())
+    };
+    let json =
+        |arguments: &[&str]| serde_json::from_str::<Value>(&output(&[arguments, &["--json"]].concat())[0]).unwrap();
+
+    assert_eq!(output(&["add", "harbour four"])[0], "saved as memory 4 in project tree\n");
+    assert_eq!(output(&["add", "harbour five", "--no-project"])[0], "saved as memory 5\n");
+    assert_eq!(json(&["get", "4"])["entry"]["project"], "tree");
+
+    // What is seen: its own and the global ones, by a person as by a server.
+    assert_eq!(served(folder.path(), &[]), [3, 4, 5]);
+    for looks in [&["search", "harbour"][..], &["list"]] {
+        assert_eq!(ids(&json(looks)), [3, 4, 5], "{looks:?}");
+        for all in [&["--project", "*"][..], &["--project", ""], &["--no-project"]] {
+            assert_eq!(ids(&json(&[looks, all].concat())), [1, 2, 3, 4, 5], "{looks:?} {all:?}");
+        }
+        assert_eq!(ids(&json(&[looks, &["--project", "atlas"]].concat())), [1, 3, 5], "{looks:?}");
+    }
+    assert_eq!(json(&["stats"])["totalEntries"], 3);
+    assert_eq!(json(&["digest"])["project"], "tree");
+    let missing = memorist(folder.path(), &["get", "1"]).current_dir(&tree).output().unwrap();
+    assert_eq!(missing.status.code(), Some(4), "it is another project's");
+
+    // Who looks is told, on stderr and in words for people alone.
+    let [shown, told] = output(&["list"]);
+    assert!(told.contains("in project tree") && told.contains("--project '*'") && !shown.contains("git"), "{told}");
+    for quiet in
+        [&["list", "--json"][..], &["list", "--quiet"], &["list", "--project", "tree"], &["list", "--no-project"]]
+    {
+        assert_eq!(output(quiet)[1], "", "{quiet:?}");
+    }
+
+    // The settings beat the folder, also where they say that there is none.
+    std::fs::write(folder.path().join("memorist.toml"), "model = \"none\"\nproject = \"\"\n").unwrap();
+    assert_eq!(ids(&json(&["list"])), [1, 2, 3, 4, 5]);
+    assert_eq!(served(folder.path(), &[]), [3, 5]);
+}
+
+/// R24.
+#[test]
+fn what_works_on_a_store_as_a_whole_is_not_of_the_work_tree() {
+    let folder = store();
+    std::fs::write(folder.path().join("memorist.toml"), "model = \"none\"\n").unwrap();
+    let tree = work_tree(folder.path());
+    let run = |arguments: &[&str]| {
+        let mut command = memorist(folder.path(), arguments);
+        let output = command.current_dir(&tree).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    let lines = |exported: &str| exported.matches("\"type\":\"record\"").count();
+    assert_eq!(lines(&run(&["export"])), 3);
+    assert_eq!(lines(&run(&["export", "--project", "atlas"])), 2, "but for one that is named");
+    std::fs::write(tree.join("line.jsonl"), "{\"content\":\"harbour four\"}\n").unwrap();
+    run(&["import", "line.jsonl"]);
+    let all: Value = serde_json::from_str(&run(&["list", "--project", "*", "--json"])).unwrap();
+    assert_eq!(all["results"][3].get("project").cloned().unwrap_or_default(), Value::Null, "{all}");
+    // Of whichever project it is.
+    let purged: Value = serde_json::from_str(&run(&["purge", "--text", "harbour one", "--yes", "--json"])).unwrap();
+    assert_eq!(purged["records"], 1);
+    run(&["backup", "copy.db"]);
+    run(&["doctor"]);
+}
+
+/// R24.
+#[test]
+fn serve_only_is_a_wall() {
+    let folder = store();
+    let search = |arguments: &[&str], project: Value| {
+        asked(folder.path(), arguments, &json!({ "query": "harbour", "project": project }))
+    };
+    assert_eq!(ids(&search(&[], json!("*"))["structuredContent"]), [1, 2, 3], "without it, a default");
+    assert_eq!(served(folder.path(), &["--only"]), [1, 3]);
+    assert_eq!(ids(&search(&["--only"], json!("atlas"))["structuredContent"]), [1, 3]);
+    for other in [json!("borealis"), json!("*"), Value::Null] {
+        let refused = search(&["--only"], other);
+        let why = refused["content"][0]["text"].as_str().unwrap();
+        assert!(refused["isError"] == true && why.starts_with("project: ") && why.contains("--only"), "{refused}");
+    }
+    // There must be somebody to keep to.
+    for nobody in [&["--project", ""][..], &["--project", "*"]] {
+        let mut command = memorist(folder.path(), &[&["serve", "--only"], nobody].concat());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("--only keeps to"), "{nobody:?}: {said}");
+    }
 }

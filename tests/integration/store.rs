@@ -44,6 +44,7 @@ fn a_write_is_found_by_the_next_search_and_after_every_change_of_state() {
     }
 }
 
+/// Z3: a deletion says whether there was anything, and leaves nothing in either index.
 #[test]
 fn deleted_and_replaced_texts_are_gone_at_once() {
     let store = Store::new(hashed());
@@ -75,6 +76,7 @@ fn deleted_and_replaced_texts_are_gone_at_once() {
     assert_eq!(store.find(&query("stork", Mode::Keyword)), [stork]);
 }
 
+/// D1, Z4: it is looked for before it is saved.
 #[test]
 fn the_same_text_is_kept_once_per_scope() {
     let store = Store::new(words_only());
@@ -160,7 +162,7 @@ fn the_first_of_ten_is_the_first_of_one() {
     }
 }
 
-/// Q11, X4.
+/// Q11, Q21, X4.
 #[test]
 fn without_a_model_words_answer_and_say_so() {
     let store = Store::new(words_only());
@@ -169,6 +171,8 @@ fn without_a_model_words_answer_and_say_so() {
     let reply = store.engine.search(&Query::new("harbour")).unwrap();
     assert_eq!((reply.tier, reply.hits.len()), (Tier::Keyword, 1));
     assert!(reply.warnings[0].contains("words alone"), "{:?}", reply.warnings);
+    let by_meaning = store.engine.search(&query("harbour", Mode::Vector)).unwrap();
+    assert_eq!((by_meaning.tier, by_meaning.hits[0].score), (Tier::Keyword, 0.0), "words tell nothing of meaning");
     let asked_for_words = store.engine.search(&query("harbour", Mode::Keyword)).unwrap();
     assert_eq!((asked_for_words.tier, asked_for_words.warnings.len()), (Tier::Full, 0));
 }
@@ -180,9 +184,12 @@ fn a_part_of_a_word_is_found_as_a_last_resort() {
     let id = store.add("The Supercalifragilistic show was sold out");
     let reply = store.engine.search(&Query::new("califragil")).unwrap();
     assert_eq!((reply.tier, reply.hits[0].record.id), (Tier::Substring, id));
+    let without = Query { substring_tier: false, ..Query::new("califragil") };
+    assert!(store.find(&without).is_empty(), "a save that looks for what resembles it does without");
     assert!(reply.hits[0].matched_by.is_empty());
 }
 
+/// Z1, Z2: add, get, search and stats, with the fields of the types.
 #[test]
 fn fetching_counts_and_searching_does_not() {
     let store = Store::new(words_only());
@@ -211,6 +218,7 @@ fn two_engines_on_one_store_see_each_others_writes_at_once() {
     }
 }
 
+/// E9: a memory is saved and found by its words before it has a vector.
 #[test]
 fn a_search_says_how_many_memories_wait_for_their_embedding() {
     let mut setup = hashed();
@@ -257,6 +265,8 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     assert_eq!(kept.hits[0].matched_by, [Side::Keyword], "its cosine is below, its word is there");
     let nothing = store.engine.search(&Query { mode: Mode::Vector, ..similar(1.0) }).unwrap();
     assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold is no reason to search for letters");
+    let nearest = format!("the nearest, memory {exact}, has 0.");
+    assert!(nothing.warnings[0].contains(&nearest), "what there was is named: {:?}", nothing.warnings);
     for (bad, field) in [
         (Query { min_score: Some(1.5), ..Query::new("x") }, "minScore"),
         (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "minSimilarity"),
@@ -265,6 +275,62 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     ] {
         let error = store.engine.search(&bad).unwrap_err().to_string();
         assert!(error.starts_with(field), "{error}");
+    }
+}
+
+/// Texts with "ZX" lie apart from all others, and those are the nearer the shorter they are: what only words can find.
+struct BlindToNames(ModelIdentity);
+
+impl Embedder for BlindToNames {
+    fn identity(&self) -> &ModelIdentity {
+        &self.0
+    }
+
+    fn embed_query(&self, text: &str) -> memorist_engine::Result<Vec<f32>> {
+        let angle = match text {
+            "what does error ZX-4417 mean" => 0.0,
+            named if named.contains("ZX") => 1.5_f32,
+            other => 0.01 * other.len() as f32,
+        };
+        let mut vector = vec![0.0; DIMS];
+        (vector[0], vector[1]) = (angle.cos(), angle.sin());
+        Ok(vector)
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+        texts.iter().map(|text| self.embed_query(text)).collect()
+    }
+}
+
+/// Q7.
+#[test]
+fn a_threshold_keeps_the_exact_hit_whatever_the_size_of_the_store() {
+    let identity = HashEmbedder::new(DIMS).identity().clone();
+    let store = Store::new(with_embedder(Arc::new(BlindToNames(identity))));
+    let exact = store.add("ZX-4417 is shown when the tank of the coffee machine is empty");
+    let alike = ["error budget is spent", "no error so far", "an error in the bill", "what do you mean"];
+    let alike = alike.map(|text| store.add(text));
+    for at in 0..6 {
+        store.add(&format!("lunch with team {at}"));
+    }
+    // All candidates fit into one answer, so that nothing but the threshold drops one.
+    let all = Query { limit: 100, pool: Some(50), ..query("what does error ZX-4417 mean", Mode::Hybrid) };
+    let ask = |least| Query { min_score: Some(least), ..all.clone() };
+    let kept = |least: f64| {
+        store.settle();
+        store.engine.search(&ask(least)).unwrap().hits
+    };
+    for size in [11, 71, 571] {
+        for at in store.engine.stats(&Filter::default()).unwrap().total..size {
+            store.add(&format!("a walk of {at} steps along the canal"));
+        }
+        for least in [0.35, 0.9] {
+            let hits = kept(least);
+            let found = hits.iter().find(|hit| hit.record.id == exact);
+            assert!(found.is_some(), "{least} of {size} memories: {hits:?}");
+        }
+        let by_one_word: Vec<_> = kept(0.9).into_iter().filter(|hit| alike.contains(&hit.record.id)).collect();
+        assert!(by_one_word.iter().all(|hit| hit.score >= 0.9), "{size} memories: {by_one_word:?}");
     }
 }
 
@@ -282,6 +348,25 @@ fn the_settings_weights_count_and_the_pool_is_wide() {
     assert_eq!(explained(Query { limit: 40, ..Query::new("budget") }).pool, 160);
     assert_eq!(explained(query("budget", Mode::Vector)).weights, Weights { vector: 1.0, keyword: 0.0 });
     assert_eq!(explained(query("budget", Mode::Keyword)).weights, Weights { vector: 0.0, keyword: 1.0 });
+}
+
+/// R27: the stamp of the last recall orders what is found by substring; a memory never recalled has its creation instead.
+#[test]
+fn the_last_tier_has_the_memory_recalled_last_before_newer_ones() {
+    let store = Store::new(words_only());
+    let older = store.add("the xylophones of 1911");
+    let newer = store.add("the xylophones of 1912");
+    let found = || {
+        let reply = store.engine.search(&query("lophon", Mode::Keyword)).unwrap();
+        assert_eq!(reply.tier, Tier::Substring);
+        reply.hits.iter().map(|hit| hit.record.id).collect::<Vec<_>>()
+    };
+    std::thread::sleep(Duration::from_millis(5));
+    assert_eq!(store.engine.get(newer, &Viewer::OWNER).unwrap().access_count, 1);
+    assert_eq!(found(), [newer, older]);
+    std::thread::sleep(Duration::from_millis(5));
+    store.engine.get(older, &Viewer::OWNER).unwrap();
+    assert_eq!(found(), [older, newer]);
 }
 
 /// R5, R6.
@@ -421,6 +506,7 @@ fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
 fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
     let store = Store::new(words_only());
     store.add("found without an index");
+    store.engine.flush(&memorist_engine::progress::NoProgress).unwrap();
     let Store { engine, folder } = store;
     engine.close();
     let _ = std::fs::remove_dir_all(folder.path().join("keywords"));
@@ -437,6 +523,29 @@ fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
         reply.warnings
     );
     drop(held);
+}
+
+/// The indexes of a new store are made when somebody has the time. Until then nothing is missing: what there is of it is
+/// searched exactly.
+#[test]
+fn the_first_search_of_a_new_store_warns_of_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = WriterLock::new(StorePaths::new(folder.path()).writer_lock());
+    let held = lock.try_acquire().unwrap().expect("free");
+    let store = Store { engine: hashed().open(folder.path()).unwrap(), folder };
+    for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
+        let reply = store.engine.search(&query("an empty store", mode)).unwrap();
+        assert_eq!((reply.hits.len(), reply.warnings), (0, Vec::new()), "{mode:?}");
+    }
+    let heron = store.add("a heron in the reeds");
+    store.add("the ferry leaves at six");
+    for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
+        let reply = store.engine.search(&query("heron reeds", mode)).unwrap();
+        assert_eq!((reply.hits[0].record.id, reply.tier, reply.warnings), (heron, Tier::Full, Vec::new()), "{mode:?}");
+    }
+    drop(held);
+    store.settle();
+    assert_eq!(store.find(&query("heron reeds", Mode::Hybrid))[0], heron);
 }
 
 /// Whether `condition` becomes true in time.

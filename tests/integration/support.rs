@@ -28,8 +28,8 @@ pub fn another_process(name: &str) -> Command {
     command
 }
 
-/// A command of memorist on the store in this folder, with a model of none unless the folder says otherwise, and without
-/// the settings of whoever runs the tests.
+/// A command of memorist on the store in this folder and run in it, so that no git work tree names a project; with a model
+/// of none unless the folder says otherwise, and without the settings of whoever runs the tests.
 pub fn memorist(store: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));
     for (name, _) in std::env::vars_os() {
@@ -42,7 +42,7 @@ pub fn memorist(store: &Path, arguments: &[&str]) -> Command {
         std::fs::create_dir_all(store).expect("a folder");
         std::fs::write(&config, "model = \"none\"\n").expect("a file of settings");
     }
-    command.args(arguments).arg("--store").arg(store).arg("--config").arg(config);
+    command.args(arguments).arg("--store").arg(store).arg("--config").arg(config).current_dir(store);
     command
 }
 

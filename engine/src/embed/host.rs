@@ -122,6 +122,9 @@ impl ModelHost {
 
     /// Why no embedder can be had without fetching anything: the last failure to do so, where there was one.
     pub fn why_unavailable(&self) -> Error {
+        if self.loading.is_locked() {
+            return Error::NoEmbedder("the embedding model is being fetched".into());
+        }
         if let Some(failure) = &self.state.lock().failure {
             return Error::NoEmbedder(failure.why.clone());
         }
@@ -295,6 +298,7 @@ mod tests {
         (ModelHost::from_source(Source::Test(Box::new(load)), IDLE), loads, fails)
     }
 
+    /// E2.
     #[test]
     fn nothing_is_loaded_until_needed_and_then_once() {
         const ASKERS: usize = 4;
@@ -368,6 +372,15 @@ mod tests {
         let error = host.embedder().err().unwrap();
         assert!(matches!(error, Error::NoEmbedder(_)) && error.to_string().contains("only words"), "{error}");
         assert!(host.identity().is_err() && !host.is_warm());
+    }
+
+    #[test]
+    fn while_the_model_is_being_fetched_that_is_all_that_is_said() {
+        let (host, ..) = counting();
+        let fetching = host.loading.lock();
+        assert_eq!(host.why_unavailable().to_string(), "the embedding model is being fetched");
+        drop(fetching);
+        assert!(host.why_unavailable().to_string().contains("not at hand"));
     }
 
     #[test]

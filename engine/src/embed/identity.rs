@@ -79,7 +79,7 @@ pub(super) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
     };
     let remembered = Remembered { bytes, modified_nanoseconds, identity };
     if let Ok(json) = serde_json::to_vec_pretty(&remembered)
-        && let Err(error) = fs::write(model.with_file_name(REMEMBERED_FILE), json)
+        && let Err(error) = memorist_durable::replace(&model.with_file_name(REMEMBERED_FILE), &json)
     {
         tracing::debug!("the identity of {} is not remembered: {error}", model.display());
     }

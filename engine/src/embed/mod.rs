@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`host`] | the model's life in memory: loaded at first need, released when idle |
 //! | [`onnx`] | a model run by ONNX Runtime: [`OnnxEmbedder`] |
+//! | `together` | texts that wait for the model, run together |
 //! | [`tokenize`] | text to token numbers, and the plan of batches |
 //! | [`pooling`] | token vectors to one vector of length 1 |
 //! | [`hashed`] | [`HashEmbedder`]: vectors without a model, for tests and benches only |
@@ -11,7 +12,9 @@
 //! | [`identity`] | what an own model is called, remembered beside it |
 //! | `fetch` | packages by pip, files out of packages |
 //! | `cache` | the cache folder: manifest, lock, files put in place whole |
+//! | `python` | Python, started so that it runs nothing of the folder that memorist was started in |
 //! | `packages` | which packages, which files in them, and their hashes |
+//! | `source_file` | [`SourceFile`]: what is loaded is what was verified |
 //! | [`allocator`] | settings under which released memory goes back to the system |
 
 pub mod allocator;
@@ -25,8 +28,11 @@ pub mod onnx;
 mod packages;
 pub mod pooling;
 pub mod provision;
+mod python;
+mod source_file;
 #[cfg(test)]
 mod tests;
+mod together;
 pub mod tokenize;
 
 use crate::error::Result;
@@ -36,6 +42,7 @@ pub use host::ModelHost;
 pub use identity::ModelIdentity;
 pub use onnx::OnnxEmbedder;
 pub use provision::{ModelFiles, Plan, Provision};
+pub use source_file::SourceFile;
 
 /// Turns text into vectors of length 1.
 pub trait Embedder: Send + Sync {

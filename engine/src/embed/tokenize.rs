@@ -1,9 +1,8 @@
 //! Text to token numbers, and which texts share a batch.
 
-use std::path::Path;
-
 use tokenizers::{Tokenizer, TruncationParams};
 
+use crate::embed::SourceFile;
 use crate::error::{Error, Result};
 
 /// Tokens of a text that the model reads, with the two that mark its ends; what follows is cut off.
@@ -24,11 +23,11 @@ pub struct TextTokenizer {
 impl TextTokenizer {
     /// Reads the file. Its own padding and truncation do not count: texts are cut at [`MAX_TOKENS`] and padded to the longest
     /// of their batch, for a fixed padding would make every query as slow as the longest text.
-    pub fn load(path: &Path) -> Result<Self> {
+    pub fn load(file: &SourceFile) -> Result<Self> {
         let unusable = |why: &dyn std::fmt::Display| {
-            Error::Embedding(format!("{} cannot be used as a tokenizer: {why}", path.display()))
+            Error::Embedding(format!("{} cannot be used as a tokenizer: {why}", file.path().display()))
         };
-        let mut tokenizer = Tokenizer::from_file(path).map_err(|error| unusable(&error))?;
+        let mut tokenizer = Tokenizer::from_bytes(file.read()?).map_err(|error| unusable(&error))?;
         let named = ["[PAD]", "<pad>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
         let padding = tokenizer.get_padding().map(|padding| padding.pad_id).or(named).unwrap_or(0);
         tokenizer.with_padding(None);
@@ -141,7 +140,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokenizer.json");
         std::fs::write(&path, "{}").unwrap();
-        let error = TextTokenizer::load(&path).err().unwrap().to_string();
+        let error = TextTokenizer::load(&SourceFile::own(path)).err().unwrap().to_string();
         assert!(error.contains("tokenizer.json"), "{error}");
     }
 }

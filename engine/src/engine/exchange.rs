@@ -20,7 +20,9 @@ impl Engine {
         visit: impl FnMut(Exported) -> Result<(), E>,
     ) -> Result<(), E> {
         export.filter.validate()?;
-        self.sync.records.snapshot()?.export(export, now(), visit)
+        let snapshot = self.sync.records.snapshot()?;
+        snapshot.export(export, now(), visit)?;
+        Ok(snapshot.check_unchanged()?)
     }
 
     /// Begins to merge what was exported into this store, for `viewer`, who must see the scope of each memory.
@@ -29,7 +31,7 @@ impl Engine {
     /// [`Error::Invalid`] when a name of the viewer is none.
     pub fn import(&self, viewer: Viewer) -> Result<Import<'_>> {
         viewer.validate()?;
-        Ok(Import { engine: self, viewer, model: None, aliases: Aliases::default() })
+        Ok(Import { engine: self, viewer, keep_shared: false, model: None, aliases: Aliases::default() })
     }
 }
 
@@ -38,6 +40,7 @@ impl Engine {
 pub struct Import<'a> {
     engine: &'a Engine,
     viewer: Viewer,
+    keep_shared: bool,
     model: Option<ModelId>,
     aliases: Aliases,
 }
@@ -58,6 +61,11 @@ impl Import<'_> {
         Ok(self.model.is_none().then(why))
     }
 
+    /// Replaces no memory that belongs to no agent: it is refused instead.
+    pub fn keep_shared(&mut self) {
+        self.keep_shared = true;
+    }
+
     /// Merges memories. One outcome per memory, in order; a refused one does not stop the others. Of a memory that is
     /// there in an older version the incoming one takes the place, with its versions and accesses; one that is there in
     /// the same version or a newer one stays as it is. What [`Imported::Waits`] is to be offered again at the end.
@@ -69,7 +77,9 @@ impl Import<'_> {
         let sensitive = self.engine.config.sensitive;
         let allow = |portable| sensitive.portable(portable);
         let store = &self.engine.sync.records;
-        let import = |allowed: Vec<_>| store.import(&allowed, self.model, &self.viewer, &mut self.aliases, now());
+        let import = |allowed: Vec<_>| {
+            store.import(&allowed, self.model, &self.viewer, self.keep_shared, &mut self.aliases, now())
+        };
         let outcomes = save_allowed(records, allow, import)?;
         self.engine.worker.send(Wake::Written);
         Ok(outcomes)

@@ -48,10 +48,18 @@ impl Engine {
         let removed = removed?;
         let complete = self.config.index_writer && {
             let cancelled = || cancel_point(progress).map(|()| false);
-            let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
-            self.sync.as_writer(guard, |guard| {
-                self.sync.finish_purge(guard, &removed.mark, &removed.sought, READERS_PATIENCE, progress)
-            })?
+            match self.sync.lock.acquire_unless(progress, cancelled) {
+                Ok(Some(guard)) => self.sync.as_writer(guard, |guard| {
+                    self.sync.finish_purge(guard, &removed.mark, &removed.sought, READERS_PATIENCE, progress)
+                })?,
+                Ok(None) => return Err(Error::Cancelled),
+                // The memories are gone already. Whoever opens the store next cleans its files.
+                Err(Error::Held(holder)) => {
+                    tracing::warn!("{holder}");
+                    false
+                }
+                Err(error) => return Err(error),
+            }
         };
         let (records, versions, queries) = (removed.records, removed.versions, removed.queries);
         Ok(Purged { records, versions, queries, complete, elsewhere })

@@ -61,8 +61,8 @@ pub fn setup(config: &Config, announce: &mut dyn FnMut(&Plan), progress: &dyn Pr
     Ok(SetupReport {
         model: identity.name.clone(),
         dims: identity.dims,
-        folder: files.model.parent().map(PathBuf::from).unwrap_or_default(),
-        library: files.library.clone(),
+        folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
+        library: files.library.path().to_owned(),
         fetched: !before,
     })
 }

@@ -59,3 +59,116 @@ impl Engine {
     /// Finishes the background work in hand, and ends it. Dropping an engine does the same.
     pub fn close(self) {}
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::io::ErrorKind;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    use std::path::Path;
+    use std::process::Command;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::ModelSource;
+    use crate::paths::StorePaths;
+    use crate::progress::NoProgress;
+    use crate::types::{Filter, NewRecord, Query, Viewer};
+
+    const STORE: &str = "MEMORIST_TEST_READ_ONLY_STORE";
+    const NOBODY: u32 = 65534;
+
+    fn words_only() -> Config {
+        Config { model: ModelSource::None, ..Config::default() }
+    }
+
+    #[test]
+    #[ignore = "the next runs it in a process that cannot write"]
+    fn one_who_can_only_read() {
+        let Some(folder) = std::env::var_os(STORE) else { return };
+        let engine = Engine::open(&folder, words_only()).unwrap();
+        let hits = || engine.search(&Query::new("harbour office")).unwrap().hits;
+        assert_eq!(hits().len(), 10);
+        assert_eq!(hits()[0].matched_by.len(), 1, "found by words, not by letters");
+        assert_eq!(engine.stats(&Filter::default()).unwrap().total, 30);
+        assert_eq!(engine.get(7, &Viewer::OWNER).unwrap().access_count, 0);
+        let refused = [
+            engine.add(&NewRecord::new("more")).map(drop),
+            engine.delete(7, &Viewer::OWNER).map(drop),
+            engine.rebuild(&NoProgress).map(drop),
+        ];
+        for outcome in refused {
+            let said = outcome.unwrap_err().to_string();
+            assert!(said.contains("can only be read") && said.contains("writable"), "{said}");
+        }
+        assert_eq!((engine.embed_pending(&NoProgress).unwrap(), engine.flush(&NoProgress).unwrap()), (0, ()));
+    }
+
+    fn set_modes(folder: &Path, folders: u32, files: u32) {
+        fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => set_modes(&path, folders, files),
+                false => fs::set_permissions(&path, Permissions::from_mode(files)).unwrap(),
+            }
+        }
+        fs::set_permissions(folder, Permissions::from_mode(folders)).unwrap();
+    }
+
+    /// Nothing is forbidden to the superuser: where this runs as one, the other process is nobody's.
+    #[test]
+    fn a_store_that_cannot_be_written_is_searched_with_its_indexes_and_without() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let paths = StorePaths::new(folder.path().join("store"));
+        let engine = Engine::open(paths.root(), words_only()).unwrap();
+        for at in 0..30 {
+            engine.add(&NewRecord::new(format!("The harbour office {at} opens at nine"))).unwrap();
+        }
+        engine.flush(&NoProgress).unwrap();
+        engine.close();
+        let program = folder.path().join("program");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o555)).unwrap();
+        let names = || fs::read_dir(paths.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        for step in ["with indexes", "without", "with an index of the owner alone"] {
+            match step {
+                "without" => fs::remove_dir_all(paths.keywords()).unwrap(),
+                "with indexes" => {}
+                _ => {
+                    let engine = Engine::open(paths.root(), words_only()).unwrap();
+                    engine.flush(&NoProgress).unwrap();
+                    engine.close();
+                }
+            }
+            set_modes(paths.root(), 0o555, 0o444);
+            if step.ends_with("alone") {
+                set_modes(&paths.keywords(), 0o555, 0o400);
+            }
+            let before = names();
+            let mut reader = Command::new(&program);
+            reader
+                .args(["--exact", "engine::open::tests::one_who_can_only_read", "--ignored"])
+                .env(STORE, paths.root());
+            if fs::metadata(paths.root()).unwrap().uid() == 0 {
+                reader.uid(NOBODY).gid(NOBODY);
+            }
+            let said = loop {
+                match reader.output() {
+                    // Another test has forked while the copy was open for writing.
+                    Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                        thread::sleep(Duration::from_millis(10))
+                    }
+                    said => break said.unwrap(),
+                }
+            };
+            let text = String::from_utf8_lossy(&said.stdout);
+            assert!(said.status.success() && text.contains("1 passed"), "{step}: {text}");
+            assert_eq!(names(), before, "{step}");
+            set_modes(paths.root(), 0o755, 0o644);
+        }
+    }
+}

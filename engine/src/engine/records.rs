@@ -99,6 +99,14 @@ impl Engine {
         self.sync.records.record_access(&[access], now())
     }
 
+    /// Counts records as used, as a fetch by id does, but in the background: the caller does not wait for the disk. They
+    /// are not written to the access log. Under a very heavy load some may be missed.
+    pub fn count_use(&self, ids: Vec<RecordId>) {
+        if !ids.is_empty() {
+            self.worker.send(Wake::Used(ids));
+        }
+    }
+
     /// Changes a record; the version before is kept.
     ///
     /// # Errors
@@ -163,6 +171,12 @@ impl Engine {
         query.filter.validate()?;
         check_limit(query.limit)?;
         self.sync.records.snapshot()?.list(query, now())
+    }
+
+    /// How many records the pages of a list have together.
+    pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
+        query.filter.validate()?;
+        self.sync.records.snapshot()?.list_count(query, now())
     }
 
     /// What the store holds of the records that pass the filter.

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::records::ModelId;
 use crate::search::{self, QueryVector, StoreView};
 use crate::sensitive::logged_query;
-use crate::sync::{Wake, now};
-use crate::types::{Filter, Mode, Query, RecordId, SearchReply};
+use crate::sync::{SearchedHit, Wake, now};
+use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
 /// Up to so many records, a search that finds an index out of use rebuilds it first instead of doing without.
 const REBUILD_BEFORE_SEARCH: u64 = 5_000;
@@ -30,7 +30,14 @@ impl Engine {
         reply.explain.embed_us = embed_us;
         reply.explain.total_us += embed_us;
         if self.config.log_searches && !reply.hits.is_empty() {
-            let hits = reply.hits.iter().map(|hit| (hit.record.id, hit.score)).collect();
+            let viewer = &query.filter.viewer;
+            let hit = |hit: &Hit| SearchedHit {
+                id: hit.record.id,
+                score: hit.score,
+                // A purge by who looks must reach every query that is kept.
+                keeps_query: viewer.changes(&hit.record.scope),
+            };
+            let hits = reply.hits.iter().map(hit).collect();
             self.worker.send(Wake::Searched { query: logged_query(&query.text), hits });
         }
         Ok(reply)
@@ -75,6 +82,22 @@ impl Engine {
         let query = Query { mode: Mode::Keyword, limit, filter, include_superseded: true, ..Query::new(text) };
         let hits = self.search_with(&query, None)?.hits.into_iter().filter(|hit| !hit.matched_by.is_empty());
         Ok(hits.filter_map(|hit| hit.keyword_score.map(|score| (hit.record.id, score))).collect())
+    }
+
+    /// How many records that pass `filter` a search for the words of `text` finds, however many they are.
+    ///
+    /// # Errors
+    /// Those of [`Engine::search`].
+    pub fn keyword_count(&self, text: &str, filter: Filter) -> Result<u64> {
+        let one = Query { mode: Mode::Keyword, limit: 1, filter, ..Query::new(text) };
+        one.validate()?;
+        let all = usize::try_from(self.sync.records.snapshot()?.live_count(now())?).unwrap_or(usize::MAX).max(1);
+        let one = Query { pool: Some(all), ..one };
+        match self.search_by(&one, None)?.explain.keyword_candidates {
+            // No word occurs: then parts of words are looked for.
+            0 => Ok(self.search_by(&Query { limit: all, ..one }, None)?.hits.len() as u64),
+            found => Ok(found as u64),
+        }
     }
 
     /// The model that vectors of the caller's own are of, and its dimensions: the one at hand, which must be the store's;
@@ -148,6 +171,9 @@ impl Engine {
         self.sync.reopen()?;
         if !self.sync.is_out()? {
             return Ok(());
+        }
+        if !self.sync.records.can_write() {
+            return self.sync.index_in_memory();
         }
         if self.config.index_writer
             && self.sync.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH

@@ -7,7 +7,7 @@ use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::telling_words;
 use crate::overlap::{self, SIMILAR};
-use crate::types::{Filter, Query, RecordId, Similar, Viewer};
+use crate::types::{Filter, Kind, Query, Record, RecordId, Similar, Viewer};
 
 /// Results of the search that are looked at.
 const CANDIDATES: usize = 12;
@@ -31,9 +31,25 @@ impl Engine {
     /// [`Error::NotFound`], also when `viewer` does not see it.
     pub fn similar(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
         let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+        self.similar_to(&record, &[record.kind], viewer, limit)
+    }
+
+    /// The same where the words of records of any of `kinds` are compared.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also when `viewer` does not see it.
+    pub fn similar_among(&self, id: RecordId, kinds: &[Kind], viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
+        let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+        self.similar_to(&record, kinds, viewer, limit)
+    }
+
+    fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
+        let id = record.id;
         let query = Query {
             limit: CANDIDATES,
             filter: Filter::of(viewer.clone()),
+            // What it finds resembles nothing by words or by meaning, and a save must not wait for a scan of all records.
+            substring_tier: false,
             ..Query::new(longest_words(&record.content))
         };
         let vector = match self.sync.model()? {
@@ -48,7 +64,7 @@ impl Engine {
             .hits
             .into_iter()
             .filter_map(|hit| {
-                let by_words = (hit.record.kind == record.kind).then(|| share(&own, &hit.record.content)).flatten();
+                let by_words = kinds.contains(&hit.record.kind).then(|| share(&own, &hit.record.content)).flatten();
                 let words = by_words.filter(|share| *share >= SIMILAR);
                 let cosine = hit.vector_score.filter(|cosine| *cosine >= RELATED);
                 let resembles = hit.record.id != id && (words.is_some() || cosine.is_some());

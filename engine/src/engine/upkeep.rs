@@ -31,22 +31,25 @@ impl Engine {
     /// Embeds every record that waits for it, with progress. Returns how many texts this call embedded: while another
     /// process does the work, this one waits for it.
     pub fn embed_pending(&self, progress: &dyn Progress) -> Result<u64> {
-        if self.sync.pending_count()? == 0 {
+        if !self.sync.records.can_write() || self.sync.pending_count()? == 0 {
             return Ok(0);
         }
         let done_by_others = || Ok(progress.cancelled() || self.sync.pending_count()? == 0);
-        let Some(guard) = self.sync.lock.acquire_unless(done_by_others)? else { return Ok(0) };
+        let Some(guard) = self.sync.lock.acquire_unless(progress, done_by_others)? else { return Ok(0) };
         self.sync.as_writer(guard, |guard| self.sync.embed_backlog(guard, progress))
     }
 
     /// Applies what was written before this call to both indexes, rebuilds one that is out of use, and merges what is
     /// worth merging. While another process does it, this one waits.
     pub fn flush(&self, progress: &dyn Progress) -> Result<()> {
+        if !self.sync.records.can_write() {
+            return Ok(());
+        }
         let done_by_others = || {
             self.sync.reopen()?;
             Ok(progress.cancelled() || (!self.sync.is_out()? && self.sync.unapplied()? == 0))
         };
-        let Some(guard) = self.sync.lock.acquire_unless(done_by_others)? else { return Ok(()) };
+        let Some(guard) = self.sync.lock.acquire_unless(progress, done_by_others)? else { return Ok(()) };
         self.sync.as_writer(guard, |guard| {
             self.sync.mend(guard, progress)?;
             progress.start("indexing", Some(self.sync.unapplied()?));
@@ -65,8 +68,9 @@ impl Engine {
     }
 
     fn rebuild_sides(&self, keywords: bool, vectors: bool, progress: &dyn Progress) -> Result<(u64, u64)> {
+        self.sync.records.require_writing()?;
         let cancelled = || if progress.cancelled() { Err(Error::Cancelled) } else { Ok(false) };
-        let Some(guard) = self.sync.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
+        let Some(guard) = self.sync.lock.acquire_unless(progress, cancelled)? else { return Err(Error::Cancelled) };
         self.sync.as_writer(guard, |guard| {
             let documents = if keywords { self.sync.rebuild_keywords(guard, progress)? } else { 0 };
             let vectors = if vectors { self.sync.rebuild_vectors(guard, progress)? } else { 0 };
@@ -93,10 +97,14 @@ impl Engine {
         })
     }
 
-    /// Proves that records, vectors and keywords agree; with `repair`, rebuilds the index that does not. A database that
-    /// is damaged itself cannot be mended while it is open: see [`examine`](super::examine).
+    /// Proves that records, vectors and keywords agree; with `repair`, rebuilds the index that does not, and counts again
+    /// where nothing but the totals of the database is wrong. A database that is damaged itself cannot be mended while it
+    /// is open: see [`examine`](super::examine).
     pub fn doctor(&self, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
-        let diagnosis = doctor::examine(&self.sync, progress)?;
+        let mut diagnosis = doctor::examine(&self.sync, progress)?;
+        if repair && diagnosis.has_failed(doctor::DATABASE) && self.sync.records.recount()? {
+            diagnosis = doctor::examine(&self.sync, progress)?;
+        }
         let [keywords, vectors] = [doctor::KEYWORDS, doctor::VECTORS].map(|name| repair && diagnosis.has_failed(name));
         if !keywords && !vectors {
             return Ok(diagnosis);

@@ -26,7 +26,7 @@ pub(super) fn passing_docs(reader: &SegmentReader, filter: &Filter) -> Result<Ro
         let own = match reach {
             Reach::Every => continue,
             Reach::Shared => None,
-            Reach::Own(own) => Some(schema::scope_label(Some(own))),
+            Reach::Own(own) | Reach::Only(own) => Some(schema::scope_label(Some(own))),
         };
         let labels: Vec<String> = own.into_iter().chain([schema::scope_label(None)]).collect();
         narrow(with_labels(columns.str(name)?, reader.max_doc(), labels.iter().map(String::as_str))?);

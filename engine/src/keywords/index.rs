@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memorist_index::crash;
+use memorist_durable::crash;
 use parking_lot::Mutex;
 use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::IndexWriterOptions;
@@ -50,6 +50,8 @@ pub struct TantivyIndex {
 /// What is needed to read what is published.
 struct Source {
     folder: PathBuf,
+    /// The id of the store that the index was made from.
+    store: String,
     directory: SealedDirectory,
     index: Index,
     reader: IndexReader,
@@ -67,18 +69,19 @@ struct Published {
 impl TantivyIndex {
     /// Opens the index in `folder`, without reading more of it than its lists of segments and fields.
     ///
-    /// Fails with [`Error::IndexUnusable`] when there is none, when it is of another format, or damaged.
-    pub fn open(folder: &Path) -> Result<TantivyIndex> {
+    /// Fails with [`Error::IndexUnusable`] when there is none, when it is of another format, of another store than the one
+    /// with the id `store`, or damaged.
+    pub fn open(folder: &Path, store: &str) -> Result<TantivyIndex> {
         if !folder.join(META).is_file() {
             return Err(unusable(format!("there is none in {}", folder.display())));
         }
-        let source = contained(|| Source::open(folder)).map_err(|error| blame(folder, error))?;
+        let source = contained(|| Source::open(folder, store)).map_err(|error| blame(folder, error))?;
         Ok(TantivyIndex { published: Mutex::new(source.load(None)?), source, writer: Mutex::new(None) })
     }
 
-    /// Makes an empty index in `folder`, which is made too if need be and must not have one yet. It has applied
-    /// nothing.
-    pub fn create(folder: &Path) -> Result<TantivyIndex> {
+    /// Makes an empty index of the store with the id `store` in `folder`, which is made too if need be and must not have
+    /// one yet. It has applied nothing.
+    pub fn create(folder: &Path, store: &str) -> Result<TantivyIndex> {
         contained(|| {
             if folder.join(META).exists() {
                 let why = "it has a keyword index already; open it, or delete it first".to_owned();
@@ -86,9 +89,9 @@ impl TantivyIndex {
             }
             private_folders().create(folder).map_err(|why| Error::io(folder, why))?;
             let index = schema::builder().open_or_create(SealedDirectory::open(folder)?)?;
-            publish(&mut writer(folder, &index)?, 0)
+            publish(&mut writer(folder, &index)?, &Payload::new(store, 0))
         })?;
-        Self::open(folder)
+        Self::open(folder, store)
     }
 
     /// Runs `work` on the writer, making one if there is none. After an error it is thrown away, since what it holds
@@ -180,7 +183,7 @@ impl KeywordIndex for TantivyIndex {
             for term in deletes.iter().filter_map(|&id| id_term(&self.source.fields, id)) {
                 writer.delete_term(term);
             }
-            publish(writer, applied)
+            publish(writer, &Payload::new(&self.source.store, applied))
         });
         self.outdate();
         done
@@ -234,18 +237,27 @@ impl KeywordIndex for TantivyIndex {
     }
 }
 
+/// A view of an index that has nothing, and has applied nothing.
+pub fn nothing() -> Result<Arc<dyn KeywordSnapshot>> {
+    let index = schema::builder().create_in_ram()?;
+    let searcher = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
+    let (inspection, (_, fields)) = (Inspection::begin(0, || Ok(())), schema::schema());
+    Ok(Arc::new(Snapshot::new(searcher, fields, 0, inspection, None)?))
+}
+
 impl Source {
-    fn open(folder: &Path) -> Result<Source> {
+    fn open(folder: &Path, store: &str) -> Result<Source> {
         let directory = SealedDirectory::open_to_read(folder)?;
         let index = open(directory.clone())?;
         let (schema, fields) = schema::schema();
-        Payload::parse(index.load_metas()?.payload.as_deref()).map_err(unusable)?;
+        Payload::of_store(store, index.load_metas()?.payload.as_deref()).map_err(unusable)?;
         if index.schema() != schema {
             return Err(unusable("its fields are not those of this format"));
         }
         let options = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1);
         let reader = options.try_into()?;
-        Ok(Source { folder: folder.to_owned(), directory, index, reader, fields, checked: Arc::default() })
+        let (folder, store) = (folder.to_owned(), store.to_owned());
+        Ok(Source { folder, store, directory, index, reader, fields, checked: Arc::default() })
     }
 
     /// Opens what is published now, and begins to read those of its files that were not read yet. What was found out
@@ -264,7 +276,8 @@ impl Source {
     }
 
     fn view(&self, files: Files, before: Option<&Snapshot>) -> Result<Snapshot> {
-        let payload = Payload::parse(self.index.load_metas()?.payload.as_deref()).map_err(unusable)?;
+        let metas = self.index.load_metas()?;
+        let payload = Payload::of_store(&self.store, metas.payload.as_deref()).map_err(unusable)?;
         self.reader.reload()?;
         let searcher = self.reader.searcher();
         let inspection = self.inspect(files, searcher.clone());
@@ -338,6 +351,8 @@ fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
         },
         other => other.into(),
     })?;
+    // What a killed writer left. Nobody else writes here now.
+    memorist_durable::sweep(folder, Duration::ZERO);
     // Merges are asked for by `maintain`, when nothing else is written: beside deletes, tantivy's own background merges
     // left a record indexed twice now and then (seen by killing writers).
     writer.set_merge_policy(Box::new(NoMergePolicy));
@@ -361,9 +376,9 @@ fn merges(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
     groups
 }
 
-fn publish(writer: &mut IndexWriter, applied: Seq) -> Result<()> {
+fn publish(writer: &mut IndexWriter, payload: &Payload) -> Result<()> {
     let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&Payload::new(applied).to_text());
+    commit.set_payload(&payload.to_text());
     crash::point("words prepared");
     commit.commit()?;
     Ok(())

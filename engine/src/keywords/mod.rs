@@ -15,6 +15,7 @@
 //! | `postings.rs` | a few records indexed in memory |
 //! | `tail.rs` | [`TailIndex`]: records not applied yet |
 //! | `index.rs` | [`TantivyIndex`]: open, apply, merge, verify |
+//! | `memory.rs` | [`MemoryIndex`]: all records in memory, where nothing can be written |
 //! | `damage.rs` | errors and panics on damaged files, as errors that say so |
 //!
 //! # On disk
@@ -26,9 +27,10 @@
 //! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or to which file is which, is noticed when it is
 //! opened; the files themselves are compared with their checksums by each process before it relies on them.
 //!
-//! The payload of each commit is the JSON text `{"format":2,"applied":N}`: the number of this page, and the sequence
-//! number up to which the sync log is applied. An index without it, or with another format or schema, is unusable.
-//! Format 1 had no seal.
+//! The payload of each commit is the JSON text `{"format":3,"store":ID,"applied":N}`: the number of this page, the id of
+//! the store that the index was made from, and the sequence number up to which the sync log is applied. An index without
+//! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2 no
+//! store.
 //!
 //! | field | type | holds |
 //! |---|---|---|
@@ -55,6 +57,7 @@ mod answers;
 mod damage;
 mod filter;
 mod index;
+mod memory;
 mod postings;
 mod query;
 mod schema;
@@ -75,7 +78,8 @@ use roaring::RoaringTreemap;
 
 pub use self::analysis::telling_words;
 pub use self::damage::log_contained_panics;
-pub use self::index::TantivyIndex;
+pub use self::index::{TantivyIndex, nothing};
+pub use self::memory::MemoryIndex;
 pub use self::query::KeywordQuery;
 pub(crate) use self::schema::Payload;
 pub use self::tail::TailIndex;
@@ -121,6 +125,10 @@ pub trait KeywordSnapshot: Send + Sync {
     /// The score of each of `ids`, exactly as [`KeywordSnapshot::search`] gives it: 0 where no term occurs, `None`
     /// where there is no such record. One seek each, not a search.
     fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>>;
+
+    /// Whether the words of the query single out each of `ids`: it has an identifier of the query, or a word of it that
+    /// ten records at most have, or all of its words. How many other records there are changes nothing in that.
+    fn singled_out(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<bool>>;
 
     /// Every id of the index (not of a tail) that passes `filter`. The last few answers are kept, also for later
     /// snapshots of the same index.

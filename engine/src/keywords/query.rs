@@ -27,6 +27,8 @@ pub struct KeywordQuery {
     pub(super) identifiers: Vec<String>,
     /// Words that follow one another.
     pub(super) pairs: Vec<Pair>,
+    /// Whether there are stop words alone.
+    pub(super) is_of_stop_words: bool,
 }
 
 /// Two words of a query and how many positions the second stands after the first.
@@ -46,11 +48,12 @@ impl KeywordQuery {
         let text = normalise(text);
         let mut spoken = Vec::new();
         words(&text, Singles::Lone, |word, position| spoken.push((word, position)));
-        if spoken.iter().any(|(word, _)| !is_stop_word(word)) {
+        let is_of_stop_words = spoken.iter().all(|(word, _)| is_stop_word(word));
+        if !is_of_stop_words {
             spoken.retain(|(word, _)| !is_stop_word(word));
         }
         let identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
-        let mut query = KeywordQuery { identifiers, ..KeywordQuery::default() };
+        let mut query = KeywordQuery { identifiers, is_of_stop_words, ..KeywordQuery::default() };
         query.add_words(&spoken);
         query
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq};
 
 /// The number of this layout: fields, analysers and payload together. An index with another number is rebuilt.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 pub(super) const KIND: &str = "kind";
 pub(super) const IMPORTANCE: &str = "importance";
@@ -161,19 +161,23 @@ pub(super) fn scope_label(name: Option<&str>) -> String {
 pub(crate) struct Payload {
     /// See [`FORMAT`].
     pub(crate) format: u32,
+    /// The id of the store that the index was made from. The formats before had none.
+    #[serde(default)]
+    pub(crate) store: String,
     /// The sync log is applied up to here.
     pub(crate) applied: Seq,
 }
 
 impl Payload {
     /// The payload of a commit of this version.
-    pub(crate) fn new(applied: Seq) -> Self {
-        Payload { format: FORMAT, applied }
+    pub(crate) fn new(store: &str, applied: Seq) -> Self {
+        Payload { format: FORMAT, store: store.to_owned(), applied }
     }
 
     /// The text that is committed.
     pub(crate) fn to_text(&self) -> String {
-        format!("{{\"format\":{},\"applied\":{}}}", self.format, self.applied)
+        let store = serde_json::Value::from(self.store.as_str());
+        format!("{{\"format\":{},\"store\":{store},\"applied\":{}}}", self.format, self.applied)
     }
 
     /// Reads a commit's payload; in words what is wrong with it.
@@ -185,6 +189,12 @@ impl Payload {
             other => Err(format!("it has format {other}, this program reads format {FORMAT}")),
         }
     }
+
+    /// Reads the payload of a commit to an index of this store; in words what is wrong with it.
+    pub(super) fn of_store(store: &str, text: Option<&str>) -> Result<Payload, String> {
+        let payload = Payload::parse(text)?;
+        if payload.store == store { Ok(payload) } else { Err("it was made from another store".to_owned()) }
+    }
 }
 
 #[cfg(test)]
@@ -193,11 +203,14 @@ mod tests {
 
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
-        let text = Payload::new(41).to_text();
-        assert_eq!(text, "{\"format\":2,\"applied\":41}");
-        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new(41)));
-        let other = Payload { format: 3, applied: 41 }.to_text();
-        assert!(Payload::parse(Some(&other)).unwrap_err().contains("format 3"));
+        let text = Payload::new("01STORE", 41).to_text();
+        assert_eq!(text, "{\"format\":3,\"store\":\"01STORE\",\"applied\":41}");
+        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41)));
+        assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
+        assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
+        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":4,\"applied\":41}"] {
+            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 3"), "{other}");
+        }
         for damaged in [text.replace("41", "-1"), text.replace("applied", "implied"), String::new()] {
             assert!(Payload::parse(Some(&damaged)).unwrap_err().contains("damaged"), "{damaged}");
         }

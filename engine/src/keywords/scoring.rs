@@ -35,6 +35,8 @@ use crate::error::Result;
 
 /// A document in which all pairs of a query stand together scores this much more.
 pub(super) const PHRASE_BONUS: f32 = 0.25;
+/// A word that more records have singles none of them out.
+const FEW: u64 = 10;
 /// A search takes the rarest words, this many: the others hardly change the order.
 const MAX_WORDS: usize = 32;
 /// And the rarest identifiers, this many.
@@ -89,6 +91,8 @@ impl Place {
 /// A term in a field.
 struct Clause {
     place: Place,
+    /// Which word of the query it is; `None` for an identifier.
+    word: Option<usize>,
     term: Term,
     weight: Bm25Weight,
     /// The document frequency that its weight was made from.
@@ -104,6 +108,10 @@ pub(super) struct Plan {
     pairs: Vec<Pair>,
     /// All pairs of the query, also those of which a word occurs nowhere.
     pairs_asked: usize,
+    /// All words of the query, also those that occur nowhere.
+    words_asked: usize,
+    /// Words in more documents than this single none of them out.
+    few: u64,
     docs: u64,
     /// Tokens of all contents.
     tokens: u64,
@@ -115,7 +123,9 @@ impl Plan {
         docs += parts.iter().map(|part| part.indexed.records().len() as u64).sum::<u64>();
         let mut tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
         tokens += parts.iter().map(|part| part.indexed.field(Place::Content).total_tokens()).sum::<u64>();
-        let mut plan = Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked: query.pairs.len(), docs, tokens };
+        let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
+        let few = if query.is_of_stop_words { 0 } else { FEW };
+        let mut plan = Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked, words_asked, few, docs, tokens };
         let words = rarest(&query.words, MAX_WORDS, |word| {
             let places = [Place::Content, Place::Context, Place::Tags];
             Found::look(word, &places, fields, segments, parts)
@@ -125,12 +135,12 @@ impl Plan {
             if found.terms.first().is_some_and(|(place, ..)| *place == Place::Content) {
                 content_clause[index] = Some(plan.clauses.len());
             }
-            plan.add(found);
+            plan.add(Some(index), found);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
             Found::look(identifier, &[Place::Exact], fields, segments, parts)
         })?;
-        identifiers.into_iter().for_each(|(_, found)| plan.add(found));
+        identifiers.into_iter().for_each(|(_, found)| plan.add(None, found));
         plan.pairs = query
             .pairs
             .iter()
@@ -142,12 +152,13 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, word: Option<usize>, found: Found) {
         let frequency = found.frequency;
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
-            self.clauses.push(Clause { place, term, weight: weight.boost_by(place.boost()), frequency, found: infos });
+            let weight = weight.boost_by(place.boost());
+            self.clauses.push(Clause { place, word, term, weight, frequency, found: infos });
         }
     }
 
@@ -226,10 +237,10 @@ impl Plan {
         let mut cursors = Vec::with_capacity(self.clauses.len());
         for (index, clause) in self.clauses.iter().enumerate() {
             if let Some((postings, norms)) = open(index, clause)? {
-                cursors.push(Cursor { postings, clause: index, weight: &clause.weight, norms });
+                cursors.push(Cursor { postings, index, clause, norms });
             }
         }
-        let cursor_of = |clause: usize| cursors.iter().position(|cursor| cursor.clause == clause);
+        let cursor_of = |clause: usize| cursors.iter().position(|cursor| cursor.index == clause);
         let pairs = self
             .pairs
             .iter()
@@ -238,7 +249,8 @@ impl Plan {
                 Some(Pair { first, second, distance: pair.distance })
             })
             .collect();
-        Ok(Scorer { cursors, pairs, pairs_asked: self.pairs_asked, positions: Default::default() })
+        let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
+        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, positions: Default::default() })
     }
 }
 
@@ -335,8 +347,9 @@ impl Occurrences for SegmentPostings {
 
 struct Cursor<'a, P> {
     postings: P,
-    clause: usize,
-    weight: &'a Bm25Weight,
+    /// Index into the clauses of the plan.
+    index: usize,
+    clause: &'a Clause,
     norms: &'a FieldNormReader,
 }
 
@@ -346,7 +359,17 @@ pub(super) struct Scorer<'a, P> {
     /// Indexes into `cursors`.
     pairs: Vec<Pair>,
     pairs_asked: usize,
+    words_asked: usize,
+    few: u64,
     positions: [Vec<u32>; 2],
+}
+
+/// What a query has to do with a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Match {
+    pub(super) score: f32,
+    /// See [`KeywordSnapshot::singled_out`](super::KeywordSnapshot::singled_out).
+    pub(super) is_singled_out: bool,
 }
 
 impl<P: Occurrences> Scorer<'_, P> {
@@ -371,7 +394,7 @@ impl<P: Occurrences> Scorer<'_, P> {
                 cursor.postings.seek(doc);
             }
             if cursor.postings.doc() == doc {
-                sum += cursor.weight.score(cursor.norms.fieldnorm_id(doc), cursor.postings.frequency());
+                sum += cursor.clause.weight.score(cursor.norms.fieldnorm_id(doc), cursor.postings.frequency());
             }
         }
         if self.pairs.is_empty() || sum * (1.0 + PHRASE_BONUS) < bar {
@@ -379,6 +402,19 @@ impl<P: Occurrences> Scorer<'_, P> {
         }
         let together = (0..self.pairs.len()).filter(|&pair| self.stands_together(pair, doc)).count();
         sum * (1.0 + PHRASE_BONUS * together as f32 / self.pairs_asked as f32)
+    }
+
+    /// The score of `doc` and whether it is singled out. `doc` must not go back.
+    pub(super) fn judge(&mut self, doc: DocId) -> Match {
+        let score = self.score(doc, 0.0);
+        let (mut words, mut last, mut is_singled_out) = (0, None, false);
+        for Cursor { clause, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc) {
+            is_singled_out |= clause.word.is_none() || clause.frequency <= self.few;
+            // The fields of a word come one after the other.
+            words += usize::from(clause.word.is_some() && clause.word != last);
+            last = clause.word;
+        }
+        Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked) }
     }
 
     fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {

@@ -28,7 +28,7 @@ use tantivy::directory::{
 use tantivy::index::SegmentId;
 use tantivy::{HasLen, TantivyError};
 
-use crate::files::{make_private, private_file, replace_file};
+use crate::files::{make_private, private_file};
 
 /// The file that says what is live. It is replaced atomically.
 pub(super) const META: &str = "meta.json";
@@ -198,11 +198,20 @@ impl SealedDirectory {
 
 /// A lock to hold while segments are opened, so that none of their files is removed; closing the file lets it go. tantivy's
 /// own makes those wait for one another who open the same segments, and after each commit every process does.
-fn lock_shared(path: &Path) -> io::Result<File> {
+fn lock_shared(path: &Path) -> io::Result<Option<File>> {
     // NFS locks a file as it was opened: to read, or not at all.
-    let file = private_file().read(true).create(true).truncate(false).open(path)?;
+    let file = match private_file().read(true).create(true).truncate(false).open(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+            match File::open(path) {
+                // Where the file cannot be made, nobody who could remove one has been here.
+                Err(missing) if missing.kind() == io::ErrorKind::NotFound => return Ok(None),
+                opened => opened?,
+            }
+        }
+        opened => opened?,
+    };
     file.lock_shared()?;
-    Ok(file)
+    Ok(Some(file))
 }
 
 /// The part of tantivy's `meta.json` that tells which files are live.
@@ -236,11 +245,13 @@ impl Listed {
 
 impl Directory for SealedDirectory {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        if path == Path::new(META) {
-            replace_file(&self.folder.join(path), &self.seal(data)?)
+        let target = self.folder.join(path);
+        let written = if path == Path::new(META) {
+            memorist_durable::replace(&target, &self.seal(data)?)
         } else {
-            replace_file(&self.folder.join(path), data)
-        }
+            memorist_durable::replace(&target, data)
+        };
+        Ok(written?)
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {

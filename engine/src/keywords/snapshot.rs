@@ -11,7 +11,7 @@ use super::KeywordSnapshot;
 use super::damage::contained;
 use super::query::KeywordQuery;
 use super::schema::Fields;
-use super::scoring::{Occurrences, Plan, Scorer};
+use super::scoring::{Match, Occurrences, Plan, Scorer};
 use super::segment::Segment;
 use super::tail::{Part, TailIndex};
 use super::top::Top;
@@ -112,10 +112,15 @@ impl Snapshot {
         Ok(top.into_sorted())
     }
 
-    fn scores_of(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
+    fn matches_of(
+        &self,
+        query: &KeywordQuery,
+        ids: &[RecordId],
+        tail: Option<&TailIndex>,
+    ) -> Result<Vec<Option<Match>>> {
         let parts = parts_of(tail);
         let plan = Plan::new(query, &self.fields, &self.segments, parts)?;
-        let mut scores = vec![None; ids.len()];
+        let mut matches = vec![None; ids.len()];
         // (segment, document, index into `ids`), and the same for the parts of the tail
         let (mut in_segments, mut in_tail) = (Vec::with_capacity(ids.len()), Vec::new());
         'ids: for (index, &id) in ids.iter().enumerate() {
@@ -133,15 +138,15 @@ impl Snapshot {
                 }
             }
         }
-        fill(&mut scores, in_segments, |ordinal| plan.scorer(ordinal, &self.segments[ordinal]))?;
-        fill(&mut scores, in_tail, |ordinal| plan.tail_scorer(&parts[ordinal].indexed))?;
-        Ok(scores)
+        fill(&mut matches, in_segments, |ordinal| plan.scorer(ordinal, &self.segments[ordinal]))?;
+        fill(&mut matches, in_tail, |ordinal| plan.tail_scorer(&parts[ordinal].indexed))?;
+        Ok(matches)
     }
 }
 
-/// Scores the documents of `places`: the number of a scorer, a document, and where its score belongs.
+/// Judges the documents of `places`: the number of a scorer, a document, and where its match belongs.
 fn fill<'a, P: Occurrences>(
-    scores: &mut [Option<f32>],
+    matches: &mut [Option<Match>],
     mut places: Vec<(usize, DocId, usize)>,
     scorer: impl Fn(usize) -> Result<Scorer<'a, P>>,
 ) -> Result<()> {
@@ -149,7 +154,7 @@ fn fill<'a, P: Occurrences>(
     for run in places.chunk_by(|left, right| left.0 == right.0) {
         let mut scorer = scorer(run[0].0)?;
         for &(_, doc, index) in run {
-            scores[index] = Some(scorer.score(doc, 0.0));
+            matches[index] = Some(scorer.judge(doc));
         }
     }
     Ok(())
@@ -224,7 +229,13 @@ impl KeywordSnapshot for Snapshot {
     }
 
     fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
-        self.blame(contained(|| self.scores_of(query, ids, tail)))
+        let matches = self.blame(contained(|| self.matches_of(query, ids, tail)))?;
+        Ok(matches.into_iter().map(|found| found.map(|found| found.score)).collect())
+    }
+
+    fn singled_out(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<bool>> {
+        let matches = self.blame(contained(|| self.matches_of(query, ids, tail)))?;
+        Ok(matches.into_iter().map(|found| found.is_some_and(|found| found.is_singled_out)).collect())
     }
 
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {

@@ -4,6 +4,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Transaction};
 
 use super::Records;
+use super::tally::MOST_ACCESSES;
 use crate::error::Result;
 use crate::sensitive::logged_query;
 use crate::types::{AccessKind, Accessed, Millis, RecordId};
@@ -26,6 +27,10 @@ pub struct Access<'a> {
     pub counts: bool,
 }
 
+/// How an access counts.
+const COUNT: &str =
+    "UPDATE records SET access_count = min(access_count, ?3 - 1) + 1, last_accessed_at = ?2 WHERE id = ?1";
+
 impl Records {
     /// Writes accesses to the log, in one transaction that does not wait for the disk: a power cut may forget the last
     /// of them. The oldest rows beyond [`MAX_ACCESS_ROWS`] go.
@@ -38,16 +43,27 @@ impl Records {
                 "INSERT INTO access_log (record_id, accessed_at, access_type, relevance_score, query_text)
                  SELECT id, ?2, ?3, ?4, ?5 FROM records WHERE id = ?1",
             )?;
-            let mut count = tx.prepare_cached(
-                "UPDATE records SET access_count = access_count + 1, last_accessed_at = ?2 WHERE id = ?1",
-            )?;
+            let mut count = tx.prepare_cached(COUNT)?;
             for access in accesses {
                 log.execute((access.id, now, access.kind.as_str(), access.score, access.query))?;
                 if access.counts {
-                    count.execute((access.id, now))?;
+                    count.execute((access.id, now, MOST_ACCESSES))?;
                 }
             }
             trim(tx)
+        })
+    }
+
+    /// Counts an access of each of these records, without a row in the log; as with [`Records::record_access`], a power
+    /// cut may forget it. One that is gone is passed over.
+    pub fn count_accesses(&self, ids: &[RecordId], now: Millis) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.write_unsynced(|tx| {
+            let mut count = tx.prepare_cached(COUNT)?;
+            ids.iter().try_for_each(|id| count.execute((id, now, MOST_ACCESSES)).map(drop))?;
+            Ok(())
         })
     }
 }
@@ -68,7 +84,8 @@ pub(super) fn of_record(conn: &Connection, id: RecordId) -> Result<Vec<Accessed>
         let name = row.get_ref(1)?.as_str()?;
         let kind = [AccessKind::Get, AccessKind::Search].into_iter().find(|kind| kind.as_str() == name);
         let unknown = || rusqlite::Error::InvalidColumnType(1, format!("access_type {name:?}"), Type::Text);
-        let query: Option<String> = row.get(3)?;
+        // Damage to a query must not keep the memory from being exported.
+        let query = row.get_ref(3)?.as_bytes_or_null()?.map(String::from_utf8_lossy);
         let query = query.as_deref().map(logged_query);
         Ok(Accessed { at: row.get(0)?, kind: kind.ok_or_else(unknown)?, score: row.get(2)?, query })
     })?;
@@ -92,7 +109,7 @@ pub(super) fn replace(tx: &Transaction<'_>, id: RecordId, accesses: &[Accessed])
 mod tests {
     use super::super::testing::{NOW, Store, new};
     use super::*;
-    use crate::types::Viewer;
+    use crate::types::{Filter, Viewer};
 
     fn get(id: RecordId) -> Access<'static> {
         Access { id, kind: AccessKind::Get, score: None, query: None, counts: true }
@@ -121,6 +138,42 @@ mod tests {
             1
         );
         assert_eq!(store.number("SELECT count(*) FROM access_log"), 2, "an absent record is passed over");
+    }
+
+    #[test]
+    fn uses_are_counted_without_a_row_in_the_log() {
+        let store = Store::new();
+        let [one, two] = ["one", "two"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let head = store.head().unwrap();
+        store.count_accesses(&[two, 99, one, two], NOW + 5).unwrap();
+        let record = |id| store.get(id, &Viewer::OWNER, NOW).unwrap().unwrap();
+        assert_eq!((record(one).access_count, record(one).last_accessed_at), (1, Some(NOW + 5)));
+        assert_eq!((record(two).access_count, record(two).last_accessed_at), (2, Some(NOW + 5)));
+        assert_eq!((store.number("SELECT count(*) FROM access_log"), store.head().unwrap()), (0, head));
+    }
+
+    #[test]
+    fn an_access_count_at_its_maximum_stays_there_and_is_mended_beyond() {
+        let store = Store::new();
+        let ids: Vec<_> = (0..3).map(|n| store.add(&new(&format!("text {n}")), NOW).unwrap().id).collect();
+        store.sql(&format!("UPDATE records SET access_count = {MOST_ACCESSES} - 1 WHERE id = {}", ids[0]));
+        store.record_access(&[get(ids[0]), get(ids[0]), get(ids[0])], NOW).unwrap();
+        let count = |id| store.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().access_count;
+        assert_eq!(count(ids[0]), MOST_ACCESSES);
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+
+        store.sql(&format!("UPDATE records SET access_count = {} WHERE id > {}", i64::MAX, ids[0]));
+        store.record_access(&[get(ids[1])], NOW).unwrap();
+        store.sql(&format!("UPDATE records SET access_count = {} WHERE id = {}", i64::MAX, ids[1]));
+        let filters = [Filter::default(), Filter { min_confidence: Some(0.0), ..Filter::default() }];
+        let totals = || filters.each_ref().map(|filter| store.view().stats(filter, NOW).unwrap().total_accesses);
+        assert_eq!(totals(), [3 * MOST_ACCESSES.unsigned_abs(); 2]);
+        let findings = store.integrity().unwrap();
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        assert!(findings[0].ends_with("is out of range"), "{findings:?}");
+        assert!(store.recount().unwrap());
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+        assert_eq!(count(ids[2]), MOST_ACCESSES);
     }
 
     #[test]

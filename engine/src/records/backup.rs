@@ -1,15 +1,15 @@
 //! A whole database into one file, and back.
 
-use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use memorist_durable::{ABANDONED, NewFile, folder_of, open_plain, sweep};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Records, folder, schema};
+use super::{Records, folder, integrity, schema, shape, store};
 use crate::error::{Error, Result};
-use crate::files::{folder_of, remove_if_present, sync_folder};
+use crate::files::{Stamp, remove_file_if_present, remove_if_present};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 
@@ -23,16 +23,16 @@ impl Records {
     /// # Errors
     /// [`Error::Io`] when the file cannot be written, [`Error::Cancelled`].
     pub fn back_up(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
-        let is_ours = |file: &Path| file.canonicalize().is_ok_and(|file| Some(file) == to.canonicalize().ok());
-        if companions(&self.path).iter().chain([&self.path]).any(|file| is_ours(file)) {
-            let why = "it is the store itself; name another file for the backup".into();
+        if StorePaths::new(folder_of(&self.path)).would_replace_part(to) {
+            let why = "it is a part of the store itself; name another file for the backup".into();
             return Err(Error::Store { path: to.to_owned(), why });
         }
         // A snapshot keeps the copy from beginning anew with each write of another process.
         let snapshot = self.snapshot()?;
-        let beside = Beside::new(to)?;
-        copy(snapshot.conn(), &beside.path, progress).map_err(|error| in_words(to, error))?;
-        beside.put_in_place(to)
+        let new = beside(to)?;
+        copy(snapshot.conn(), new.path(), progress).map_err(|error| in_words(to, error))?;
+        snapshot.check_unchanged()?;
+        replace(new, to)
     }
 }
 
@@ -50,9 +50,17 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
         return Err(has_one_already());
     }
     let refuse = |error| schema::open_error(from, error);
+    // SQLite wants a name. What it opened under it is compared with the file that was looked at.
+    let plain = open_plain(from).map_err(|error| Error::io(from, error))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(from, flags).map_err(refuse)?;
-    if schema::check_owner(&source, from)? == 0 {
+    if Stamp::of_open(&plain) != Stamp::of(from) {
+        return Err(Error::io(from, io::Error::other("it was replaced meanwhile; try again")));
+    }
+    shape::distrust(&source).map_err(refuse)?;
+    // What is checked is what is copied, whoever writes to the file meanwhile.
+    let view = source.unchecked_transaction().map_err(refuse)?;
+    if schema::check(&view, from, shape::TAKE_ANOTHER)? == 0 {
         return Err(schema::damaged(from, "it is empty"));
     }
     let verdict: String = source.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refuse)?;
@@ -62,19 +70,36 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     folder::prepare_root(paths)?;
     // What is there belongs to no database, and must not pass for an index of this one.
     remove_indexes(paths)?;
-    let beside = Beside::new(&database)?;
-    copy(&source, &beside.path, progress).map_err(|error| in_words(&database, error))?;
+    let new = beside(&database)?;
+    copy(&source, new.path(), progress).map_err(|error| in_words(&database, error))?;
+    prepare_copy(new.path(), from)?;
     if database.exists() {
         return Err(has_one_already()); // another process has made a store meanwhile
     }
     // A write-ahead log that another database left here would be played into this one.
     for companion in companions(&database) {
-        remove_if_present(&companion)?;
+        remove_file_if_present(&companion)?;
     }
-    match beside.put_where_nothing_is(&database) {
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => Err(has_one_already()),
-        placed => placed.map(drop),
+    match new.place().map_err(io::Error::from) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(has_one_already()),
+        placed => placed.map(drop).map_err(|error| Error::io(&database, error)),
     }
+}
+
+/// Brings the copy of a backup up to date, refuses one that contradicts itself, and gives it a lineage of its own.
+fn prepare_copy(copy: &Path, from: &Path) -> Result<()> {
+    let refuse = |error| schema::open_error(from, error);
+    let mut conn = store::connect(copy, store::PATIENCE).map_err(refuse)?;
+    schema::prepare(&mut conn, copy)?;
+    if let Some(finding) = integrity::findings(&conn)?.into_iter().next() {
+        let why = format!(
+            "it is damaged ({finding}); copy it as memory.db into an empty folder, and `memorist doctor --repair --store \
+             FOLDER` saves what can be read of it"
+        );
+        return Err(Error::Database { path: from.to_owned(), why });
+    }
+    schema::begin_lineage(&conn).map_err(refuse)?;
+    conn.close().map_err(|(_, error)| refuse(error))
 }
 
 /// Removes both indexes.
@@ -124,62 +149,21 @@ fn in_words(path: &Path, error: Error) -> Error {
     }
 }
 
-/// A file in the making, removed where it is not finished.
-pub(super) struct Beside {
-    path: PathBuf,
+/// A file in the making beside `target`. What killed processes have left there goes.
+pub(super) fn beside(target: &Path) -> Result<NewFile> {
+    sweep(folder_of(target), ABANDONED);
+    NewFile::beside(target).map_err(|error| Error::io(target, error))
 }
 
-impl Beside {
-    /// Beside `of`, on the same file system, for the user alone.
-    pub(super) fn new(of: &Path) -> Result<Self> {
-        let mut name = of.as_os_str().to_owned();
-        name.push(".part");
-        let path = PathBuf::from(name);
-        remove_if_present(&path)?;
-        folder::create_file(&path).map_err(|error| Error::io(&path, error))?;
-        Ok(Beside { path })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Makes it durable under its name, in the place of the file of that name. Returns its length.
-    pub(super) fn put_in_place(self, of: &Path) -> Result<u64> {
-        self.place(of, |from, to| fs::rename(from, to))
-    }
-
-    /// The same where there is no file of that name; else an error, and that file stays.
-    fn put_where_nothing_is(self, at: &Path) -> Result<u64> {
-        self.place(at, |from, to| match fs::hard_link(from, to) {
-            // A file system that has no hard links.
-            Err(error) if error.kind() != ErrorKind::AlreadyExists && !to.exists() => fs::rename(from, to),
-            linked => linked,
-        })
-    }
-
-    fn place(self, of: &Path, name: impl Fn(&Path, &Path) -> io::Result<()>) -> Result<u64> {
-        let placed = || {
-            let file = File::options().write(true).open(&self.path)?;
-            file.sync_all()?;
-            let length = file.metadata()?.len();
-            name(&self.path, of)?;
-            sync_folder(folder_of(of))?;
-            Ok(length)
-        };
-        placed().map_err(|error: io::Error| Error::io(of, error))
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // Gone already when it took the place of another.
-        let _ = fs::remove_file(&self.path);
-    }
+/// Puts a file that was made [`beside`] `target` in its place. Returns its length.
+pub(super) fn replace(new: NewFile, target: &Path) -> Result<u64> {
+    new.replace().map_err(|error| Error::io(target, error.into()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::testing::{NOW, Store, new};
     use super::*;
     use crate::progress::NoProgress;
@@ -290,22 +274,59 @@ mod tests {
         let again = Records::open(&paths).unwrap();
         assert_eq!(again.snapshot().unwrap().live_count(NOW).unwrap(), 2);
         assert_eq!(again.integrity().unwrap(), Vec::<String>::new());
-
-        // Even when it comes at the last moment.
-        let beside = Beside::new(&file).unwrap();
-        let error = beside.put_where_nothing_is(&file).unwrap_err();
-        assert!(matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists));
-        assert!(fs::metadata(&file).unwrap().len() > 0, "as it was");
     }
 
     #[test]
     fn the_store_itself_is_no_place_for_its_backup() {
         let store = filled();
-        for file in companions(&store.paths().database()).into_iter().take(2).chain([store.paths().database()]) {
+        let paths = store.paths();
+        let index = paths.keywords().join("meta.json");
+        fs::create_dir_all(paths.keywords()).unwrap();
+        let files = companions(&paths.database()).into_iter().chain([paths.database(), paths.writer_lock(), index]);
+        for file in files.chain([paths.http_token(), paths.root().join(".").join("memory.db")]) {
             let error = store.back_up(&file, &NoProgress).unwrap_err();
             assert!(error.to_string().contains("the store itself"), "{error}");
         }
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    /// Whatever contradicts itself is refused before it is put in place, so that a sound backup can be restored there.
+    #[test]
+    fn a_backup_whose_rows_are_wrong_is_refused_and_leaves_nothing() {
+        for damage in [
+            "UPDATE records SET content = CAST(x'ff41' AS TEXT) WHERE id = 1",
+            "UPDATE records SET kind = 99 WHERE id = 1",
+            "UPDATE tallies SET records = 9223372036854775807, accesses = 9223372036854775807",
+            "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'records'",
+            "UPDATE sqlite_sequence SET seq = 'abc'",
+        ] {
+            let store = filled();
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("backup");
+            store.back_up(&file, &NoProgress).unwrap();
+            Connection::open(&file).unwrap().execute_batch(damage).unwrap();
+            let paths = StorePaths::new(folder.path().join("again"));
+            let error = restore(&file, &paths, &NoProgress).unwrap_err().to_string();
+            assert!(error.contains("it is damaged") && error.contains("doctor --repair"), "{damage}: {error}");
+            assert_eq!(fs::read_dir(paths.root()).unwrap().count(), 0, "{damage}");
+        }
+    }
+
+    #[test]
+    fn a_restored_store_has_a_lineage_of_its_own_and_the_log_of_a_forged_one_is_trimmed_at_once() {
+        let store = filled();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("backup");
+        store.back_up(&file, &NoProgress).unwrap();
+        let forged = "UPDATE sqlite_sequence SET seq = 1000000000000 WHERE name = 'sync_log'";
+        Connection::open(&file).unwrap().execute_batch(forged).unwrap();
+        let paths = StorePaths::new(folder.path().join("again"));
+        restore(&file, &paths, &NoProgress).unwrap();
+        let again = Records::open(&paths).unwrap();
+        assert_eq!((again.store_id(), store.lineage()), (store.store_id(), store.store_id()));
+        assert_ne!(again.lineage(), store.lineage());
+        again.trim_log(crate::types::Seq::MAX).unwrap();
+        assert_eq!(again.snapshot().unwrap().trimmed_to(), 1_000_000_000_000);
     }
 
     #[test]

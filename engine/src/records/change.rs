@@ -16,12 +16,13 @@ impl Records {
     /// Changes a live record and keeps the version before. An update to what the record is already changes nothing.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also when `viewer` does not see it; [`Error::Duplicate`] when another live record of the
-    /// scope has the new text.
+    /// [`Error::NotFound`], also when `viewer` does not see it; [`Error::Invalid`] when `viewer` may not change it;
+    /// [`Error::Duplicate`] when another live record of the scope has the new text.
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Record> {
         update.validate()?;
         self.write(|tx| {
             let before = row::live(tx, id, viewer, now)?.ok_or(Error::NotFound(id))?;
+            viewer.check_change(id, &before.scope)?;
             let after = changed(update, &before)?;
             change(tx, before, after, &[], update.reason.as_deref().unwrap_or("update"), now)
         })
@@ -43,6 +44,7 @@ impl Records {
         reason.map_or(Ok(()), |reason| check_label("reason", reason))?;
         self.write(|tx| {
             let before = row::live(tx, id, viewer, now)?.ok_or(Error::NotFound(id))?;
+            viewer.check_change(id, &before.scope)?;
             let Version { content, kind, source, context, confidence, importance, tags, expires_at, body, .. } =
                 super::history::earlier(tx, id, version)?;
             let expires_at = expires_at.filter(|at| *at > now);

@@ -1,14 +1,16 @@
 //! What the records of a project come to: counts, and the few that matter most.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
-use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use rusqlite::{Row, params_from_iter};
 
 use super::filter::Condition;
+use super::snapshot::stored_limit;
 use super::superseded::superseding;
-use super::{Snapshot, row};
+use super::{Snapshot, row, tally};
 use crate::error::Result;
 use crate::types::{ByImportance, Digest, DigestQuery, Filter, Kind, Millis, Record, RecordId};
 
@@ -17,25 +19,38 @@ const LISTED: usize = 5;
 /// From here on a decision is a key decision: of high importance, or critical.
 const KEY: i64 = 7;
 
+/// Up to so many groups of records are asked one by one for their best; of more, all records of the kind are looked at.
+const MOST_GROUPS: usize = 256;
+
 /// A list of a digest.
 struct List {
     kind: Kind,
     min_importance: Option<i64>,
-    /// SQL; the id comes last, so that the order is the same every time.
-    order: &'static str,
+    by_use: bool,
 }
 
-const KEY_DECISIONS: List =
-    List { kind: Kind::Decision, min_importance: Some(KEY), order: "r.created_at DESC, r.id DESC" };
-const ACTIVE_PATTERNS: List =
-    List { kind: Kind::Pattern, min_importance: None, order: "r.access_count DESC, r.created_at DESC, r.id DESC" };
-const RECENT_BUGFIXES: List = List { kind: Kind::Bugfix, min_importance: None, order: "r.created_at DESC, r.id DESC" };
+const KEY_DECISIONS: List = List { kind: Kind::Decision, min_importance: Some(KEY), by_use: false };
+const ACTIVE_PATTERNS: List = List { kind: Kind::Pattern, min_importance: None, by_use: true };
+const RECENT_BUGFIXES: List = List { kind: Kind::Bugfix, min_importance: None, by_use: false };
+
+/// What a record is ordered by in a list, largest first; the id comes last, so that the order is the same every time.
+type Place = (i64, Millis, RecordId);
+
+impl List {
+    fn columns(&self) -> &'static str {
+        if self.by_use { "r.access_count, r.created_at, r.id" } else { "0, r.created_at, r.id" }
+    }
+
+    fn order(&self) -> &'static str {
+        if self.by_use { "r.access_count DESC, r.created_at DESC, r.id DESC" } else { "r.created_at DESC, r.id DESC" }
+    }
+}
 
 impl Snapshot {
     /// The digest of what is live at `now`. Its lists are without the records in `hidden`.
     pub fn digest(&self, query: &DigestQuery, hidden: &RoaringTreemap, now: Millis) -> Result<Digest> {
         let (mut by_kind, mut by_importance) = (BTreeMap::new(), ByImportance::default());
-        for (kind, importance, count) in self.tally(query, now)? {
+        for (kind, importance, count) in self.digested(query, now)? {
             *by_kind.entry(kind).or_default() += count;
             *by_importance.of_mut(importance) += count;
         }
@@ -56,28 +71,16 @@ impl Snapshot {
     }
 
     /// How many records there are of each kind and importance.
-    fn tally(&self, query: &DigestQuery, now: Millis) -> Result<Vec<(Kind, i64, u64)>> {
-        let (sql, values) = match query.feature {
-            Some(_) => {
-                let Condition { sql, values } = asked(query, Filter::default(), now);
-                (
-                    format!("SELECT kind, importance, 1 AS n FROM records r INDEXED BY records_by_feature WHERE {sql}"),
-                    values,
-                )
-            }
-            None => {
-                let all = of_scopes(query, Condition { sql: "r.records > 0".into(), values: Vec::new() });
-                let expired = Condition { sql: "r.expires_at <= ?".into(), values: vec![now.into()] };
-                let expired = of_scopes(query, expired);
-                let sql = format!(
-                    "SELECT kind, importance, records AS n FROM tallies r WHERE {}
-                     UNION ALL SELECT kind, importance, -1 FROM records r INDEXED BY records_by_expiry WHERE {}",
-                    all.sql, expired.sql
-                );
-                (sql, [all.values, expired.values].concat())
-            }
-        };
-        let sql = format!("SELECT kind, importance, sum(n) FROM ({sql}) GROUP BY kind, importance HAVING sum(n) > 0");
+    fn digested(&self, query: &DigestQuery, now: Millis) -> Result<Vec<(Kind, i64, u64)>> {
+        if query.feature.is_none() {
+            let tallies = self.tallies(&Filter::of(query.viewer.clone()), query.project.as_deref(), now)?;
+            return Ok(tallies.iter().map(|tally| (tally.kind, tally.importance, tally.records)).collect());
+        }
+        let Condition { sql, values } = asked(query, Filter::default(), now);
+        let sql = format!(
+            "SELECT kind, importance, count(*) FROM records r INDEXED BY records_by_feature WHERE {sql}
+             GROUP BY kind, importance"
+        );
         let mut statement = self.conn().prepare_cached(&sql)?;
         let counts = statement.query_map(params_from_iter(values), |row| {
             Ok((row::to_kind(row, 0)?, row.get(1)?, row.get::<_, i64>(2)?.unsigned_abs()))
@@ -88,31 +91,79 @@ impl Snapshot {
     fn listed(&self, list: &List, query: &DigestQuery, hidden: &RoaringTreemap, now: Millis) -> Result<Vec<Record>> {
         let filter =
             Filter { kinds: vec![list.kind], min_importance: list.min_importance, ..Filter::of(query.viewer.clone()) };
-        let Condition { sql, mut values } = asked(query, filter, now);
-        let index = if query.feature.is_some() { "records_by_feature" } else { "records_by_kind" };
-        let sql = format!(
-            "SELECT r.id FROM records r INDEXED BY {index} WHERE {sql} ORDER BY {} LIMIT ? OFFSET ?",
-            list.order
-        );
-        let mut statement = self.conn().prepare_cached(&sql)?;
+        let groups = match query.feature {
+            None => self.groups(list, &filter, query.project.as_deref())?,
+            Some(_) => None,
+        };
         // SQLite keeps the best few of many rows much faster than it sorts them all; so more are asked for only when
         // too many of those are hidden.
-        let (mut shown, mut offset, mut page) = (Vec::new(), 0, 8 * LISTED as i64);
-        let fixed = values.len();
-        while shown.len() < LISTED {
-            values.truncate(fixed);
-            values.extend([page.into(), offset.into()]);
-            let ids = statement.query_map(params_from_iter(&values), |row| row.get(0))?;
-            let ids = ids.collect::<rusqlite::Result<Vec<RecordId>>>()?;
-            shown.extend(ids.iter().filter(|id| !hidden.contains(id.unsigned_abs())));
-            if (ids.len() as i64) < page {
-                break;
+        let mut page = 8 * LISTED;
+        loop {
+            let places = match &groups {
+                Some(groups) => self.best_of_groups(list, groups, page, now)?,
+                None => self.best(list, query, filter.clone(), page, now)?,
+            };
+            let shown = places.iter().map(|(_, _, id)| *id).filter(|id| !hidden.contains(id.unsigned_abs()));
+            let shown: Vec<RecordId> = shown.take(LISTED).collect();
+            if shown.len() == LISTED || places.len() < page {
+                return self.records(&shown, now);
             }
-            offset += page;
             page *= 8;
         }
-        shown.truncate(LISTED);
-        self.records(&shown, now)
+    }
+
+    /// The scopes and importances that have records of the list, where they are few.
+    fn groups(&self, list: &List, filter: &Filter, project: Option<&str>) -> Result<Option<Vec<(i64, i64)>>> {
+        let Condition { sql, values } = tally::tallied(filter, project);
+        // Use is in order whatever the importance.
+        let importance = if list.by_use { "0" } else { "importance" };
+        let sql =
+            format!("SELECT DISTINCT scope_id, {importance} FROM tallies r WHERE {sql} LIMIT {}", MOST_GROUPS + 1);
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let groups = statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let groups: Vec<_> = groups.collect::<rusqlite::Result<_>>()?;
+        Ok((groups.len() <= MOST_GROUPS).then_some(groups))
+    }
+
+    /// The first `page` places of the list: those of each group are in order in an index.
+    fn best_of_groups(&self, list: &List, groups: &[(i64, i64)], page: usize, now: Millis) -> Result<Vec<Place>> {
+        let (index, importance) = match list.by_use {
+            true => ("patterns_by_use", "?2 = 0"),
+            false => ("records_by_scope", "r.importance = ?2"),
+        };
+        // The kind as a number, because one of the indexes is of the rows that have it.
+        let sql = format!(
+            "SELECT {} FROM records r INDEXED BY {index}
+             WHERE r.scope_id = ?1 AND r.kind = {} AND {importance} AND (r.expires_at IS NULL OR r.expires_at > ?3)
+             ORDER BY {} LIMIT ?4",
+            list.columns(),
+            row::kind_code(list.kind),
+            list.order(),
+        );
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let mut places = Vec::new();
+        for (scope, importance) in groups {
+            let best = statement.query_map((scope, importance, now, stored_limit(page)), to_place)?;
+            places.extend(best.collect::<rusqlite::Result<Vec<Place>>>()?);
+        }
+        places.sort_unstable_by_key(|place| Reverse(*place));
+        places.truncate(page);
+        Ok(places)
+    }
+
+    /// The same from all records of the kind or the feature.
+    fn best(&self, list: &List, query: &DigestQuery, filter: Filter, page: usize, now: Millis) -> Result<Vec<Place>> {
+        let Condition { sql, mut values } = asked(query, filter, now);
+        values.push(stored_limit(page).into());
+        let index = if query.feature.is_some() { "records_by_feature" } else { "records_by_kind" };
+        let sql = format!(
+            "SELECT {} FROM records r INDEXED BY {index} WHERE {sql} ORDER BY {} LIMIT ?",
+            list.columns(),
+            list.order()
+        );
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let places = statement.query_map(params_from_iter(values), to_place)?;
+        Ok(places.collect::<rusqlite::Result<_>>()?)
     }
 
     fn outdated_of_feature(&self, query: &DigestQuery, now: Millis) -> Result<u64> {
@@ -138,11 +189,8 @@ fn asked(query: &DigestQuery, filter: Filter, now: Millis) -> Condition {
     condition
 }
 
-/// And in a scope of the project that the query names, and seen.
-fn of_scopes(query: &DigestQuery, mut condition: Condition) -> Condition {
-    condition.and_seen("r.scope_id", &query.viewer);
-    condition.and_of("r.scope_id", query.project.as_deref());
-    condition
+fn to_place(row: &Row<'_>) -> rusqlite::Result<Place> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
 }
 
 #[cfg(test)]

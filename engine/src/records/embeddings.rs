@@ -288,6 +288,7 @@ mod tests {
         store.store_embeddings(model, &vectors).unwrap()
     }
 
+    /// R18, E11: the store keeps the identity of its model.
     #[test]
     fn the_first_model_is_the_store_s_and_another_is_refused() {
         let store = Store::new();

@@ -14,6 +14,7 @@ use crate::body::{self, Body, ULID_PREFIX};
 use crate::error::{Error, Result};
 use crate::types::{
     Earlier, Export, Exported, Kind, Millis, NewRecord, Portable, PortableLink, Record, RecordId, Replaced, Version,
+    Viewer,
 };
 
 impl Snapshot {
@@ -35,7 +36,7 @@ impl Snapshot {
         self.each(&sql, params_from_iter(values), |row| {
             let id: RecordId = row.get(0).map_err(Error::from)?;
             exported.insert(id.unsigned_abs());
-            visit(Exported::Record(Box::new(self.portable(id, model, export.accesses, now)?)))
+            visit(Exported::Record(Box::new(self.portable(id, model, export, now)?)))
         })?;
         let sql = "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at
              FROM records f INDEXED BY records_by_ulid
@@ -64,7 +65,7 @@ impl Snapshot {
         Ok(())
     }
 
-    fn portable(&self, id: RecordId, model: Option<ModelId>, accesses: bool, now: Millis) -> Result<Portable> {
+    fn portable(&self, id: RecordId, model: Option<ModelId>, export: &Export, now: Millis) -> Result<Portable> {
         let mut record = self.conn().prepare_cached(select_records!("WHERE r.id = ?"))?;
         let record = record.query_row([id], row::to_record)?;
         let earlier = history::all_earlier(self.conn(), id)?;
@@ -72,6 +73,11 @@ impl Snapshot {
             Some(model) => self.embeddings(model, &[id])?.pop().map(|(_, vector)| vector),
             None => None,
         };
+        let mut accesses = if export.accesses { access::of_record(self.conn(), id)? } else { Vec::new() };
+        // Of a memory that is shared, those of other projects are among them.
+        if export.filter.viewer != Viewer::OWNER {
+            accesses.iter_mut().for_each(|access| access.query = None);
+        }
         Ok(Portable {
             ulid: record.ulid.clone(),
             version: record.version,
@@ -80,7 +86,7 @@ impl Snapshot {
             access_count: record.access_count,
             last_accessed_at: record.last_accessed_at,
             earlier: earlier.into_iter().map(|version| self.earlier(version, &record, now)).collect::<Result<_>>()?,
-            accesses: if accesses { access::of_record(self.conn(), id)? } else { Vec::new() },
+            accesses,
             embedding,
             text: NewRecord {
                 content: record.content,

@@ -25,18 +25,22 @@ impl Condition {
     /// Live at `now`, and everything that the filter asks but the tags.
     fn without_tags(filter: &Filter, now: Millis) -> Self {
         let mut condition = Self::live("r", now);
-        if !filter.kinds.is_empty() || filter.min_importance.is_some() {
-            // All kinds, spelled out, let one index find importances: it begins with the kind.
-            let kinds = if filter.kinds.is_empty() { &Kind::ALL[..] } else { &filter.kinds[..] };
-            let codes: Vec<String> = kinds.iter().map(|&kind| row::kind_code(kind).to_string()).collect();
-            let _ = write!(condition.sql, " AND r.kind IN ({})", codes.join(", "));
-        }
-        condition.and(" AND r.importance >= ?", filter.min_importance);
+        condition.and_what_is_tallied(filter);
         condition.and(" AND r.confidence >= ?", filter.min_confidence);
         condition.and(" AND r.created_at >= ?", filter.created_after);
         condition.and(" AND r.created_at < ?", filter.created_before);
-        condition.and_seen("r.scope_id", &filter.viewer);
         condition
+    }
+
+    /// And the kinds, the importance and the viewer of the filter: what a row of `tallies` tells too.
+    pub(super) fn and_what_is_tallied(&mut self, filter: &Filter) {
+        if !filter.kinds.is_empty() || filter.min_importance.is_some() {
+            // All kinds, spelled out, let one index find importances: it begins with the kind.
+            let kinds = if filter.kinds.is_empty() { &Kind::ALL[..] } else { &filter.kinds[..] };
+            let _ = write!(self.sql, " AND r.kind IN ({})", row::kind_codes(kinds));
+        }
+        self.and(" AND r.importance >= ?", filter.min_importance);
+        self.and_seen("r.scope_id", &filter.viewer);
     }
 
     /// Live at `now`, and everything that the filter asks.
@@ -55,7 +59,7 @@ impl Condition {
             let or_own = match reach {
                 Reach::Every => continue,
                 Reach::Shared => String::new(),
-                Reach::Own(name) => {
+                Reach::Own(name) | Reach::Only(name) => {
                     self.values.push(name.clone().into());
                     format!(" OR {owner} = ?")
                 }

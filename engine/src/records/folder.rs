@@ -4,8 +4,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use memorist_durable::{is_temporary, sync_folder};
+
 use crate::error::{Error, Result};
-use crate::files::{private_file, private_folders, sync_folder};
+use crate::files::{private_file, private_folders};
 use crate::paths::StorePaths;
 
 /// Makes sure that the folder exists. What is there already is left as it is, but for an empty folder, which becomes
@@ -15,7 +17,10 @@ pub(super) fn prepare_root(paths: &StorePaths) -> Result<()> {
     let refuse = |why: String| Error::Store { path: root.to_owned(), why };
     match fs::metadata(root) {
         Ok(found) if !found.is_dir() => Err(refuse("it is a file; name a folder".into())),
-        Ok(_) => make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e))),
+        Ok(_) => {
+            refuse_foreign_indexes(paths)?;
+            make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e)))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => create_folder(root).map_err(|e| refuse(cannot_make(&e))),
         Err(error) => Err(refuse(format!("{error}; choose another folder"))),
     }
@@ -38,6 +43,41 @@ pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
         }
         Err(error) => Err(refuse(format!("{error}; mend its permissions, or choose another folder"))),
     }
+}
+
+/// An index that is of no use is deleted. Where there is no store yet, what bears the name of one may be somebody else's.
+fn refuse_foreign_indexes(paths: &StorePaths) -> Result<()> {
+    if paths.database().exists() {
+        return Ok(());
+    }
+    match paths.index_folders().into_iter().find(|folder| folder.exists() && !is_index(folder)) {
+        None => Ok(()),
+        Some(folder) => {
+            let why = format!("it holds {}, which is not memorist's; choose another folder", folder.display());
+            Err(Error::Store { path: paths.root().to_owned(), why })
+        }
+    }
+}
+
+/// Whether a folder holds nothing but what an index does.
+fn is_index(folder: &Path) -> bool {
+    let is_part = |name: &str| {
+        let stem = name.split('.').next().unwrap_or_default();
+        let is_of_segment = stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let begins = ["manifest", "segment-", "meta.json", ".managed.json", ".tantivy-"];
+        is_of_segment || begins.iter().any(|begin| name.starts_with(begin)) || is_temporary(name.as_ref())
+    };
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            entry.file_type().is_ok_and(|found| found.is_file()) && entry.file_name().to_str().is_some_and(is_part)
+        })
+    })
+}
+
+/// Whether a file can be made in the folder.
+pub(super) fn can_be_written(root: &Path) -> bool {
+    tempfile::tempfile_in(root).is_ok()
 }
 
 fn cannot_make(error: &io::Error) -> String {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::embeddings::{self, ModelId};
 use super::row::{self, select_records};
+use super::tally::MOST_ACCESSES;
 use super::write::{self, Place};
 use super::{Records, access, change, history, links};
 use crate::body::{self, Body, ULID_PREFIX};
@@ -27,13 +28,15 @@ pub struct Aliases(HashMap<UlidBytes, Option<RecordId>>);
 
 impl Records {
     /// Merges records into the store, in one transaction, for a `viewer` who must see the scope of each. `model` is that
-    /// of their embeddings; without it these are passed over. The outcomes are in the order of `records`; one that is
+    /// of their embeddings; without it these are passed over. With `keep_shared`, what belongs to no agent is not
+    /// replaced. The outcomes are in the order of `records`; one that is
     /// refused does not stop the others, a failure of the database stops them all.
     pub fn import(
         &self,
         records: &[impl Borrow<Portable>],
         model: Option<ModelId>,
         viewer: &Viewer,
+        keep_shared: bool,
         aliases: &mut Aliases,
         now: Millis,
     ) -> Result<Vec<Result<Imported>>> {
@@ -43,7 +46,7 @@ impl Records {
                 Some((current, known)) if model == Some(current) => Some((current, known.dims)),
                 _ => None,
             };
-            let mut merge = Merge { tx, model, viewer, aliases, scopes: HashMap::new(), now };
+            let mut merge = Merge { tx, model, viewer, keep_shared, aliases, scopes: HashMap::new(), now };
             let outcomes = records.iter().zip(valid).map(|(portable, valid)| {
                 match valid.and_then(|()| merge.record(portable.borrow())) {
                     Err(refused @ (Error::Invalid { .. } | Error::Duplicate(_))) => Ok(Err(refused)),
@@ -66,7 +69,7 @@ impl Records {
         now: Millis,
     ) -> Result<Vec<Result<Imported>>> {
         self.write(|tx| {
-            let merge = Merge { tx, model: None, viewer, aliases, scopes: HashMap::new(), now };
+            let merge = Merge { tx, model: None, viewer, keep_shared: false, aliases, scopes: HashMap::new(), now };
             let outcomes = links.iter().map(|link| match merge.link(link) {
                 Err(refused @ Error::Invalid { .. }) => Ok(Err(refused)),
                 outcome => outcome.map(Ok),
@@ -82,6 +85,7 @@ struct Merge<'a> {
     /// The store's model, where it is that of the embeddings, and its dimensions.
     model: Option<(ModelId, usize)>,
     viewer: &'a Viewer,
+    keep_shared: bool,
     aliases: &'a mut Aliases,
     /// Rows of scopes: SQLite plans the query for one anew each time.
     scopes: HashMap<Scope, i64>,
@@ -116,8 +120,7 @@ impl Merge<'_> {
         let (tx, text) = (self.tx, &portable.text);
         // First of all, so that nothing is told of what is not seen.
         if !self.viewer.sees(&text.scope) {
-            let field = if self.viewer.project.sees(text.scope.project.as_deref()) { "agent" } else { "project" };
-            return Err(Error::invalid(field, "is another than that of this call, which does not see its memories"));
+            return Err(self.not_changed(&text.scope));
         }
         let ulid = parse_ulid("ulid", &portable.ulid)?;
         if text.expires_at.is_some_and(|at| at <= self.now) {
@@ -126,11 +129,23 @@ impl Merge<'_> {
         }
         let before = self.known(&ulid)?;
         match &before {
+            Some(before) if before.scope == text.scope && before.version >= portable.version => {
+                return Ok(Imported::Unchanged);
+            }
+            // Only now: an export holds what is shared as well, and to import it again unchanged is no change.
+            _ if !self.viewer.changes(&text.scope) => return Err(self.not_changed(&text.scope)),
             Some(before) if before.scope != text.scope => {
-                let why = "is that of a memory of another project or agent here, and memories do not move";
+                let why = if self.viewer.sees(&before.scope) {
+                    "is that of a memory of another project or agent here, and memories do not move"
+                } else {
+                    "cannot be used here; import the text as a plain line, without type and ulid"
+                };
                 return Err(Error::invalid("ulid", why));
             }
-            Some(before) if before.version >= portable.version => return Ok(Imported::Unchanged),
+            Some(_) if self.keep_shared && text.scope.agent.is_none() => {
+                let why = "is none, so that the memory is every agent's, and this call may not replace it";
+                return Err(Error::invalid("agent", why));
+            }
             _ => {}
         }
         let content_hash = row::hash_of_content(&text.content);
@@ -166,6 +181,11 @@ impl Merge<'_> {
         self.count_accesses(id, portable)?;
         self.insert_versions(id, scope, portable, &earlier)?;
         Ok(outcome)
+    }
+
+    fn not_changed(&self, scope: &Scope) -> Error {
+        let field = if self.viewer.project.changes(scope.project.as_deref()) { "agent" } else { "project" };
+        Error::invalid(field, "is another than that of this call, which may not change its memories")
     }
 
     fn scope_id(&mut self, scope: &Scope) -> Result<i64> {
@@ -244,7 +264,7 @@ impl Merge<'_> {
 
     fn count_accesses(&self, id: RecordId, portable: &Portable) -> Result<()> {
         self.tx.prepare_cached("UPDATE records SET access_count = ?, last_accessed_at = ? WHERE id = ?")?.execute((
-            portable.access_count,
+            portable.access_count.min(MOST_ACCESSES),
             portable.last_accessed_at,
             id,
         ))?;
@@ -342,8 +362,12 @@ impl Merge<'_> {
         if from == to {
             return Ok(Imported::Unchanged);
         }
-        let is_new =
-            links::insert(self.tx, Link { from, to, kind: link.kind }, self.viewer, link.created_at, self.now)?;
+        let kind = link.kind;
+        // Its maker may have been one who may change what this viewer only sees.
+        if links::is_there(self.tx, Link { from, to, kind })? {
+            return Ok(Imported::Unchanged);
+        }
+        let is_new = links::insert(self.tx, Link { from, to, kind }, self.viewer, link.created_at, self.now)?;
         Ok(if is_new { Imported::Created } else { Imported::Unchanged })
     }
 }

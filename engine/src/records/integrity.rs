@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{Records, embeddings, row};
+use super::schema::MIGRATIONS;
+use super::tally::{WRONG_ACCESSES, WRONG_TALLY, counted};
+use super::{Records, embeddings, row, shape};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text;
@@ -10,9 +12,11 @@ use crate::types::Kind;
 
 /// Findings of one kind are told up to this many; the rest is counted.
 const MOST_TOLD: usize = 20;
+/// The end of that count.
+pub(super) const MORE_LIKE_THIS: &str = "more like this";
 
 /// A finding, and the query that looks for it: each row it gives is a number to put in the place of `{}`.
-const RULES: [(&str, &str); 13] = [
+const RULES: [(&str, &str); 15] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
@@ -24,12 +28,19 @@ const RULES: [(&str, &str); 13] = [
          WHERE l.kind NOT BETWEEN 0 AND 4 OR l.from_scope <> r.scope_id OR l.to_scope <> t.scope_id",
     ),
     (
-        "the tally of records of scope {} is not their number",
-        "SELECT scope_id FROM (
-             SELECT scope_id, kind, importance, count(*) AS records FROM records GROUP BY 1, 2, 3
-             UNION ALL SELECT scope_id, kind, importance, -records FROM tallies
-         ) GROUP BY scope_id, kind, importance HAVING sum(records) <> 0",
+        WRONG_TALLY,
+        concat!(
+            "SELECT DISTINCT scope_id FROM (SELECT * FROM (",
+            counted!(),
+            ")
+                 EXCEPT SELECT * FROM tallies
+                 UNION ALL SELECT * FROM (SELECT * FROM tallies WHERE records <> 0 OR waiting <> 0 OR accesses <> 0
+                     OR confidence <> 0 EXCEPT ",
+            counted!(),
+            "))"
+        ),
     ),
+    (WRONG_ACCESSES, "SELECT id FROM records WHERE access_count NOT BETWEEN 0 AND 4294967295"),
     (
         "the count of changes to what supersedes is missing ({} of 1)",
         "SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = 'superseding' AND typeof(value) = 'integer')",
@@ -74,6 +85,11 @@ const RULES: [(&str, &str); 13] = [
              AND r.id NOT IN (SELECT j.value FROM meta m, json_each(m.value) j WHERE m.key = 'versions_lost')",
     ),
     (
+        "the last number that was given is out of range: {}",
+        // Half of all numbers are left.
+        "SELECT seq FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq NOT BETWEEN 0 AND 4611686018427387904",
+    ),
+    (
         "the sync log says that entries are trimmed which are there or were never written: {}",
         "SELECT value FROM meta WHERE key = 'trimmed_to' AND
              (value > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sync_log'), 0)
@@ -95,7 +111,7 @@ impl Records {
 /// What is wrong with a database, in words.
 pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for check in [check_pages as Check, check_references, check_texts, check_vectors, check_rules] {
+    for check in [check_shape as Check, check_pages, check_references, check_texts, check_vectors, check_rules] {
         match check(conn, &mut findings) {
             // What cannot be read is a finding, not a failure of the check.
             Err(Error::Sqlite(error)) => {
@@ -108,6 +124,12 @@ pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
         }
     }
     Ok(findings)
+}
+
+/// Somebody may have changed the tables since the store was opened.
+fn check_shape(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
+    findings.extend(shape::difference(conn, MIGRATIONS.len())?);
+    Ok(())
 }
 
 fn check_pages(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
@@ -223,7 +245,7 @@ fn report(
         }
     }
     if told > MOST_TOLD {
-        findings.push(format!("and {} more like this", told - MOST_TOLD));
+        findings.push(format!("and {} {MORE_LIKE_THIS}", told - MOST_TOLD));
     }
     Ok(())
 }
@@ -288,8 +310,15 @@ mod tests {
             ("INSERT INTO links VALUES (1, 2, 2, 9, 1, 0)", "a link from record 1 is of an unknown kind or of other scopes"),
             ("INSERT INTO links VALUES (1, 2, 2, 1, 9, 0)", "a link from record 1 is of an unknown kind or of other scopes"),
             ("INSERT INTO links VALUES (1, 5, 2, 1, 1, 0)", "a link from record 1 is of an unknown kind"),
-            ("UPDATE tallies SET records = 3 WHERE scope_id = 1", "the tally of records of scope 1 is not their number"),
-            ("DELETE FROM tallies", "the tally of records of scope 1 is not their number"),
+            ("UPDATE tallies SET records = 3 WHERE scope_id = 1", "the totals of scope 1 are not those of its records"),
+            ("UPDATE tallies SET waiting = waiting + 1", "the totals of scope 1 are not those of its records"),
+            ("UPDATE tallies SET accesses = accesses + 1", "the totals of scope 1 are not those of its records"),
+            ("UPDATE tallies SET confidence = confidence + 1", "the totals of scope 1 are not those of its records"),
+            ("INSERT INTO tallies VALUES (1, 3, 3, 0, 0, 1, 0)", "the totals of scope 1 are not those of its records"),
+            ("DELETE FROM tallies", "the totals of scope 1 are not those of its records"),
+            ("UPDATE records SET access_count = 9223372036854775807 WHERE id = 1", "the access count of record 1 is out of range"),
+            ("UPDATE records SET access_count = -1 WHERE id = 2", "the access count of record 2 is out of range"),
+            ("CREATE VIEW spy AS SELECT content FROM records", "its tables are not those that memorist makes (added: view \"spy\")"),
             ("DELETE FROM meta WHERE key = 'superseding'", "the count of changes to what supersedes is missing"),
             ("PRAGMA foreign_keys = OFF; INSERT INTO links VALUES (1, 0, 9, 1, 1, 0)", "of links refers to"),
             ("DELETE FROM versions", "record 2 lacks an earlier version"),

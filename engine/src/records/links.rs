@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use super::filter::Condition;
 use super::{Records, Snapshot, row};
 use crate::error::{Error, Result};
-use crate::types::{Link, LinkKind, Millis, RecordId, Scope, Viewer};
+use crate::types::{Direction, Link, LinkKind, Linked, Millis, RecordId, Scope, Viewer};
 
 impl Records {
     /// Makes a link between two live records that `viewer` sees. Returns whether it is new.
@@ -39,6 +39,7 @@ impl Records {
                     return Ok(false);
                 }
             }
+            check_ends(tx, link, viewer)?;
             let mut delete = tx.prepare_cached("DELETE FROM links WHERE from_id = ? AND kind = ? AND to_id = ?")?;
             Ok(delete.execute((link.from, link_code(link.kind), link.to))? == 1)
         })
@@ -54,21 +55,72 @@ impl Snapshot {
             return Ok(None);
         }
         let mut links = Vec::new();
-        for sql in [
-            "SELECT from_id, kind, to_id FROM links WHERE from_id = ? ORDER BY kind, to_id",
-            "SELECT from_id, kind, to_id FROM links INDEXED BY links_to WHERE to_id = ? ORDER BY kind, from_id",
-        ] {
-            let mut statement = self.conn().prepare_cached(sql)?;
-            let mut found = statement.query_map([id], to_link)?;
-            while links.len() < limit
-                && let Some(link) = found.next().transpose()?
-            {
-                if is_live(self.conn(), link.other_end(id), viewer, now)? {
-                    links.push(link);
-                }
-            }
+        for direction in [Direction::Forward, Direction::Backward] {
+            let left = limit - links.len();
+            links.extend(self.links_of(id, direction, None, viewer, left, now)?);
         }
         Ok(Some(links))
+    }
+
+    /// At most `limit` of the live records that a record links to, or with [`Direction::Backward`] of those that link to
+    /// it, seen by `viewer`, each with the kind of its link, in the order of kinds, then of ids; those of one kind alone
+    /// where it is given. `None` when the record itself is not live or not seen.
+    pub fn linked(
+        &self,
+        id: RecordId,
+        direction: Direction,
+        kind: Option<LinkKind>,
+        viewer: &Viewer,
+        limit: usize,
+        now: Millis,
+    ) -> Result<Option<Vec<Linked>>> {
+        if !is_live(self.conn(), id, viewer, now)? {
+            return Ok(None);
+        }
+        let mut linked = Vec::new();
+        for one_way in [Direction::Forward, Direction::Backward] {
+            if direction != Direction::Both && direction != one_way {
+                continue;
+            }
+            let links = self.links_of(id, one_way, kind, viewer, limit - linked.len(), now)?;
+            let ids: Vec<RecordId> = links.iter().map(|link| link.other_end(id)).collect();
+            let records = self.records(&ids, now)?.into_iter().zip(&links);
+            linked.extend(records.map(|(record, link)| Linked { record, kind: link.kind }));
+        }
+        Ok(Some(linked))
+    }
+
+    /// The links of a record in one direction, of one kind where it is given, whose other end is live and seen.
+    fn links_of(
+        &self,
+        id: RecordId,
+        direction: Direction,
+        kind: Option<LinkKind>,
+        viewer: &Viewer,
+        limit: usize,
+        now: Millis,
+    ) -> Result<Vec<Link>> {
+        let sql = match direction {
+            Direction::Backward => {
+                "SELECT from_id, kind, to_id FROM links INDEXED BY links_to
+                 WHERE to_id = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY kind, from_id"
+            }
+            _ => {
+                "SELECT from_id, kind, to_id FROM links
+                 WHERE from_id = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY kind, to_id"
+            }
+        };
+        let mut links = Vec::new();
+        let mut statement = self.conn().prepare_cached(sql)?;
+        let mut found = statement.query_map((id, kind.map(link_code)), to_link)?;
+        while links.len() < limit
+            && let Some(link) = found.next().transpose()?
+        {
+            if is_live(self.conn(), link.other_end(id), viewer, now)? {
+                links.push(link);
+            }
+        }
+        Ok(links)
     }
 
     /// The live records that `viewer` sees and that have a link of `kind` to one of `ids`, by that one, in the order of
@@ -110,6 +162,7 @@ pub(super) fn insert(conn: &Connection, link: Link, viewer: &Viewer, made_at: Mi
             return Err(Error::NotFound(id));
         }
     }
+    check_ends(conn, link, viewer)?;
     if link.kind == LinkKind::Supersedes && supersedes(conn, link.to, link.from)? {
         let why = format!("memory {} supersedes memory {} already; remove that link first", link.to, link.from);
         return Err(Error::invalid("linkType", why));
@@ -119,6 +172,23 @@ pub(super) fn insert(conn: &Connection, link: Link, viewer: &Viewer, made_at: Mi
          WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING",
     )?;
     Ok(insert.execute((link.from, link_code(link.kind), link.to, made_at))? == 1)
+}
+
+/// Whether this very link is in the table.
+pub(super) fn is_there(conn: &Connection, link: Link) -> Result<bool> {
+    let mut statement =
+        conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM links WHERE from_id = ? AND kind = ? AND to_id = ?)")?;
+    Ok(statement.query_row((link.from, link_code(link.kind), link.to), |row| row.get(0))?)
+}
+
+/// Checks that `viewer`, who sees both ends of a link, may change one of them: nobody else sees the link, then.
+fn check_ends(conn: &Connection, link: Link, viewer: &Viewer) -> Result<()> {
+    for id in [link.from, link.to] {
+        if row::scope_of(conn, id)?.is_some_and(|scope| viewer.changes(&scope)) {
+            return Ok(());
+        }
+    }
+    row::scope_of(conn, link.from)?.map_or(Ok(()), |scope| viewer.check_change(link.from, &scope))
 }
 
 /// Whether a record supersedes another, or what does.
@@ -193,6 +263,38 @@ mod tests {
         assert!(!store.unlink(ab, &Viewer::OWNER).unwrap());
         assert_eq!(store.number("SELECT count(*) FROM links"), 0);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    /// R17.
+    #[test]
+    fn what_is_linked_is_asked_for_by_direction_and_kind() {
+        let store = Store::new();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
+        for (from, kind, to) in [
+            (a, LinkKind::Related, c),
+            (a, LinkKind::Related, b),
+            (a, LinkKind::Caused, d),
+            (a, LinkKind::Caused, brief),
+            (c, LinkKind::Implements, a),
+            (d, LinkKind::Related, a),
+        ] {
+            assert!(store.link(link(from, kind, to), &Viewer::OWNER, NOW).unwrap());
+        }
+        let linked = |direction, kind, limit| {
+            let found = store.view().linked(a, direction, kind, &Viewer::OWNER, limit, NOW + 1).unwrap().unwrap();
+            found.into_iter().map(|linked| (linked.kind, linked.record.id)).collect::<Vec<_>>()
+        };
+        let from = [(LinkKind::Caused, d), (LinkKind::Related, b), (LinkKind::Related, c)];
+        assert_eq!(linked(Direction::Forward, None, 9), from);
+        assert_eq!(linked(Direction::Forward, Some(LinkKind::Related), 9), from[1..]);
+        assert_eq!(linked(Direction::Forward, Some(LinkKind::Related), 1), from[1..2]);
+        assert_eq!(linked(Direction::Forward, Some(LinkKind::Contradicts), 9), []);
+        let to = [(LinkKind::Related, d), (LinkKind::Implements, c)];
+        assert_eq!(linked(Direction::Backward, None, 9), to);
+        assert_eq!(linked(Direction::Backward, Some(LinkKind::Implements), 9), to[1..]);
+        assert_eq!(linked(Direction::Both, None, 4), [&from[..], &to[..1]].concat());
+        assert_eq!(store.view().linked(99, Direction::Both, None, &Viewer::OWNER, 9, NOW).unwrap(), None);
     }
 
     #[test]

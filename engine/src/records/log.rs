@@ -11,18 +11,24 @@
 //!
 //! No payload holds any text, so a text that is purged from its record is purged from the log.
 
+use std::thread;
+use std::time::Instant;
+
 use bincode::config::{Configuration, Fixint, LittleEndian};
 use bincode::{Decode, Encode};
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::embeddings::ModelId;
-use super::store::Reader;
+use super::reading::Reader;
 use super::{Records, schema};
 use crate::error::{Error, Result};
 use crate::types::{RecordId, Seq};
 
 const BYTES: Configuration<LittleEndian, Fixint> =
     bincode::config::standard().with_little_endian().with_fixed_int_encoding();
+
+/// Entries removed in one transaction.
+const TRIMMED_AT_ONCE: Seq = 2_000;
 
 /// One change to a record that the indexes must follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,17 +146,31 @@ pub(super) fn tail(reader: &Reader, after: Seq, limit: usize) -> Result<Vec<LogE
 
 impl Records {
     /// Forgets the entries up to `up_to`, which every index has made durable. An index that is further behind must be
-    /// rebuilt from the records.
+    /// rebuilt from the records. Of many entries some at a time, so that nobody who writes waits for all of them.
     pub fn trim_log(&self, up_to: Seq) -> Result<()> {
         if trimmed_to(&*self.reader()?)? >= up_to {
             return Ok(());
         }
-        self.write(|tx| {
-            let up_to = as_stored(up_to.min(head(tx)?));
-            tx.prepare_cached("DELETE FROM sync_log WHERE seq <= ?")?.execute([up_to])?;
-            tx.prepare_cached("UPDATE meta SET value = max(value, ?) WHERE key = 'trimmed_to'")?.execute([up_to])?;
-            Ok(())
-        })
+        loop {
+            let started = Instant::now();
+            let is_done = self.write(|tx| {
+                let up_to = up_to.min(head(tx)?);
+                let last = tx
+                    .prepare_cached("SELECT seq FROM sync_log WHERE seq <= ?1 ORDER BY seq LIMIT 1 OFFSET ?2")?
+                    .query_row((as_stored(up_to), as_stored(TRIMMED_AT_ONCE - 1)), |row| row.get::<_, i64>(0))
+                    .optional()?;
+                let step = last.map_or(up_to, i64::unsigned_abs);
+                tx.prepare_cached("DELETE FROM sync_log WHERE seq <= ?")?.execute([as_stored(step)])?;
+                tx.prepare_cached("UPDATE meta SET value = max(value, ?) WHERE key = 'trimmed_to'")?
+                    .execute([as_stored(step)])?;
+                Ok(step >= up_to)
+            })?;
+            if is_done {
+                return Ok(());
+            }
+            // Half of the time is for those who write.
+            thread::sleep(started.elapsed());
+        }
     }
 }
 
@@ -210,6 +230,21 @@ mod tests {
         again.add(&new("four"), NOW).unwrap();
         assert_eq!(again.head().unwrap(), 4);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    /// To remove a million entries takes a second, and whoever saves a memory would wait for it.
+    #[test]
+    fn a_long_log_is_trimmed_some_entries_at_a_time() {
+        let store = Store::new();
+        store.sql(&format!(
+            "WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < {TRIMMED_AT_ONCE} * 5 / 2)
+             INSERT INTO sync_log (op, record_id, payload) SELECT 2, n, zeroblob(16) FROM n"
+        ));
+        let transactions = store.count_commits(|| store.trim_log(Seq::MAX).unwrap());
+        assert_eq!(transactions, 3);
+        let snapshot = store.view();
+        assert_eq!((snapshot.trimmed_to(), snapshot.head()), (TRIMMED_AT_ONCE * 5 / 2, TRIMMED_AT_ONCE * 5 / 2));
+        assert_eq!(snapshot.tail(0, usize::MAX).unwrap(), []);
     }
 
     #[test]

@@ -6,8 +6,11 @@
 //! | file | job |
 //! |---|---|
 //! | `schema.rs` | the tables, on one page; migrations; whose database this is |
+//! | `shape.rs` | whether a database has those tables and nothing else |
 //! | `folder.rs` | makes the store's folder and file, private to the user |
 //! | `store.rs` | [`Records`]: its connections, and transactions on them |
+//! | `reading.rs` | the connections that read, also of a store that cannot be written |
+//! | `place.rs` | whether the files are still those that were opened |
 //! | `write.rs` | add, delete |
 //! | `change.rs` | update, and back to an earlier version |
 //! | `history.rs` | the versions of a record |
@@ -31,7 +34,8 @@
 //! | `names.rs` | the names in use: projects, and tags |
 //! | `export.rs` | records with all that belongs to them, for another store |
 //! | `import.rs` | and from one |
-//! | `stats.rs` | totals and counts |
+//! | `tally.rs` | totals that are kept, not counted |
+//! | `stats.rs` | what a store holds, in numbers |
 //! | `backup.rs` | a whole database into one file, and back |
 //! | `space.rs` | gives the room of what was deleted back |
 //! | `integrity.rs` | proves that the database keeps its own rules |
@@ -54,11 +58,14 @@ mod links;
 mod log;
 mod names;
 mod next_model;
+mod place;
 mod purge;
 mod purging;
+mod reading;
 mod row;
 mod salvage;
 mod schema;
+mod shape;
 mod snapshot;
 mod sought;
 mod space;
@@ -66,6 +73,7 @@ mod stats;
 mod store;
 mod substring;
 mod superseded;
+mod tally;
 #[cfg(test)]
 mod testing;
 mod traces;

@@ -1,6 +1,6 @@
 //! Removes records and texts, and marks in each of its transactions that their traces are to be removed (`purging.rs`).
 
-use memorist_index::crash;
+use memorist_durable::crash;
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
@@ -48,6 +48,9 @@ impl Removed {
 impl Records {
     /// Removes the records and versions that are to be forgotten, of what `viewer` sees, from the tables, in short
     /// transactions. What others write meanwhile may stay, and so does what was searched for ([`Self::purge_queries`]).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) names a record that `viewer` sees and may not change.
     pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
         match purge {
             Purge::Ids(ids) => self.purge_ids(ids, viewer, progress),
@@ -60,7 +63,7 @@ impl Records {
         for step in ids.chunks(STEP) {
             self.purge_step(&mut removed, |tx, removed| {
                 for &id in step {
-                    if !is_seen(tx, id, viewer)? {
+                    if !row::may_change(tx, id, viewer)? {
                         continue;
                     }
                     seek_texts(tx, id, &mut removed.sought)?;
@@ -81,7 +84,7 @@ impl Records {
         for step in steps(&records) {
             self.purge_step(&mut removed, |tx, removed| {
                 for &id in &step {
-                    if is_seen(tx, id, viewer)? {
+                    if row::may_change(tx, id, viewer)? {
                         forget(tx, id, needle, removed)?;
                     }
                 }
@@ -92,7 +95,8 @@ impl Records {
         Ok(removed)
     }
 
-    /// Removes the searches for a text that is to be forgotten from the access log, of records that `viewer` sees.
+    /// Removes the searches for a text that is to be forgotten from the access log, of records that `viewer` may change:
+    /// the log keeps the queries of those who may only read a record without their text.
     pub fn purge_queries(
         &self,
         text: &str,
@@ -141,13 +145,13 @@ impl Records {
         Ok(records)
     }
 
-    /// The entries of the access log that have the text.
+    /// The entries of the access log that have the text, of records that `viewer` may change.
     fn askers(&self, needle: &Needle, viewer: &Viewer, progress: &dyn Progress) -> Result<RoaringTreemap> {
         let asked = "SELECT a.id AS id, a.query_text, s.agent, s.project FROM access_log a
              JOIN records r ON r.id = a.record_id JOIN scopes s ON s.id = r.scope_id WHERE a.query_text IS NOT NULL";
         let in_query = |row: &Row<'_>| {
             let scope = Scope { agent: row.get("agent")?, project: row.get("project")? };
-            Ok(viewer.sees(&scope) && needle.is_in(&row.get::<_, String>("query_text")?))
+            Ok(viewer.changes(&scope) && needle.is_in(&row.get::<_, String>("query_text")?))
         };
         self.ids(asked, in_query, progress)
     }
@@ -171,10 +175,6 @@ impl Records {
         }
         Ok(ids)
     }
-}
-
-fn is_seen(tx: &Transaction<'_>, id: RecordId, viewer: &Viewer) -> Result<bool> {
-    Ok(row::scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)))
 }
 
 /// Removes a record that has the text, or its versions that have it.

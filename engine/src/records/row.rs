@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use ulid::Ulid;
 
 use crate::body::Body;
@@ -85,6 +85,11 @@ pub(super) fn kind_code(kind: Kind) -> i64 {
     kind as i64
 }
 
+/// The same of several, for a list in SQL.
+pub(super) fn kind_codes(kinds: &[Kind]) -> String {
+    kinds.iter().map(|&kind| kind_code(kind).to_string()).collect::<Vec<_>>().join(", ")
+}
+
 /// The column value of some tags.
 pub(super) fn tags_json(tags: &[String]) -> Option<String> {
     (!tags.is_empty()).then(|| serde_json::Value::from(tags).to_string())
@@ -136,11 +141,21 @@ pub(super) fn live(tx: &Transaction<'_>, id: RecordId, viewer: &Viewer, now: Mil
 }
 
 /// The scope of a record, where there is one of this id.
-pub(super) fn scope_of(tx: &Transaction<'_>, id: RecordId) -> Result<Option<Scope>> {
-    let mut statement = tx
+pub(super) fn scope_of(conn: &Connection, id: RecordId) -> Result<Option<Scope>> {
+    let mut statement = conn
         .prepare_cached("SELECT s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id WHERE r.id = ?")?;
     let scope = statement.query_row([id], |row| Ok(Scope { agent: row.get(0)?, project: row.get(1)? }));
     Ok(scope.optional()?)
+}
+
+/// Whether there is a record of this id, expired or not, that `viewer` sees.
+///
+/// # Errors
+/// [`Error::Invalid`](crate::Error::Invalid) when `viewer` sees it and may not change it.
+pub(super) fn may_change(conn: &Connection, id: RecordId, viewer: &Viewer) -> Result<bool> {
+    let scope = scope_of(conn, id)?.filter(|scope| viewer.sees(scope));
+    scope.as_ref().map_or(Ok(()), |scope| viewer.check_change(id, scope))?;
+    Ok(scope.is_some())
 }
 
 #[cfg(test)]

@@ -12,13 +12,16 @@
 //! | `versions` | an earlier version of one, whole; goes when the record goes |
 //! | `scopes` | an (agent, project) pair; row 1 is global (both null) |
 //! | `links` | one link from a memory to another; goes when either goes |
-//! | `tallies` | how many records of a scope, kind and importance there are; kept by triggers |
+//! | `tallies` | totals of the records of one scope, kind and importance; kept by triggers (`tally.rs`) |
 //! | `record_tags` | one tag of one record; derived from `records.tags` by triggers |
 //! | `models` | an embedding model: two rows are never comparable |
 //! | `embeddings` | the vector of one text under one model, `f32` little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `log.rs` |
-//! | `meta` | `store_id` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
+//!
+//! `lineage` tells a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
+//! a lineage. Where it is missing, `store_id` is the lineage.
 //!
 //! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
 //! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purging.rs`).
@@ -45,19 +48,36 @@
 //! `meta.model` is missing until a text is embedded. `meta.next_model` is there while the store changes to another
 //! model (`next_model.rs`): its embeddings are gathered beside those in use. No third model has any.
 //!
-//! `records_by_kind` covers both the totals and every filter but tags, so that neither reads a text.
+//! `records_by_kind` covers every filter but tags, so that none reads a text. `records_by_scope` ends with the id, and so
+//! has the newest records of a scope, kind and importance in order.
+//!
+//! # Versions
+//!
+//! | version | adds |
+//! |---|---|
+//! | 1 | records, versions, embeddings, the access log, the sync log |
+//! | 2 | links, features, conversations that repeat a text, a count per scope, kind and importance |
+//! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
+//!
+//! A store of an older version is brought up to date when it is opened. One whose tables are not exactly those of its
+//! version is refused (`shape.rs`).
 
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, ffi};
 
+use super::shape;
+use super::tally::counted;
+
 use crate::error::{Error, Result};
+use crate::holders::{self, Holder};
+use crate::paths::companions;
 
 /// `MMRS`, in the database's header.
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 2] = [FIRST, SECOND];
+pub(super) const MIGRATIONS: [&str; 3] = [FIRST, SECOND, THIRD];
 
 const FIRST: &str = r"
 CREATE TABLE meta (
@@ -237,13 +257,67 @@ WHEN (new.scope_id, new.kind, new.importance) <> (old.scope_id, old.kind, old.im
 END;
 ";
 
+/// Totals that are kept instead of counted; indexes that have in order what a digest lists.
+const THIRD: &str = concat!(
+    r"
+DROP INDEX records_by_scope;
+CREATE INDEX records_by_scope ON records (scope_id, kind, importance, created_at, id, expires_at);
+CREATE INDEX patterns_by_use ON records (scope_id, access_count, created_at, id, expires_at) WHERE kind = 7;
+
+DROP TRIGGER tally_of_new_record;
+DROP TRIGGER tally_of_deleted_record;
+DROP TRIGGER tally_of_changed_record;
+DROP TABLE tallies;
+CREATE TABLE tallies (
+    scope_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    importance INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    waiting INTEGER NOT NULL, -- for an embedding
+    accesses INTEGER NOT NULL,
+    confidence INTEGER NOT NULL, -- in billionths: sums of fractions would drift
+    PRIMARY KEY (scope_id, kind, importance)
+) STRICT, WITHOUT ROWID;
+INSERT INTO tallies ",
+    counted!(),
+    r";
+CREATE TRIGGER tally_of_new_record AFTER INSERT ON records BEGIN
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1, new.embedding_id IS NULL,
+            min(max(new.access_count, 0), 4294967295), CAST(round(new.confidence * 1000000000) AS INTEGER))
+        ON CONFLICT DO UPDATE SET records = records + 1, waiting = waiting + excluded.waiting,
+            accesses = accesses + excluded.accesses, confidence = confidence + excluded.confidence;
+END;
+CREATE TRIGGER tally_of_deleted_record AFTER DELETE ON records BEGIN
+    UPDATE tallies SET records = records - 1, waiting = waiting - (old.embedding_id IS NULL),
+            accesses = accesses - min(max(old.access_count, 0), 4294967295),
+            confidence = confidence - CAST(round(old.confidence * 1000000000) AS INTEGER)
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+END;
+CREATE TRIGGER tally_of_changed_record
+AFTER UPDATE OF scope_id, kind, importance, confidence, access_count, embedding_id ON records
+WHEN (new.scope_id, new.kind, new.importance, new.confidence, new.access_count, new.embedding_id IS NULL)
+    <> (old.scope_id, old.kind, old.importance, old.confidence, old.access_count, old.embedding_id IS NULL) BEGIN
+    UPDATE tallies SET records = records - 1, waiting = waiting - (old.embedding_id IS NULL),
+            accesses = accesses - min(max(old.access_count, 0), 4294967295),
+            confidence = confidence - CAST(round(old.confidence * 1000000000) AS INTEGER)
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1, new.embedding_id IS NULL,
+            min(max(new.access_count, 0), 4294967295), CAST(round(new.confidence * 1000000000) AS INTEGER))
+        ON CONFLICT DO UPDATE SET records = records + 1, waiting = waiting + excluded.waiting,
+            accesses = accesses + excluded.accesses, confidence = confidence + excluded.confidence;
+END;
+"
+);
+
 /// Makes a new database ours, or brings one of ours up to date. Refuses every other file. Returns the store's id.
 pub(super) fn prepare(conn: &mut Connection, path: &Path) -> Result<String> {
     let refuse = |error| open_error(path, error);
-    if check_owner(conn, path)? < MIGRATIONS.len() {
+    if check(conn, path, shape::REPAIR)? < MIGRATIONS.len() {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refuse)?;
         // Asked again behind the lock: another process may have been first.
-        for (version, migration) in MIGRATIONS.iter().enumerate().skip(version_of(&tx, path)?) {
+        let version = version_of(&tx, path)?;
+        shape::check(&tx, version, path, shape::REPAIR)?;
+        for (version, migration) in MIGRATIONS.iter().enumerate().skip(version) {
             tx.execute_batch(migration).map_err(refuse)?;
             tx.pragma_update(None, "user_version", version as i64 + 1).map_err(refuse)?;
         }
@@ -252,14 +326,42 @@ pub(super) fn prepare(conn: &mut Connection, path: &Path) -> Result<String> {
             .map_err(refuse)?;
         tx.commit().map_err(refuse)?;
     }
-    let store_id = conn.query_row("SELECT value FROM meta WHERE key = 'store_id'", [], |row| row.get(0)).optional();
-    store_id.map_err(refuse)?.ok_or_else(|| damaged(path, "its store_id is missing"))
+    store_id(conn, path)
 }
 
-/// How many migrations the database has seen; an error when it is not ours. Changes nothing.
+/// The lineage of the store with this id.
+pub(super) fn lineage(conn: &Connection, store_id: &str, path: &Path) -> Result<String> {
+    let lineage = conn.query_row("SELECT value FROM meta WHERE key = 'lineage'", [], |row| row.get(0)).optional();
+    Ok(lineage.map_err(|error| open_error(path, error))?.unwrap_or_else(|| store_id.to_owned()))
+}
+
+/// Sets this copy apart from the store that it was copied from.
+pub(super) fn begin_lineage(conn: &Connection) -> rusqlite::Result<()> {
+    let lineage = ulid::Ulid::generate().to_string();
+    conn.execute("INSERT OR REPLACE INTO meta VALUES ('lineage', ?)", [lineage]).map(drop)
+}
+
+/// The id of a store.
+pub(super) fn store_id(conn: &Connection, path: &Path) -> Result<String> {
+    let store_id = conn.query_row("SELECT value FROM meta WHERE key = 'store_id'", [], |row| row.get(0)).optional();
+    let store_id = store_id.map_err(|error| open_error(path, error))?;
+    store_id.ok_or_else(|| damaged(path, "its store_id is missing"))
+}
+
+/// How many migrations the database has seen; an error when it is not ours, whatever tables it has. Changes nothing.
 pub(super) fn check_owner(conn: &Connection, path: &Path) -> Result<usize> {
     // One view: another process may be creating the store at this moment.
     version_of(&*conn.unchecked_transaction().map_err(|error| open_error(path, error))?, path)
+}
+
+/// The same, and an error that ends with `way_out` when its tables are not those of its version.
+pub(super) fn check(conn: &Connection, path: &Path, way_out: &str) -> Result<usize> {
+    // The caller may have a view already.
+    let view = conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose();
+    let _view = view.map_err(|error| open_error(path, error))?;
+    let version = version_of(conn, path)?;
+    shape::check(conn, version, path, way_out)?;
+    Ok(version)
 }
 
 fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
@@ -305,9 +407,20 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
             store("the file or its folder cannot be written; mend its permissions, or choose another folder")
         }
         ffi::SQLITE_FULL => store("the disk is full; make room and try again"),
-        ffi::SQLITE_BUSY => store("another program has kept it locked; close that program and try again"),
+        ffi::SQLITE_BUSY => held(path),
         _ => Error::Sqlite(error),
     }
+}
+
+/// The byte of the shared-memory file that a writer of the write-ahead log keeps locked.
+/// See <https://sqlite.org/walformat.html#wal_locks>.
+const WRITE_LOCK: u64 = 120;
+
+/// Others keep the database locked, for longer than anybody waits.
+pub(super) fn held(path: &Path) -> Error {
+    let [_, shared_memory, _] = companions(path);
+    let holder = Holder::of_byte(&shared_memory, WRITE_LOCK);
+    holders::held(&format!("the right to write to {}", path.display()), holder.as_ref())
 }
 
 /// The database contradicts itself.
@@ -318,7 +431,7 @@ pub(super) fn damaged(path: &Path, what: &str) -> Error {
     )
 }
 
-fn database_error(path: &Path, why: impl Into<String>) -> Error {
+pub(super) fn database_error(path: &Path, why: impl Into<String>) -> Error {
     Error::Database { path: path.to_owned(), why: why.into() }
 }
 
@@ -327,12 +440,12 @@ mod tests {
     use std::fs;
 
     use super::super::testing::{NOW, Store, new};
-    use super::{APPLICATION_ID, FIRST};
+    use super::{APPLICATION_ID, FIRST, SECOND};
     use crate::error::Error;
     use crate::paths::StorePaths;
     use crate::records::Records;
     use crate::text;
-    use crate::types::Viewer;
+    use crate::types::{Filter, NewRecord, Viewer};
 
     /// Opens a store whose database is this file. Returns what is said, and checks that the file is left as it was.
     fn refusal(database: &[u8]) -> String {
@@ -391,8 +504,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 3"));
-        assert!(message.contains("newer memorist (format 3, this one reads up to 2); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 4"));
+        assert!(message.contains("newer memorist (format 4, this one reads up to 3); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.
@@ -418,6 +531,35 @@ mod tests {
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
         assert!(!records.add(&new("old"), NOW).unwrap().created);
         assert!(records.add(&new("newer"), NOW).unwrap().created);
+    }
+
+    /// A store of the version before: its totals are counted once, as it is opened.
+    #[test]
+    fn a_store_of_the_second_version_gets_its_totals() {
+        let store = Store::new();
+        let news: Vec<_> = (0..30).map(|n| NewRecord { importance: 1 + n % 3, ..new(&n.to_string()) }).collect();
+        store.add_batch(&news, NOW).unwrap();
+        let kept = store.close();
+        let paths = StorePaths::new(kept.path());
+        let copy = tempfile::tempdir().unwrap();
+        let old = StorePaths::new(copy.path());
+        let made = rusqlite::Connection::open(old.database()).unwrap();
+        made.execute_batch(&format!(
+            "{FIRST}{SECOND} DELETE FROM scopes; PRAGMA application_id = {APPLICATION_ID};
+             PRAGMA user_version = 2; INSERT INTO meta VALUES ('store_id', '01J00000000000000000000000')"
+        ))
+        .unwrap();
+        made.execute("ATTACH ? AS new", [paths.database().to_str().unwrap()]).unwrap();
+        for table in ["scopes", "records", "sync_log"] {
+            made.execute(&format!("INSERT INTO {table} SELECT * FROM new.{table}"), []).unwrap();
+        }
+        made.execute("UPDATE records SET access_count = 9223372036854775807 WHERE id < 3", []).unwrap();
+        drop(made);
+        let records = Records::open(&old).unwrap();
+        let stats = records.snapshot().unwrap().stats(&Filter::default(), NOW).unwrap();
+        assert_eq!((stats.total, stats.avg_importance, stats.pending_embeddings), (30, 2.0, 30));
+        assert!(records.recount().unwrap(), "the counts that are out of range");
+        assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use rusqlite::{Connection, Params};
 
 use super::filter::Condition;
 use super::log::{self, LogEntry};
+use super::reading::Reader;
 use super::row::{self, select_records};
-use super::store::Reader;
 use crate::error::Result;
 use crate::types::{ListQuery, Millis, Record, RecordId, Seq};
 
@@ -29,6 +29,15 @@ impl Snapshot {
 
     pub(super) fn conn(&self) -> &Connection {
         &self.reader
+    }
+
+    /// Checks, after a long read, that it was of one moment. Only a store that cannot be written here, and that somebody
+    /// else wrote to meanwhile, fails.
+    ///
+    /// # Errors
+    /// [`Store`](crate::Error::Store) says so.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.reader.check_unchanged()
     }
 
     /// The newest sequence number of the sync log, 0 for none.
@@ -66,7 +75,7 @@ impl Snapshot {
 
     /// A page of the live records that pass the filter, in the order of their ids.
     pub fn list(&self, query: &ListQuery, now: Millis) -> Result<Vec<Record>> {
-        let Condition { sql, mut values } = Condition::new(&query.filter, now);
+        let Condition { sql, mut values } = listed(query, now);
         let (beyond, order) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
         let after = if query.newest_first && query.after == 0 { RecordId::MAX } else { query.after };
         values.extend([after.into(), stored_limit(query.limit).into()]);
@@ -78,6 +87,14 @@ impl Snapshot {
         let mut statement = self.conn().prepare_cached(&sql)?;
         let records = statement.query_map(rusqlite::params_from_iter(values), row::to_record)?;
         Ok(records.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// How many records the pages of a list have together.
+    pub fn list_count(&self, query: &ListQuery, now: Millis) -> Result<u64> {
+        let Condition { sql, values } = listed(query, now);
+        // Kinds come first in this index, and most of what is asked is in it.
+        let sql = format!("SELECT count(*) FROM records r INDEXED BY records_by_kind WHERE {sql}");
+        self.count(&sql, rusqlite::params_from_iter(values))
     }
 
     /// At most `limit` ids of live records above `after`, ascending: to walk over all of them.
@@ -104,6 +121,17 @@ impl Snapshot {
         }
         Ok(ids)
     }
+}
+
+/// What a list shows, on whatever page.
+fn listed(query: &ListQuery, now: Millis) -> Condition {
+    let mut condition = Condition::new(&query.filter, now);
+    if !query.plain.is_empty() {
+        let kinds = row::kind_codes(&query.plain);
+        // The body last: it is not in the index.
+        condition.sql.push_str(&format!(" AND (r.kind NOT IN ({kinds}) OR r.body IS NULL)"));
+    }
+    condition
 }
 
 pub(super) fn stored_limit(limit: usize) -> i64 {

@@ -1,11 +1,17 @@
-//! Totals: what a store holds, told without reading a text.
+//! What a store holds, in numbers.
+
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Params, params_from_iter};
 
 use super::filter::Condition;
+use super::tally::{self, BILLIONTHS, MOST_ACCESSES, Tally};
 use super::{Snapshot, row};
 use crate::error::Result;
-use crate::types::{Filter, Kind, Millis, Stats};
+use crate::types::{Filter, Millis, Stats};
+
+/// When the first and the last record was made.
+type Span = (Option<Millis>, Option<Millis>);
 
 /// How many rows of each sort there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,50 +32,102 @@ pub struct Counts {
     pub log_entries: u64,
 }
 
+/// The sum of a number over tallies. Tampered ones may be too large to add.
+fn total(tallies: &[Tally], number: impl Fn(&Tally) -> u64) -> u64 {
+    tallies.iter().map(number).fold(0, u64::saturating_add)
+}
+
 impl Snapshot {
     /// What the store holds of the records that pass the filter.
     pub fn stats(&self, filter: &Filter, now: Millis) -> Result<Stats> {
-        let Condition { sql, values } = Condition::new(filter, now);
-        let mut statement = self.conn().prepare_cached(&format!(
-            "SELECT kind, count(*), sum(importance), sum(confidence), sum(access_count), min(created_at), max(created_at)
-             FROM records r INDEXED BY records_by_kind WHERE {sql} GROUP BY kind"
-        ))?;
-        let mut rows = statement.query(params_from_iter(values.iter()))?;
-        let mut by_kind: Vec<(Kind, u64)> = Vec::new();
-        let (mut total, mut importance, mut confidence, mut accesses) = (0, 0.0, 0.0, 0);
-        let (mut oldest, mut newest) = (None, None);
-        while let Some(row) = rows.next()? {
-            let count = row.get::<_, i64>(1)?.unsigned_abs();
-            by_kind.push((row::to_kind(row, 0)?, count));
-            total += count;
-            importance += row.get::<_, i64>(2)? as f64;
-            confidence += row.get::<_, f64>(3)?;
-            accesses += row.get::<_, i64>(4)?.unsigned_abs();
-            let (first, last): (Millis, Millis) = (row.get(5)?, row.get(6)?);
-            oldest = Some(oldest.map_or(first, |oldest: Millis| oldest.min(first)));
-            newest = Some(newest.map_or(last, |newest: Millis| newest.max(last)));
+        let (tallies, (oldest, newest)) = if tally::answers(filter) {
+            (self.tallies(filter, None, now)?, self.span(filter, now)?)
+        } else {
+            self.counted(filter, now)?
+        };
+        let sum = |number: fn(&Tally) -> u64| total(&tallies, number);
+        let mut by_kind = BTreeMap::new();
+        for tally in &tallies {
+            let records: &mut u64 = by_kind.entry(tally.kind).or_default();
+            *records = records.saturating_add(tally.records);
         }
+        let total = sum(|tally| tally.records);
         let mean = |sum: f64| if total == 0 { 0.0 } else { sum / total as f64 };
         Ok(Stats {
             total,
-            by_kind,
-            avg_importance: mean(importance),
-            avg_confidence: mean(confidence),
-            total_accesses: accesses,
+            by_kind: by_kind.into_iter().collect(),
+            avg_importance: mean(sum(|tally| tally.importance.unsigned_abs().saturating_mul(tally.records)) as f64),
+            avg_confidence: mean(sum(|tally| tally.confidence) as f64 / BILLIONTHS),
+            total_accesses: sum(|tally| tally.accesses),
             oldest,
             newest,
-            pending_embeddings: self.count(
-                &format!(
-                    "SELECT count(*) FROM records r INDEXED BY records_pending WHERE embedding_id IS NULL AND {sql}"
-                ),
-                params_from_iter(values.iter()),
-            )?,
+            pending_embeddings: sum(|tally| tally.waiting),
         })
+    }
+
+    /// The totals where `tallies` cannot tell them, and when the first and the last record was made.
+    fn counted(&self, filter: &Filter, now: Millis) -> Result<(Vec<Tally>, Span)> {
+        let Condition { sql, values } = Condition::new(filter, now);
+        let waiting = format!(
+            "SELECT kind, importance, count(*) FROM records r INDEXED BY records_pending
+             WHERE embedding_id IS NULL AND {sql} GROUP BY kind, importance"
+        );
+        let mut statement = self.conn().prepare_cached(&waiting)?;
+        let waiting = statement.query_map(params_from_iter(values.iter()), |row| {
+            Ok(((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?), row.get::<_, i64>(2)?.unsigned_abs()))
+        })?;
+        let waiting = waiting.collect::<rusqlite::Result<HashMap<_, _>>>()?;
+        let mut statement = self.conn().prepare_cached(&format!(
+            "SELECT kind, importance, count(*), sum(min(max(access_count, 0), {MOST_ACCESSES})),
+                 sum(CAST(round(confidence * {BILLIONTHS:.0}) AS INTEGER)), min(created_at), max(created_at)
+             FROM records r INDEXED BY records_by_kind WHERE {sql} GROUP BY kind, importance"
+        ))?;
+        let mut rows = statement.query(params_from_iter(values.iter()))?;
+        let (mut tallies, mut span) = (Vec::new(), (None, None));
+        while let Some(row) = rows.next()? {
+            let number = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.unsigned_abs());
+            let importance = row.get(1)?;
+            tallies.push(Tally {
+                kind: row::to_kind(row, 0)?,
+                importance,
+                records: number(2)?,
+                waiting: waiting.get(&(row.get(0)?, importance)).copied().unwrap_or(0),
+                accesses: number(3)?,
+                confidence: number(4)?,
+            });
+            let (first, last): (Millis, Millis) = (row.get(5)?, row.get(6)?);
+            span.0 = Some(span.0.map_or(first, |oldest: Millis| oldest.min(first)));
+            span.1 = Some(span.1.map_or(last, |newest: Millis| newest.max(last)));
+        }
+        Ok((tallies, span))
+    }
+
+    /// When the first and the last live record was made that passes a filter which `tallies` can answer.
+    fn span(&self, filter: &Filter, now: Millis) -> Result<Span> {
+        let Condition { sql, values } = tally::tallied(filter, None);
+        let live = Condition::live("x", now);
+        let at_end = |order| {
+            format!(
+                "(SELECT x.created_at FROM records x INDEXED BY records_by_scope
+                  WHERE x.scope_id = r.scope_id AND x.kind = r.kind AND x.importance = r.importance AND {}
+                  ORDER BY x.created_at {order}, x.id {order} LIMIT 1)",
+                live.sql
+            )
+        };
+        let sql = format!("SELECT min({}), max({}) FROM tallies r WHERE {sql}", at_end("ASC"), at_end("DESC"));
+        let values = [live.values.clone(), live.values, values].concat();
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        Ok(statement.query_row(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
     /// How many live records there are.
     pub fn live_count(&self, now: Millis) -> Result<u64> {
-        self.count("SELECT count(*) FROM records WHERE expires_at IS NULL OR expires_at > ?", [now])
+        Ok(total(&self.tallies(&Filter::default(), None, now)?, |tally| tally.records))
+    }
+
+    /// How many live records wait for their embedding.
+    pub fn pending_count(&self, now: Millis) -> Result<u64> {
+        Ok(total(&self.tallies(&Filter::default(), None, now)?, |tally| tally.waiting))
     }
 
     /// How many rows of each sort there are.
@@ -79,22 +137,13 @@ impl Snapshot {
         let live = all("records")? - expired;
         Ok(Counts {
             live,
-            embedded: live - self.pending_count(now, u64::MAX)?,
+            embedded: live - self.pending_count(now)?,
             expired,
             versions: all("versions")?,
             embeddings: all("embeddings")?,
             accesses: all("access_log")?,
             log_entries: all("sync_log")?,
         })
-    }
-
-    /// How many live records wait for their embedding, counted up to `at_most`.
-    pub fn pending_count(&self, now: Millis, at_most: u64) -> Result<u64> {
-        self.count(
-            "SELECT count(*) FROM (SELECT 1 FROM records INDEXED BY records_pending
-             WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?) LIMIT ?)",
-            [now, i64::try_from(at_most).unwrap_or(i64::MAX)],
-        )
     }
 
     pub(super) fn count(&self, sql: &str, values: impl Params) -> Result<u64> {
@@ -105,10 +154,13 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::super::testing::{NOW, Store, model, new};
     use super::super::{Access, AccessKind};
     use super::*;
-    use crate::types::{NewRecord, RecordUpdate, Viewer};
+    use crate::types::{DigestQuery, Kind, NewRecord, RecordUpdate, Scope, Viewer};
 
     #[test]
     fn an_empty_store_has_no_times_and_no_means() {
@@ -160,5 +212,91 @@ mod tests {
             Counts { live: 3, embedded: 1, expired: 1, versions: 1, embeddings: 1, accesses: 4, log_entries: 6 };
         assert_eq!(store.view().counts(NOW + 10).unwrap(), counts);
         assert_eq!(store.view().stats(&Filter::default(), NOW).unwrap().total, 4);
+    }
+
+    /// What is kept is what counting finds, for whoever looks, whatever has been done.
+    #[test]
+    fn totals_that_are_kept_are_those_that_counting_finds() {
+        let store = Store::new();
+        let model = store.model(&model(1)).unwrap();
+        for at in 0..60_i64 {
+            let scope = Scope { agent: (at % 3 == 0).then(|| "a".into()), project: (at % 2 == 0).then(|| "p".into()) };
+            let kind = Kind::ALL[at as usize % 5];
+            let expires_at = (at % 7 == 0).then_some(NOW + 5);
+            let confidence = at as f64 / 59.0;
+            let new =
+                NewRecord { kind, scope, expires_at, confidence, importance: 1 + at % 10, ..new(&at.to_string()) };
+            store.add(&new, NOW - at).unwrap();
+        }
+        let get = |id| Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+        store.record_access(&[get(1), get(8), get(8), get(15)], NOW).unwrap();
+        let waiting = store.pending(model, 20, NOW).unwrap();
+        let vectors: Vec<_> = waiting.iter().map(|waiting| (waiting.hash, vec![1.0])).collect();
+        store.store_embeddings(model, &vectors).unwrap();
+        for id in [2, 8, 30] {
+            let update = RecordUpdate { kind: Some(Kind::Skill), confidence: Some(0.3), ..RecordUpdate::default() };
+            store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
+            store.delete(id + 1, &Viewer::OWNER).unwrap();
+        }
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+        let viewers = [Viewer::OWNER, Viewer::in_project("p"), Viewer::of(&Scope::default())];
+        let kinds = [vec![], vec![Kind::Fact, Kind::Skill], vec![Kind::Chunk]];
+        for now in [NOW, NOW + 5] {
+            for viewer in &viewers {
+                for (kinds, min_importance) in kinds.iter().zip([None, Some(4), Some(1)]) {
+                    let kept = Filter { kinds: kinds.clone(), min_importance, ..Filter::of(viewer.clone()) };
+                    let counted = Filter { min_confidence: Some(0.0), ..kept.clone() };
+                    assert!(tally::answers(&kept) && !tally::answers(&counted));
+                    let view = store.view();
+                    let (kept, counted) = (view.stats(&kept, now).unwrap(), view.stats(&counted, now).unwrap());
+                    assert_eq!(kept, counted, "{viewer:?} {kinds:?}");
+                }
+            }
+        }
+        let view = store.view();
+        let live = "SELECT count(*) FROM records WHERE (expires_at IS NULL OR expires_at > ?)";
+        let count = |sql: &str| view.count(sql, [NOW + 5]).unwrap();
+        assert_eq!(view.live_count(NOW + 5).unwrap(), count(live));
+        assert_eq!(view.pending_count(NOW + 5).unwrap(), count(&format!("{live} AND embedding_id IS NULL")));
+    }
+
+    /// Neither statistics nor a digest look at the records one by one: SQLite counts the steps it takes.
+    #[test]
+    fn statistics_and_digests_of_ten_times_as_many_records_take_no_more_steps() {
+        let store = Store::new();
+        let steps = || {
+            let again = store.again();
+            let mut reader = again.reader().unwrap();
+            let steps = Arc::new(AtomicU64::new(0));
+            let counted = steps.clone();
+            let count = move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+                false
+            };
+            reader.conn_mut().progress_handler(10, Some(count)).unwrap();
+            let view = Snapshot::begin(reader).unwrap();
+            for viewer in [Viewer::OWNER, Viewer::in_project("p")] {
+                assert!(view.stats(&Filter::of(viewer.clone()), NOW).unwrap().total > 0);
+                let query = DigestQuery { viewer, ..DigestQuery::default() };
+                assert_eq!(view.digest(&query, &Default::default(), NOW).unwrap().key_decisions.len(), 5);
+            }
+            steps.load(Ordering::Relaxed)
+        };
+        let kinds = [Kind::Decision, Kind::Pattern, Kind::Bugfix, Kind::Fact];
+        let add = |range: std::ops::Range<usize>| {
+            let project = |at| Scope { agent: None, project: (at % 2 == 0).then(|| "p".into()) };
+            let one = |at: usize| NewRecord {
+                kind: kinds[at % 4],
+                importance: 1 + (at / 4 % 10) as i64,
+                scope: project(at / 40),
+                ..new(&at.to_string())
+            };
+            store.add_batch(&range.map(one).collect::<Vec<_>>(), NOW).unwrap();
+        };
+        add(0..800);
+        let few = steps();
+        add(800..8_000);
+        let many = steps();
+        assert!(many < few * 3 / 2, "{few} steps, then {many}");
     }
 }

@@ -9,23 +9,28 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, Row, Transaction, TransactionBehavior, ffi};
 
+use super::place::Place;
+use super::reading::{Reader, Readers};
 use super::row::{self, select_records};
-use super::{Snapshot, folder, log, schema, space, traces};
+use super::{Snapshot, folder, log, schema, shape, space, traces};
 use crate::error::{Error, Result};
 use crate::files::Stamp;
 use crate::paths::{StorePaths, companions};
 use crate::types::{Millis, Record, RecordId, Seq, Viewer};
 
-/// A write gives up after waiting this long for the writes of other processes.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// A write-ahead log of more bytes is emptied.
+/// A write gives up after waiting this long for other writes, of this process and of others. Clients of a server give up
+/// after 60 s, and a tool may write more than once.
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+/// A write-ahead log of fewer bytes is left as it is.
+const WORTH_COPYING: u64 = 1 << 20;
+/// One of more bytes is emptied.
 const LONG_WAL: u64 = 32 << 20;
 /// An access count is given up after this.
 const UNSYNCED_PATIENCE: Duration = Duration::from_millis(500);
-/// Reading connections kept open when nobody reads.
-const IDLE_READERS: usize = 4;
+/// A write empties the log itself only when it has more pages than this: the background thread is far behind.
+const PAGES_BEHIND: i64 = 4_000;
 /// Page cache of the writing connection, in KiB: the pages that a batch of a thousand changes. The others keep SQLite's
 /// 2 MiB: the operating system has the file in memory anyway, and many processes may have it open.
 const WRITER_CACHE: i64 = 8 << 10;
@@ -36,14 +41,22 @@ const STATEMENTS: usize = 64;
 pub struct Records {
     pub(super) path: PathBuf,
     store_id: String,
+    lineage: String,
+    /// `None` where the store cannot be written.
+    writing: Option<Writing>,
+    readers: Arc<Readers>,
+    place: Place,
+}
+
+/// The connections that write.
+struct Writing {
     writer: Mutex<Connection>,
     /// Writes what a power cut may take back: access counts. Used only while `writer` is held.
     unsynced: Mutex<Connection>,
-    readers: Arc<Readers>,
 }
 
 impl Records {
-    /// Opens the store, and creates it where there is none.
+    /// Opens the store, and creates it where there is none. One that cannot be written is opened for reading.
     ///
     /// # Errors
     /// [`Store`](crate::Error::Store) when the folder cannot be used, [`Database`](crate::Error::Database) when
@@ -53,7 +66,10 @@ impl Records {
         loop {
             folder::prepare(paths)?;
             let found = Stamp::of(&path);
-            let opened = Self::open_file(path.clone());
+            let mut opened = Self::open_file(path.clone());
+            if matches!(opened, Err(Error::Store { .. } | Error::Sqlite(_))) && !folder::can_be_written(paths.root()) {
+                opened = Self::open_to_read(path.clone());
+            }
             // A repair may have put another file in its place while we waited for its lock.
             if Stamp::of(&path) == found {
                 return opened;
@@ -64,12 +80,16 @@ impl Records {
     fn open_file(path: PathBuf) -> Result<Self> {
         let refuse = |error| schema::open_error(&path, error);
         let mut writer = connect(&path, PATIENCE).map_err(refuse)?;
+        if writer.is_readonly(MAIN_DB).map_err(refuse)? {
+            return Self::open_to_read(path);
+        }
         // Before anything is changed: is the file ours at all?
-        if schema::check_owner(&writer, &path)? == 0 {
+        if schema::check(&writer, &path, shape::REPAIR)? == 0 {
             space::prepare(&writer).map_err(refuse)?;
         }
         use_write_ahead_log(&writer).map_err(refuse)?;
         let store_id = schema::prepare(&mut writer, &path)?;
+        let lineage = schema::lineage(&writer, &store_id, &path)?;
         writer.pragma_update(None, "synchronous", "FULL").map_err(refuse)?;
         writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(refuse)?;
         let unsynced = connect(&path, UNSYNCED_PATIENCE).map_err(refuse)?;
@@ -80,16 +100,57 @@ impl Records {
         }
         Ok(Records {
             store_id,
-            writer: Mutex::new(writer),
-            unsynced: Mutex::new(unsynced),
-            readers: Arc::new(Readers { path: path.clone(), idle: Mutex::new(Vec::new()) }),
+            lineage,
+            writing: Some(Writing { writer: Mutex::new(writer), unsynced: Mutex::new(unsynced) }),
+            readers: Readers::new(path.clone(), true),
+            place: Place::of_all(&path),
             path,
         })
+    }
+
+    fn open_to_read(path: PathBuf) -> Result<Self> {
+        let place = Place::of_database(&path);
+        let readers = Readers::new(path.clone(), false);
+        let reader = readers.lend()?;
+        if schema::check(&reader, &path, shape::REPAIR)? < schema::MIGRATIONS.len() {
+            let why = "it is of an older format, and cannot be written to bring it up to date; open it once where it can \
+                       be written";
+            return Err(Error::Store { path, why: why.into() });
+        }
+        let store_id = schema::store_id(&reader, &path)?;
+        let lineage = schema::lineage(&reader, &store_id, &path)?;
+        drop(reader);
+        Ok(Records { store_id, lineage, writing: None, readers, place, path })
+    }
+
+    /// Whether the store can be written.
+    pub fn can_write(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    /// # Errors
+    /// [`Store`](crate::Error::Store) says why the store cannot be written.
+    pub fn require_writing(&self) -> Result<()> {
+        self.writing().map(drop)
+    }
+
+    fn writing(&self) -> Result<&Writing> {
+        let why = || {
+            let why = "it can only be read here, so nothing is saved or changed; make memory.db and its folder writable and \
+                       restart, or use another store";
+            Error::Store { path: self.path.clone(), why: why.into() }
+        };
+        self.writing.as_ref().ok_or_else(why)
     }
 
     /// The id that the store got when it was created (a ULID): two stores never share it, a copy does.
     pub fn store_id(&self) -> &str {
         &self.store_id
+    }
+
+    /// What an index belongs to: like the store's id, but a restored copy has another.
+    pub fn lineage(&self) -> &str {
+        &self.lineage
     }
 
     /// The newest sequence number of the sync log, also when its entry is trimmed already. 0 for a store never written.
@@ -114,38 +175,70 @@ impl Records {
     }
 
     pub(super) fn reader(&self) -> Result<Reader> {
-        let idle = self.readers.idle.lock().pop();
-        let conn = match idle {
-            Some(conn) => conn,
-            None => {
-                let conn = connect(&self.path, PATIENCE).map_err(|error| schema::open_error(&self.path, error))?;
-                conn.pragma_update(None, "query_only", true)?;
-                conn
-            }
-        };
-        Ok(Reader { conn: Some(conn), home: Arc::clone(&self.readers) })
+        let reader = self.readers.lend();
+        // Afterwards: a new connection is to whatever file is there now, or to none.
+        self.place.check()?;
+        reader
     }
 
     /// Runs `work` in a transaction that is on the disk when this returns, or was never there.
     pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        transact(&mut self.writer.lock(), work).map_err(|error| self.in_words(error))
+        let began = Instant::now();
+        let writing = self.writing()?;
+        self.place.check()?;
+        let conn = writing.writer.try_lock_for(PATIENCE);
+        let mut conn = conn.ok_or_else(|| schema::held(&self.path))?;
+        // Those who queue for the connection wait no longer in all than the first of them.
+        let left = PATIENCE.saturating_sub(began.elapsed());
+        let written = wait_at_most(&mut conn, left).map_err(Error::from).and_then(|()| transact(&mut conn, work));
+        let done = written.map_err(|error| self.in_words(error))?;
+        self.place.check()?;
+        Ok(done)
     }
 
-    /// Empties the write-ahead log when it is long: readers that overlap keep SQLite from doing so by itself. Waits a
-    /// moment for them, and else tries again another time.
+    /// Copies what the write-ahead log has into the database, which makes nobody wait, and empties the log when it is
+    /// long: readers that overlap keep SQLite from doing so by itself. Writes leave that to the background thread, which
+    /// calls this: the one that had to copy the pages of all before it took a second.
     pub fn shorten_wal(&self) -> Result<()> {
         let [wal, ..] = companions(&self.path);
-        if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > LONG_WAL) {
+        let length = std::fs::metadata(&wal).map_or(0, |wal| wal.len());
+        if self.can_write() && length > WORTH_COPYING && self.wal_is_copied()? && length > LONG_WAL {
             self.empty_wal()?;
         }
         Ok(())
     }
 
+    /// Copies what readers let it copy of the write-ahead log into the database, and makes nobody wait. Returns whether
+    /// that is all of it.
+    pub(super) fn wal_is_copied(&self) -> Result<bool> {
+        let reader = self.reader()?;
+        let numbers = |row: &Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+        let (all, copied) = reader.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], numbers)?;
+        Ok(all == copied)
+    }
+
     /// Empties the write-ahead log, unless readers or writers keep it for longer than a moment. Returns whether it did.
     pub(super) fn empty_wal(&self) -> Result<bool> {
+        let writing = self.writing()?;
+        self.place.check()?;
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let was_busy = self.unsynced.lock().query_row(checkpoint, [], |row| row.get::<_, bool>(0));
+        let was_busy = writing.unsynced.lock().query_row(checkpoint, [], |row| row.get::<_, bool>(0));
         was_busy.map(|busy| !busy).map_err(|error| self.in_words(error.into()))
+    }
+
+    /// How many transactions `work` commits.
+    #[cfg(test)]
+    pub(super) fn count_commits(&self, work: impl FnOnce()) -> usize {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let commits = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&commits);
+        let count = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        self.writing().unwrap().writer.lock().commit_hook(Some(count)).unwrap();
+        work();
+        commits.load(Ordering::Relaxed)
     }
 
     /// What stands in the way of a write, and the way out.
@@ -160,9 +253,13 @@ impl Records {
     /// Gives up soon when others write: nobody who reads shall wait for it.
     pub(super) fn write_unsynced<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
+        let writing = self.writing()?;
+        self.place.check()?;
         // Cheaper than to meet the other connection in SQLite's lock.
-        let _queue = self.writer.try_lock_for(UNSYNCED_PATIENCE).ok_or_else(busy)?;
-        transact(&mut self.unsynced.lock(), work)
+        let _queue = writing.writer.try_lock_for(UNSYNCED_PATIENCE).ok_or_else(busy)?;
+        let done = transact(&mut writing.unsynced.lock(), work)?;
+        self.place.check()?;
+        Ok(done)
     }
 }
 
@@ -174,8 +271,23 @@ fn transact<T>(conn: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Res
 }
 
 pub(super) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX, patience)
+}
+
+pub(super) fn connect_with(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
     let mut conn = Connection::open_with_flags(path, flags)?;
+    shape::distrust(&conn)?;
+    wait_at_most(&mut conn, patience)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    conn.pragma_update_and_check(None, "wal_autocheckpoint", PAGES_BEHIND, |_| Ok(()))?;
+    Ok(conn)
+}
+
+/// Has the connection wait for locks, for so long each time.
+fn wait_at_most(conn: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
     let mut since = Instant::now();
     conn.busy_handler(Some(move |attempt: i32| {
         if attempt == 0 {
@@ -184,12 +296,7 @@ pub(super) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Conne
         // Short naps, unlike SQLite's own handler: the transactions waited for are short.
         thread::sleep(Duration::from_micros(200 * attempt.clamp(1, 20) as u64));
         since.elapsed() < patience
-    }))?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS);
-    conn.pragma_update(None, "foreign_keys", true)?;
-    conn.pragma_update(None, "temp_store", "MEMORY")?;
-    conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    Ok(conn)
+    }))
 }
 
 /// Switches the database to the write-ahead log. SQLite does not ask the busy handler here, so two processes that
@@ -208,48 +315,12 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code & 0xFF == ffi::SQLITE_BUSY)
 }
 
-struct Readers {
-    path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
-}
-
-/// A reading connection, on loan from its pool.
-pub(super) struct Reader {
-    conn: Option<Connection>,
-    home: Arc<Readers>,
-}
-
-impl Reader {
-    pub(super) fn path(&self) -> &Path {
-        &self.home.path
-    }
-}
-
-impl std::ops::Deref for Reader {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.conn.as_ref().expect("the connection is taken only by drop")
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        let Some(conn) = self.conn.take() else { return };
-        // A connection that still is in a transaction would show its next user the past: it is closed instead.
-        let clean = conn.is_autocommit() || conn.execute_batch("ROLLBACK").is_ok();
-        let mut idle = self.home.idle.lock();
-        if clean && idle.len() < IDLE_READERS {
-            idle.push(conn);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
     use std::sync::Barrier;
 
+    use super::super::reading::IDLE_READERS;
     use super::super::testing::{NOW, Store, new};
     use super::super::{Access, AccessKind};
     use super::*;
@@ -260,12 +331,13 @@ mod tests {
         let store = Store::new();
         let pragma =
             |conn: &Connection, name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
-        let writer = store.writer.lock();
+        let Writing { writer, unsynced } = store.writing().unwrap();
+        let writer = writer.lock();
         assert_eq!(pragma(&writer, "synchronous"), 2, "FULL");
         assert_eq!(pragma(&writer, "foreign_keys"), 1);
         let mode: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!(mode, "wal");
-        assert_eq!(pragma(&store.unsynced.lock(), "synchronous"), 1, "NORMAL");
+        assert_eq!(pragma(&unsynced.lock(), "synchronous"), 1, "NORMAL");
     }
 
     #[test]
@@ -298,6 +370,21 @@ mod tests {
         store.shorten_wal().unwrap();
         assert_eq!(length(), 0);
         assert_eq!(store.snapshot().unwrap().live_count(NOW).unwrap(), at);
+    }
+
+    /// A write that had to copy what all before it wrote would keep its caller waiting.
+    #[test]
+    fn a_write_leaves_it_to_the_background_to_empty_the_log() {
+        let store = Store::new();
+        let length = || std::fs::metadata(&store.path).unwrap().len();
+        let before = length();
+        for at in 0..8 {
+            store.add(&new(&format!("{at} {}", "long ".repeat(200_000))), NOW).unwrap();
+        }
+        assert_eq!(length(), before);
+        store.shorten_wal().unwrap();
+        assert!(length() > before + (7 << 20));
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
 
     #[test]

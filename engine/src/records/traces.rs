@@ -11,9 +11,9 @@ use std::io::{Seek, SeekFrom};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memorist_index::crash;
+use memorist_durable::crash;
 use parking_lot::Mutex;
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
 use super::purging::PurgeMark;
 use super::sought::Sought;
@@ -66,15 +66,6 @@ impl Records {
             }
             thread::sleep(BETWEEN_TRIES);
         }
-    }
-
-    /// Copies what readers let it copy of the write-ahead log into the database, and makes nobody wait. Returns whether
-    /// that is all of it.
-    fn wal_is_copied(&self) -> Result<bool> {
-        let reader = self.reader()?;
-        let numbers = |row: &Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
-        let (all, copied) = reader.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], numbers)?;
-        Ok(all == copied)
     }
 
     /// Looks through the bytes of `memory.db`.

@@ -37,8 +37,11 @@ impl Records {
 
     /// Deletes a record for good: its versions, its access rows, and its embeddings that no other record uses. Returns
     /// whether there was one that `viewer` sees (an expired one counts).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when `viewer` sees it and may not change it.
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
-        self.write(|tx| Ok(row::scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)) && remove(tx, id)?))
+        self.write(|tx| Ok(row::may_change(tx, id, viewer)? && remove(tx, id)?))
     }
 }
 

@@ -69,6 +69,9 @@ pub fn collect(
     }
     if let Some(words) = &words {
         fill(&mut candidates, |candidate| &mut candidate.keyword, |ids| words.scores(ids))?;
+        if query.min_score.is_some() {
+            words.single_out(&mut candidates)?;
+        }
     }
     explain.merge_us = micros(merging);
     Ok(candidates)
@@ -151,6 +154,16 @@ impl Words<'_> {
     fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
         self.index.scores(&self.query, ids, Some(&self.tail.words))
     }
+
+    /// Marks the candidates that the words of the query single out.
+    fn single_out(&self, candidates: &mut [Candidate]) -> Result<()> {
+        let ids: Vec<RecordId> = candidates.iter().map(|candidate| candidate.id).collect();
+        let singled_out = self.index.singled_out(&self.query, &ids, Some(&self.tail.words))?;
+        for (candidate, is_singled_out) in candidates.iter_mut().zip(singled_out) {
+            candidate.is_singled_out = is_singled_out;
+        }
+        Ok(())
+    }
 }
 
 /// Everything that either side found, by id.
@@ -163,6 +176,7 @@ fn union(by_meaning: &[(RecordId, f32)], by_words: &[(RecordId, f32)]) -> Vec<Ca
                 vector: None,
                 keyword: None,
                 found_by: Vec::with_capacity(2),
+                is_singled_out: false,
             });
             candidate.found_by.push(side);
             match side {

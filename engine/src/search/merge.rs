@@ -16,6 +16,8 @@ pub struct Candidate {
     pub keyword: Option<f64>,
     /// The sides in whose pool it was.
     pub found_by: Vec<Side>,
+    /// Whether the words of the query single it out, where a threshold needs to know.
+    pub is_singled_out: bool,
 }
 
 impl Candidate {
@@ -35,15 +37,16 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
-    /// Its keyword score, scaled to 0..1.
+    /// Its keyword score as a share of the best one, where the words of the query single it out; else 0.
     by_words: f64,
 }
 
 impl Ranked {
-    /// Whether it reaches a least merged score. What words alone found may reach it by their side alone: the weight of
-    /// words bounds its merged score, however exact the match is.
+    /// Whether it reaches a least merged score. What words single out may reach it by their side alone: the weight of words
+    /// bounds its merged score, however exact the match is. Which other candidates meaning found has no part in that, so
+    /// that the exact hit of a small store is that of a large one.
     pub fn reaches(&self, least: f64) -> bool {
-        self.score >= least || (self.candidate.found_by == [Side::Keyword] && self.by_words >= least)
+        self.score >= least || self.by_words >= least
     }
 }
 
@@ -52,11 +55,14 @@ impl Ranked {
 pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
     let vector = Scale::of(&candidates, Side::Vector, |candidate| candidate.vector);
     let keyword = Scale::of(&candidates, Side::Keyword, |candidate| candidate.keyword);
+    let best = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0, f64::max);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
-            let by_words = keyword.apply(candidate.keyword);
-            let score = weights.vector * vector.apply(candidate.vector) + weights.keyword * by_words;
+            let score =
+                weights.vector * vector.apply(candidate.vector) + weights.keyword * keyword.apply(candidate.keyword);
+            let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
+            let by_words = exact.map_or(0.0, |score| score / best);
             Ranked { candidate, score, by_words }
         })
         .collect();
@@ -112,7 +118,7 @@ mod tests {
         if keyword.is_some_and(|score| score > 0.0) {
             found_by.push(Side::Keyword);
         }
-        Candidate { id, vector, keyword, found_by }
+        Candidate { id, vector, keyword, found_by, is_singled_out: false }
     }
 
     fn order(ranked: &[Ranked]) -> Vec<RecordId> {
@@ -152,16 +158,23 @@ mod tests {
         assert!(merge(Vec::new(), Weights::default()).is_empty());
     }
 
+    /// What reaches the threshold, by id.
+    fn kept(candidates: Vec<Candidate>, least: f64) -> Vec<RecordId> {
+        let ranked = merge(candidates, Weights::default());
+        ranked.iter().filter(|ranked| ranked.reaches(least)).map(|ranked| ranked.candidate.id).collect()
+    }
+
     #[test]
     fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
-        let words = Candidate { id: 1, vector: Some(0.0), keyword: Some(9.0), found_by: vec![Side::Keyword] };
-        let ranked = merge(
-            vec![words, candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(0.0))],
-            Weights::default(),
-        );
-        assert!(ranked.iter().find(|ranked| ranked.candidate.id == 1).unwrap().score <= 0.3);
-        let kept: Vec<_> = ranked.iter().filter(|ranked| ranked.reaches(0.35)).map(|r| r.candidate.id).collect();
-        assert_eq!(kept, [2, 1]);
+        let others = [candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(2.0))];
+        for found_by in [vec![Side::Keyword], vec![Side::Vector, Side::Keyword]] {
+            let exact = Candidate { id: 1, vector: Some(0.0), keyword: Some(9.0), found_by, is_singled_out: true };
+            let all = [vec![exact.clone()], others.to_vec()].concat();
+            assert_eq!(kept(all.clone(), 0.35), [2, 1], "{exact:?}");
+            assert_eq!(kept(all, 1.0), [1], "{exact:?}");
+        }
+        let shared = [candidate(1, Some(0.0), Some(9.0)), candidate(4, Some(0.0), Some(9.0))];
+        assert_eq!(kept([shared, others].concat(), 0.35), [2], "a word that many have is no exact hit");
     }
 
     proptest! {
@@ -179,6 +192,26 @@ mod tests {
             let mut reversed = candidates;
             reversed.reverse();
             prop_assert_eq!(order(&ranked), order(&merge(reversed, Weights::default())));
+        }
+
+        /// Unrelated memories have none of the words, and any cosine.
+        #[test]
+        fn unrelated_candidates_never_change_whether_the_exact_hit_is_kept(
+            exact in (-1.0f64..1.0, 0.1f64..50.0),
+            alike in prop::collection::vec((-1.0f64..1.0, 0.0f64..1.0), 0..20),
+            unrelated in prop::collection::vec(-1.0f64..1.0, 0..60),
+            least in 0.0f64..1.0,
+            is_found_by_meaning in any::<bool>(),
+        ) {
+            let (cosine, words) = exact;
+            let mut exact = Candidate { is_singled_out: true, ..candidate(1, Some(cosine), Some(words)) };
+            if !is_found_by_meaning {
+                exact.found_by = vec![Side::Keyword];
+            }
+            let others = alike.iter().map(|(vector, share)| (*vector, share * words));
+            let others = others.chain(unrelated.iter().map(|vector| (*vector, 0.0)));
+            let others = others.zip(2..).map(|((vector, words), id)| candidate(id, Some(vector), Some(words)));
+            prop_assert!(kept(others.chain([exact]).collect(), least).contains(&1));
         }
 
         #[test]

@@ -7,9 +7,11 @@
 //! | `hidden.rs` | what is left out although it is live: what is superseded |
 //! | `candidates.rs` | each side's candidates, and the missing scores |
 //! | `merge.rs` | two ranked lists in, one out |
+//! | `left_out.rs` | the nearest memory, where it is below the least similarity |
 
 mod candidates;
 mod hidden;
+mod left_out;
 mod merge;
 mod tail;
 mod view;
@@ -25,10 +27,6 @@ pub use view::{StoreView, View};
 use crate::error::Result;
 use crate::records::ModelId;
 use crate::types::{Explain, Hit, LinkKind, Millis, Mode, Query, SearchReply, Tier, Weights};
-
-/// A search counts the records that wait for their embedding up to here: to count all of a large import takes longer
-/// than the search.
-const COUNT_WAITING: u64 = 1_000;
 
 /// The vector of a query and the model that made it, or why there is none.
 pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), String>;
@@ -73,7 +71,9 @@ pub fn search(
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
     if let Some(least) = query.min_similarity {
+        let nearest = left_out::nearest(&candidates);
         candidates.retain_mut(|candidate| candidate.is_found_above(least));
+        warnings.extend(left_out::warning(&view, query, least, nearest, &candidates, now)?);
     }
     explain.weights = match (&vector, by_words) {
         (Some(_), true) => explain.weights,
@@ -94,12 +94,16 @@ pub fn search(
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
-    if found_nothing && by_words {
+    if found_nothing && by_words && query.substring_tier {
         let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, wanted + 1)?;
         hits = found.into_iter().map(unscored).collect();
         if !hits.is_empty() {
             tier = Tier::Substring;
         }
+    }
+    if query.mode == Mode::Vector && vector.is_none() {
+        // Words stand in for meaning: how near in meaning a result is, nobody knows.
+        hits.iter_mut().for_each(|hit| hit.score = 0.0);
     }
     let more = hits.len() > wanted;
     hits.truncate(wanted);
@@ -112,11 +116,10 @@ pub fn search(
 
 /// What a search by meaning cannot see yet.
 fn still_waiting(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
-    let waiting = view.records.pending_count(now, COUNT_WAITING)?;
+    let waiting = view.records.pending_count(now)?;
     let count = match waiting {
         0 => return Ok(None),
         1 => "1 memory waits".to_owned(),
-        COUNT_WAITING => format!("{COUNT_WAITING} memories or more wait"),
         some => format!("{some} memories wait"),
     };
     let until_then = if by_words { "found by their words alone" } else { "not found by meaning" };

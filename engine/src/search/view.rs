@@ -52,10 +52,17 @@ impl StoreView<'_> {
         let mut behind = "keyword";
         for _ in 0..RETRIES {
             let mut warnings = Vec::new();
-            let index = model.and_then(|_| at_hand("vector", self.sync.vectors.get(), &mut warnings));
-            let mut vectors = index.as_ref().map(|index| index.snapshot()).transpose()?;
-            let keywords = at_hand("keyword", self.sync.keywords.get(), &mut warnings);
-            let keywords = keywords.map(|index| index.snapshot()).transpose()?;
+            let index = match model.map(|_| self.sync.vectors.get()) {
+                Some(Err(why)) => self.sync.unmade_vectors()?.or_else(|| out_of_use("vector", &why, &mut warnings)),
+                Some(Ok(index)) => Some(index),
+                None => None,
+            };
+            let vectors = index.as_ref().map(|index| index.snapshot()).transpose();
+            let mut vectors = vectors.map_err(|error| self.sync.if_out_of_reach("vector", error))?;
+            let keywords = match self.sync.keywords.get() {
+                Err(why) => self.sync.unmade_keywords()?.or_else(|| out_of_use("keyword", &why, &mut warnings)),
+                Ok(index) => Some(index.snapshot().map_err(|error| self.sync.if_out_of_reach("keyword", error))?),
+            };
             // Before the records are looked at: whoever waits shall not see the past.
             let are_checked = [
                 ("vector", vectors.as_ref().map(|snapshot| snapshot.is_checked(PATIENCE))),
@@ -92,6 +99,7 @@ impl StoreView<'_> {
             if let Some(index) = behind_the_log(&key, records.trimmed_to()) {
                 behind = index;
                 // Another process published and trimmed between our snapshots; the next ones are newer.
+                self.sync.reopen()?;
                 std::thread::yield_now();
                 continue;
             }
@@ -119,8 +127,10 @@ pub(super) fn by_words_alone(why: &str) -> String {
     format!("searched by words alone: {why}")
 }
 
-fn at_hand<T>(side: &str, index: std::result::Result<T, String>, warnings: &mut Vec<String>) -> Option<T> {
-    index.map_err(|why| warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"))).ok()
+/// No index, and why.
+fn out_of_use<T>(side: &str, why: &str, warnings: &mut Vec<String>) -> Option<T> {
+    warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"));
+    None
 }
 
 /// The name of an index that lacks entries which the log has no more.

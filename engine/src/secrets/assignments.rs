@@ -5,49 +5,43 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Finding, looks};
+use super::labels::{ENDING, Sort, sort, what};
+use super::{Finding, looks, sentences};
 
-/// The words that say what a value is.
-pub(super) const LABEL: &str = concat!(
-    r"(?i-u:pass(?:word|wd|phrase|code)|[_-]pass(?:word|wd|phrase|code)?|pwd|secret|token",
-    r"|(?:api|access|secret|private|auth|account|encryption|signing|master|shared)[_ -]?key)",
-);
-
-static LABEL_AT_THE_END: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(&format!(r"(?:{LABEL})(s?)\z")).expect(super::VALID));
-
-/// The name, in the singular, where it is one of a secret: `password`, `apiKeys`.
-pub(super) fn label(name: &str) -> Option<&str> {
-    let plural = LABEL_AT_THE_END.captures(name)?.get(1)?;
-    Some(&name[..plural.start()])
-}
-
-/// What may stand between a label and its value: quotes, whose it is (`for the staging database`), and a sign, which is
-/// `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), or after an option of a command a space.
+/// What may stand between a label and its value: a number, quotes, whose it is (`for the staging database`), and a sign,
+/// which is `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), the end of a tag or of a column, or nothing but a
+/// space.
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = concat!(
-        r#"\A(?:(?:\\?["'`]\]?|\*\*|__)?"#,
-        r"(?:[ \t](?i-u:for|of|to|on)[ \t][^\r\n:=]{1,40}?)?(?:[ \t]\([^()\r\n]{1,40}\))?",
+    let blank = r"[ \t\u{a0}\u{202f}]";
+    let owner = "(?i:for|of|to|on|de|del|della|di|du|des|für|vom|von|van|voor|do|da|от|для)";
+    let pattern = [
+        r"\A",
+        ENDING,
+        r#"(?:(?:\\?["'`]\]?|\*\*|__)?"#,
+        &format!(r"(?:[ \t]{owner}[ \t][^\r\n:=]{{1,40}}?)?(?:[ \t]\([^()\r\n]{{1,40}}\))?"),
         r"([ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?[A-Za-z0-9_.<>\[\]]{1,64}[ \t]+=[ \t]+",
-        r"|[ \t]*(?:={1,3}>?|:=?)(?:\*\*|__)?[ \t]*",
-        r"|[ \t]+is:?[ \t]+)|[ \t]+)",
-    );
-    Regex::new(pattern).expect(super::VALID)
+        &format!(r"|{blank}*(?:={{1,3}}>?|:=?|：|＝|->|→|\||>)(?:\*\*|__)?{blank}*(?:\r?\n{blank}*)?"),
+        r"|[ \t]+[-–—][ \t]+|[ \t]+value[ \t]*=[ \t]*|[ \t]*(?:は|是|为|為)[ \t]*",
+        r"|[ \t]+(?:(?:has been|is|was)[ \t]+)?(?:set|changed|reset|updated)[ \t]+to:?[ \t]+",
+        r"|[ \t]+(?i:is|was|ist|lautet|es|est|é|è|jest|это)(?:[ \t]+now)?:?[ \t]+)",
+        &format!(r"|(?:[ \t]{owner}[ \t]\S{{1,40}})?[ \t]+)"),
+    ];
+    Regex::new(&pattern.concat()).expect(super::VALID)
 });
 
 /// Values that look like what their label says. A value that does not is searched for labels in its turn.
-pub(super) fn search(what: &'static str, label: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
+pub(super) fn search(_: &'static str, label: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     let mut at = 0;
     while let Some(name) = label.find_at(text, at) {
         at = name.end();
         let Some(sign) = SIGN.captures(&text[at..]) else { continue };
         let (before, name) = text[..at].split_at(at - name.as_str().trim_start_matches(['_', '-']).len());
-        let label = Label { before, name, sign: sign.get(1).map(|sign| sign.as_str()) };
+        let gap = sign.get_match().as_str();
+        let label = Label { before, name, sort: sort(name), sign: sign.get(1).map(|sign| sign.as_str()), gap };
         let start = at + sign.get_match().end();
-        let value = Value::of(&text[start..]);
-        if label.fits(&value) {
-            at = start + value.start + value.len();
-            found(Finding { what: label.what().unwrap_or(what), range: start + value.start..at });
+        if let Some(value) = label.secret_of(&text[start..]) {
+            at = start + value.end;
+            found(Finding { what: what(name), range: start + value.start..at });
         }
     }
 }
@@ -55,15 +49,41 @@ pub(super) fn search(what: &'static str, label: &Regex, text: &str, found: &mut 
 struct Label<'a> {
     before: &'a str,
     name: &'a str,
+    sort: Sort,
     /// None where there is but a space.
     sign: Option<&'a str>,
+    /// All between the name and the value.
+    gap: &'a str,
 }
 
 impl Label<'_> {
+    /// Where in `text`, which follows the sign, the secret is, if there is one.
+    fn secret_of(&self, text: &str) -> Option<Range<usize>> {
+        let is_told = self.sign.is_some_and(|sign| sign.contains("is ") || sign.contains("was "));
+        let told = || match self.sort {
+            Sort::Phrase if self.sign.is_some() && !self.is_on_the_next_line() => sentences::phrase(text),
+            Sort::Password | Sort::Phrase if is_told => sentences::told(text),
+            _ => None,
+        };
+        let value = Value::of(text, self.closing());
+        self.fits(&value).then(|| value.start..value.start + value.len()).or_else(told)
+    }
+
+    /// What ends a value that the sign has opened: a tag, or a column.
+    fn closing(&self) -> Option<char> {
+        match self.sign?.trim() {
+            ">" => Some('<'),
+            "|" => Some('|'),
+            "=" if self.is_in_query() => Some('&'),
+            _ => None,
+        }
+    }
+
     /// Whether `value` looks like a password after a password's label, and drawn at random after any other.
     fn fits(&self, value: &Value) -> bool {
         let text = value.judged;
-        if self.sign.is_none() && !self.is_option() {
+        let is_bare = self.sign.is_none() && !self.is_option();
+        if is_bare && !self.fits_without_a_sign(text) || self.is_on_the_next_line() && !self.fits_a_line(value) {
             return false;
         }
         if looks::stands_in(text) || looks::template(text) || looks::location(text) {
@@ -71,22 +91,39 @@ impl Label<'_> {
         }
         match value.quoted {
             false if looks::code(text) => false,
-            _ if !self.is_password() => {
-                !self.is_of_pages() && !text.contains(char::is_whitespace) && looks::random(text)
+            _ if self.sort == Sort::Drawn => {
+                !self.is_of_pages() && !self.is_public() && !text.contains(char::is_whitespace) && looks::random(text)
             }
-            true => looks::quoted_password(text, self.name.to_ascii_lowercase().ends_with("phrase")),
-            false => looks::chosen(text) || self.is_variable() && looks::plain_word(text),
+            true => looks::quoted_password(text, self.sort == Sort::Phrase),
+            false => looks::chosen(text) || self.is_variable() && looks::word_of_letters(text),
         }
     }
 
-    fn what(&self) -> Option<&'static str> {
-        let named = ["secret", "token"].into_iter().find(|word| self.name.eq_ignore_ascii_case(word));
-        if self.is_password() { Some("password") } else { named }
+    /// `my api key 5f2e...`, and no `token of commit 9fce...`.
+    fn fits_without_a_sign(&self, text: &str) -> bool {
+        match self.sort {
+            Sort::Drawn => self.gap.trim().is_empty() && !self.name.ends_with('s') && looks::random_word(text),
+            Sort::Password | Sort::Phrase => looks::random(text),
+        }
     }
 
-    /// Whether its name is one of `password`, `pwd`, ..., and not `private key`.
-    fn is_password(&self) -> bool {
-        self.name.starts_with(['p', 'P']) && !self.name.ends_with(['y', 'Y'])
+    /// Whether `value`, in the line after a colon, is all that is in it: what is not may be the next name.
+    fn fits_a_line(&self, value: &Value) -> bool {
+        let after = value.text[value.start + value.len()..].trim_start_matches(['"', '\'', '`', ',', ' ', '\t']);
+        let is_alone = after.is_empty() || after.starts_with(['\r', '\n']);
+        let is_after_colon = self.sign.is_some_and(|sign| sign.contains([':', '：']));
+        is_after_colon && is_alone && (looks::random(value.judged) || looks::chosen(value.judged))
+    }
+
+    fn is_on_the_next_line(&self) -> bool {
+        self.sign.is_some_and(|sign| sign.contains('\n'))
+    }
+
+    /// `?password=`, `&access_token=`: the value ends where the next name begins.
+    fn is_in_query(&self) -> bool {
+        let near = self.near();
+        let before = near.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        before.ends_with(['?', '&', '#']) || before.ends_with("&amp;")
     }
 
     /// `DB_PASSWORD=`, as in the environment of a process.
@@ -96,16 +133,30 @@ impl Label<'_> {
 
     /// `--db-password`, whose value is the next word.
     fn is_option(&self) -> bool {
-        const LONGEST: usize = 32;
-        let near = &self.before[self.before.floor_char_boundary(self.before.len().saturating_sub(LONGEST))..];
+        let near = self.near();
         let word = near.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '-');
         near[word.len()..].starts_with("--")
     }
 
+    /// As much of what is before the name as may be of the same word.
+    fn near(&self) -> &str {
+        const LONGEST: usize = 32;
+        &self.before[self.before.floor_char_boundary(self.before.len().saturating_sub(LONGEST))..]
+    }
+
     /// `nextToken`, `page_token`: where a listing goes on.
     fn is_of_pages(&self) -> bool {
-        let before = self.before.trim_end_matches(['_', '-']).as_bytes();
-        ["next", "page", "sync", "continuation"].iter().any(|word| {
+        self.follows(&["next", "page", "sync", "continuation"])
+    }
+
+    /// `public key token`, `PublicKeyToken`: what anybody may know.
+    fn is_public(&self) -> bool {
+        self.follows(&["public", "publickey", "public key", "public_key", "public-key"])
+    }
+
+    fn follows(&self, words: &[&str]) -> bool {
+        let before = self.before.trim_end_matches(['_', '-', ' ']).as_bytes();
+        words.iter().any(|word| {
             before.len().checked_sub(word.len()).is_some_and(|at| before[at..].eq_ignore_ascii_case(word.as_bytes()))
         })
     }
@@ -118,29 +169,37 @@ struct Value<'a> {
     /// Where it begins in `text`.
     start: usize,
     text: &'a str,
+    closing: Option<char>,
 }
 
 impl<'a> Value<'a> {
-    /// The value that `text` begins with: what is between quotes, or all up to the next space.
-    fn of(text: &'a str) -> Self {
+    /// The value that `text` begins with: what is between quotes, or all up to the next space or `closing`.
+    fn of(text: &'a str, closing: Option<char>) -> Self {
         /// Bytes of a word that are judged, so that a long one is not read again from each label in it.
         const MOST: usize = 256;
         if let Some(range) = between_quotes(text) {
-            return Value { judged: &text[range.clone()], quoted: true, start: range.start, text };
+            return Value { judged: &text[range.clone()], quoted: true, start: range.start, text, closing };
         }
-        let word = word(&text[..text.floor_char_boundary(MOST)]);
-        Value { judged: word.split(',').next().unwrap_or(word), quoted: false, start: 0, text }
+        let word = word(&text[..text.floor_char_boundary(MOST)], closing);
+        Value { judged: word.split(',').next().unwrap_or(word), quoted: false, start: 0, text, closing }
     }
 
     /// In bytes.
     fn len(&self) -> usize {
-        if self.quoted { self.judged.len() } else { word(self.text).len() }
+        if self.quoted { self.judged.len() } else { word(self.text, self.closing).len() }
     }
 }
 
-/// What is before the first space or quote of `text`, without the punctuation of the sentence or the code around it.
-fn word(text: &str) -> &str {
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';');
+/// What is before the first space, quote or `closing` of `text`, without the punctuation of the sentence or the code
+/// around it. A word of ASCII ends where Chinese, Japanese or Korean goes on without a space.
+fn word(text: &str, closing: Option<char>) -> &str {
+    let is_ascii = text.starts_with(|c: char| c.is_ascii());
+    let ends = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | ';')
+            || Some(c) == closing
+            || is_ascii && matches!(c, '\u{3000}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{ff00}'..='\u{ffef}')
+    };
     text.split(ends).next().unwrap_or(text).trim_end_matches(['.', ',', ':', ')', ']', '}'])
 }
 

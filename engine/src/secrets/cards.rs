@@ -14,19 +14,19 @@ const GROUPINGS: &[&[usize]] =
     &[&[4, 4, 4, 4, 3], &[4, 4, 4, 4, 2], &[4, 4, 4, 4, 1], &[4, 4, 4, 4], &[4, 4, 4, 1], &[4, 6, 5], &[4, 6, 4]];
 
 /// A card's number is a run of digits by itself, or groups among which only shorter ones (an expiry date, a security
-/// code) stand beside it: in longer rows of numbers one in ten would pass Luhn's check by chance.
+/// code) or another card stand beside it: in longer rows of numbers one in ten would pass Luhn's check by chance.
 pub(super) fn search(what: &'static str, digits: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for run in digits.find_iter(text).filter(|run| stands_alone(text, run.range())) {
         let groups = groups(text, run.range());
-        let mut first = 0;
+        let (mut first, mut is_beside_card) = (0, false);
         while first < groups.len() {
-            match card_at(text, &groups, first) {
-                Some(count) => {
-                    found(Finding { what, range: groups[first].start..groups[first + count - 1].end });
-                    first += count;
-                }
-                None => first += 1,
+            let is_free = is_beside_card || first == 0 || groups[first - 1].len() < 4;
+            let count = card_at(text, &groups, first).filter(|_| is_free);
+            is_beside_card = count.is_some();
+            if let Some(count) = count {
+                found(Finding { what, range: groups[first].start..groups[first + count - 1].end });
             }
+            first += count.unwrap_or(1);
         }
     }
 }
@@ -51,19 +51,35 @@ fn groups(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
     groups
 }
 
-/// How many groups from the `first` on are a card's number.
+/// How many groups from the `first` on are a card's number, if what follows may follow one.
 fn card_at(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
+    number_at(text, groups, first, |next| {
+        let is_last = groups.get(next + 1).is_none_or(|group| group.len() < 4);
+        groups.get(next).is_none_or(|group| group.len() < 4 || is_last && is_expiry(&text[group.clone()]))
+            || number_at(text, groups, next, |_| true).is_some()
+    })
+}
+
+/// How many groups from the `first` on are grouped and checked as a card's number, where `fits` the group behind it.
+fn number_at(text: &str, groups: &[Range<usize>], first: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     let is_card = |count: usize| {
         let Some(taken) = groups.get(first..first + count) else { return false };
-        let before = first.checked_sub(1).map(|before| &groups[before]);
-        let mut beside = before.into_iter().chain(groups.get(first + count));
-        let number = &text[taken[0].start..taken[count - 1].end];
-        beside.all(|group| group.len() < 4) && !(number.contains(' ') && number.contains('-')) && is_number(number)
+        let (Some(start), Some(end)) = (taken.first(), taken.last()) else { return false };
+        let number = &text[start.start..end.end];
+        !(number.contains(' ') && number.contains('-')) && is_number(number) && fits(first + count)
     };
     let grouped = |shape: &&&[usize]| {
         groups[first..].iter().map(Range::len).take(shape.len()).eq(shape.iter().copied()) && is_card(shape.len())
     };
     GROUPINGS.iter().find(grouped).map(|shape| shape.len()).or_else(|| is_card(1).then_some(1))
+}
+
+/// `1227`: a month and a year.
+fn is_expiry(group: &str) -> bool {
+    let number = |range: Range<usize>| group.get(range).and_then(|digits| digits.parse::<u8>().ok());
+    group.len() == 4
+        && number(0..2).is_some_and(|month| (1..=12).contains(&month))
+        && number(2..4).is_some_and(|year| (20..50).contains(&year))
 }
 
 fn is_number(text: &str) -> bool {

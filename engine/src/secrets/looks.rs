@@ -1,5 +1,8 @@
 //! What a value looks like: drawn at random, chosen by a person, a piece of code, or a stand-in for the real one.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use super::REDACTED;
 
 /// The fewest characters of a password: shorter values are mostly words of a sentence.
@@ -11,18 +14,55 @@ pub(super) fn random(value: &str) -> bool {
     value.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '='))).any(is_random_part)
 }
 
+/// Whether `value` is one long word that a machine drew: enough after a label without a sign. Neither a UUID nor a name
+/// with a digest at its end is.
+pub(super) fn random_word(value: &str) -> bool {
+    const SHORTEST: usize = 20;
+    const PART: usize = 16;
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    value.len() >= SHORTEST
+        && value.chars().all(is_of_word)
+        && value.split(['-', '_']).any(|part| part.len() >= PART && is_random_part(part))
+}
+
 fn is_random_part(part: &str) -> bool {
     const SHORTEST: usize = 8;
     const LONG: usize = 16;
+    if part.len() >= LONG && is_oddly_capitalised(part) {
+        return true;
+    }
     if part.len() < SHORTEST || !is_mixed(part) || is_technical(part) {
         return false;
     }
     let digits = part.bytes().filter(u8::is_ascii_digit).count();
     match turns(part) {
-        0..=2 => digits >= 4 && part.len() >= LONG && !part.contains('/'),
-        3 => digits >= 4,
+        0..=2 => part.len() >= LONG && (digits >= 4 && !part.contains('/') || is_gibberish(part)),
+        3 => digits >= 4 || part.len() >= LONG && is_gibberish(part),
         _ => true,
     }
+}
+
+/// Whether `value` follows a prefix that nothing but a token has: then capitals, small letters and digits are enough.
+pub(super) fn drawn(value: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| value.bytes().any(|byte| class(&byte));
+    random(value) || has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// Whether `part` has more consonants in a row than words have.
+fn is_gibberish(part: &str) -> bool {
+    const MOST: usize = 5;
+    let is_vowel = |c: char| !c.is_ascii_alphabetic() || "aeiouyAEIOUY".contains(c);
+    part.split(is_vowel).any(|consonants| consonants.len() > MOST)
+}
+
+/// Whether capitals come more often than in a name of several words: `lMayGYBwMm`, `csKVIwZILR`.
+fn is_oddly_capitalised(value: &str) -> bool {
+    const SHORTEST_WORD: usize = 4;
+    let bytes = value.as_bytes();
+    let capitals = bytes.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
+    let are_letters = bytes.iter().all(u8::is_ascii_alphabetic);
+    are_letters
+        && (capitals >= 2 && value.len() < (capitals + 1) * SHORTEST_WORD || capitals >= 1 && is_gibberish(value))
 }
 
 /// How often digits and letters take turns, and a capital follows a small letter.
@@ -45,8 +85,36 @@ pub(super) fn chosen(value: &str) -> bool {
     let is_symbol = |c: char| "!@#$%^&".contains(c);
     let has_symbol_inside = value.trim_matches(is_symbol).contains(is_symbol) && value.contains(char::is_alphabetic);
     parts.any(|part| part.len() >= SHORTEST_PASSWORD && is_mixed(part) && !is_technical(part))
+        || parts_with_a_digit_inside(value) > 1
         || has_symbol_inside && !is_address(value)
+        || is_word_and_number(value)
+        || is_oddly_capitalised(value)
         || value.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// How many parts of `D0gs-N4me` have a digit for a letter.
+fn parts_with_a_digit_inside(value: &str) -> usize {
+    const SHORTEST: usize = 4;
+    let has_inside = |part: &&str| {
+        part.len() >= SHORTEST
+            && part.as_bytes().windows(3).any(|three| {
+                three[0].is_ascii_alphabetic() && three[1].is_ascii_digit() && three[2].is_ascii_alphabetic()
+            })
+            && !is_technical(part)
+    };
+    value.split(|c: char| !c.is_alphanumeric()).filter(has_inside).count()
+}
+
+/// `papillon-42`, and neither `sha-256` nor `step-2`.
+fn is_word_and_number(value: &str) -> bool {
+    const SHORTEST_WORD: usize = 6;
+    const DIGITS: std::ops::RangeInclusive<usize> = 2..=6;
+    let Some((words, number)) = value.rsplit_once('-') else { return false };
+    let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_technical(word);
+    DIGITS.contains(&number.len())
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && words.len() >= SHORTEST_WORD
+        && words.split('-').all(is_word)
 }
 
 /// Whether `value`, in quotes, may be a password: any word but the capitalised ones of a form
@@ -64,11 +132,27 @@ pub(super) fn plain_word(value: &str) -> bool {
     value.len() >= SHORTEST_PASSWORD && value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
+/// Whether `value` is one word, long enough for a password, with a capital behind small letters or with none at all.
+pub(super) fn word_of_letters(value: &str) -> bool {
+    let is_turn = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    let are_letters = value.len() >= SHORTEST_PASSWORD && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    plain_word(value) || are_letters && value.as_bytes().windows(2).filter(|pair| is_turn(pair)).count() > 1
+}
+
 /// Whether `value` is base64 of whole bytes, in both cases.
 pub(super) fn base64(value: &str) -> bool {
     value.len().is_multiple_of(4)
         && value.bytes().any(|byte| byte.is_ascii_uppercase())
         && value.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether `value` is base64 of a user and a password with a colon between them.
+pub(super) fn encoded_credential(value: &str) -> bool {
+    let Some(text) = BASE64_STANDARD.decode(value).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return false;
+    };
+    let is_plain = text.chars().all(|c| !c.is_control());
+    text.split_once(':').is_some_and(|(_, password)| is_plain && !password.is_empty() && !stands_in(password))
 }
 
 fn is_mixed(part: &str) -> bool {
@@ -79,7 +163,7 @@ fn is_mixed(part: &str) -> bool {
 fn is_technical(part: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
-        "aes", "argon", "base", "blake", "bytes", "char", "ec", "ecdsa", "ed", "es", "float", "hs", "http", "i", "int",
+        "aes", "argon", "base", "bcrypt", "blake", "bytes", "char", "ec", "ecdsa", "ed", "es", "float", "hs", "http", "i", "int",
         "ipv", "k", "l", "md", "oauth", "p", "pbkdf", "pkcs", "ps", "rs", "rsa", "s", "sha", "string", "u", "uint",
         "utf", "v", "web", "x",
     ];
@@ -87,8 +171,11 @@ fn is_technical(part: &str) -> bool {
     let head = part.trim_end_matches(char::is_alphabetic);
     let word = head.trim_end_matches(is_digit);
     let after = &part[head.len()..];
-    let is_quantity = word.is_empty() && after.bytes().all(|byte| byte.is_ascii_lowercase());
-    head.len() - word.len() <= 4 && (is_quantity || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    let is_quantity = !head.is_empty() && word.is_empty() && after.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_one_word = after.bytes().skip(1).all(|byte| byte.is_ascii_lowercase()) || word.len() > 1;
+    head.len() - word.len() <= 4
+        && is_one_word
+        && (is_quantity || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// `user@example.org`.
@@ -97,16 +184,13 @@ fn is_address(value: &str) -> bool {
 }
 
 /// Whether `value` stands where a real one would be: `your-api-key`, `xxxxxxxx`, `changeme`, `********`,
-/// `new_password1`.
+/// `new_password1`. A word such as `test` says so only where what is left without it is no password.
 pub(super) fn stands_in(value: &str) -> bool {
     #[rustfmt::skip]
-    const PARTS: &[&str] = &[
-        "xxxx", "****", "...", "…", "••", "change-me", "change_me", "changeme", "example", "placeholder", "your",
-        REDACTED,
-    ];
-    #[rustfmt::skip]
-    const BEGINNINGS: &[&str] =
-        &["xxx", "***", "dummy", "fake", "insert", "my-", "my_", "replace", "sample", "test", "todo"];
+    const PARTS: &[&str] = &["xxxx", "****", "...", "…", "••", REDACTED];
+    const BEGINNINGS: &[&str] = &["xxx", "***"];
+    /// So end the keys in the documentation of AWS.
+    const DOCUMENTED: &str = "EXAMPLE";
     #[rustfmt::skip]
     const WHOLE: &[&str] = &[
         "boolean", "default", "disabled", "enabled", "encrypted", "expired", "generated", "hashed", "hidden", "invalid",
@@ -116,9 +200,52 @@ pub(super) fn stands_in(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     PARTS.iter().any(|part| lower.contains(part))
         || BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning))
+        || value.contains(DOCUMENTED)
+        || without_words(value, &lower).is_some_and(|rest| !is_password(&rest))
         || WHOLE.contains(&lower.as_str())
         || is_own_name(&lower)
         || has_two_characters(value)
+}
+
+/// `value` without the words that mark a stand-in, if it has any.
+fn without_words(value: &str, lower: &str) -> Option<String> {
+    #[rustfmt::skip]
+    const BEGINNINGS: &[&str] = &["dummy", "fake", "insert", "my-", "my_", "replace", "sample", "test", "todo"];
+    const PARTS: &[&str] = &["change-me", "change_me", "changeme", "example", "placeholder", "your"];
+    let mut kept = BEGINNINGS.iter().find(|word| lower.starts_with(*word)).map_or(0, |word| word.len());
+    let mut rest = String::new();
+    let next = |at: usize| PARTS.iter().filter_map(|word| Some((at + lower[at..].find(word)?, word.len()))).min();
+    while let Some((start, length)) = next(kept) {
+        rest.push_str(&value[kept..start]);
+        kept = start + length;
+    }
+    rest.push_str(&value[kept..]);
+    (rest.len() < value.len()).then_some(rest)
+}
+
+/// Whether what is left of a value is a password: neither a name with a number nor `1234567890abcdef`.
+fn is_password(rest: &str) -> bool {
+    let rest = without_counting(rest);
+    let is_digit = |c: char| c.is_ascii_digit();
+    let name = rest.trim_matches(['-', '_']).trim_end_matches(is_digit);
+    !name.is_empty() && !is_own_name(&name.to_ascii_lowercase()) && (random(&rest) || chosen(&rest))
+}
+
+/// `text` without what counts on: `abcdef`, `1234567890`.
+fn without_counting(text: &str) -> String {
+    const SHORTEST: usize = 6;
+    let goes_on = |a: &u8, b: &u8| a.is_ascii_alphanumeric() && (*b == a + 1 || (*a, *b) == (b'9', b'0'));
+    let runs = text.as_bytes().chunk_by(goes_on).scan(0, |at, run| {
+        *at += run.len();
+        Some(*at - run.len()..*at)
+    });
+    let mut kept = String::new();
+    let mut from = 0;
+    for run in runs.filter(|run| run.len() >= SHORTEST) {
+        kept.push_str(&text[from..run.start]);
+        from = run.end;
+    }
+    kept + &text[from..]
 }
 
 /// `password`, `new_password1`, `accesstoken`, `secret_key_2`: the name of what would be there, with a small number at

@@ -7,6 +7,12 @@ use super::Finding;
 /// A line that begins or ends a private key.
 pub(super) const MARK: &str = r"-----(BEGIN|END) [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----";
 
+/// A file of PuTTY: from its first line to the last of its private ones.
+pub(super) const PUTTY: &str = concat!(
+    r"PuTTY-User-Key-File-[0-9]:(?s:.)*?Private-Lines:[ \t]*[0-9]+(?:(?:\s|\\[rn])+[A-Za-z0-9+/=]{16,})+",
+    r"(?:(?:\s|\\[rn])+[A-Za-z0-9+/]{2,14}==?)?",
+);
+
 /// The least that is taken for a key and not for prose about keys: half a line of it.
 const LEAST_RUN: usize = 32;
 

@@ -92,6 +92,39 @@ fn what_the_fields_of_a_body_say_together_is_refused() {
     }
 }
 
+/// D5: all that is stored of a memory is looked at, on every way in, and no error shows it.
+#[test]
+fn a_secret_is_found_in_every_text_that_is_stored() {
+    let secret = format!("the password is {}", password());
+    let new = NewRecord::new("a memory");
+    let texts: [(&str, NewRecord); 7] = [
+        ("content", NewRecord { content: secret.clone(), ..new.clone() }),
+        ("context", NewRecord { context: Some(secret.clone()), ..new.clone() }),
+        ("source", NewRecord { source: secret.clone(), ..new.clone() }),
+        ("tags", NewRecord { tags: vec!["fine".into(), secret.clone()], ..new.clone() }),
+        ("body", NewRecord { kind: Kind::Profile, body: Some(json!({ "name": &secret })), ..new.clone() }),
+        ("agent", NewRecord { scope: Scope { agent: Some(secret.clone()), project: None }, ..new.clone() }),
+        ("project", NewRecord { scope: Scope { agent: None, project: Some(secret.clone()) }, ..new.clone() }),
+    ];
+    for (field, new) in texts {
+        let earlier =
+            Earlier { version: 1, since: 0, replaced: Replaced { at: 1, reason: String::new() }, text: new.clone() };
+        let told = [
+            Sensitive::Refuse.new_record(&new).unwrap_err().to_string(),
+            Sensitive::Refuse.earlier(&earlier).unwrap_err().to_string(),
+        ];
+        assert!(told[0].starts_with(&format!("{field}: holds what should stay secret (password)")), "{told:?}");
+        assert!(told[1].contains(field) && told.iter().all(|told| !told.contains("Tr0ub")), "{told:?}");
+        // A name cannot lose a part: the memory would be another's.
+        let is_name = ["agent", "project"].contains(&field);
+        match Sensitive::Redact.new_record(&new) {
+            Ok(kept) => assert!(!is_name && !format!("{kept:?}").contains("Tr0ub"), "{kept:?}"),
+            Err(error) => assert!(is_name && error.to_string().contains("give it another name"), "{error}"),
+        }
+    }
+    assert!(Sensitive::Refuse.reason(&secret).is_err());
+}
+
 #[test]
 fn a_logged_query_is_short_and_holds_no_secret() {
     assert_eq!(logged_query("which theme does the user like"), "which theme does the user like");

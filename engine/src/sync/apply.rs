@@ -1,6 +1,6 @@
 //! The log into both indexes, then the trimming of what both have made durable.
 
-use memorist_index::crash;
+use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
 use super::{Sync, WriterGuard, is_of};
@@ -38,6 +38,7 @@ impl Sync {
             index.apply(&live, &deletes, step.up_to)?;
             crash::point("words applied");
             applied = step.up_to;
+            self.records.shorten_wal()?;
             report(progress, step.entries)?;
         }
         Ok(())

@@ -11,6 +11,8 @@ use crate::text::Hash;
 
 /// Texts per round: enough to sort by length before batching, few enough that little is lost when the process is killed.
 pub(super) const ROUND: usize = 1_024;
+/// Vectors stored in one transaction, for which whoever saves a memory waits.
+const STORED_AT_ONCE: usize = 128;
 /// The log is applied after so many embeddings, so that the exactly searched tail stays short.
 const APPLY_AFTER: usize = 4_096;
 
@@ -69,7 +71,7 @@ impl Sync {
 
     /// How many live records wait for an embedding. Without a model yet, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
-        self.records.snapshot()?.pending_count(now(), u64::MAX)
+        self.records.snapshot()?.pending_count(now())
     }
 
     /// Embeds everything that waits, and applies it as it goes. Returns how many texts were embedded. Interrupted, it
@@ -102,10 +104,13 @@ impl Sync {
             if pending.is_empty() {
                 return Ok(embedded);
             }
-            self.records.store_embeddings(model, &embed(embedder, &pending)?)?;
+            for some in embed(embedder, &pending)?.chunks(STORED_AT_ONCE) {
+                self.records.store_embeddings(model, some)?;
+            }
             embedded += pending.len() as u64;
             unapplied += pending.len();
             progress.advance(pending.len() as u64);
+            self.records.shorten_wal()?;
             if unapplied >= APPLY_AFTER {
                 self.catch_up(proof, &crate::progress::NoProgress)?;
                 unapplied = 0;
@@ -119,7 +124,7 @@ impl Sync {
     /// Embeds one text at once and stores it, when that costs no more than the embedding itself: the model is in
     /// memory and the store is bound to it. Returns whether it did.
     pub fn embed_now(&self, hash: Hash, text: &str) -> Result<bool> {
-        if self.vectors.is_out() {
+        if self.vectors.is_out() && !self.is_unmade(&self.paths.vectors())? {
             return Ok(false);
         }
         let Some(embedder) = self.host.try_embedder() else { return Ok(false) };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use memorist_index::crash;
+use memorist_durable::crash;
 
 use super::{Sync, WriterGuard, now};
 use crate::config::Backend;

@@ -1,22 +1,43 @@
 //! The index-writer lock: one process at a time, one thread in it. The kernel frees it when its holder dies.
+//!
+//! While it is held the file says by whom, in one line of JSON such as `{"pid":4242,"since":1767225600000,
+//! "program":"memorist"}` (Unix milliseconds), and is touched every [`BEAT`]: whoever waits can name the holder, and tells
+//! one that works for long from one that is stopped. Nothing else depends on it, so anything may stand there.
 
-use std::fs::{File, TryLockError};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use parking_lot::{Mutex, MutexGuard};
 
+use super::now;
 use crate::error::{Error, Result};
 use crate::files::private_file;
+use crate::holders::{Holder, held};
+use crate::progress::Progress;
 
 /// How long to sleep between two tries for a lock that another process holds.
 const RETRY: Duration = Duration::from_millis(20);
+/// A holder shows this often that it is not stopped.
+const BEAT: Duration = Duration::from_secs(2);
+/// A holder that has not shown it for this long is given up. Clients of a server wait no longer than 60 s themselves.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Who waits longer is told for whom.
+const UNEXPLAINED: Duration = Duration::from_secs(1);
+/// How often to look for a sign of life.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// No more of the file is read.
+const LONGEST: u64 = 4 << 10;
 
 /// The right to ask for the lock; shared by the threads of one process.
 #[derive(Debug)]
 pub struct WriterLock {
     path: PathBuf,
-    // A file lock excludes other processes; this excludes the other threads of ours, which wait here without polling.
+    // A file lock excludes other processes; this excludes the other threads of ours.
     threads: Mutex<()>,
 }
 
@@ -24,7 +45,9 @@ pub struct WriterLock {
 #[derive(Debug)]
 pub struct WriterGuard<'lock> {
     _thread: MutexGuard<'lock, ()>,
-    _file: File,
+    file: File,
+    /// Ends the thread that touches the file.
+    _beat: Sender<()>,
 }
 
 impl WriterLock {
@@ -44,19 +67,29 @@ impl WriterLock {
         }
     }
 
-    /// Waits for the lock until `give_up` says so (asked every few milliseconds while another process holds it).
+    /// Waits for the lock until `give_up` says so (asked every few milliseconds), as long as its holder is alive. After a
+    /// second `progress` tells who that is.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be made or locked.
-    pub fn acquire_unless(&self, mut give_up: impl FnMut() -> Result<bool>) -> Result<Option<WriterGuard<'_>>> {
+    /// [`Error::Held`] when the holder has shown no sign of life for 15 s; [`Error::Io`] when the file cannot be made or
+    /// locked.
+    pub fn acquire_unless(
+        &self,
+        progress: &dyn Progress,
+        mut give_up: impl FnMut() -> Result<bool>,
+    ) -> Result<Option<WriterGuard<'_>>> {
+        let mut wait = Wait::begin(&self.path, progress);
         loop {
-            if let Some(guard) = self.lock_file(self.threads.lock())? {
-                return Ok(Some(guard));
+            if let Some(thread) = self.threads.try_lock_for(RETRY) {
+                if let Some(guard) = self.lock_file(thread)? {
+                    return Ok(Some(guard));
+                }
+                thread::sleep(RETRY);
             }
             if give_up()? {
                 return Ok(None);
             }
-            std::thread::sleep(RETRY);
+            wait.look()?;
         }
     }
 
@@ -64,16 +97,131 @@ impl WriterLock {
         let opened = private_file().create(true).truncate(false).open(&self.path);
         let file = opened.map_err(|source| Error::io(&self.path, source))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(WriterGuard { _thread: thread, _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(source)) => Err(Error::io(&self.path, source)),
+            Ok(()) => {
+                announce(&file);
+                Ok(Some(WriterGuard { _thread: thread, file, _beat: beat(self.path.clone()) }))
+            }
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(source)) => Err(Error::io(&self.path, source)),
         }
+    }
+}
+
+impl Drop for WriterGuard<'_> {
+    fn drop(&mut self) {
+        // The lock is free when the file is closed, whatever it says.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// Writes into the file who holds it. A disk that refuses that costs the others a name, nothing more.
+fn announce(mut file: &File) {
+    if let Ok(line) = serde_json::to_vec(&Holder::this_process(now())) {
+        let _ = file.set_len(0).and_then(|()| file.write_all(&line));
+    }
+}
+
+/// Touches the file until what is returned is dropped.
+fn beat(path: PathBuf) -> Sender<()> {
+    let (stop, stopped) = bounded(0);
+    // A handle of its own: one that shared the lock's would keep the lock.
+    let touch = move || {
+        let touched = private_file().open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        touched.unwrap_or_else(|error| tracing::debug!("{}: {error}", path.display()));
+    };
+    // Without a thread the others give up sooner than they had to.
+    let _ = thread::Builder::new().name("memorist-beat".into()).spawn(move || {
+        while stopped.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+            touch();
+        }
+    });
+    stop
+}
+
+/// The wait of one for the lock of another.
+struct Wait<'a> {
+    path: &'a Path,
+    progress: &'a dyn Progress,
+    began: Instant,
+    looked: Instant,
+    /// What the file was when it was last seen to change, and when that was.
+    last: Option<Trace>,
+    changed: Instant,
+    told: Option<String>,
+}
+
+impl<'a> Wait<'a> {
+    fn begin(path: &'a Path, progress: &'a dyn Progress) -> Self {
+        let now = Instant::now();
+        Wait { path, progress, began: now, looked: now, last: None, changed: now, told: None }
+    }
+
+    /// Looks for a sign of life, and tells who is waited for.
+    fn look(&mut self) -> Result<()> {
+        if self.last.is_some() && self.looked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let now = Trace::of(self.path);
+        let holder = now.holder();
+        if self.last.as_ref() != Some(&now) {
+            (self.last, self.changed) = (Some(now), self.looked);
+        }
+        if self.changed.elapsed() >= PATIENCE {
+            return Err(held("the right to write the indexes", holder.as_ref()));
+        }
+        if self.began.elapsed() >= UNEXPLAINED {
+            let by = holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
+            self.tell(format!("waiting for the indexes, held by {by}"));
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, what: String) {
+        if self.told.as_ref() == Some(&what) {
+            return;
+        }
+        if self.told.is_some() {
+            self.progress.finish();
+        }
+        self.progress.start(&what, None);
+        self.told = Some(what);
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if self.told.is_some() {
+            self.progress.finish();
+        }
+    }
+}
+
+/// What the file of the lock looks like: it changes with every holder and every beat.
+#[derive(Debug, PartialEq)]
+struct Trace {
+    modified: Option<SystemTime>,
+    text: Vec<u8>,
+}
+
+impl Trace {
+    fn of(path: &Path) -> Self {
+        let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+        // Not every system lets others read what is locked.
+        let mut text = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_end(&mut text));
+        Trace { modified, text: read.map(|_| text).unwrap_or_default() }
+    }
+
+    fn holder(&self) -> Option<Holder> {
+        serde_json::from_slice(&self.text).ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::NoProgress;
 
     #[test]
     fn one_holder_at_a_time_across_handles() {
@@ -84,8 +232,58 @@ mod tests {
         let held = ours.try_acquire().unwrap().expect("free");
         assert!(theirs.try_acquire().unwrap().is_none());
         assert!(ours.try_acquire().unwrap().is_none(), "nor a second thread of the holder");
-        assert!(theirs.acquire_unless(|| Ok(true)).unwrap().is_none());
+        assert!(theirs.acquire_unless(&NoProgress, || Ok(true)).unwrap().is_none());
         drop(held);
         assert!(theirs.try_acquire().unwrap().is_some());
+    }
+
+    #[test]
+    fn the_file_names_the_holder_while_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("writer.lock");
+        fs::write(&path, "left by one that was killed").unwrap();
+        assert_eq!(Trace::of(&path).holder(), None);
+        let lock = WriterLock::new(path.clone());
+        let held = lock.try_acquire().unwrap().expect("free");
+        let named = Trace::of(&path).holder().expect("a holder").to_string();
+        assert!(named.starts_with(&format!("process {}", std::process::id())), "{named}");
+        let before = Trace::of(&path);
+        thread::sleep(BEAT + BEAT / 2);
+        assert_ne!(Trace::of(&path), before, "no sign of life");
+        drop(held);
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+
+    /// Tells what was told.
+    #[derive(Default)]
+    struct Told(Mutex<Vec<String>>);
+
+    impl Progress for Told {
+        fn start(&self, what: &str, _: Option<u64>) {
+            self.0.lock().push(what.to_owned());
+        }
+        fn advance(&self, _: u64) {}
+        fn finish(&self) {
+            self.0.lock().push("finished".to_owned());
+        }
+    }
+
+    #[test]
+    fn a_holder_that_lives_is_waited_for_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("writer.lock");
+        let (ours, theirs) = (WriterLock::new(path.clone()), WriterLock::new(path));
+        let told = Told::default();
+        thread::scope(|scope| {
+            let held = theirs.try_acquire().unwrap().expect("free");
+            let waiting = scope.spawn(|| ours.acquire_unless(&told, || Ok(false)).map(|guard| guard.is_some()));
+            thread::sleep(PATIENCE + BEAT);
+            assert!(!waiting.is_finished(), "it has given up on one that lives");
+            drop(held);
+            assert!(waiting.join().unwrap().unwrap());
+        });
+        let told = told.0.into_inner();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("held by process") && told[1] == "finished", "{told:?}");
     }
 }

@@ -11,6 +11,7 @@
 //! | `side.rs` | an index that is at hand, or out of use with the reason |
 //! | `apply.rs` | the log into both indexes, then the trimming |
 //! | `rebuild.rs` | an index anew from the records, beside the old one, and swapped in |
+//! | `memory.rs` | an index in memory, where the store cannot be written |
 //! | `backlog.rs` | embedding what waits for it |
 //! | `reembed.rs` | another embedding model for the store |
 //! | `forget.rs` | what has expired, and what a purge leaves to do |
@@ -20,6 +21,7 @@ mod apply;
 mod backlog;
 mod forget;
 mod lock;
+mod memory;
 mod rebuild;
 mod reembed;
 mod side;
@@ -32,18 +34,21 @@ use std::time::Duration;
 pub use lock::{WriterGuard, WriterLock};
 pub use reembed::Reembedded;
 pub use side::Side;
-pub use worker::{Wake, Worker};
+pub use worker::{SearchedHit, Wake, Worker};
 
 use crate::config::{Backend, Config};
 use crate::embed::ModelHost;
 use crate::error::{Error, Result};
-use crate::keywords::{KeywordIndex, KeywordSnapshot, TantivyIndex};
+use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::records::{Model, ModelId, Records};
 use crate::types::{Millis, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::hnsw::HnswIndex;
 use crate::vectors::{VectorIndex, VectorSnapshot};
+
+/// A store that has seen no more changes is searched without indexes until they are made.
+const SEARCHED_WITHOUT_INDEX: Seq = 5_000;
 
 /// The records, their two indexes and the model: what has to be kept in step.
 pub struct Sync {
@@ -63,8 +68,9 @@ pub struct Sync {
 
 impl Sync {
     /// Opens the store: the records, and whatever of the indexes can be opened. Neither is read whole.
-    pub fn open(paths: StorePaths, config: Config, host: ModelHost) -> Result<Self> {
+    pub fn open(paths: StorePaths, mut config: Config, host: ModelHost) -> Result<Self> {
         let records = Records::open(&paths)?;
+        config.index_writer &= records.can_write();
         let sync = Sync {
             lock: WriterLock::new(paths.writer_lock()),
             vectors: Side::out("not opened yet"),
@@ -82,12 +88,25 @@ impl Sync {
     /// those of the store's model any more.
     pub fn reopen(&self) -> Result<()> {
         if self.keywords.may_open(&self.paths.keywords()) {
-            self.keywords.open(&self.paths.keywords(), || self.open_keywords())?;
+            let open = || self.open_keywords().map_err(|error| self.if_out_of_reach("keyword", error));
+            self.keywords.open(&self.paths.keywords(), open)?;
         }
         if self.vectors.may_open(&self.paths.vectors()) || self.has_other_vectors()? {
-            self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
+            let open = || self.open_vectors().map_err(|error| self.if_out_of_reach("vector", error));
+            self.vectors.open(&self.paths.vectors(), open)?;
         }
         Ok(())
+    }
+
+    /// Where the store cannot be written, an index whose files cannot be read is out of use and no failure: its owner
+    /// writes files that nobody else may read.
+    pub fn if_out_of_reach(&self, index: &'static str, error: Error) -> Error {
+        match error {
+            Error::Io { .. } | Error::Keywords(_) | Error::Vectors(_) if !self.records.can_write() => {
+                Error::IndexUnusable { index, why: error.to_string() }
+            }
+            other => other,
+        }
     }
 
     /// Whether the vector index at hand is of another model than the store's.
@@ -98,7 +117,7 @@ impl Sync {
 
     fn open_keywords(&self) -> Result<Arc<dyn KeywordIndex>> {
         let folder = self.paths.keywords();
-        let index = TantivyIndex::open(&folder)?;
+        let index = TantivyIndex::open(&folder, self.records.lineage())?;
         self.refuse_if_ahead("keyword", &folder, index.snapshot()?.applied())?;
         Ok(Arc::new(index))
     }
@@ -110,10 +129,42 @@ impl Sync {
             return Ok(());
         }
         // Whoever holds the lock instead finds the same, and removes it.
-        if let Some(guard) = self.lock.try_acquire()? {
+        if self.records.can_write()
+            && let Some(guard) = self.lock.try_acquire()?
+        {
             self.discard(&guard, folder)?;
         }
         Err(Error::IndexUnusable { index, why: "it is ahead of the records: memory.db was replaced".into() })
+    }
+
+    /// An empty vector index in the place of one that was never made, while the log still has all that belongs into it:
+    /// that is searched exactly then, and nothing is missing.
+    pub fn unmade_vectors(&self) -> Result<Option<Arc<dyn VectorIndex>>> {
+        match self.model()? {
+            Some((_, model)) if self.is_unmade(&self.paths.vectors())? => {
+                Ok(Some(Arc::new(ExactIndex::new(&identity(&model)))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The same of the keyword index.
+    pub fn unmade_keywords(&self) -> Result<Option<Arc<dyn KeywordSnapshot>>> {
+        let is_unmade = self.is_unmade(&self.paths.keywords())?;
+        is_unmade.then(keywords::nothing).transpose()
+    }
+
+    fn is_unmade(&self, folder: &Path) -> Result<bool> {
+        if folder.exists() {
+            return Ok(false);
+        }
+        let records = self.records.snapshot()?;
+        let is_logged = match (records.trimmed_to(), records.head()) {
+            // Of a damaged database the log may be lost, and the records saved.
+            (0, 0) => records.live_count(Millis::MIN)? == 0,
+            (trimmed_to, head) => trimmed_to == 0 && head <= SEARCHED_WITHOUT_INDEX,
+        };
+        Ok(is_logged)
     }
 
     fn open_vectors(&self) -> Result<Arc<dyn VectorIndex>> {
@@ -123,7 +174,7 @@ impl Sync {
         match self.config.backend {
             Backend::Hnsw => {
                 let folder = self.paths.vectors();
-                let index = HnswIndex::open(&folder, &identity(&model), model.dims)?;
+                let index = HnswIndex::open(&folder, self.records.lineage(), &identity(&model), model.dims)?;
                 self.refuse_if_ahead("vector", &folder, index.snapshot()?.applied())?;
                 Ok(Arc::new(index))
             }

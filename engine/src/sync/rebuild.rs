@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use memorist_index::crash;
+use memorist_durable::{crash, sync_folder};
 use roaring::RoaringTreemap;
 
 use super::{Sync, WriterGuard, identity, now};
 use crate::config::Backend;
 use crate::error::{Error, Result};
-use crate::files::{remove_if_present, sync_folder};
+use crate::files::remove_if_present;
 use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::progress::{Progress, cancel_point};
@@ -48,7 +48,7 @@ impl Sync {
         let beside = StorePaths::in_making(&folder);
         remove_if_present(&beside)?;
         self.release_keyword_writer(proof)?;
-        let index = TantivyIndex::create(&beside)?;
+        let index = TantivyIndex::create(&beside, self.records.lineage())?;
         let records = self.records.snapshot()?;
         let head = records.head();
         progress.start("indexing words", Some(records.live_count(now())?));
@@ -65,7 +65,7 @@ impl Sync {
         index.release_writer()?;
         drop(index);
         swap_in(&beside, &folder)?;
-        self.keywords.open(&folder, || Ok(Arc::new(TantivyIndex::open(&folder)?)))?;
+        self.keywords.open(&folder, || self.open_keywords())?;
         Ok(documents)
     }
 
@@ -91,7 +91,7 @@ impl Sync {
     ) -> Result<RoaringTreemap> {
         let beside = StorePaths::in_making(&self.paths.vectors());
         remove_if_present(&beside)?;
-        let index = HnswIndex::create(&beside, &identity(model), model.dims)?;
+        let index = HnswIndex::create(&beside, self.records.lineage(), &identity(model), model.dims)?;
         self.fill(&index, id, progress)?;
         Ok(index.snapshot()?.ids())
     }
@@ -136,7 +136,7 @@ impl Sync {
 }
 
 /// Calls `apply` for all live records, a step of ids at a time.
-fn each_step(
+pub(super) fn each_step(
     records: &Snapshot,
     progress: &dyn Progress,
     mut apply: impl FnMut(&[RecordId]) -> Result<()>,

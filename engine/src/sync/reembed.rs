@@ -7,7 +7,7 @@
 //! 4. The new index takes its place. After a crash before this, the old one is there, which is another model's: it is
 //!    rebuilt from the records.
 
-use memorist_index::crash;
+use memorist_durable::crash;
 
 use super::backlog::{ROUND, as_stored, embed};
 use super::{Sync, WriterGuard, now};
@@ -47,7 +47,7 @@ impl Sync {
             let next = Next { id, model: &model, embedder: &*embedder };
             texts += self.embed_missing(&next, progress)?;
             let cancelled = || cancel_point(progress).map(|()| false);
-            let Some(guard) = self.lock.acquire_unless(cancelled)? else { return Err(Error::Cancelled) };
+            let Some(guard) = self.lock.acquire_unless(progress, cancelled)? else { return Err(Error::Cancelled) };
             texts += self.as_writer(guard, |guard| self.change_model(guard, &next, progress))?;
         }
         self.records.shorten_wal()?;

@@ -22,6 +22,8 @@ const GATHER: Duration = Duration::from_millis(200);
 const GATHER_LONGEST: Duration = Duration::from_millis(300);
 /// Searches logged in one round; what comes faster than that is not logged.
 const SEARCHES_AT_MOST: usize = 2_000;
+/// Uses that wait to be counted; what comes faster than they can be written is not counted.
+const USES_AT_MOST: usize = 100_000;
 /// See [`GATHER_LONGEST`].
 const GATHER_AT_MOST: u64 = 500;
 /// A model that could not be fetched is asked for again after this long.
@@ -40,13 +42,26 @@ pub enum Wake {
     Searched {
         /// What was searched for.
         query: String,
-        /// The records returned, with their scores.
-        hits: Vec<(RecordId, f64)>,
+        /// The records returned.
+        hits: Vec<SearchedHit>,
     },
+    /// These records were used; count it when there is time.
+    Used(Vec<RecordId>),
     /// Write the accesses that were told until now, then answer.
     Settle(Sender<()>),
     /// End.
     Stop,
+}
+
+/// A record that a search returned.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchedHit {
+    /// The record.
+    pub id: RecordId,
+    /// Its score in the search.
+    pub score: f64,
+    /// Whether the access log keeps what was searched for.
+    pub keeps_query: bool,
 }
 
 /// The handle of the thread. Dropping it stops and joins the thread.
@@ -93,8 +108,9 @@ fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
     let mut forget_at = ForgetAt { expired: Instant::now(), purged: Instant::now() };
+    let mut uses = Vec::new();
     loop {
-        let stop = wait(sync, inbox, &mut forget_at);
+        let stop = wait(sync, inbox, &mut uses, &mut forget_at);
         if stop {
             return;
         }
@@ -103,19 +119,19 @@ fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
             let fetched = sync.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop));
         }
-        if sync.config().index_writer {
-            failures.note(work(sync, stopping, &mut forget_at));
-        }
+        let worked = if sync.config().index_writer { work(sync, stopping, &mut forget_at) } else { Ok(()) };
+        failures.note(worked.and(sync.records.shorten_wal()));
         sync.host.release_if_idle(Instant::now());
     }
 }
 
-/// Waits for a reason to look: the tick, or writes, gathered. Returns whether to end.
-fn wait(sync: &Sync, inbox: &Receiver<Wake>, forget_at: &mut ForgetAt) -> bool {
+/// Waits for a reason to look: the tick, or writes, gathered. Returns whether to end. `uses` are those that could not be
+/// counted yet.
+fn wait(sync: &Sync, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, forget_at: &mut ForgetAt) -> bool {
     let started = Instant::now();
     let mut until = started + TICK;
     let mut written = 0;
-    let mut searches: Vec<(String, Vec<(RecordId, f64)>)> = Vec::new();
+    let mut searches: Vec<(String, Vec<SearchedHit>)> = Vec::new();
     let mut settled = None;
     let stop = loop {
         // Only a write moves the end of the wait: searches that never cease must not keep the worker from its work.
@@ -129,6 +145,7 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>, forget_at: &mut ForgetAt) -> bool {
             }
             Ok(Wake::Searched { query, hits }) if searches.len() < SEARCHES_AT_MOST => searches.push((query, hits)),
             Ok(Wake::Searched { .. }) => {}
+            Ok(Wake::Used(ids)) => uses.extend(ids.into_iter().take(USES_AT_MOST - uses.len())),
             Ok(Wake::Settle(answer)) => {
                 settled = Some(answer);
                 break false;
@@ -137,12 +154,14 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>, forget_at: &mut ForgetAt) -> bool {
             Err(RecvTimeoutError::Timeout) => break false,
         }
     };
-    let accesses: Vec<Access<'_>> = searches
-        .iter()
-        .flat_map(|(query, hits)| hits.iter().map(|(id, score)| search_access(*id, *score, query)))
-        .collect();
+    let accesses: Vec<Access<'_>> =
+        searches.iter().flat_map(|(query, hits)| hits.iter().map(|hit| search_access(*hit, query))).collect();
     if let Err(error) = sync.records.record_access(&accesses, now()) {
         tracing::debug!("the access log was not written: {error}");
+    }
+    match sync.records.count_accesses(uses, now()) {
+        Ok(()) => uses.clear(),
+        Err(error) => tracing::debug!("uses were not counted yet: {error}"),
     }
     if let Some(settled) = settled {
         // A purge asks for it, and goes on by itself.
@@ -153,9 +172,10 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>, forget_at: &mut ForgetAt) -> bool {
     stop
 }
 
-/// A search is logged, but does not count as an access: only fetching by id does.
-fn search_access(id: RecordId, score: f64, query: &str) -> Access<'_> {
-    Access { id, kind: AccessKind::Search, score: Some(score), query: Some(query), counts: false }
+/// A search is logged, but does not count as an access by itself: see [`Wake::Used`].
+fn search_access(hit: SearchedHit, query: &str) -> Access<'_> {
+    let query = hit.keeps_query.then_some(query);
+    Access { id: hit.id, kind: AccessKind::Search, score: Some(hit.score), query, counts: false }
 }
 
 /// When to look again for what is to be forgotten.
@@ -205,7 +225,6 @@ fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()
         }
         sync.maintain(guard, stopping)
     })?;
-    sync.records.shorten_wal()?;
     refusal
 }
 

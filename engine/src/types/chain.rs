@@ -17,7 +17,7 @@ pub const MAX_CHAIN_DEPTH: usize = 10;
 
 /// Which way links are followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", remote = "Self")]
 pub enum Direction {
     /// From a memory to those of which it says something.
     Forward,
@@ -27,6 +27,8 @@ pub enum Direction {
     #[default]
     Both,
 }
+
+crate::read_by_name!(Direction);
 
 impl Direction {
     /// Every direction, in the order in which they are listed.

@@ -25,7 +25,8 @@ pub struct Export {
     pub filter: Filter,
     /// With their embeddings.
     pub embeddings: bool,
-    /// With their access logs: what was searched for, by whomever.
+    /// With their access logs; what was searched for, by whomever, is in them only where the filter's viewer sees every
+    /// project and agent.
     pub accesses: bool,
 }
 
@@ -101,13 +102,15 @@ pub struct Accessed {
 
 /// How a record was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", remote = "Self")]
 pub enum AccessKind {
     /// It was asked for by id.
     Get,
     /// A search returned it.
     Search,
 }
+
+crate::read_by_name!(AccessKind);
 
 impl AccessKind {
     /// Its name, in the database and on the wire.
@@ -221,7 +224,12 @@ pub(crate) fn check_model(model: &Model) -> Result<()> {
 }
 
 fn check_version(field: &'static str, version: i64) -> Result<()> {
-    if version < 1 { Err(Error::invalid(field, format!("{version} is less than 1"))) } else { Ok(()) }
+    // One that cannot be counted on from could never be changed.
+    const MOST: i64 = u32::MAX as i64;
+    if (1..=MOST).contains(&version) {
+        return Ok(());
+    }
+    Err(Error::invalid(field, format!("{version} is outside 1 to {MOST}")))
 }
 
 fn check_embedding(vector: &[f32]) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// What a record is about (`entryType` on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", remote = "Self")]
 pub enum Kind {
     /// Something true about the user or the world.
     Fact,
@@ -44,6 +44,8 @@ pub enum Kind {
     /// A piece of a file or transcript.
     Chunk,
 }
+
+crate::read_by_name!(Kind);
 
 impl Kind {
     /// Every kind, in the order in which they are stored and listed. The position is the code on disk: append only.

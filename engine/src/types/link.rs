@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::record::Record;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
 /// What a link says of the memory that it leads from (`linkType` on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", remote = "Self")]
 pub enum LinkKind {
     /// It brought the other about.
     Caused,
@@ -23,6 +24,8 @@ pub enum LinkKind {
     /// It says the opposite of the other.
     Contradicts,
 }
+
+crate::read_by_name!(LinkKind);
 
 impl LinkKind {
     /// Every kind, in the order in which they are stored and listed. The position is the code on disk: append only.
@@ -74,4 +77,13 @@ impl Link {
     pub fn other_end(&self, id: RecordId) -> RecordId {
         if self.from == id { self.to } else { self.from }
     }
+}
+
+/// A memory at the other end of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linked {
+    /// The memory.
+    pub record: Record,
+    /// What the link says, of it or to it.
+    pub kind: LinkKind,
 }

@@ -14,6 +14,7 @@
 //! | `digest.rs` | what a project's memories come to |
 //! | `record.rs` | a record: to be saved, changed, and as it is stored |
 //! | `model.rs` | what makes embeddings comparable |
+//! | `named.rs` | enums that are read by their name |
 //! | `exchange.rs` | memories on their way from one store to another |
 //! | `filter.rs` | which records may be returned |
 //! | `query.rs` | what is asked of a search |
@@ -29,6 +30,7 @@ mod filter;
 mod kind;
 mod link;
 mod model;
+mod named;
 mod purge;
 mod query;
 mod record;
@@ -46,8 +48,9 @@ pub use digest::{ByImportance, Digest, DigestQuery};
 pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink};
 pub use filter::Filter;
 pub use kind::Kind;
-pub use link::{Link, LinkKind};
+pub use link::{Link, LinkKind, Linked};
 pub use model::Model;
+pub use named::ByName;
 pub use purge::{Purge, Purged};
 pub use query::{ListQuery, Mode, Query, Weights};
 pub use record::{AddOutcome, EmbeddingState, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version};

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::{MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, check_limit, check_unit};
 use super::filter::Filter;
+use super::kind::Kind;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
 /// Which side or sides answer a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", remote = "Self")]
 pub enum Mode {
     /// Meaning and words, merged.
     #[default]
@@ -21,6 +22,8 @@ pub enum Mode {
     /// Words alone.
     Keyword,
 }
+
+crate::read_by_name!(Mode);
 
 impl FromStr for Mode {
     type Err = Error;
@@ -88,11 +91,15 @@ pub struct Query {
     pub weights: Option<Weights>,
     /// Least cosine, -1 to 1, of what meaning finds. What words find stays.
     pub min_similarity: Option<f64>,
-    /// Least merged score, 0 to 1. What words alone find is measured by their side alone, so that a threshold above the
-    /// weight of words drops no exact hit.
+    /// Least merged score, 0 to 1. What the words of the query single out (by an identifier, by a word that few memories
+    /// have, or by all of them) may reach it by their side alone, as a share of its best score, so that a threshold above
+    /// the weight of words drops no exact hit.
     pub min_score: Option<f64>,
     /// Whether memories are found, too, that others have taken the place of.
     pub include_superseded: bool,
+    /// Whether a search that finds nothing looks for the text within words, in every record: the last tier. It reads them
+    /// all, 1 ms for a thousand or so.
+    pub substring_tier: bool,
 }
 
 impl Query {
@@ -109,6 +116,7 @@ impl Query {
             min_similarity: None,
             min_score: None,
             include_superseded: false,
+            substring_tier: true,
         }
     }
 
@@ -160,4 +168,6 @@ pub struct ListQuery {
     pub limit: usize,
     /// Which records.
     pub filter: Filter,
+    /// Of these kinds, only records without a body.
+    pub plain: Vec<Kind>,
 }

@@ -189,9 +189,9 @@ pub struct Record {
     pub updated_at: Millis,
     /// When it stops being shown.
     pub expires_at: Option<Millis>,
-    /// How often it was fetched by id.
+    /// How often it was fetched by id, or shown by a tool whose results count as used.
     pub access_count: i64,
-    /// When it was last fetched by id.
+    /// When that was last.
     pub last_accessed_at: Option<Millis>,
     /// What its kind holds beside the text.
     pub body: Option<Body>,

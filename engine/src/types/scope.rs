@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounds::check_label;
+use super::units::RecordId;
 use crate::error::{Error, Result};
 
 /// Whose memory it is. `None` is global: seen by every project, or every agent.
@@ -36,6 +37,8 @@ pub enum Reach {
     Shared,
     /// This one, and what belongs to no one.
     Own(String),
+    /// The same to read. What belongs to no one is not changed.
+    Only(String),
 }
 
 impl Reach {
@@ -46,8 +49,21 @@ impl Reach {
     pub fn sees(&self, owner: Option<&str>) -> bool {
         match (self, owner) {
             (Reach::Every, _) | (_, None) => true,
-            (Reach::Own(name), Some(owner)) => name == owner,
+            (Reach::Own(name) | Reach::Only(name), Some(owner)) => name == owner,
             (Reach::Shared, Some(_)) => false,
+        }
+    }
+
+    /// Whether what belongs to `owner` may be changed.
+    pub fn changes(&self, owner: Option<&str>) -> bool {
+        self.sees(owner) && !(matches!(self, Reach::Only(_)) && owner.is_none())
+    }
+
+    /// The one whose memories are meant, where it is one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Reach::Every | Reach::Shared => None,
+            Reach::Own(name) | Reach::Only(name) => Some(name),
         }
     }
 }
@@ -86,10 +102,32 @@ impl Viewer {
         self.agent.sees(scope.agent.as_deref()) && self.project.sees(scope.project.as_deref())
     }
 
+    /// Whether a memory of this scope may be changed, deleted or linked.
+    pub fn changes(&self, scope: &Scope) -> bool {
+        self.agent.changes(scope.agent.as_deref()) && self.project.changes(scope.project.as_deref())
+    }
+
+    /// Checks that a memory that is seen may be changed, too.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] says whose memories may be.
+    pub fn check_change(&self, id: RecordId, scope: &Scope) -> Result<()> {
+        let owners = [("project", &self.project, &scope.project), ("agent", &self.agent, &scope.agent)];
+        for (owner, reach, own) in owners {
+            if !reach.changes(own.as_deref()) {
+                let whose = reach.name().unwrap_or_default();
+                let why =
+                    format!("memory {id} belongs to no {owner}; only memories of {owner} {whose:?} may be changed");
+                return Err(Error::invalid("id", why));
+            }
+        }
+        Ok(())
+    }
+
     /// Checks the names.
     pub fn validate(&self) -> Result<()> {
         for (field, reach) in [("agent", &self.agent), ("project", &self.project)] {
-            if let Reach::Own(name) = reach {
+            if let Some(name) = reach.name() {
                 check_name(field, name)?;
             }
         }

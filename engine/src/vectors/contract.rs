@@ -220,7 +220,7 @@ fn ours_keeps_the_contract() {
     let folders = std::cell::RefCell::new(Vec::new());
     suite(&|| {
         let folder = tempfile::tempdir().unwrap();
-        let index = super::hnsw::HnswIndex::create(folder.path(), "test model", DIMS).unwrap();
+        let index = super::hnsw::HnswIndex::create(folder.path(), "test store", "test model", DIMS).unwrap();
         folders.borrow_mut().push(folder);
         Arc::new(index)
     });

@@ -1,16 +1,17 @@
 //! Our own index, the crate `memorist-index`, as a [`VectorIndex`]: on disk, mapped, shared by processes.
 //!
-//! The payload of its manifest is `applied` (u64, little-endian, 8 bytes), then the identity of the embedding model
-//! (UTF-8). An index whose payload names another model is unusable, and is rebuilt from the records.
+//! The payload of its manifest is `applied` (u64, little-endian, 8 bytes), then, in UTF-8, `2|`, the id of the store, `|`
+//! and the identity of the embedding model. 2 is the number of this layout; the first had neither number nor id: the
+//! identity followed at once. An index whose payload has another layout, or names another store or model, is unusable, and
+//! is rebuilt from the records; nothing is embedded again.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memorist_index::{
-    Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer, crash,
-};
+use memorist_durable::crash;
+use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer};
 use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
@@ -26,6 +27,8 @@ use crate::types::{RecordId, Seq};
 #[derive(Debug)]
 pub struct HnswIndex {
     folder: PathBuf,
+    /// The id of the store that it was made from.
+    store: String,
     model: String,
     options: IndexOptions,
     reader: Reader,
@@ -41,33 +44,35 @@ struct HnswSnapshot {
 }
 
 impl HnswIndex {
-    /// Makes an empty index for vectors of `dims` numbers made by `model`.
+    /// Makes an empty index of the store with the id `store`, for vectors of `dims` numbers made by `model`.
     ///
     /// # Errors
     /// When the folder has an index already or cannot be written.
-    pub fn create(folder: &Path, model: &str, dims: usize) -> Result<Self> {
+    pub fn create(folder: &Path, store: &str, model: &str, dims: usize) -> Result<Self> {
         let mut options = IndexOptions::new(dims);
         // It may take the place of another: microseconds have not been used before.
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         private_folders().create(folder).map_err(|error| Error::io(folder, error))?;
-        Writer::create(folder, options, &payload(0, model)).map_err(write_error)?;
-        Self::open(folder, model, dims)
+        Writer::create(folder, options, &payload(0, store, model)).map_err(write_error)?;
+        Self::open(folder, store, model, dims)
     }
 
     /// Opens the index in `folder`. Maps the files; reads nothing but their headers.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`] when it is missing, damaged, of another version, other dimensions or another model.
-    pub fn open(folder: &Path, model: &str, dims: usize) -> Result<Self> {
+    /// [`Error::IndexUnusable`] when it is missing, damaged, of another version, other dimensions, another store or
+    /// another model.
+    pub fn open(folder: &Path, store: &str, model: &str, dims: usize) -> Result<Self> {
         let reader = Reader::open(folder).map_err(open_error)?;
         let snapshot = reader.snapshot();
         if snapshot.dims() != dims {
             return Err(unusable(format!("it holds vectors of {} numbers, not of {dims}", snapshot.dims())));
         }
-        parse(snapshot.payload(), model)?;
-        let (folder, model, options) = (folder.into(), model.into(), IndexOptions::new(dims));
-        Ok(HnswIndex { folder, model, options, reader, inspection: Mutex::default() })
+        parse(snapshot.payload(), store, model)?;
+        let (folder, store, model) = (folder.into(), store.into(), model.into());
+        let options = IndexOptions::new(dims);
+        Ok(HnswIndex { folder, store, model, options, reader, inspection: Mutex::default() })
     }
 
     /// Begins to compare what is new in `index` with its checksums.
@@ -129,7 +134,7 @@ impl VectorIndex for HnswIndex {
         if !Arc::ptr_eq(&before, &index) {
             drop_aside(before);
         }
-        let applied = parse(index.payload(), &self.model)?;
+        let applied = parse(index.payload(), &self.store, &self.model)?;
         let inspection = self.inspect(&index);
         Ok(Arc::new(HnswSnapshot { index, applied, inspection }))
     }
@@ -138,7 +143,7 @@ impl VectorIndex for HnswIndex {
         let upserts: Vec<(u64, &[f32])> =
             batch.upserts.iter().map(|(id, vector)| (*id as u64, vector.as_slice())).collect();
         let deletes: Vec<u64> = batch.deletes.iter().map(|id| *id as u64).collect();
-        self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.model)).map_err(write_error)
+        self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.store, &self.model)).map_err(write_error)
     }
 
     fn maintain(&self, progress: &dyn Progress) -> Result<bool> {
@@ -217,18 +222,33 @@ fn merge_pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
-pub(crate) fn payload(applied: Seq, model: &str) -> Vec<u8> {
-    [&applied.to_le_bytes(), model.as_bytes()].concat()
+/// The number of this layout of the payload, as it stands there.
+const LAYOUT: &str = "2";
+
+pub(crate) fn payload(applied: Seq, store: &str, model: &str) -> Vec<u8> {
+    [&applied.to_le_bytes(), format!("{LAYOUT}|{store}|{model}").as_bytes()].concat()
 }
 
-pub(crate) fn parse(payload: &[u8], model: &str) -> Result<Seq> {
-    let Some((applied, made_by)) = payload.split_first_chunk::<8>() else {
-        return Err(unusable("its manifest does not say how far it is applied"));
-    };
-    if made_by != model.as_bytes() {
+/// How far an index of this store and this model is applied.
+pub(crate) fn parse(payload: &[u8], store: &str, model: &str) -> Result<Seq> {
+    let (applied, made_from, made_by) = parts(payload).map_err(unusable)?;
+    if made_from != store {
+        return Err(unusable("it was made from another store"));
+    }
+    if made_by != model {
         return Err(Error::of_another_model());
     }
-    Ok(Seq::from_le_bytes(*applied))
+    Ok(applied)
+}
+
+/// How far it is applied, the id of its store and the identity of its model.
+pub(crate) fn parts(payload: &[u8]) -> Result<(Seq, &str, &str), &'static str> {
+    let (applied, text) = payload.split_first_chunk::<8>().ok_or("its manifest does not say how far it is applied")?;
+    let text = str::from_utf8(text).map_err(|_| "its manifest does not say what it was made from")?;
+    let origin = text.strip_prefix(LAYOUT).and_then(|rest| rest.strip_prefix('|'));
+    let origin = origin.ok_or("its manifest is of another version of memorist")?;
+    let (store, model) = origin.split_once('|').ok_or("its manifest does not name its model")?;
+    Ok((Seq::from_le_bytes(*applied), store, model))
 }
 
 fn unusable(why: impl Into<String>) -> Error {
@@ -255,5 +275,23 @@ fn write_error(error: WriteError) -> Error {
         WriteError::Io { path, source } | WriteError::Unsynced { path, source } => Error::io(path, source),
         WriteError::Cancelled => Error::Cancelled,
         other => Error::Vectors(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_of_one_store_one_model_and_one_layout() {
+        let ours = payload(41, "01STORE", "abc|mean|8");
+        assert_eq!(parse(&ours, "01STORE", "abc|mean|8").unwrap(), 41);
+        let why = |payload: &[u8], store, model| parse(payload, store, model).unwrap_err().to_string();
+        assert!(why(&ours, "01OTHER", "abc|mean|8").contains("another store"));
+        assert!(why(&ours, "01STORE", "abc|last|8").contains("another model"));
+        let first_layout = [&41_u64.to_le_bytes()[..], b"abc|mean|8"].concat();
+        assert!(why(&first_layout, "01STORE", "abc|mean|8").contains("another version"));
+        assert!(why(&ours[..7], "01STORE", "").contains("how far"));
+        assert!(why(&[&ours[..8], b"2|01STORE"].concat(), "01STORE", "").contains("model"));
     }
 }

@@ -1,17 +1,15 @@
 //! The names of the files: no other file knows them.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 const MANIFEST: &str = "manifest";
+/// What earlier versions called a manifest that is being written.
 const TEMPORARY: &str = "manifest.tmp";
 const SEGMENT: &str = "segment-";
 
 pub(crate) fn manifest(directory: &Path) -> PathBuf {
     directory.join(MANIFEST)
-}
-
-pub(crate) fn temporary_manifest(directory: &Path) -> PathBuf {
-    directory.join(TEMPORARY)
 }
 
 pub(crate) fn segment(directory: &Path, number: u64) -> PathBuf {
@@ -35,7 +33,7 @@ pub(crate) enum Kind {
 }
 
 pub(crate) fn kind(name: &str) -> Kind {
-    if name == TEMPORARY {
+    if name == TEMPORARY || memorist_durable::is_temporary(OsStr::new(name)) {
         return Kind::Temporary;
     }
     let number = name.strip_prefix(SEGMENT).and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -53,7 +51,9 @@ mod tests {
     fn names_are_read_back_and_others_left_alone() {
         assert_eq!(kind(&segment_name(0xa7)), Kind::Segment(0xa7));
         assert_eq!(kind(&segment_name(u64::MAX)), Kind::Segment(u64::MAX));
-        assert_eq!(kind(TEMPORARY), Kind::Temporary);
+        for temporary in [TEMPORARY, ".memorist-0123456789abcdef.tmp"] {
+            assert_eq!(kind(temporary), Kind::Temporary);
+        }
         for other in ["manifest", "segment-", "segment-a7", "segment-+0000000000000a7", "notes.txt"] {
             assert_eq!(kind(other), Kind::Other, "{other}");
         }

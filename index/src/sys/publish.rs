@@ -1,32 +1,18 @@
-//! Files that appear whole or not at all: write, sync, rename, sync the directory.
+//! The files of an index: segments are written new, the manifest is replaced when all that it refers to is durable.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
-use crate::crash;
+pub(crate) use memorist_durable::Error;
+use memorist_durable::crash;
 
 /// Linux keeps what is written in pieces of this length in pages of this length where it can, and maps them as such: a
 /// walk then finds its way to a node without looking up a page for each part of it.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Why something was not published.
-#[derive(Debug)]
-pub(crate) enum Error {
-    /// The old content stands.
-    Write(io::Error),
-    /// After this the same sync may succeed and yet have lost what it was asked to keep.
-    Sync(io::Error),
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Error::Write(error)
-    }
-}
-
 /// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first. The
-/// file's name becomes durable with the next [`sync_directory`], at the latest by [`replace`] in the same directory.
+/// file's name becomes durable with the next [`replace`] in the same directory.
 pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> Result<T, Error> {
     remove_if_present(path)?;
     let mut options = File::options();
@@ -51,22 +37,11 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
 }
 
 /// Puts `bytes` in the place of `path`, atomically: after a crash the old or the new content is there.
-pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_new(temporary, |writer| writer.write_all(bytes))?;
-    let directory = path.parent().unwrap_or(Path::new("."));
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     // The files that the new content refers to have to be found after a crash, so their names go to the disk first.
-    sync_directory(directory)?;
+    memorist_durable::sync_folder(memorist_durable::folder_of(path)).map_err(Error::Sync)?;
     crash::point("names synced");
-    fs::rename(temporary, path)?;
-    crash::point("manifest renamed");
-    sync_directory(directory)?;
-    crash::point("manifest synced");
-    Ok(())
-}
-
-/// Makes the names in a directory durable.
-pub(crate) fn sync_directory(directory: &Path) -> Result<(), Error> {
-    if cfg!(unix) { File::open(directory)?.sync_all().map_err(Error::Sync) } else { Ok(()) }
+    memorist_durable::replace(path, bytes)
 }
 
 /// Removes a file that may be absent.

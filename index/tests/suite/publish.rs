@@ -1,7 +1,7 @@
 //! What a crash, a failed write and a racing reader see: the old state or the new one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memorist_index::{Filter, OpenError, Reader, SearchParams, WriteError, Writer};
@@ -40,7 +40,9 @@ fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state() {
     let crashed = copy(world.directory.path());
     fs::remove_file(crashed.path().join("manifest")).unwrap();
     fs::copy(before.path().join("manifest"), crashed.path().join("manifest")).unwrap();
-    fs::write(crashed.path().join("manifest.tmp"), b"half a manif").unwrap();
+    for left in ["manifest.tmp", ".memorist-0123456789abcdef.tmp"] {
+        fs::write(crashed.path().join(left), b"half a manif").unwrap();
+    }
     fs::write(crashed.path().join("segment-00000000000000ff"), b"half a segment").unwrap();
     fs::write(crashed.path().join("notes.txt"), b"not ours").unwrap();
     assert_eq!(keys(crashed.path()), (0..150).collect::<Vec<_>>());
@@ -63,15 +65,18 @@ fn a_failed_write_changes_nothing() {
     let mut world = World::filled(small(DIMS, 100), &clustered(42, 150, DIMS, 5), 150);
     let generation = world.writer.snapshot().generation();
     let before = files(world.directory.path());
-    // A directory in the way of the temporary manifest: publishing fails, after the segment was written.
-    let obstacle: PathBuf = world.directory.path().join("manifest.tmp");
-    fs::create_dir(&obstacle).unwrap();
+    // A directory in the place of the manifest: publishing fails, after the segment was written.
+    let (manifest, aside) = (world.directory.path().join("manifest"), world.directory.path().join("aside"));
+    let swap = |from: &Path, to: &Path| fs::rename(from, to).unwrap();
+    swap(&manifest, &aside);
+    fs::create_dir(&manifest).unwrap();
     let vector = [1.0f32; DIMS];
     let failed = world.writer.apply(&[(900, &vector)], &[1], b"new");
     assert!(matches!(failed, Err(WriteError::Io { .. })), "{failed:?}");
     assert_eq!(world.writer.snapshot().generation(), generation);
+    fs::remove_dir(&manifest).unwrap();
+    swap(&aside, &manifest);
     assert_eq!(keys(world.directory.path()), (0..150).collect::<Vec<_>>());
-    fs::remove_dir(&obstacle).unwrap();
     world.apply(vec![(900, vector.to_vec())], &[1]);
     assert!(world.writer.snapshot().contains(900) && !world.writer.snapshot().contains(1));
     world.writer = Writer::open(world.directory.path(), small(DIMS, 100)).unwrap();

@@ -15,7 +15,8 @@ pub fn run(app: &App, args: Add) -> Outcome {
     let params = params(args)?;
     let engine = app.engine(Upkeep::Off)?;
     let result = ops::add(&engine, &app.settings().context, params)?;
-    app.output().result(&result, text)?;
+    let project = app.settings().context.defaults.project();
+    app.output().result(&result, |result| text(result, project))?;
     result.warnings.iter().for_each(|warning| app.output().note(warning));
     deadline::settle(engine, result.embedding);
     Ok(0)
@@ -46,10 +47,11 @@ fn params(args: Add) -> Result<AddParams, Failure> {
     })
 }
 
-fn text(result: &AddResult) -> String {
-    if result.created {
-        format!("saved as memory {}", result.id)
-    } else {
-        format!("memory {} has this text already; nothing was saved", result.id)
+fn text(result: &AddResult, project: Option<&str>) -> String {
+    let id = result.id;
+    match project {
+        _ if !result.created => format!("memory {id} has this text already; nothing was saved"),
+        Some(project) => format!("saved as memory {id} in project {project}"),
+        None => format!("saved as memory {id}"),
     }
 }

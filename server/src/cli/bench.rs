@@ -22,7 +22,7 @@ pub fn run(app: &App, args: &Bench) -> Outcome {
         return show(app, &options, &bench, &plot(&bench, &options));
     };
     // The file is begun first: that it cannot be written shall not be found out after minutes.
-    let (bench, plot) = whole_file::write(file, |out| {
+    let (bench, plot) = whole_file::write(&app.settings().store, file, |out| {
         let bench = measure(app, &options)?;
         let plot = plot(&bench, &options);
         out.write_all(plot.svg().as_bytes()).map_err(|error| Failure::file(file, &error))?;
@@ -41,7 +41,15 @@ fn measure(app: &App, options: &BenchOptions) -> Result<VectorBench, Failure> {
 }
 
 fn show(app: &App, options: &BenchOptions, bench: &VectorBench, plot: &Plot) -> Outcome {
-    app.output().result(&document(bench, options), |_| text(bench, options, plot))?;
+    let output = app.output();
+    if output.json {
+        output.document(&document(bench, options))?;
+    } else {
+        let [head, rest] = text(bench, options, plot);
+        output.text(head)?;
+        output.own(plot.text(is_coloured()).as_bytes())?;
+        output.text(rest)?;
+    }
     Ok(0)
 }
 
@@ -117,14 +125,14 @@ fn plot(bench: &VectorBench, options: &BenchOptions) -> Plot {
     }
 }
 
-fn text(bench: &VectorBench, options: &BenchOptions, plot: &Plot) -> String {
+/// What is told before the plot, and after it.
+fn text(bench: &VectorBench, options: &BenchOptions, plot: &Plot) -> [String; 2] {
     let BenchOptions { limit, seed, .. } = options;
     let queries = format::thousands(bench.queries as u64);
-    let head = format!("{}\n{queries} of them searched for, the {limit} nearest of each, seed {seed}", plot.title);
+    let head = format!("{}\n{queries} of them searched for, the {limit} nearest of each, seed {seed}\n", plot.title);
     let targets = Quality::LEVELS.map(|level| format!("{level} {}", share(level).unwrap_or_default()));
     let levels = format!("quality levels, and the recall they aim at: {}", targets.join(", "));
-    [head, String::new(), plot.text(is_coloured()), String::new(), table_of(bench, *limit), levels, verdict(bench)]
-        .join("\n")
+    [head, ["\n".to_owned(), table_of(bench, *limit), levels, verdict(bench)].join("\n")]
 }
 
 fn table_of(bench: &VectorBench, limit: usize) -> String {

@@ -10,6 +10,6 @@ use crate::exit::Outcome;
 pub fn run(app: &App, args: &Completions) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "memorist", &mut script);
-    app.output().bytes(&script)?;
+    app.output().own(&script)?;
     Ok(0)
 }

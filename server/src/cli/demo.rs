@@ -144,7 +144,7 @@ fn fill(engine: &Engine, bars: &Bars) -> Result<Vec<RecordId>, Failure> {
                 return Err(Failure::new(Sort::Internal, "a memory of the demo is not a JSON object"));
             };
             let params = wire::parse::<AddParams>(line).map_err(|error| Failure::new(Sort::Internal, error))?;
-            Ok(wire::new_record(params, &context.defaults))
+            Ok(wire::new_record(params, &context.defaults)?)
         })
         .collect::<Result<Vec<_>, _>>()?;
     let mut ids = Vec::with_capacity(MEMORIES);
@@ -248,7 +248,7 @@ mod tests {
         for memory in bench_data::memories(SEED, MEMORIES) {
             let Ok(Value::Object(line)) = serde_json::to_value(memory) else { panic!("not an object") };
             let params = wire::parse::<AddParams>(line).unwrap();
-            wire::new_record(params, &Default::default()).validate().unwrap();
+            wire::new_record(params, &Default::default()).unwrap().validate().unwrap();
         }
     }
 }

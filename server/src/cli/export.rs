@@ -1,6 +1,5 @@
 //! `memorist export`: memories and links as lines that `memorist import` reads.
 
-use std::io::BufWriter;
 use std::path::Path;
 
 use memorist_engine::progress::Progress;
@@ -24,12 +23,14 @@ pub fn run(app: &App, args: &args::Export) -> Outcome {
     // Whoever has the store's file may see what was searched for.
     let export = Export { filter, embeddings: args.embeddings, accesses: true };
     if args.file == Path::new("-") {
-        let mut out = BufWriter::new(std::io::stdout().lock());
+        let mut out = app.output().lines();
         write_lines(&engine, &export, &bars, &mut out, |error| stdout_failure(&error))?;
         bars.finish();
     } else {
         let failure = |error| Failure::file(&args.file, &error);
-        let written = whole_file::write(&args.file, |out| write_lines(&engine, &export, &bars, out, failure))?;
+        let written = whole_file::write(&app.settings().store, &args.file, |out| {
+            write_lines(&engine, &export, &bars, out, failure)
+        })?;
         bars.finish();
         let result = ExportResult {
             file: args.file.display().to_string(),

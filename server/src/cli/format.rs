@@ -1,5 +1,6 @@
 //! Numbers and times for people.
 
+use crate::visible;
 use crate::wire::When;
 
 /// `12,345`.
@@ -31,12 +32,9 @@ pub fn memories(number: u64) -> String {
     if number == 1 { "1 memory".to_owned() } else { format!("{} memories", thousands(number)) }
 }
 
-/// A text on one line: every run of white space and control characters becomes one space.
+/// A text on one line: every run of white space becomes one space, and what a terminal would obey is shown.
 pub fn one_line(text: &str) -> String {
-    text.split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    visible::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -53,6 +51,6 @@ mod tests {
 
     #[test]
     fn a_text_cannot_move_the_cursor() {
-        assert_eq!(one_line("a\n\n b\t\u{1b}[2Jc "), "a b [2Jc");
+        assert_eq!(one_line("a\r\n\n b\t\u{1b}[2Jc "), "a b <U+001B>[2Jc");
     }
 }

@@ -1,9 +1,9 @@
 //! `memorist import`: memories and links from JSONL, then their embeddings.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use memorist_durable::open_plain;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Viewer;
@@ -30,6 +30,7 @@ pub fn run(app: &App, args: &Import) -> Outcome {
     let importing = Importing {
         engine: &engine,
         viewer: Viewer::OWNER,
+        keep_shared: false,
         defaults: &app.settings().context.defaults,
         progress: &bars,
         saved: &saved,
@@ -66,11 +67,12 @@ fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), Failure> {
         return Ok((Box::new(BufReader::new(io::stdin())), None));
     }
     let failure = |error: io::Error| Failure::file(file, &error);
-    let opened = File::open(file).map_err(failure)?;
-    let metadata = opened.metadata().map_err(failure)?;
-    if metadata.is_dir() {
-        return Err(Failure::new(Kind::Io, format!("{} is a folder; name a JSONL file", file.display())));
-    }
-    let size = metadata.is_file().then_some(metadata.len());
-    Ok((Box::new(BufReader::with_capacity(1 << 16, opened)), size))
+    let opened = open_plain(file).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            Failure::new(Kind::Io, format!("{}: {error}; or pipe it into `memorist import -`", file.display()))
+        }
+        _ => failure(error),
+    })?;
+    let size = opened.metadata().map_err(failure)?.len();
+    Ok((Box::new(BufReader::with_capacity(1 << 16, opened)), Some(size)))
 }

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_line_shows_the_beginning_of_a_text_of_any_length() {
-        assert_eq!(line("  \n a\tb\u{1b}[2J\nc "), "a b [2J c");
+        assert_eq!(line("  \n a\tb\u{1b}[2J\nc "), "a b<U+001B>[2J c");
         assert_eq!(line(&"ü".repeat(1_000)).chars().count(), LINE_CHARS);
     }
 

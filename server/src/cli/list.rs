@@ -7,7 +7,7 @@ use super::app::Upkeep;
 use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
-use crate::wire::{self, Defaults, Detail, Importance, ListResult, Patch, When};
+use crate::wire::{self, Defaults, Detail, Importance, ListResult, When};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -67,7 +67,7 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         tags: filters.tags.clone(),
         min_importance: filters.min_importance.map(|Importance(least)| least),
         min_confidence: filters.min_confidence,
-        viewer: defaults.viewer(&Patch::Absent, &Patch::Absent),
+        viewer: defaults.own_viewer(),
         created_after: filters.created_after.map(|When(at)| at),
         created_before: filters.created_before.map(|When(at)| at),
     }

@@ -10,6 +10,7 @@ use memorist_engine::progress::Progress;
 
 use super::format;
 use crate::output::Output;
+use crate::visible;
 
 const COUNTED: &str = "{msg:<22} {wide_bar} {human_pos}/{human_len}  {per_sec}  {eta} left ";
 const BYTES: &str = "{msg:<22} {wide_bar} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left ";
@@ -39,7 +40,7 @@ impl Bars {
     /// Changes what stands before the bar.
     pub fn message(&self, text: String) {
         if let Some(bar) = self.current().as_ref() {
-            bar.set_message(text);
+            bar.set_message(visible::text(&text).into_owned());
         }
     }
 
@@ -60,7 +61,7 @@ impl Bars {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(visible::text(what).into_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.current() = Some(bar);
     }

@@ -33,9 +33,11 @@ fn text(stats: &StatsResult) -> String {
     line("oldest", format::time(stats.oldest_entry));
     line("newest", format::time(stats.newest_entry));
     line("waiting to be embedded", number(stats.pending_embeddings));
-    line("vectors indexed", number(stats.indexes.vectors));
-    line("texts indexed", number(stats.indexes.documents));
-    line("changes not indexed", number(stats.indexes.unapplied));
+    if let Some(indexes) = &stats.indexes {
+        line("vectors indexed", number(indexes.vectors));
+        line("texts indexed", number(indexes.documents));
+        line("changes not indexed", number(indexes.unapplied));
+    }
     line("model", stats.model.clone().unwrap_or_else(|| "none used yet".into()));
     text.trim_end().to_owned()
 }

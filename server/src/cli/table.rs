@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Row, Table, pres
 use memorist_engine::types::Side;
 
 use super::format;
+use crate::visible;
 use crate::wire::SearchHit;
 
 /// Columns where the output is not a terminal.
@@ -26,7 +27,8 @@ pub fn table(header: &[&str]) -> Table {
 
 /// Adds a row that stays on one line.
 pub fn add_row(table: &mut Table, cells: Vec<String>) {
-    let mut row = Row::from(cells);
+    // Here and not only where it is written, so that columns are as wide as what is shown.
+    let mut row = Row::from(cells.iter().map(|cell| visible::text(cell)).collect::<Vec<_>>());
     row.max_height(1);
     table.add_row(row);
 }

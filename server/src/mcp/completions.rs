@@ -35,7 +35,10 @@ pub fn complete(
     const MOST: usize = CompletionInfo::MAX_VALUES + 1;
     let found = match source(profile, request)? {
         Source::Projects => engine.projects(&context.defaults.own_viewer(), typed, MOST),
-        Source::Tags => engine.tags(&context.defaults.viewer(&project, &Patch::Absent), typed, MOST),
+        Source::Tags => {
+            let viewer = context.defaults.viewer(&project, &Patch::Absent);
+            viewer.and_then(|viewer| engine.tags(&viewer, typed, MOST))
+        }
         Source::Choices(mut choices) => {
             let typed = typed.to_lowercase();
             choices.retain(|choice| choice.starts_with(&typed));

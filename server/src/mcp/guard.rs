@@ -1,23 +1,25 @@
-//! Who may use the HTTP server: on loopback every local process that does not come from a foreign web page; elsewhere
-//! whoever has the token.
+//! Who may use the HTTP server: whoever has the token and does not come from a foreign web page. All of it is in the head
+//! of a request.
 
-use std::hint::black_box;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-use axum::extract::Request;
-use axum::http::StatusCode;
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, StatusCode, Uri};
 
+use super::token::Token;
 use crate::exit::{Failure, Kind};
+
+/// Names of this machine that only it uses.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// What was asked of the HTTP server.
 pub struct Options {
     /// PORT, :PORT or HOST:PORT.
     pub address: String,
-    /// What clients must send.
-    pub token: Option<String>,
+    /// Everyone who reaches the server may use it.
+    pub without_token: bool,
     /// Other names of this machine.
     pub allow_hosts: Vec<String>,
 }
@@ -27,37 +29,132 @@ pub struct Options {
 pub struct Policy {
     /// Address to bind.
     pub address: SocketAddr,
-    /// The token that every request must carry, where there is one.
-    pub token: Option<String>,
-    /// Values of `Host` that are answered: a web page that rebinds its name to this machine sends its own.
-    pub hosts: Vec<String>,
     /// Whether names of this machine are among them that others use.
     pub names_others: bool,
-    /// Values of `Origin` that are answered. Requests without one, which is all but browsers, pass.
-    pub origins: Vec<String>,
+    hosts: Vec<Host>,
+}
+
+/// A request that is not answered: why, in a status and in words.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status.
+    pub status: StatusCode,
+    /// A header that it needs.
+    pub header: Option<(HeaderName, &'static str)>,
+    /// For the caller.
+    pub why: &'static str,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, why: &'static str) -> Self {
+        Refusal { status, header: None, why }
+    }
+}
+
+/// A name of this machine, at a port or at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Host {
+    name: String,
+    port: Option<u16>,
+}
+
+impl Host {
+    /// `None` for what no Host can be. An IPv6 address may lack its brackets.
+    fn named(text: &str) -> Option<Self> {
+        if text.parse::<Ipv6Addr>().is_ok() {
+            return Some(Host { name: bare(text), port: None });
+        }
+        let authority = text.parse::<Authority>().ok()?;
+        let (host, port) = (authority.host(), authority.port_u16());
+        // A user's name, or a port that is none.
+        let has_more = port.is_none() && host != text;
+        (!host.is_empty() && !has_more && !text.contains('@')).then(|| Host::of(&authority))
+    }
+
+    fn of(authority: &Authority) -> Self {
+        Host { name: bare(authority.host()), port: authority.port_u16() }
+    }
+
+    fn allows(&self, other: &Host) -> bool {
+        self.name == other.name && (self.port.is_none() || self.port == other.port)
+    }
+}
+
+fn bare(host: &str) -> String {
+    host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
 
 impl Policy {
     /// Settles what is allowed; refuses an address that others can reach without a token.
     pub fn new(options: Options) -> Result<Self, Failure> {
         let address = resolve(&options.address)?;
-        let token = options.token.filter(|token| !token.trim().is_empty());
-        if !address.ip().is_loopback() && token.is_none() {
+        if !address.ip().is_loopback() && options.without_token {
             return Err(Failure::input(format!(
-                "{address} can be reached from other machines: set a token with --token or MEMORIST_TOKEN, or serve on \
-                 127.0.0.1:{}",
+                "{address} can be reached from other machines: leave out --no-token, or serve on 127.0.0.1:{}",
                 address.port()
             )));
         }
-        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).into();
+        let mut hosts: Vec<Host> = LOOPBACK.map(|name| Host { name: name.to_owned(), port: None }).into();
         if !address.ip().is_unspecified() {
-            hosts.push(address.ip().to_string());
+            hosts.push(Host { name: address.ip().to_string(), port: None });
         }
         let names_others = !options.allow_hosts.is_empty();
-        hosts.extend(options.allow_hosts);
-        let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(String::from).into();
-        Ok(Policy { address, token, hosts, names_others, origins })
+        for text in &options.allow_hosts {
+            hosts.push(Host::named(text).ok_or_else(|| {
+                Failure::input(format!(
+                    "--allow-host {text:?} is no host; give a name or NAME:PORT, such as box.example"
+                ))
+            })?);
+        }
+        Ok(Policy { address, names_others, hosts })
     }
+
+    /// Why a request with this head is not answered, if it is not.
+    pub fn refuses(&self, head: &Parts, token: Option<&Token>) -> Option<Refusal> {
+        if let Err(refusal) = self.check_host(&head.uri, &head.headers) {
+            return Some(refusal);
+        }
+        if !head.headers.get_all(ORIGIN).iter().all(|origin| origin.to_str().is_ok_and(is_local_origin)) {
+            return Some(Refusal::new(StatusCode::FORBIDDEN, "web pages of this Origin are not answered"));
+        }
+        token.filter(|token| !sends(&head.headers, token)).map(|_| Refusal {
+            status: StatusCode::UNAUTHORIZED,
+            header: Some((WWW_AUTHENTICATE, "Bearer")),
+            why: "send the server's token: Authorization: Bearer TOKEN",
+        })
+    }
+
+    /// A web page that rebinds its name to this machine sends its own.
+    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        let mut sent = headers.get_all(HOST).iter().map(|host| host.to_str().ok()?.parse::<Authority>().ok());
+        let host = match (sent.next(), sent.next()) {
+            (Some(only), None) => only,
+            (None, _) => uri.authority().cloned(),
+            _ => None,
+        };
+        let Some(host) = host.as_ref().map(Host::of) else {
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, "send one Host"));
+        };
+        if self.hosts.iter().any(|allowed| allowed.allows(&host)) {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            StatusCode::FORBIDDEN,
+            "this Host is not answered; the server may be told of it by --allow-host",
+        ))
+    }
+}
+
+/// Requests without an origin, which is all but those of browsers, pass.
+fn is_local_origin(origin: &str) -> bool {
+    let Ok(uri) = origin.parse::<Uri>() else { return false };
+    let host = uri.authority().map(|authority| bare(authority.host()));
+    uri.scheme_str() == Some("http") && host.is_some_and(|host| LOOPBACK.contains(&host.as_str()))
+}
+
+fn sends(headers: &HeaderMap, token: &Token) -> bool {
+    let header = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
+    header.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer ")) && token.is(header[7..].trim_ascii())
 }
 
 fn resolve(text: &str) -> Result<SocketAddr, Failure> {
@@ -73,65 +170,106 @@ fn resolve(text: &str) -> Result<SocketAddr, Failure> {
     })
 }
 
-/// Lets requests pass that carry the token, all where none is set.
-pub async fn authenticate(token: Option<String>, request: Request, next: Next) -> Response {
-    let Some(token) = token else { return next.run(request).await };
-    let header = request.headers().get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-    if header.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "))
-        && same(header[7..].trim_ascii(), token.as_bytes())
-    {
-        return next.run(request).await;
-    }
-    let text = "send the server's token: Authorization: Bearer TOKEN\n";
-    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], text).into_response()
-}
-
-/// Compares in a time that depends on the lengths alone, so that a token cannot be guessed byte by byte.
-fn same(given: &[u8], secret: &[u8]) -> bool {
-    let differences = given.iter().zip(secret).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)));
-    given.len() == secret.len() && differences == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::token::{Choice, choose};
 
-    fn policy(address: &str, token: Option<&str>) -> Result<Policy, Failure> {
-        Policy::new(Options {
-            address: address.into(),
-            token: token.map(String::from),
-            allow_hosts: vec!["box".into()],
-        })
+    fn policy(address: &str, without_token: bool) -> Result<Policy, Failure> {
+        Policy::new(Options { address: address.into(), without_token, allow_hosts: vec!["Box:81".into()] })
+    }
+
+    fn token() -> Token {
+        match choose(Some("0123456789abcdef"), None, false, None) {
+            Ok(Choice::Given(token)) => token,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_no_host_can_be_is_refused() {
+        let allow = |host: &str| {
+            Policy::new(Options { address: "80".into(), without_token: false, allow_hosts: vec![host.into()] })
+        };
+        for host in
+            ["", " ", "http://box.example", "box.example/", "me@box", "me@box:80", "box:port", "box:99999", "a b"]
+        {
+            let refused = allow(host);
+            let Err(Failure::Error { kind: Kind::Input, message }) = refused else { panic!("{host:?}: {refused:?}") };
+            assert!(message.contains("--allow-host") && message.contains("NAME:PORT"), "{message}");
+        }
+        for host in ["box", "box.example:80", "::1", "[fe80::1]:80", "192.0.2.7"] {
+            allow(host).unwrap();
+        }
+    }
+
+    fn status(headers: &[(&str, &str)], token: Option<&Token>) -> Option<StatusCode> {
+        let request =
+            headers.iter().fold(http::Request::post("/mcp"), |request, (name, value)| request.header(*name, *value));
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        policy("192.0.2.7:80", false).unwrap().refuses(&head, token).map(|refusal| refusal.status)
     }
 
     #[test]
     fn a_port_alone_is_loopback() {
         for text in ["8765", ":8765", "127.0.0.1:8765"] {
-            assert_eq!(policy(text, None).unwrap().address, "127.0.0.1:8765".parse().unwrap(), "{text}");
+            assert_eq!(policy(text, true).unwrap().address, "127.0.0.1:8765".parse().unwrap(), "{text}");
         }
-        assert!(policy("[::1]:8765", None).unwrap().address.ip().is_loopback());
+        assert!(policy("[::1]:8765", true).unwrap().address.ip().is_loopback());
         for text in ["", "nonsense", "127.0.0.1", "99999", "127.0.0.1:99999"] {
-            assert!(policy(text, None).is_err(), "{text:?}");
+            assert!(policy(text, false).is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn an_open_address_needs_a_token() {
-        for token in [None, Some(""), Some("  ")] {
-            let refused = policy("0.0.0.0:8765", token);
-            let Err(Failure::Error { kind: Kind::Input, message }) = refused else { panic!("{refused:?}") };
-            assert!(message.contains("--token") && message.contains("127.0.0.1:8765"), "{message}");
-        }
-        let open = policy("192.0.2.7:8765", Some("secret")).unwrap();
-        assert!(open.hosts.contains(&"192.0.2.7".to_owned()) && open.hosts.contains(&"box".to_owned()));
-        assert!(!policy("0.0.0.0:1", Some("secret")).unwrap().hosts.contains(&"0.0.0.0".to_owned()));
+        let refused = policy("0.0.0.0:8765", true);
+        let Err(Failure::Error { kind: Kind::Input, message }) = refused else { panic!("{refused:?}") };
+        assert!(message.contains("--no-token") && message.contains("127.0.0.1:8765"), "{message}");
+        policy("0.0.0.0:8765", false).unwrap();
     }
 
     #[test]
-    fn only_the_token_is_the_token() {
-        assert!(same(b"secret", b"secret"));
-        for other in ["", "secre", "secrets", "Secret", "xxxxxx"] {
-            assert!(!same(other.as_bytes(), b"secret"), "{other}");
+    fn only_names_of_this_machine_are_answered() {
+        for host in ["localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]", "[::1]:80", "192.0.2.7", "box:81"] {
+            assert_eq!(status(&[("host", host)], None), None, "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example", "box", "box:82", "0.0.0.0", "127.0.0.1.evil.example:80"]
+        {
+            assert_eq!(status(&[("host", host)], None), Some(StatusCode::FORBIDDEN), "{host}");
+        }
+        for hosts in [&[][..], &[("host", "")], &[("host", "localhost"), ("host", "evil.example")]] {
+            assert_eq!(status(hosts, None), Some(StatusCode::BAD_REQUEST), "{hosts:?}");
+        }
+    }
+
+    #[test]
+    fn only_web_pages_of_this_machine_are_answered() {
+        for origin in ["http://localhost", "http://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:1"] {
+            assert_eq!(status(&[("host", "localhost"), ("origin", origin)], None), None, "{origin}");
+        }
+        for origin in
+            ["http://evil.example", "https://localhost", "null", "", "localhost", "http://localhost.evil.example"]
+        {
+            let refused = status(&[("host", "localhost"), ("origin", origin)], None);
+            assert_eq!(refused, Some(StatusCode::FORBIDDEN), "{origin}");
+        }
+        let both = [("host", "localhost"), ("origin", "http://localhost"), ("origin", "http://evil.example")];
+        assert_eq!(status(&both, None), Some(StatusCode::FORBIDDEN));
+    }
+
+    #[test]
+    fn only_who_sends_the_token_is_answered() {
+        const TEXT: &str = "0123456789abcdef";
+        let token = token();
+        for scheme in ["Bearer ", "bearer  "] {
+            let sent = format!("{scheme}{TEXT} ");
+            assert_eq!(status(&[("host", "localhost"), ("authorization", &sent)], Some(&token)), None, "{sent:?}");
+        }
+        let (basic, cut) = (format!("Basic {TEXT}"), format!("Bearer {}", &TEXT[1..]));
+        for sent in ["", "Bearer", "Bearer ", TEXT, &basic, &cut] {
+            let refused = status(&[("host", "localhost"), ("authorization", sent)], Some(&token));
+            assert_eq!(refused, Some(StatusCode::UNAUTHORIZED), "{sent:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memorist_engine::{Error, ErrorKind};
+use memorist_engine::{Engine, Error, ErrorKind};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
@@ -13,7 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::door::Door;
+use super::door::{Access, Door};
 use super::profiles::{Answer, Profile};
 use super::{completions, prompts, resources};
 use crate::ops::Context;
@@ -69,7 +69,7 @@ impl ServerHandler for Handler {
         };
         let context = self.context.clone();
         let arguments = request.arguments.unwrap_or_default();
-        let answer = self.door.call(move |engine| (tool.run)(engine, &context, arguments)).await;
+        let answer = self.door.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
         let answer = answer.unwrap_or_else(|unavailable| Err(unavailable.message().to_owned()));
         Ok(match answer {
             Ok(Answer { structured, words }) => {
@@ -105,7 +105,8 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let (context, profile) = (self.context.clone(), self.profile);
-        let completed = self.door.call(move |engine| completions::complete(engine, &context, profile, &request)).await;
+        let complete = move |engine: &Engine| completions::complete(engine, &context, profile, &request);
+        let completed = self.door.call(Access::Read, complete).await;
         completed.unwrap_or_else(|unavailable| Err(internal(unavailable.message()))).map(CompleteResult::new)
     }
 
@@ -131,7 +132,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (context, uri) = (self.context.clone(), request.uri.clone());
-        let read = self.door.call(move |engine| resources::read(engine, &context, &uri)).await;
+        let read = self.door.call(Access::Read, move |engine| resources::read(engine, &context, &uri)).await;
         let contents = match read {
             Ok(Ok(Some(contents))) => contents,
             Ok(Ok(None)) => {

@@ -21,17 +21,17 @@ use memorist_engine::types::{
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
-use super::profiles::{Answer, Profile, Served};
-use super::{completions, prompts, resources};
+use super::profiles::{Answer, Profile, SCOPES, Served};
+use super::{completions, look_as, prompts, resources};
 use crate::args::ProfileName;
 use crate::ops::Context;
 use crate::wire::Defaults;
 use crate::wire::memorizer::MAIN;
 
-const AGENTS: [&str; 2] = ["ann", "bob"];
-const PROJECTS: [&str; 2] = ["apollo", "gemini"];
+pub(super) const AGENTS: [&str; 2] = ["ann", "bob"];
+pub(super) const PROJECTS: [&str; 2] = ["apollo", "gemini"];
 /// Calls of each tool for each viewer.
-const CALLS: usize = 4;
+pub(super) const CALLS: usize = 4;
 
 /// Small random numbers, the same in every run.
 struct Dice(u64);
@@ -52,19 +52,19 @@ impl Dice {
 }
 
 /// A store of memories of every agent and project, and what was drawn for it.
-struct World {
-    engine: Engine,
+pub(super) struct World {
+    pub(super) engine: Engine,
     dice: Dice,
     /// Words given out.
     words: usize,
-    folder: tempfile::TempDir,
+    pub(super) folder: tempfile::TempDir,
 }
 
 /// What the store holds, as its owner sees it: the memories, and the links of each.
-type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
+pub(super) type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { model: ModelSource::None, ..Config::default() };
         let embedder = Arc::new(HashEmbedder::new(64));
@@ -90,7 +90,7 @@ impl World {
         format!("own{}word", self.words)
     }
 
-    fn add(&mut self, scope: Scope) {
+    pub(super) fn add(&mut self, scope: Scope) {
         let (own, context, tag) = (self.word(), self.word(), self.word());
         let mut record = NewRecord::new(format!("the harbour of {own}"));
         record.kind = self.dice.one(&Kind::ALL[..10]);
@@ -101,13 +101,23 @@ impl World {
         self.engine.add(&record).unwrap();
     }
 
+    /// With as many memories as at first, where some were deleted.
+    pub(super) fn refilled(&mut self, mut state: State) -> State {
+        while state.len() < 54 {
+            let (agent, project) = (self.dice.one(&AGENTS).into(), self.dice.one(&PROJECTS).into());
+            self.add(Scope { agent: Some(agent), project: Some(project) });
+            state = self.state();
+        }
+        state
+    }
+
     /// Between any two of the first memories, whoever owns them.
     fn any_link(&mut self) -> Link {
         let (from, to) = (1 + self.dice.below(50) as RecordId, 1 + self.dice.below(50) as RecordId);
         Link { from, to, kind: self.dice.one(&LinkKind::ALL) }
     }
 
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         let query = ListQuery { limit: MAX_LIMIT, ..ListQuery::default() };
         let records = self.engine.list(&query).unwrap().into_iter();
         records
@@ -116,7 +126,7 @@ impl World {
     }
 
     /// Arguments for a tool, by what it publishes. Names of scopes are not among them.
-    fn arguments(&mut self, tool: &Served, state: &State) -> Map<String, Value> {
+    pub(super) fn arguments(&mut self, tool: &Served, state: &State) -> Map<String, Value> {
         let schema = &tool.definition.input_schema;
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -124,7 +134,7 @@ impl World {
         let mut arguments = Map::new();
         for (name, shape) in properties {
             let needed = required.iter().any(|field| field == name);
-            if !["project", "agent", "agent_id"].contains(&name.as_str()) && (needed || self.dice.often()) {
+            if !SCOPES.contains(&name.as_str()) && (needed || self.dice.often()) {
                 let value = self.value(&tool.definition.name, name, shape, state);
                 arguments.insert(name.clone(), value);
             }
@@ -215,19 +225,14 @@ fn said(reach: &Reach) -> Value {
     match reach {
         Reach::Every => Reach::EVERY.into(),
         Reach::Shared => Value::Null,
-        Reach::Own(name) => name.clone().into(),
+        Reach::Own(name) | Reach::Only(name) => name.clone().into(),
     }
 }
 
 /// The settings of a server that is this viewer's.
 fn defaults(viewer: &Viewer) -> Defaults {
-    let name = |reach: &Reach| if let Reach::Own(name) = reach { Some(name.clone()) } else { None };
-    Defaults {
-        project: name(&viewer.project),
-        agent: name(&viewer.agent),
-        otherwise: Reach::Shared,
-        ..Defaults::default()
-    }
+    let name = |reach: &Reach| reach.name().map(str::to_owned);
+    Defaults::named(name(&viewer.project), name(&viewer.agent)).unwrap().for_agents()
 }
 
 /// Calls a tool as `viewer`, who is known by the server's settings or (`by_call`) says so in the call. `None` where the
@@ -271,7 +276,8 @@ fn call(
         }
     }
     let exports = world.folder.path().join("exports");
-    let context = Context { defaults: defaults(&server), exports, ..Context::default() };
+    let defaults = look_as(profile, false, defaults(&server)).unwrap();
+    let context = Context { defaults, exports, ..Context::default() };
     let answer = match (tool.run)(&world.engine, &context, arguments.clone()) {
         Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
         Err(message) => message.into(),
@@ -280,7 +286,13 @@ fn call(
 }
 
 /// What is wrong with an answer, if anything.
-fn leak(viewer: &Viewer, before: &State, after: &State, arguments: &Map<String, Value>, answer: &Value) -> String {
+pub(super) fn leak(
+    viewer: &Viewer,
+    before: &State,
+    after: &State,
+    arguments: &Map<String, Value>,
+    answer: &Value,
+) -> String {
     let mut wrong = String::new();
     let (mut seen, mut hidden) = (BTreeSet::new(), BTreeSet::new());
     for (_, record) in before.values().chain(after.values()) {
@@ -304,7 +316,9 @@ fn leak(viewer: &Viewer, before: &State, after: &State, arguments: &Map<String, 
     let as_it_was = |state: &State, id: RecordId| {
         let (links, record) = state.get(&id)?;
         let links = links.iter().filter(|link| is_hidden(link.other_end(id))).copied();
-        Some((links.collect::<Vec<_>>(), record.clone()))
+        // Uses are counted in the background: what came of the call before, by somebody else, may come only now.
+        let record = Record { access_count: 0, last_accessed_at: None, ..record.clone() };
+        Some((links.collect::<Vec<_>>(), record))
     };
     for id in before.keys().copied().filter(|id| is_hidden(*id)) {
         if as_it_was(before, id) != as_it_was(after, id) {
@@ -335,14 +349,7 @@ fn nothing_of_another_is_told_or_changed_by_any_tool() {
                 }
             }
             // Tools that delete leave some for the others.
-            while state.len() < 54 {
-                let scope = Scope {
-                    agent: Some(world.dice.one(&AGENTS).into()),
-                    project: Some(world.dice.one(&PROJECTS).into()),
-                };
-                world.add(scope);
-                state = world.state();
-            }
+            state = world.refilled(state);
         }
     }
 }

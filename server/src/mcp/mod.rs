@@ -8,32 +8,39 @@
 //! | `completions.rs` | what a client offers for their arguments |
 //! | `handler.rs` | answers requests |
 //! | `door.rs` | the engine behind all sessions: opened beside the handshake, closed after the last call |
-//! | `stdio.rs`, `http.rs`, `guard.rs` | the transports, and who may use the second |
+//! | `message.rs` | reads a message, and refuses what cannot be read |
+//! | `stdio.rs`, `http.rs` | the transports |
+//! | `connections.rs`, `guard.rs`, `token.rs` | who may use the second: how many, from where, and by which secret |
 
 mod completions;
+mod connections;
 mod door;
 mod guard;
 mod handler;
 mod http;
 #[cfg(test)]
 mod leaks;
+pub mod message;
 mod profiles;
 mod prompts;
 mod resources;
 mod stdio;
+mod token;
+#[cfg(test)]
+mod walls;
 
 use std::env;
+use std::path::Path;
 use std::time::Duration;
 
-use directories::BaseDirs;
 use memorist_engine::config::{Config, ModelSource};
-use memorist_engine::types::Reach;
+use memorist_engine::text::content_hash;
 
 use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
-use crate::project;
+use crate::ops::Context;
 use crate::settings::Settings;
-use crate::wire::memorizer;
+use crate::wire::{Defaults, memorizer};
 use door::Door;
 use handler::Handler;
 use profiles::Profile;
@@ -53,33 +60,28 @@ pub fn serve(settings: Settings, args: Serve) -> Outcome {
 
 async fn run(settings: Settings, args: Serve) -> Outcome {
     let stop = stop_signal()?;
+    let web = match &args.http {
+        Some(address) => Some(Web::wanted(address, &args)?),
+        None => None,
+    };
+    let name = args.profile().unwrap_or(settings.profile);
+    let context = context(settings.context, name, args.only)?;
+    tracing::info!(project = context.defaults.project(), only = args.only, "serving");
+    let profile = if args.only { Profile::of_only(name) } else { Profile::of(name) };
     let wanted = settings.engine.model != ModelSource::None;
     let engine = Config { fetch_in_background: wanted && settings.engine.may_download, ..settings.engine };
+    let store = settings.store.clone();
     let (door, opened) = Door::open(settings.store, engine);
-    let mut context = settings.context;
-    // What belongs to a project or an agent is for those who say that they are it.
-    context.defaults.otherwise = Reach::Shared;
-    let profile = args.profile().unwrap_or(settings.profile);
-    if args.no_project {
-        (context.defaults.project, context.defaults.every_project) = (None, false);
-    } else if context.defaults.project.is_none() && !context.defaults.every_project {
-        context.defaults.project = working_project(&args, profile);
-    }
-    if profile == ProfileName::Memorizer && !context.defaults.every_agent {
-        // Its memories are all of an agent: resources and completions look as this one, as its tools do.
-        context.defaults.agent.get_or_insert_with(|| memorizer::MAIN.into());
-    }
-    tracing::info!(project = context.defaults.project, "serving");
-    let profile = Profile::of(profile);
     let handler = Handler::new(door.clone(), context, profile);
     let serving = async {
-        match args.http {
-            None => stdio::serve(handler, stop).await,
-            Some(address) => {
-                let options = guard::Options { address, token: args.token, allow_hosts: args.allow_hosts };
-                http::serve(handler, options, settings.output, stop).await
-            }
-        }
+        let Some(Web { policy, token }) = web else { return stdio::serve(handler, stop).await };
+        let server = http::Server::bind(policy).await?;
+        tokio::pin!(stop);
+        let access = tokio::select! {
+            access = access(token, &door, &store) => access?,
+            () = &mut stop => return Ok(()),
+        };
+        server.serve(handler, access, settings.output, stop).await
     };
     // A store that cannot be opened ends the server: a client shows that better than a tool that always fails.
     let served = tokio::select! {
@@ -91,14 +93,77 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     served.map(|()| 0)
 }
 
-/// The project of the folder that the server was started in. That of a server for many clients says nothing of them, and
-/// what these profiles take the place of has one memory for all projects.
-fn working_project(args: &Serve, profile: ProfileName) -> Option<String> {
-    if args.http.is_some() || matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer) {
-        return None;
+/// What was asked of the HTTP server, and holds.
+struct Web {
+    policy: guard::Policy,
+    token: token::Choice,
+}
+
+impl Web {
+    fn wanted(address: &str, args: &Serve) -> Result<Self, Failure> {
+        let variable = env::var_os(token::VARIABLE);
+        let token =
+            token::choose(args.token.as_deref(), args.token_file.as_deref(), args.no_token, variable.as_deref())?;
+        let policy = guard::Policy::new(guard::Options {
+            address: address.to_owned(),
+            without_token: token == token::Choice::Nobody,
+            allow_hosts: args.allow_hosts.clone(),
+        })?;
+        Ok(Web { policy, token })
     }
-    let home = BaseDirs::new();
-    project::of_folder(&env::current_dir().ok()?, home.as_ref().map(BaseDirs::home_dir))
+}
+
+/// Finds the token of the store once its folder is there, which opening it makes.
+async fn access(choice: token::Choice, door: &Door, store: &Path) -> Result<http::Access, Failure> {
+    Ok(match choice {
+        token::Choice::Given(token) => {
+            http::Access { token: Some(token), note: "with the token that you gave".into(), show: false }
+        }
+        token::Choice::Nobody => http::Access {
+            token: None,
+            note: "without a token: every user of this machine can read and change the whole store".into(),
+            show: true,
+        },
+        token::Choice::Kept => {
+            door.call(door::Access::Read, |_| ())
+                .await
+                .map_err(|unavailable| Failure::new(Kind::Store, unavailable.message()))?;
+            let (token, path) = token::kept(store)?;
+            http::Access { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
+        }
+    })
+}
+
+/// What fills in what a call to a server of this profile leaves out; `only`, a wall.
+fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Context, Failure> {
+    let mut context = Context { defaults: look_as(profile, only, settings.defaults)?, ..settings };
+    if only {
+        context.exports.push(own_folder(&context.defaults));
+    }
+    Ok(context)
+}
+
+/// Who looks in a server of this profile where a call names nobody. Resources and completions look as its tools do.
+fn look_as(profile: ProfileName, only: bool, defaults: Defaults) -> Result<Defaults, Failure> {
+    let defaults = defaults.for_agents();
+    let defaults = match profile {
+        // Its memories all belong to an agent.
+        ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
+        // Its document leaves nothing out where there is no project.
+        ProfileName::Krolik if !only => defaults.or_every_project(),
+        _ => defaults,
+    };
+    if only { Ok(defaults.only()?) } else { Ok(defaults) }
+}
+
+/// The folder that a server with a wall exports to and imports from, so that it neither reads nor replaces the files of
+/// others: `NAME-HASH`, of letters that every file system takes.
+fn own_folder(defaults: &Defaults) -> String {
+    let whose = [defaults.project(), defaults.agent()];
+    let name = whose.iter().flatten().copied().collect::<Vec<_>>().join("-");
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    let hash = content_hash(&format!("{whose:?}"));
+    format!("{name}-{}", &hash[..16])
 }
 
 /// A future that ends when the process is asked to stop: SIGTERM and SIGINT, or Ctrl-C.

@@ -1,9 +1,9 @@
 //! `memory_export` and `memory_import`: files by plain names, in the one folder that is set for them.
 
-use std::fs::{self, File};
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader};
+use std::path::Path;
 
+use memorist_durable::{ABANDONED, PrivateFolder, sweep};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Export, Reach, Viewer};
 use memorist_engine::{Engine, Error};
@@ -11,7 +11,7 @@ use memorist_engine::{Engine, Error};
 use super::Context;
 use super::export::write_lines;
 use super::import::{Importing, read_lines};
-use crate::exit::Failure;
+use crate::exit::{Failure, Kind};
 use crate::whole_file;
 use crate::wire::{self, DEFAULT_FILE, Defaults, ExportParams, ExportResult, ImportParams, ImportResult};
 
@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 255;
 
 /// `memory_export`.
 pub fn export(engine: &Engine, context: &Context, params: &ExportParams) -> Result<ExportResult, Failure> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let file = params.file.as_deref().unwrap_or(DEFAULT_FILE);
     export_as(engine, context, viewer, file, params.embeddings.unwrap_or(false))
 }
@@ -33,11 +33,14 @@ pub fn export_as(
     file: &str,
     embeddings: bool,
 ) -> Result<ExportResult, Failure> {
-    let path = in_folder(&context.exports, file)?;
-    make_private_folder(&context.exports).map_err(|error| Failure::file(&context.exports, &error))?;
+    check_name(file)?;
+    let folder = PrivateFolder::create(&context.exports).map_err(|error| unusable(&context.exports, &error))?;
+    sweep(folder.path(), ABANDONED);
+    let path = context.exports.join(file);
     let export = Export { embeddings, ..Export::of(viewer) };
     let failure = |error| Failure::file(&path, &error);
-    let written = whole_file::write(&path, |out| write_lines(engine, &export, &NoProgress, out, failure))?;
+    let new = folder.new_file(file);
+    let written = whole_file::fill(new, &path, |out| write_lines(engine, &export, &NoProgress, out, failure))?;
     Ok(ExportResult {
         file: path.display().to_string(),
         memories: wire::count(written.memories),
@@ -47,55 +50,67 @@ pub fn export_as(
 
 /// `memory_import`.
 pub fn import(engine: &Engine, context: &Context, params: &ImportParams) -> Result<ImportResult, Failure> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
-    import_as(engine, context, viewer, &params.file)
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    import_as(engine, context, viewer, false, &params.file)
 }
 
-/// Imports a file of the folder for `viewer`, whose memories those are that name nobody.
-pub fn import_as(engine: &Engine, context: &Context, viewer: Viewer, file: &str) -> Result<ImportResult, Failure> {
-    let path = in_folder(&context.exports, file)?;
-    let failure = |error| Failure::file(&path, &error);
-    // A link could lead out of the folder.
-    if !fs::symlink_metadata(&path).map_err(failure)?.is_file() {
-        return Err(refused(file, "is not a plain file"));
-    }
-    let input = BufReader::with_capacity(1 << 16, File::open(&path).map_err(failure)?);
-    let own = |reach: &Reach, otherwise: &Option<String>| match reach {
-        Reach::Own(name) => Some(name.clone()),
-        Reach::Shared => None,
-        Reach::Every => otherwise.clone(),
+/// Imports a file of the folder for `viewer`, whose memories those are that name nobody. With `keep_shared`, what belongs
+/// to no agent is not replaced.
+pub fn import_as(
+    engine: &Engine,
+    context: &Context,
+    viewer: Viewer,
+    keep_shared: bool,
+    file: &str,
+) -> Result<ImportResult, Failure> {
+    check_name(file)?;
+    let path = context.exports.join(file);
+    let folder = PrivateFolder::open(&context.exports).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::file(&path, &error),
+        _ => unusable(&context.exports, &error),
+    })?;
+    // A link could lead out of the folder, and a pipe would never end.
+    let opened = folder.open_plain(file).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => refused(file, &format!("is refused: {error}")),
+        _ => Failure::file(&path, &error),
+    })?;
+    let input = BufReader::with_capacity(1 << 16, opened);
+    let own = |reach: &Reach, otherwise: Option<&str>| match reach {
+        Reach::Every => otherwise.map(str::to_owned),
+        reach => reach.name().map(str::to_owned),
     };
-    let defaults = Defaults {
-        project: own(&viewer.project, &context.defaults.project),
-        agent: own(&viewer.agent, &context.defaults.agent),
-        ..Defaults::default()
-    };
-    let importing = Importing { engine, viewer, defaults: &defaults, progress: &NoProgress, saved: &|_| {} };
+    let project = own(&viewer.project, context.defaults.project());
+    let defaults = Defaults::named(project, own(&viewer.agent, context.defaults.agent()))?;
+    let importing =
+        Importing { engine, viewer, keep_shared, defaults: &defaults, progress: &NoProgress, saved: &|_| {} };
     let mut result = ImportResult::default();
     read_lines(&importing, input, &path, &mut result)?;
     Ok(result)
 }
 
-/// The file of this name in the folder.
-fn in_folder(folder: &Path, name: &str) -> Result<PathBuf, Failure> {
+/// Refuses what is not the plain name of a file.
+fn check_name(name: &str) -> Result<(), Failure> {
     let is_plain = !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0']);
     if name.trim().is_empty() || name.len() > LONGEST_NAME || !is_plain {
         return Err(refused(name, "is not the plain name of a file, like memories.jsonl; folders are not named"));
     }
-    Ok(folder.join(name))
+    Ok(())
+}
+
+/// Memories are not written where others could read or change them, nor read from there.
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::file(folder, error);
+    // What the system refuses needs no more words.
+    if error.kind() != io::ErrorKind::PermissionDenied || error.raw_os_error().is_some() {
+        return failure;
+    }
+    let why = "only you may be able to write to the folder of exports: take that right from others (`chmod go-w`), or name \
+               another folder (export_folder in memorist.toml)";
+    Failure::new(Kind::Io, format!("{failure}; {why}"))
 }
 
 fn refused(name: &str, why: &str) -> Failure {
     Error::invalid("file", format!("{name:?} {why}")).into()
-}
-
-/// Makes the folder where it is missing, for the user's eyes only.
-fn make_private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]
@@ -105,13 +120,12 @@ mod tests {
     /// T38.
     #[test]
     fn only_plain_names_are_files_of_the_folder() {
-        let folder = Path::new("exports");
         for name in ["memories.jsonl", "Mémoires 2026.jsonl", "a..b"] {
-            assert_eq!(in_folder(folder, name).unwrap(), folder.join(name));
+            check_name(name).unwrap();
         }
         let long = "x".repeat(256);
         for name in ["", " ", ".", "..", "../x", "a/b", "/etc/passwd", "a\\b", "c:x", ".hidden", "a\0b", &long] {
-            let error = in_folder(folder, name).unwrap_err().to_string();
+            let error = check_name(name).unwrap_err().to_string();
             assert!(error.starts_with("file: ") && error.contains("plain name"), "{error}");
         }
     }

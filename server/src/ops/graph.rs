@@ -1,6 +1,6 @@
 //! Links, what hangs together by them, and the digest.
 
-use memorist_engine::types::{ChainQuery, DigestQuery, Link, OutdatedQuery, Reach, Viewer};
+use memorist_engine::types::{ChainQuery, DigestQuery, Link, OutdatedQuery, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
@@ -16,13 +16,13 @@ const DIGEST_TOKENS: usize = 1_000;
 
 /// `memory_link`.
 pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<LinkResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     Ok(LinkResult { created: engine.link(named(params), &viewer)? })
 }
 
 /// `memory_unlink`.
 pub fn unlink(engine: &Engine, context: &Context, params: &LinkParams) -> Result<UnlinkResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     Ok(UnlinkResult { removed: engine.unlink(named(params), &viewer)? })
 }
 
@@ -32,7 +32,7 @@ fn named(params: &LinkParams) -> Link {
 
 /// `memory_chain`. An id without a memory is an answer, not an error.
 pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<ChainResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let defaults = ChainQuery::new(params.id.0, viewer);
     let query = ChainQuery {
         direction: params.direction.unwrap_or_default(),
@@ -49,7 +49,7 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
 
 /// `memory_outdated`.
 pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
     let before = params.before.map(|Int(id)| id);
     let outdated = engine.outdated(&OutdatedQuery { project: own_project(&viewer), before, limit, viewer })?;
@@ -60,7 +60,7 @@ pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> 
 
 /// `memory_digest`.
 pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?;
     let query = DigestQuery { project: own_project(&viewer), feature: params.feature, viewer, with_superseded: false };
     Ok(wire::digest(engine.digest(&query)?, most))
@@ -68,8 +68,5 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
 
 /// What is asked of a project is asked of its own memories, without the global ones.
 fn own_project(viewer: &Viewer) -> Option<String> {
-    match &viewer.project {
-        Reach::Own(name) => Some(name.clone()),
-        Reach::Every | Reach::Shared => None,
-    }
+    viewer.project.name().map(str::to_owned)
 }

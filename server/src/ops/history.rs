@@ -12,7 +12,7 @@ const SHOWN: usize = 20;
 
 /// `memory_history`. An id without a memory is an answer, not an error.
 pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Result<HistoryResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
     match engine.history(params.id.0, &viewer, params.before.map(|Int(version)| version), limit) {
         Ok(versions) => {
@@ -28,7 +28,7 @@ pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Re
 
 /// `memory_rollback`. An id without a memory is an answer, not an error.
 pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) -> Result<UpdateResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     match engine.roll_back(params.id.0, params.version.0, params.reason.as_deref(), &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
@@ -38,6 +38,7 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
 
 /// `memory_purge`.
 pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: &dyn Progress) -> Result<PurgeResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let purge = match (params.ids, params.text) {
         (Some(ids), None) => Purge::Ids(ids.into_iter().map(|Int(id)| id).collect()),
         (None, Some(text)) => Purge::Text(text),
@@ -46,6 +47,10 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: 
     if !params.confirm {
         return Err(Error::invalid("confirm", "must be true: what is purged cannot be had back"));
     }
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
-    Ok(wire::purged(engine.purge(&purge, &viewer, progress)?))
+    let mut purged = engine.purge(&purge, &viewer, progress)?;
+    if context.defaults.is_only() {
+        // They may be named after others.
+        purged.elsewhere.clear();
+    }
+    Ok(wire::purged(purged))
 }

@@ -23,8 +23,10 @@ const FEW: usize = 8;
 pub struct Importing<'a> {
     /// The store.
     pub engine: &'a Engine,
-    /// Sees the scope of every memory that is let in.
+    /// May change every memory that is let in.
     pub viewer: Viewer,
+    /// Whether memories that belong to no agent stay as they are.
+    pub keep_shared: bool,
     /// The scope of lines that name none.
     pub defaults: &'a Defaults,
     /// Told of every byte that was read; may wish to stop.
@@ -43,7 +45,10 @@ pub fn read_lines(
     file: &Path,
     result: &mut ImportResult,
 ) -> Result<(), Failure> {
-    let import = importing.engine.import(importing.viewer.clone())?;
+    let mut import = importing.engine.import(importing.viewer.clone())?;
+    if importing.keep_shared {
+        import.keep_shared();
+    }
     let mut batches =
         Batches { importing, import, batch: Batch::default(), waiting: Vec::new(), names: HashMap::new(), result };
     let mut lines = Lines::new(input);
@@ -145,12 +150,11 @@ impl Batches<'_> {
     }
 
     fn own_scope(&self) -> Scope {
-        let Defaults { project, agent, .. } = self.importing.defaults;
-        Scope { agent: agent.clone(), project: project.clone() }
+        self.importing.defaults.own_scope()
     }
 
     fn add(&mut self, number: u64, record: NewRecord, part: Part) -> Result<(), Failure> {
-        if !self.importing.viewer.sees(&record.scope) {
+        if !self.importing.viewer.changes(&record.scope) {
             self.result.refuse(number, "project, agent: are others than those of this call".into());
             return Ok(());
         }

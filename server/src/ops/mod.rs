@@ -20,7 +20,7 @@ pub use export::write_lines;
 pub use graph::{chain, digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back};
 pub use import::{Importing, read_lines};
-pub use records::{add, delete, get, list, save, search, stats, stats_of, update};
+pub use records::{add, delete, get, list, resembling, save, search, stats, update};
 
 use std::path::PathBuf;
 

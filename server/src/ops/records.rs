@@ -1,12 +1,12 @@
 //! Saving, finding, changing, deleting, listing, counting.
 
-use memorist_engine::types::{Filter, ListQuery, Millis};
+use memorist_engine::types::{Filter, ListQuery, Millis, RecordId, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
 use crate::wire::{
     self, AddParams, AddResult, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult,
-    SearchParams, SearchResult, StatsParams, StatsResult, UpdateParams, UpdateResult,
+    SearchParams, SearchResult, StatsParams, StatsResult, Suggestion, UpdateParams, UpdateResult,
 };
 
 /// Links shown beside a memory, at most.
@@ -18,21 +18,29 @@ const LISTED: usize = 50;
 
 /// `memory_add`: saves, and says what resembles what was saved.
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let mut result = save(engine, context, params)?;
     if result.created {
-        match engine.similar(result.id, &viewer, SUGGESTED) {
-            Ok(similar) => (result.warnings, result.suggestions) = wire::suggestions(&similar),
-            // It is saved: that is what was asked for.
-            Err(error) => tracing::debug!("what resembles memory {} was not found: {error}", result.id),
-        }
+        (result.warnings, result.suggestions) = resembling(engine, result.id, &viewer);
     }
     Ok(result)
 }
 
+/// What resembles a new memory: warnings of what says the same, and links worth making. None where the search for it
+/// fails, for the memory is saved all the same.
+pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String>, Vec<Suggestion>) {
+    match engine.similar(id, viewer, SUGGESTED) {
+        Ok(similar) => wire::suggestions(&similar),
+        Err(error) => {
+            tracing::debug!("what resembles memory {id} was not found: {error}");
+            (Vec::new(), Vec::new())
+        }
+    }
+}
+
 /// Saves a memory, and looks for nothing that resembles it.
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let record = wire::new_record(params, &context.defaults);
+    let record = wire::new_record(params, &context.defaults)?;
     record.validate()?;
     check_expiry(record.expires_at)?;
     let outcome = engine.add(&record)?;
@@ -66,7 +74,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
 
 /// `memory_get`. An id without a memory is an answer, not an error.
 pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<GetResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = |id| engine.links(id, &viewer, LINKS_SHOWN + 1);
     let found = engine.get(params.id.0, &viewer).and_then(|record| Ok((links(record.id)?, record)));
     match found {
@@ -83,7 +91,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
 /// `memory_update`. An id without a memory is an answer, not an error.
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
-    let viewer = context.defaults.viewer(&params.project, &params.agent);
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let update = wire::record_update(params);
     update.validate()?;
     check_expiry(update.expires_at.flatten())?;
@@ -96,7 +104,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
 
 /// `memory_delete`.
 pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Result<DeleteResult> {
-    let deleted = engine.delete(params.id.0, &context.defaults.viewer(&params.project, &params.agent))?;
+    let deleted = engine.delete(params.id.0, &context.defaults.viewer(&params.project, &params.agent)?)?;
     Ok(DeleteResult { success: deleted, deleted })
 }
 
@@ -106,12 +114,12 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
         kinds: params.entry_types.clone().unwrap_or_default(),
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|wire::Importance(least)| least),
-        ..Filter::of(context.defaults.viewer(&params.project, &params.agent))
+        ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     };
     let limit = wire::size("limit", params.limit, LISTED)?;
     let after = params.after.map_or(0, |wire::Int(id)| id);
     let newest_first = params.newest_first.unwrap_or(true);
-    let records = engine.list(&ListQuery { after, limit, newest_first, filter })?;
+    let records = engine.list(&ListQuery { after, limit, newest_first, filter, ..ListQuery::default() })?;
     let next = records.last().map(|record| record.id).filter(|_| records.len() == limit);
     let detail = params.detail.unwrap_or_default();
     Ok(ListResult { results: records.into_iter().map(|record| wire::brief(record, detail)).collect(), next })
@@ -119,7 +127,10 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
 
 /// `memory_stats`.
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<StatsResult> {
-    stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)))
+    let mut stats = stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)?))?;
+    // The indexes are those of all.
+    stats.indexes = stats.indexes.filter(|_| !context.defaults.is_only());
+    Ok(stats)
 }
 
 /// The same of some memories.
@@ -135,11 +146,11 @@ pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
         oldest_entry: stats.oldest,
         newest_entry: stats.newest,
         pending_embeddings: wire::count(stats.pending_embeddings),
-        indexes: IndexCounts {
+        indexes: Some(IndexCounts {
             vectors: wire::count(indexes.vectors),
             documents: wire::count(indexes.documents),
             unapplied: wire::count(indexes.unapplied),
-        },
+        }),
         model: indexes.model,
     })
 }

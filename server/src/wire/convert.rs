@@ -11,12 +11,16 @@ use serde::Serialize;
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
-use super::values::{Importance, Int, Patch, When};
+use super::values::{Importance, Int, When};
 use super::{Defaults, snippet};
 
 /// The record that `params` describe. Bounds are checked by the engine.
-pub fn new_record(params: AddParams, defaults: &Defaults) -> NewRecord {
+///
+/// # Errors
+/// For a scope that `defaults` do not allow.
+pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     let mut record = NewRecord::new(params.content);
+    record.scope = defaults.scope(params.project, params.agent)?;
     if let Some(kind) = params.entry_type {
         record.kind = kind;
     }
@@ -32,10 +36,8 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> NewRecord {
     }
     record.tags = params.tags.unwrap_or_default();
     record.expires_at = params.expires_at.map(millis);
-    record.scope.project = scoped(params.project, &defaults.project);
-    record.scope.agent = scoped(params.agent, &defaults.agent);
     record.body = params.body;
-    record
+    Ok(record)
 }
 
 /// The search that `params` ask for. `weights` are those of the settings, for a call that gives only one of the two.
@@ -51,7 +53,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|Importance(least)| least),
         min_confidence: params.min_confidence,
-        viewer: defaults.viewer(&params.project, &params.agent),
+        viewer: defaults.viewer(&params.project, &params.agent)?,
         created_after: params.created_after.map(millis),
         created_before: params.created_before.map(millis),
     };
@@ -170,6 +172,7 @@ pub fn brief(record: Record, detail: Detail) -> Brief {
     Brief {
         id: record.id,
         entry_type: record.kind,
+        source: (detail != Detail::Ids).then_some(record.source),
         importance: record.importance,
         created_at: record.created_at,
         truncated: cut.is_some().then_some(true),
@@ -268,12 +271,13 @@ pub fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn millis(when: When) -> Millis {
-    when.0
+/// A score of 0 to 1 as the 0 to 100 of other systems.
+pub fn relevance(score: f64) -> f64 {
+    (score * 100.0).clamp(0.0, 100.0)
 }
 
-fn scoped(given: Patch<String>, default: &Option<String>) -> Option<String> {
-    given.into_option().unwrap_or_else(|| default.clone())
+fn millis(when: When) -> Millis {
+    when.0
 }
 
 #[cfg(test)]
@@ -287,7 +291,7 @@ mod tests {
     }
 
     fn defaults() -> Defaults {
-        Defaults { project: Some("apollo".into()), ..Defaults::default() }
+        Defaults::named(Some("apollo".into()), None).unwrap()
     }
 
     fn record() -> Record {
@@ -342,11 +346,12 @@ mod tests {
 
     #[test]
     fn a_record_has_the_defaults_of_the_specification() {
-        let record = new_record(params(json!({ "content": "x" })), &defaults());
+        let record = new_record(params(json!({ "content": "x" })), &defaults()).unwrap();
         assert_eq!((record.kind, record.source.as_str()), (Kind::Fact, "manual"));
         assert_eq!((record.confidence, record.importance), (1.0, 5));
         assert_eq!(record.scope, Scope { project: Some("apollo".into()), agent: None });
-        let global = new_record(params(json!({ "content": "x", "project": null, "agent": "scout" })), &defaults());
+        let global = params(json!({ "content": "x", "project": null, "agent": "scout" }));
+        let global = new_record(global, &defaults()).unwrap();
         assert_eq!(global.scope, Scope { project: None, agent: Some("scout".into()) });
     }
 

@@ -19,7 +19,8 @@
 //! Besides, where there is any: `context`, `tags`, `project`, `agent` (left out: global), `expiresAt`, `lastAccessedAt`;
 //! `body`, in which `"ulid:01J…"` stands for a memory that it refers to; `versions`, the earlier ones, oldest first, each
 //! with `version`, `since`, `until` and `reason` (when and why it was replaced) and the fields that it had; `accesses`,
-//! each with `at`, `type` (get or search), `score` and `query`; and, where asked for, `embedding`.
+//! each with `at`, `type` (get or search), `score` and, in an export of every project and agent, `query`; and, where asked
+//! for, `embedding`.
 //!
 //! Then each link between two of these memories, by `from`, type and `to`:
 //!
@@ -107,7 +108,7 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
 }
 
 fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
-    let record = new_record(fields::<AddParams>(line)?, defaults);
+    let record = new_record(fields::<AddParams>(line)?, defaults).map_err(|error| error.to_string())?;
     record.validate().map_err(|error| error.to_string())?;
     Ok(record)
 }

@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
-use super::{Defaults, Summary, count, size_up_to, summary, titled};
+use super::{Defaults, Suggestion, Summary, count, relevance, size_up_to, summary, titled};
 
 /// The project that a call means: the one it names, or the server's.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -20,22 +21,18 @@ use super::{Defaults, Summary, count, size_up_to, summary, titled};
 pub struct Project(Option<String>);
 
 impl Project {
-    /// Who looks: this project, and what is global. Where there is none, nothing is left out for its project, as in the
-    /// document.
-    pub fn viewer(&self, defaults: &Defaults) -> Viewer {
-        let viewer = defaults.viewer(&self.0.clone().map_or(Patch::Absent, Patch::Value), &Patch::Absent);
-        match (&self.0, &defaults.project) {
-            (None, None) => Viewer { project: Reach::Every, ..viewer },
-            _ => viewer,
-        }
+    /// Who looks: this project, and what is global.
+    pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
+        defaults.viewer(&self.given(), &Patch::Absent)
+    }
+
+    fn given(&self) -> Patch<String> {
+        self.0.clone().map_or(Patch::Absent, Patch::Value)
     }
 
     /// The project whose own memories are meant; none where a server has no project.
     pub fn strict(viewer: &Viewer) -> Option<String> {
-        match &viewer.project {
-            Reach::Own(name) => Some(name.clone()),
-            Reach::Every | Reach::Shared => None,
-        }
+        viewer.project.name().map(str::to_owned)
     }
 }
 
@@ -47,7 +44,7 @@ pub struct Memory {
     pub id: RecordId,
     #[serde(rename = "type")]
     #[schemars(with = "String")]
-    pub kind: Kind,
+    pub kind: MemoryType,
     pub title: String,
     pub description: String,
     #[schemars(with = "String")]
@@ -55,6 +52,7 @@ pub struct Memory {
     pub project: Option<String>,
     pub feature: Option<String>,
     pub tags: Vec<String>,
+    pub source: String,
     pub usage_count: i64,
     pub created_at: Iso,
     pub created_at_epoch: i64,
@@ -66,13 +64,14 @@ impl From<Record> for Memory {
         let feature = record.body.as_ref().and_then(|body| body.get("feature")).and_then(serde_json::Value::as_str);
         Memory {
             id: record.id,
-            kind: record.kind,
+            kind: record.kind.into(),
             title,
             description,
             importance: Importance(record.importance).name(),
             feature: feature.map(str::to_owned),
             project: record.scope.project,
             tags: record.tags,
+            source: record.source,
             usage_count: record.access_count,
             created_at: Iso(record.created_at),
             created_at_epoch: record.created_at,
@@ -97,19 +96,59 @@ pub enum MemoryType {
     Background,
 }
 
-/// See [`MemoryType`].
-const TYPES: [Kind; 10] = [
-    Kind::Decision,
-    Kind::Pattern,
-    Kind::Bugfix,
-    Kind::Fact,
-    Kind::Preference,
-    Kind::Event,
-    Kind::Insight,
-    Kind::Task,
-    Kind::Relationship,
-    Kind::Background,
-];
+#[cfg(test)]
+impl MemoryType {
+    pub const ALL: [Self; 10] = [
+        Self::Decision,
+        Self::Pattern,
+        Self::Bugfix,
+        Self::Fact,
+        Self::Preference,
+        Self::Event,
+        Self::Insight,
+        Self::Task,
+        Self::Relationship,
+        Self::Background,
+    ];
+}
+
+/// The kind that a new memory of this type has.
+impl From<MemoryType> for Kind {
+    fn from(memory_type: MemoryType) -> Self {
+        match memory_type {
+            MemoryType::Decision => Kind::Decision,
+            MemoryType::Pattern => Kind::Pattern,
+            MemoryType::Bugfix => Kind::Bugfix,
+            MemoryType::Fact => Kind::Fact,
+            MemoryType::Preference => Kind::Preference,
+            MemoryType::Event => Kind::Event,
+            MemoryType::Insight => Kind::Insight,
+            MemoryType::Task => Kind::Task,
+            MemoryType::Relationship => Kind::Relationship,
+            MemoryType::Background => Kind::Background,
+        }
+    }
+}
+
+/// The type that a memory of this kind is shown as: people are relationships, a turn of a conversation is an event, a
+/// piece of a file is a fact, and what describes somebody or something as a whole is background. None becomes a decision,
+/// pattern or bug fix, so that a digest counts what it lists.
+impl From<Kind> for MemoryType {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Decision => MemoryType::Decision,
+            Kind::Pattern => MemoryType::Pattern,
+            Kind::Bugfix => MemoryType::Bugfix,
+            Kind::Fact | Kind::Chunk => MemoryType::Fact,
+            Kind::Preference => MemoryType::Preference,
+            Kind::Event | Kind::Conversation => MemoryType::Event,
+            Kind::Insight => MemoryType::Insight,
+            Kind::Task => MemoryType::Task,
+            Kind::Relationship | Kind::Contact => MemoryType::Relationship,
+            Kind::Background | Kind::Project | Kind::Skill | Kind::Profile => MemoryType::Background,
+        }
+    }
+}
 
 /// How much a memory matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -154,11 +193,10 @@ impl Save {
         if let Some(feature) = self.feature {
             body["feature"] = feature.into();
         }
-        let mut record = NewRecord::of_body(TYPES[self.kind as usize], body)?;
+        let mut record = NewRecord::of_body(self.kind.into(), body)?;
         record.importance = self.importance as i64;
         record.tags = self.tags.unwrap_or_default();
-        record.scope.project = self.project.0.or_else(|| defaults.project.clone());
-        record.scope.agent.clone_from(&defaults.agent);
+        record.scope = defaults.scope(self.project.given(), Patch::Absent)?;
         Ok(record)
     }
 }
@@ -169,6 +207,13 @@ pub struct Saved {
     pub memory: Memory,
     /// False: a memory of this title and description was there already, and is as it was.
     pub created: bool,
+    /// Memories that say nearly the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Links worth making: id, linkType, similarity, content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "super::results::objects_schema")]
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// `krolik_mem_semantic_search`.
@@ -210,7 +255,7 @@ impl Search {
             limit: size_up_to("limit", self.limit, MAX_LIMIT)?,
             weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
             min_similarity: Some(self.min_similarity),
-            filter: Filter::of(self.project.viewer(defaults)),
+            filter: Filter::of(self.project.viewer(defaults)?),
             ..Query::new(self.query.clone())
         })
     }
@@ -221,30 +266,40 @@ impl Search {
 pub struct Found {
     pub results: Vec<Match>,
     pub count: i64,
-    /// Where meaning could not be asked.
+    /// What you should know about this answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 /// A memory that was found.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct Match {
     pub memory: Memory,
     /// 0 to 100.
     pub relevance: f64,
+    /// Cosine similarity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub vector_score: Option<f64>,
+    /// BM25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub keyword_score: Option<f64>,
 }
 
 impl Found {
     /// What a search found. Without words, relevance is the similarity itself.
     pub fn of(reply: SearchReply, hybrid: bool) -> Self {
         let by_similarity = !hybrid && reply.tier == Tier::Full;
-        let relevance = |score: f64| (score * 100.0).clamp(0.0, 100.0);
         let results: Vec<Match> = reply
             .hits
             .into_iter()
             .map(|hit| Match {
                 relevance: relevance(hit.vector_score.filter(|_| by_similarity).unwrap_or(hit.score)),
+                vector_score: hit.vector_score,
+                keyword_score: hit.keyword_score,
                 memory: hit.record.into(),
             })
             .collect();
@@ -322,7 +377,7 @@ pub struct ChainResult {
 pub fn not_found(id: RecordId, viewer: &Viewer) -> String {
     let why = Error::NotFound(id);
     match viewer.project {
-        Reach::Every => why.to_string(),
+        Reach::Every | Reach::Only(_) => why.to_string(),
         Reach::Own(_) | Reach::Shared => {
             format!("{why}; if it is of another project, give that as project, or \"*\" for any")
         }
@@ -379,8 +434,9 @@ pub struct DigestResult {
 impl From<Digest> for DigestResult {
     fn from(digest: Digest) -> Self {
         let memories = |records: Vec<Record>| records.into_iter().map(Memory::from).collect();
+        let summary = summary(&digest);
         DigestResult {
-            summary: summary(&digest),
+            summary: Summary { by_type: by_type::<MemoryType>(summary.by_type), ..summary },
             project: digest.project,
             generated_at: Iso(digest.generated_at),
             key_decisions: memories(digest.key_decisions),
@@ -396,11 +452,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_types_and_degrees_are_those_of_the_same_name() {
-        for (at, kind) in TYPES.into_iter().enumerate() {
-            let named: MemoryType = serde_json::from_value(kind.as_str().into()).unwrap();
-            assert_eq!(named as usize, at);
-        }
+    fn its_degrees_are_those_of_the_same_name() {
         for name in ["critical", "high", "medium", "low"] {
             let degree: Degree = serde_json::from_value(name.into()).unwrap();
             assert_eq!(name.parse(), Ok(Importance(degree as i64)));

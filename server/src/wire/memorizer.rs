@@ -7,15 +7,16 @@ use std::str::FromStr;
 
 use memorist_engine::secrets::scan;
 use memorist_engine::types::{
-    Filter, Kind, MAX_LIMIT, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scope, Viewer,
+    Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Record, RecordId, RecordUpdate, Scope, Viewer,
 };
 use memorist_engine::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
+use super::types::kinds_shown_as;
 use super::values::{Int, Iso};
-use super::{Defaults, size_up_to};
+use super::{Defaults, Patch, relevance, size_up_to};
 
 const DAY_MILLIS: Millis = 86_400_000;
 
@@ -32,25 +33,55 @@ pub enum Category {
     Decision,
 }
 
-/// See [`Category`].
-pub const CATEGORIES: [Kind; 6] =
-    [Kind::Preference, Kind::Background, Kind::Pattern, Kind::Project, Kind::Contact, Kind::Decision];
+#[cfg(test)]
+impl Category {
+    pub const ALL: [Self; 6] =
+        [Self::Preference, Self::Background, Self::Pattern, Self::Project, Self::Contact, Self::Decision];
+}
 
+/// The kind that a new fact of this category has.
 impl From<Category> for Kind {
     fn from(category: Category) -> Self {
-        CATEGORIES[category as usize]
+        match category {
+            Category::Preference => Kind::Preference,
+            Category::Background => Kind::Background,
+            Category::Pattern => Kind::Pattern,
+            Category::Project => Kind::Project,
+            Category::Contact => Kind::Contact,
+            Category::Decision => Kind::Decision,
+        }
     }
 }
 
-/// The kinds of a category, or of all.
-pub fn kinds(category: Option<Category>) -> Vec<Kind> {
-    category.map_or(CATEGORIES.to_vec(), |category| vec![category.into()])
+/// The category that a memory of this kind is shown in: how things are done or mended is a pattern, what there is to do
+/// belongs to a project, people are contacts, and the rest is background.
+impl From<Kind> for Category {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Preference => Category::Preference,
+            Kind::Fact | Kind::Event | Kind::Background | Kind::Profile | Kind::Conversation | Kind::Chunk => {
+                Category::Background
+            }
+            Kind::Insight | Kind::Pattern | Kind::Bugfix | Kind::Skill => Category::Pattern,
+            Kind::Project | Kind::Task => Category::Project,
+            Kind::Contact | Kind::Relationship => Category::Contact,
+            Kind::Decision => Category::Decision,
+        }
+    }
 }
 
-/// Whether a memory is a fact to these tools: a contact or project with fields of its own is a row of another table.
+/// Kinds that are rows of a table of their own where they have a body, and facts where they are a text.
+pub const ROWS: [Kind; 4] = [Kind::Contact, Kind::Project, Kind::Skill, Kind::Profile];
+
+/// The kinds of the facts of a category, or of all facts. A conversation has tools of its own.
+pub fn kinds(category: Option<Category>) -> Vec<Kind> {
+    let kinds = category.map_or(Kind::ALL.to_vec(), |category| kinds_shown_as(&[category]));
+    kinds.into_iter().filter(|kind| *kind != Kind::Conversation).collect()
+}
+
+/// Whether a memory is a fact to these tools.
 pub fn is_fact(record: &Record) -> bool {
-    CATEGORIES.contains(&record.kind)
-        && (record.body.is_none() || !matches!(record.kind, Kind::Contact | Kind::Project))
+    record.kind != Kind::Conversation && (record.body.is_none() || !ROWS.contains(&record.kind))
 }
 
 /// The agent of a server that was not told one.
@@ -71,16 +102,20 @@ impl Serialize for AgentId {
 
 impl AgentId {
     /// Who looks: this agent, in the server's project.
-    pub fn viewer(&self, defaults: &Defaults) -> Viewer {
-        let viewer = defaults.own_viewer();
-        match &self.0 {
-            Some(name) => Viewer { agent: Reach::Own(name.clone()), ..viewer },
-            None => viewer,
-        }
+    ///
+    /// # Errors
+    /// For what no agent can be called, `*` too, and for one that `defaults` do not allow.
+    pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
+        Scope { agent: self.0.clone(), project: None }.validate()?;
+        defaults.viewer(&Patch::Absent, &self.given())
     }
 
-    fn scope(&self, defaults: &Defaults) -> Scope {
-        Scope { agent: self.0.clone().or_else(|| defaults.agent.clone()), project: defaults.project.clone() }
+    fn scope(&self, defaults: &Defaults) -> Result<Scope> {
+        defaults.scope(Patch::Absent, self.given())
+    }
+
+    fn given(&self) -> Patch<String> {
+        self.0.clone().map_or(Patch::Absent, Patch::Value)
     }
 }
 
@@ -129,13 +164,13 @@ fn certain() -> f64 {
 
 impl StoreFact {
     /// The record to save.
-    pub fn into_record(self, defaults: &Defaults) -> NewRecord {
+    pub fn into_record(self, defaults: &Defaults) -> Result<NewRecord> {
         let mut record = NewRecord::new(self.fact);
         record.kind = self.category.into();
         record.confidence = self.confidence;
         record.source = self.source.unwrap_or(record.source);
-        record.scope = self.agent_id.scope(defaults);
-        record
+        record.scope = self.agent_id.scope(defaults)?;
+        Ok(record)
     }
 }
 
@@ -198,7 +233,7 @@ pub struct Fact {
     pub agent_id: Option<String>,
     pub fact: String,
     #[schemars(with = "String")]
-    pub category: Kind,
+    pub category: Category,
     pub source: String,
     pub confidence: f64,
     pub created_at: Iso,
@@ -212,7 +247,7 @@ impl From<Record> for Fact {
             id: record.id,
             agent_id: record.scope.agent,
             fact: record.content,
-            category: record.kind,
+            category: record.kind.into(),
             source: record.source,
             confidence: record.confidence,
             created_at: Iso(record.created_at),
@@ -258,7 +293,7 @@ pub struct UpdatedFact {
     pub old_fact: String,
     pub new_fact: String,
     #[schemars(with = "String")]
-    pub category: Kind,
+    pub category: Category,
 }
 
 /// `delete_fact`.
@@ -309,6 +344,31 @@ fn yes() -> bool {
 pub struct Memories {
     pub facts: Vec<FoundFact>,
     pub conversations: Vec<FoundConversation>,
+    /// What you should know about this answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// How well a result fits.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Fit {
+    /// 0 to 100, relative to the other candidates.
+    pub relevance: f64,
+    /// Cosine similarity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub vector_score: Option<f64>,
+    /// BM25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub keyword_score: Option<f64>,
+}
+
+impl From<&Hit> for Fit {
+    fn from(hit: &Hit) -> Self {
+        Fit { relevance: relevance(hit.score), vector_score: hit.vector_score, keyword_score: hit.keyword_score }
+    }
 }
 
 /// A fact that was found.
@@ -317,18 +377,28 @@ pub struct FoundFact {
     pub id: RecordId,
     pub fact: String,
     #[schemars(with = "String")]
-    pub category: Kind,
+    pub category: Category,
     pub confidence: f64,
+    pub source: String,
     pub created_at: Iso,
+    /// Before this search.
+    pub last_accessed_at: Option<Iso>,
+    #[serde(flatten)]
+    pub fit: Fit,
 }
 
-impl From<Record> for FoundFact {
-    fn from(record: Record) -> Self {
+impl From<Hit> for FoundFact {
+    fn from(hit: Hit) -> Self {
+        let fit = Fit::from(&hit);
+        let record = hit.record;
         FoundFact {
+            fit,
+            last_accessed_at: record.last_accessed_at.map(Iso),
             id: record.id,
             fact: record.content,
-            category: record.kind,
+            category: record.kind.into(),
             confidence: record.confidence,
+            source: record.source,
             created_at: Iso(record.created_at),
         }
     }
@@ -341,11 +411,16 @@ pub struct FoundConversation {
     pub user_message: String,
     pub agent_response: String,
     pub created_at: Iso,
+    #[serde(flatten)]
+    pub fit: Fit,
 }
 
-impl From<Record> for FoundConversation {
-    fn from(record: Record) -> Self {
+impl From<Hit> for FoundConversation {
+    fn from(hit: Hit) -> Self {
+        let fit = Fit::from(&hit);
+        let record = hit.record;
         FoundConversation {
+            fit,
             id: record.id,
             user_message: said(&record, "user_message"),
             agent_response: said(&record, "agent_response"),
@@ -392,7 +467,7 @@ impl StoreConversation {
         }
         let mut record = NewRecord::of_body(Kind::Conversation, body)?;
         record.tags = self.tags.clone().unwrap_or_default();
-        record.scope = self.agent_id.scope(defaults);
+        record.scope = self.agent_id.scope(defaults)?;
         Ok(record)
     }
 }
@@ -401,8 +476,6 @@ impl StoreConversation {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StoredConversation {
     pub conversation_id: RecordId,
-    /// None: it is the agent who knows what is worth a fact.
-    pub facts_extracted: i64,
     pub stored_at: Iso,
 }
 
@@ -433,7 +506,7 @@ fn ten() -> Int {
 impl SearchConversations {
     /// The search that it asks for.
     pub fn query(&self, defaults: &Defaults) -> Result<Query> {
-        let mut query = search(&self.query, self.limit, vec![Kind::Conversation], self.agent_id.viewer(defaults))?;
+        let mut query = search(&self.query, self.limit, vec![Kind::Conversation], self.agent_id.viewer(defaults)?)?;
         query.filter.created_after = self.date_from.map(|Day(start)| start);
         query.filter.created_before = self.date_to.map(|Day(start)| start + DAY_MILLIS);
         Ok(query)
@@ -474,7 +547,11 @@ impl FromStr for Day {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Conversations {
     pub conversations: Vec<Conversation>,
+    /// How many were found, of which these are the best.
     pub total_count: i64,
+    /// What you should know about this answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A turn of a conversation.
@@ -487,11 +564,16 @@ pub struct Conversation {
     pub agent_response: String,
     pub tags: Option<Vec<String>>,
     pub created_at: Iso,
+    #[serde(flatten)]
+    pub fit: Fit,
 }
 
-impl From<Record> for Conversation {
-    fn from(record: Record) -> Self {
+impl From<Hit> for Conversation {
+    fn from(hit: Hit) -> Self {
+        let fit = Fit::from(&hit);
+        let record = hit.record;
         Conversation {
+            fit,
             id: record.id,
             session_id: Some(said(&record, "session_id")).filter(|session| !session.is_empty()),
             user_message: said(&record, "user_message"),
@@ -531,18 +613,25 @@ impl fmt::Display for NoFact {
     }
 }
 
+/// The fact of this id belongs to no agent, so that each sees it.
+#[derive(Debug)]
+pub struct SharedFact(pub RecordId);
+
+impl fmt::Display for SharedFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SharedFact(id) = self;
+        write!(
+            f,
+            "Fact with ID {id} belongs to no agent: every agent sees it and none may change it here; its owner can, with \
+             `memorist update {id}` or `memorist delete {id}`"
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use memorist_engine::sensitive::Sensitive;
-
-    #[test]
-    fn its_categories_are_the_kinds_of_the_same_name() {
-        for (at, kind) in CATEGORIES.into_iter().enumerate() {
-            let named: Category = serde_json::from_value(kind.as_str().into()).unwrap();
-            assert_eq!((named as usize, Kind::from(named)), (at, kind));
-        }
-    }
 
     /// D5, T35.
     #[test]

@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::results;
+use super::types::{by_type, kinds_shown_as};
 use super::values::{Importance, Int};
 use super::{Detail, When};
 
-// The types that it knows. Memories of others are not seen.
+/// What a memory is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -23,12 +24,40 @@ pub enum EntryType {
     Relationship,
 }
 
-/// See [`EntryType`].
-pub const KINDS: [Kind; 6] = [Kind::Fact, Kind::Preference, Kind::Event, Kind::Insight, Kind::Task, Kind::Relationship];
+#[cfg(test)]
+impl EntryType {
+    pub const ALL: [Self; 6] =
+        [Self::Fact, Self::Preference, Self::Event, Self::Insight, Self::Task, Self::Relationship];
+}
 
+/// The kind that a new memory of this type has.
 impl From<EntryType> for Kind {
     fn from(entry_type: EntryType) -> Self {
-        KINDS[entry_type as usize]
+        match entry_type {
+            EntryType::Fact => Kind::Fact,
+            EntryType::Preference => Kind::Preference,
+            EntryType::Event => Kind::Event,
+            EntryType::Insight => Kind::Insight,
+            EntryType::Task => Kind::Task,
+            EntryType::Relationship => Kind::Relationship,
+        }
+    }
+}
+
+/// The type that a memory of this kind is shown as: what was concluded or learned is an insight, people are
+/// relationships, a turn of a conversation is an event, and the rest are facts.
+impl From<Kind> for EntryType {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Fact | Kind::Background | Kind::Project | Kind::Skill | Kind::Profile | Kind::Chunk => {
+                EntryType::Fact
+            }
+            Kind::Preference => EntryType::Preference,
+            Kind::Event | Kind::Conversation => EntryType::Event,
+            Kind::Insight | Kind::Decision | Kind::Pattern | Kind::Bugfix => EntryType::Insight,
+            Kind::Task => EntryType::Task,
+            Kind::Relationship | Kind::Contact => EntryType::Relationship,
+        }
     }
 }
 
@@ -137,13 +166,12 @@ fn ten() -> Int {
 
 impl From<SearchParams> for super::SearchParams {
     fn from(params: SearchParams) -> Self {
-        let kinds: Vec<Kind> = params.entry_types.unwrap_or_default().into_iter().map(Kind::from).collect();
         super::SearchParams {
             query: params.query,
             mode: Some(params.mode),
             // The document has no bound.
             limit: Some(Int(params.limit.0.min(super::count(MAX_LIMIT as u64)))),
-            entry_types: Some(if kinds.is_empty() { KINDS.to_vec() } else { kinds }),
+            entry_types: params.entry_types.map(|types| kinds_shown_as(&types)),
             min_importance: params.min_importance.map(|Int(least)| Importance(least)),
             min_confidence: params.min_confidence,
             tags: params.tags,
@@ -158,6 +186,9 @@ impl From<SearchParams> for super::SearchParams {
 pub struct SearchResult {
     pub results: Vec<SearchHit>,
     pub total: i64,
+    /// What you should know about this answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// One result of a search.
@@ -167,7 +198,7 @@ pub struct SearchHit {
     pub id: i64,
     pub content: String,
     #[schemars(with = "String")]
-    pub entry_type: Kind,
+    pub entry_type: EntryType,
     pub source: String,
     pub context: Option<String>,
     pub confidence: f64,
@@ -177,11 +208,23 @@ pub struct SearchHit {
     #[schemars(with = "Vec<String>")]
     pub matched_by: Vec<Side>,
     pub created_at: i64,
+    /// Cosine similarity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub vector_score: Option<f64>,
+    /// BM25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub keyword_score: Option<f64>,
 }
 
 impl From<results::SearchResult> for SearchResult {
     fn from(result: results::SearchResult) -> Self {
-        SearchResult { total: result.total, results: result.results.into_iter().map(SearchHit::from).collect() }
+        SearchResult {
+            total: result.total,
+            results: result.results.into_iter().map(SearchHit::from).collect(),
+            warnings: result.warnings,
+        }
     }
 }
 
@@ -191,7 +234,7 @@ impl From<results::SearchHit> for SearchHit {
         SearchHit {
             id: hit.id,
             content: hit.content.unwrap_or_default(),
-            entry_type: hit.entry_type,
+            entry_type: hit.entry_type.into(),
             source: hit.source.unwrap_or_default(),
             context: hit.context.flatten(),
             confidence: hit.confidence.unwrap_or_default(),
@@ -200,6 +243,8 @@ impl From<results::SearchHit> for SearchHit {
             score: hit.score,
             matched_by: hit.matched_by,
             created_at: hit.created_at,
+            vector_score: hit.vector_score,
+            keyword_score: hit.keyword_score,
         }
     }
 }
@@ -231,7 +276,7 @@ pub struct Entry {
     pub content: String,
     pub content_hash: String,
     #[schemars(with = "String")]
-    pub entry_type: Kind,
+    pub entry_type: EntryType,
     pub source: String,
     pub context: Option<String>,
     pub confidence: f64,
@@ -256,7 +301,7 @@ impl From<results::Entry> for Entry {
             id: entry.id,
             content: entry.content,
             content_hash: entry.content_hash,
-            entry_type: entry.entry_type,
+            entry_type: entry.entry_type.into(),
             source: entry.source,
             context: entry.context,
             confidence: entry.confidence,
@@ -292,25 +337,12 @@ impl From<results::StatsResult> for StatsResult {
     fn from(stats: results::StatsResult) -> Self {
         StatsResult {
             total_entries: stats.total_entries,
-            by_type: stats.by_type,
+            by_type: by_type::<EntryType>(stats.by_type),
             avg_importance: stats.avg_importance,
             avg_confidence: stats.avg_confidence,
             total_accesses: stats.total_accesses,
             oldest_entry: stats.oldest_entry,
             newest_entry: stats.newest_entry,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn its_types_are_those_of_the_same_name() {
-        for (at, kind) in KINDS.into_iter().enumerate() {
-            let named: EntryType = serde_json::from_value(kind.as_str().into()).unwrap();
-            assert_eq!((named as usize, Kind::from(named)), (at, kind));
         }
     }
 }

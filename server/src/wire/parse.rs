@@ -2,42 +2,67 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use serde_path_to_error::{Path, Segment};
 
-/// Reads `T` from an object.
+/// Reads `T` from an object. Many clients send null for what they leave out, so a null that `T` does not take counts as
+/// absent, at any depth; a field that must be there is then missing.
 pub fn parse<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, String> {
-    match serde_json::from_value(Value::Object(object.clone())) {
-        Ok(params) => Ok(params),
-        Err(error) => {
-            let error = error.to_string();
-            Err(match culprit::<T>(&object, &error) {
-                Some(field) if !error.contains(&format!("`{field}`")) => format!("{field}: {error}"),
-                _ => error,
-            })
+    let mut value = Value::Object(object);
+    loop {
+        match serde_path_to_error::deserialize(&value) {
+            Ok(params) => return Ok(params),
+            Err(error) => {
+                let why = error.inner().to_string();
+                // A name that is not known is a mistake whatever its value is.
+                if why.starts_with("unknown field") || !remove_null(&mut value, error.path()) {
+                    return Err(named(error.path(), why));
+                }
+            }
         }
     }
 }
 
-/// The field whose removal changes the error. Serde says what is wrong with a value, but not where it was.
-fn culprit<T: DeserializeOwned>(object: &Map<String, Value>, error: &str) -> Option<String> {
-    object.keys().find_map(|field| {
-        let mut rest = object.clone();
-        rest.remove(field);
-        match serde_json::from_value::<T>(Value::Object(rest)) {
-            Err(other) if other.to_string() == error => None,
-            _ => Some(field.clone()),
+/// Removes the field at `path` where it is null. Returns whether it was.
+fn remove_null(value: &mut Value, path: &Path) -> bool {
+    let segments: Vec<&Segment> = path.iter().collect();
+    let Some((Segment::Map { key }, parents)) = segments.split_last() else { return false };
+    let parent = parents.iter().try_fold(value, |value, segment| match segment {
+        Segment::Map { key } => value.get_mut(key),
+        Segment::Seq { index } => value.get_mut(index),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    });
+    match parent {
+        Some(Value::Object(fields)) if fields.get(key).is_some_and(Value::is_null) => {
+            fields.shift_remove(key).is_some()
         }
-    })
+        _ => false,
+    }
+}
+
+/// What is wrong, with the field that it is about.
+fn named(path: &Path, why: String) -> String {
+    match path.iter().next_back() {
+        None => why,
+        Some(Segment::Map { key }) if why.contains(&format!("`{key}`")) => why,
+        Some(_) => format!("{path}: {why}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::params::{AddParams, SearchParams};
+    use super::super::params::{AddParams, SearchParams, UpdateParams};
+    use super::super::values::Patch;
     use super::*;
+    use serde::Deserialize;
     use serde_json::json;
 
-    fn refusal<T: DeserializeOwned>(value: Value) -> String {
+    fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
         let Value::Object(object) = value else { panic!("not an object") };
-        parse::<T>(object).err().expect("it must be refused")
+        parse(object)
+    }
+
+    fn refusal<T: DeserializeOwned>(value: Value) -> String {
+        read::<T>(value).err().expect("it must be refused")
     }
 
     #[test]
@@ -50,6 +75,17 @@ mod tests {
         assert!(error.starts_with("entryType: unknown variant `rumour`, expected one of `fact`"), "{error}");
         let error = refusal::<SearchParams>(json!({ "query": "x", "createdAfter": "yesterday" }));
         assert!(error.starts_with("createdAfter: \"yesterday\" is not a time"), "{error}");
+        let error = refusal::<SearchParams>(json!({ "query": "x", "tags": ["a", 7] }));
+        assert!(error.starts_with("tags[1]: invalid type"), "{error}");
+    }
+
+    /// Two that are wrong in the same way: the first is named, and once it is right the other.
+    #[test]
+    fn with_several_wrong_fields_the_right_one_is_named() {
+        let error = refusal::<SearchParams>(json!({ "query": "x", "mode": null, "limit": "ten", "maxTokens": "ten" }));
+        assert!(error.starts_with("limit: invalid type"), "{error}");
+        let error = refusal::<SearchParams>(json!({ "query": "x", "limit": 10, "mode": null, "maxTokens": "ten" }));
+        assert!(error.starts_with("maxTokens: invalid type"), "{error}");
     }
 
     #[test]
@@ -57,5 +93,32 @@ mod tests {
         assert_eq!(refusal::<AddParams>(json!({})), "missing field `content`");
         let error = refusal::<SearchParams>(json!({ "query": "x", "maxResults": 3 }));
         assert!(error.starts_with("unknown field `maxResults`, expected one of `query`, `mode`, `limit`"), "{error}");
+        let error = refusal::<SearchParams>(json!({ "query": "x", "maxResults": null }));
+        assert!(error.starts_with("unknown field `maxResults`"), "{error}");
+    }
+
+    #[test]
+    fn null_is_absent_where_it_means_nothing_and_a_value_where_it_does() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Inner {
+            #[serde(default)]
+            flag: bool,
+            name: String,
+        }
+        #[derive(Debug, Deserialize)]
+        struct Outer {
+            #[serde(default)]
+            number: i64,
+            inner: Vec<Inner>,
+        }
+        let outer: Outer = read(json!({ "number": null, "inner": [{ "flag": null, "name": "x" }] })).unwrap();
+        assert_eq!((outer.number, outer.inner), (0, vec![Inner { flag: false, name: "x".into() }]));
+        let error = refusal::<Outer>(json!({ "number": null, "inner": [{ "flag": null, "name": null }] }));
+        assert_eq!(error, "inner[0]: missing field `name`");
+        assert_eq!(refusal::<AddParams>(json!({ "content": null, "tags": null })), "missing field `content`");
+        let error = refusal::<SearchParams>(json!({ "query": "x", "tags": [null] }));
+        assert!(error.starts_with("tags[0]: invalid type: null"), "{error}");
+        let update: UpdateParams = read(json!({ "id": 1, "content": null, "context": null })).unwrap();
+        assert_eq!((update.content, update.context), (None, Patch::Null));
     }
 }

@@ -132,6 +132,9 @@ pub struct Brief {
     pub content: Option<String>,
     #[schemars(schema_with = "kind_schema")]
     pub entry_type: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "string_schema")]
+    pub source: Option<String>,
     pub importance: i64,
     pub tags: Vec<String>,
     pub created_at: i64,
@@ -219,7 +222,8 @@ pub struct StatsResult {
     pub newest_entry: Option<i64>,
     /// Found by their words alone until they are embedded.
     pub pending_embeddings: i64,
-    pub indexes: IndexCounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indexes: Option<IndexCounts>,
     /// Embedding model.
     pub model: Option<String>,
 }
@@ -298,7 +302,7 @@ fn boolean_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "boolean" })
 }
 
-fn objects_schema(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn objects_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "object" } })
 }
 

@@ -35,7 +35,7 @@ MEMORIES = [
 SEQUENCE = re.compile(rb"\x1b\[([?<>=]?)([0-9;]*)([A-Za-z])")
 
 DOWN, RIGHT, ALT_LEFT, HOME = b"\x1b[B", b"\x1b[C", b"\x1b[1;3D", b"\x1b[H"
-DELETE, F1, TAB, BACKSPACE = b"\x1b[3~", b"\x1bOP", b"\t", b"\x7f"
+DELETE, HELP, TAB, BACKSPACE = b"\x1b[3~", b"\x1bOP", b"\t", b"\x7f"
 ENTER, ESCAPE, CONTROL_C, CONTROL_D, CONTROL_U, CONTROL_Y = b"\r", b"\x1b", b"\x03", b"\x04", b"\x15", b"\x19"
 
 
@@ -181,8 +181,8 @@ def check_search(checks, binary, store):
         shows("enter reads it in full", "fetched", without=["Memories"])
         terminal.type(ESCAPE)
         shows("escape goes back", "Memories")
-        terminal.type(F1)
-        shows("F1 tells the keys", "Keys", "delete, after a question")
+        terminal.type(HELP)
+        shows("the help key tells the keys", "Keys", "delete, after a question")
         terminal.type("x")
         shows("and any key closes that", "Memories", without=["Keys"])
         terminal.type(DELETE)

@@ -6,10 +6,11 @@ A check's name begins with the rows of the specification that it proves. The ser
 is there one of the folder that it is started in.
 """
 
+import json
 import re
 import time
 
-from session import parameter, run_script, stdio_session
+from session import PATIENCE_SECONDS, parameter, run_script, stdio_session
 
 LINKS = ["caused", "related", "supersedes", "implements", "contradicts"]
 TYPES = ["decision", "pattern", "bugfix", "fact", "preference", "event", "insight", "task", "relationship",
@@ -55,7 +56,8 @@ SAVED = [
 
 
 class Memories:
-    """What a memory must be: as it was saved, with an id and times of this run."""
+    """What a memory must be: as it was saved, with an id and times of this run. Uses are counted in the background, so
+    that their number is only compared where a check waits for it."""
 
     def __init__(self, checks):
         self.checks = checks
@@ -71,21 +73,23 @@ class Memories:
             text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at / 1000)) + f".{at % 1000:03}Z"
             if not (self.since <= at <= time.time() * 1000 + 1 and result["createdAt"] == text):
                 self.checks.that("R15 times of this run", False, result)
-        return {name: self(value) for name, value in result.items() if name not in ("createdAt", "createdAtEpoch")}
+        if "usageCount" in result and not (isinstance(result["usageCount"], int) and result["usageCount"] >= 0):
+            self.checks.that("R15 uses are counted", False, result)
+        return {name: self(value) for name, value in result.items()
+                if name not in ("createdAt", "createdAtEpoch", "usageCount")}
 
 
 def memory(number, **fields):
     saved = SAVED[number - 1]
-    return {"importance": "medium", "feature": None, "tags": [], **saved, "id": number, "project": "atlas",
-            "usageCount": 0,
-            **fields}
+    return {"importance": "medium", "feature": None, "tags": [], "source": "manual", **saved, "id": number,
+            "project": "atlas", **fields}
 
 
 async def check_save(checks, session, seen):
     for number, given in enumerate(SAVED, 1):
         saved = await session.call("krolik_mem_save", given)
         checks.equal(f"R15 memory {number}", seen(saved), {"memory": memory(number), "created": True})
-    names = [*memory(1), "createdAt", "createdAtEpoch"]
+    names = [*memory(1), "usageCount", "createdAt", "createdAtEpoch"]
     checks.equal("R15 the names of a memory", sorted(saved["memory"]), sorted(names))
     await session.refused("R15 another type is rejected", "krolik_mem_save", {**SAVED[0], "type": "rumour"}, "type",
                           "rumour",
@@ -100,11 +104,28 @@ async def check_save(checks, session, seen):
                  {"memory": memory(4, id=7, project="borealis"), "created": True})
 
 
+async def check_suggestions(checks, session):
+    """What resembles a new memory, in a project of its own."""
+    first, second = [await session.call("krolik_mem_save", {
+        "type": "fact", "title": title, "description": "The deploy script needs the VPN to be up before it starts",
+        "project": "drafts"}) for title in ("Deploying", "Deployment")]
+    checks.equal("T49 the names where nothing resembles it", sorted(first), ["created", "memory"])
+    number = first["memory"]["id"]
+    checks.equal("T49 a link worth making", [[one["id"], one["linkType"]] for one in second["suggestions"]],
+                 [[number, "supersedes"]])
+    checks.that("T49 D3 a warning names it", f"memory {number} " in second["warnings"][0], second)
+    for saved in (first, second):
+        session.command("delete", str(saved["memory"]["id"]), "--project", "drafts")
+
+
 async def check_search(checks, session, seen):
     await session.embedded()
     answer = await session.call("krolik_mem_semantic_search", {"query": "login security", "minSimilarity": 0.2})
     checks.equal("T40 the names of an answer", sorted(answer), ["count", "results"])
     checks.equal("T40 the count", answer["count"], len(answer["results"]))
+    cosine, bm25 = [[result.pop(name) for result in answer["results"]] for name in ("vectorScore", "keywordScore")]
+    checks.that("T40 the cosine and BM25 beside it", all(-1 <= one <= 1 for one in cosine) and cosine[0] >= 0.2
+                and all(one >= 0 for one in bm25), [cosine, bm25])
     relevance = [result.pop("relevance") for result in answer["results"]]
     checks.that("T40 relevance is 0 to 100, best first",
                 100 >= relevance[0] > 0 and relevance == sorted(relevance)[::-1],
@@ -117,7 +138,16 @@ async def check_search(checks, session, seen):
                  [4])
     answer = await session.call("krolik_mem_semantic_search", {"query": "repository", "minSimilarity": 1,
                                                                "hybrid": False})
-    checks.equal("T39 Q7 without words none is similar enough", answer, {"results": [], "count": 0})
+    checks.equal("T39 Q7 without words none is similar enough", [answer["results"], answer["count"]], [[], 0])
+    answer = await session.call("krolik_mem_semantic_search", {"query": "login security", "hybrid": False})
+    told = answer["warnings"][0]
+    nearest = int(re.search(r"memory (\d+),", told)[1])
+    checks.that("T39 Q7 Z16 the nearest is named, and how to find it", answer["count"] == 0 and all(
+        word in told for word in (SAVED[nearest - 1]["title"], "minSimilarity 0.5", "lower minSimilarity")), answer)
+    answer = await session.call("krolik_mem_semantic_search", {"query": "login security", "hybrid": False,
+                                                               "minSimilarity": float(told.split()[-1])})
+    checks.equal("T39 Q7 Z16 and that is so", [answer["results"][0]["memory"]["id"], answer.get("warnings")],
+                 [nearest, None])
     answer = await session.call("krolik_mem_semantic_search", {"query": "how do we handle user sessions",
                                                                "hybrid": False})
     checks.that("T40 without words relevance is the similarity", answer["results"][0]["memory"]["id"] == 2 and all(
@@ -135,9 +165,15 @@ async def check_search(checks, session, seen):
                  seen(answer["results"][0]["memory"]), {
         "id": shared, "type": "background", "title": "The moon rises in the east.",
         "description": "The moon rises in the east. It has for long.", "importance": "medium", "project": None,
-        "feature": None, "tags": [], "usageCount": 0})
+        "feature": None, "tags": [], "source": "manual"})
     session.command("delete", str(shared))
-    await session.refused("T39 the query must be there", "krolik_mem_semantic_search", {}, "query")
+    contact = session.command("add", "Ben Baker keeps the observatory", "--kind", "contact", "--project", "atlas")["id"]
+    answer = await session.call("krolik_mem_semantic_search", {"query": "observatory", "limit": 1, "minSimilarity": None,
+                                                               "hybrid": None, "project": None})
+    checks.equal("T39 another profile's memory is of the nearest type, and null is absent",
+                 [answer["results"][0]["memory"][name] for name in ("id", "type")], [contact, "relationship"])
+    session.command("delete", str(contact), "--project", "atlas")
+    await session.refused("T39 the query must be there", "krolik_mem_semantic_search", {"query": None}, "query")
 
 
 async def check_links(checks, session, seen):
@@ -207,10 +243,12 @@ async def check_digest(checks, session, seen):
             "byImportance": {"critical": 1, "high": 2, "medium": 2, "low": 1},
         },
         "keyDecisions": [memory(2), memory(1)],
-        "activePatterns": [memory(5), memory(4)],
+        "activePatterns": [memory(4), memory(5)],
         "recentBugfixes": [memory(6)],
         "outdatedCount": 1,
     }
+    # By use, which is counted in the background; below it is waited for.
+    answer["activePatterns"].sort(key=lambda one: one["id"])
     checks.equal("T46 T47 R24 the digest of the project", seen(answer), wanted)
     answer = seen(await session.call("krolik_mem_digest", {"feature": "auth"}))
     answer.pop("generatedAt")
@@ -228,12 +266,17 @@ async def check_digest(checks, session, seen):
     for number in range(5):
         await session.call("krolik_mem_save", {**SAVED[1], "title": f"Decision {number}"})
     # Used more often, whatever it matters and whenever it was saved.
-    session.command("get", "4", "--project", "atlas")
-    answer = await session.call("krolik_mem_digest")
+    end = time.monotonic() + PATIENCE_SECONDS
+    used = {4: 0, 5: 0}
+    while used[4] <= used[5] and time.monotonic() < end:
+        for _ in range(5):
+            await session.call("krolik_mem_chain", {"memoryId": 4, "maxDepth": 0})
+        answer = await session.call("krolik_mem_digest")
+        used = {one["id"]: one["usageCount"] for one in answer["activePatterns"]}
+    checks.that("R15 T44 what a chain shows counts as used", used[4] > used[5] > 0, used)
     checks.equal("T47 the five newest decisions", [one["title"] for one in answer["keyDecisions"]],
                  [f"Decision {number}" for number in (4, 3, 2, 1, 0)])
-    checks.equal("T47 the patterns used most", [[one["id"], one["usageCount"]] for one in answer["activePatterns"]],
-                 [[4, 1], [5, 0]])
+    checks.equal("T47 the patterns used most", [one["id"] for one in answer["activePatterns"]], [4, 5])
 
 
 async def check_delete(checks, session):
@@ -266,6 +309,9 @@ async def check_without_project(checks, session):
         await other.embedded()
         answer = await other.call("krolik_mem_semantic_search", {"query": "login security", "minSimilarity": 0.2})
         checks.equal("T39 R24 a search", answer["results"][0]["memory"]["id"], 1)
+        for number in (1, 2, 3):
+            contents = (await other.client.read_resource(f"memory://{number}")).contents
+            checks.equal(f"R24 memory {number} is a resource", json.loads(contents[0].text)["id"], number)
         digest = await other.call("krolik_mem_digest")
         checks.equal("T46 R24 the digest of all", [digest["project"], digest["summary"]["totalMemories"]], [None, 3])
 
@@ -273,6 +319,7 @@ async def check_without_project(checks, session):
 async def script(checks, session):
     seen = Memories(checks)
     await check_save(checks, session, seen)
+    await check_suggestions(checks, session)
     await check_search(checks, session, seen)
     await check_links(checks, session, seen)
     await check_outdated(checks, session, seen)

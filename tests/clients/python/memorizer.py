@@ -11,7 +11,7 @@ import re
 import time
 from datetime import datetime, timedelta, timezone
 
-from session import parameter, run_script, stdio_session
+from session import PATIENCE_SECONDS, parameter, run_script, stdio_session
 
 CATEGORIES = ["preference", "background", "pattern", "project", "contact", "decision"]
 AGENT = parameter("string", default="main")
@@ -117,30 +117,40 @@ async def check_list(checks, session, timed):
                  {"facts": [], "total_count": 0})
 
 
+def check_fit(checks, row, found):
+    """Takes out of a result how well it fits, once it has been checked."""
+    fit = [found.pop(name) for name in ("relevance", "vector_score", "keyword_score")]
+    checks.that(f"{row} the relevance, and the cosine and BM25 beside it",
+                0 <= fit[0] <= 100 and -1 <= fit[1] <= 1 and fit[2] >= 0, fit)
+
+
 async def check_conversations(checks, session, timed):
     turn = {"session_id": "monday", "user_message": "When does the ferry leave?",
             "agent_response": "At nine, from pier two.",
             "tags": ["travel"]}
     stored = await session.call("store_conversation", turn)
     checks.equal("T35 a turn", [timed(stored), sorted(stored)],
-                 [{"conversation_id": 8, "facts_extracted": 0}, ["conversation_id", "facts_extracted", "stored_at"]])
+                 [{"conversation_id": 8}, ["conversation_id", "stored_at"]])
     again = await session.call("store_conversation", turn)
-    checks.equal("T35 R9 the same turn again is another", timed(again), {"conversation_id": 9, "facts_extracted": 0})
+    checks.equal("T35 R9 the same turn again is another", timed(again), {"conversation_id": 9})
     bare = {"user_message": "Is the pharmacy open?", "agent_response": "Until six."}
     checks.equal("T35 a turn without session and tags", timed(await session.call("store_conversation", bare)),
-                 {"conversation_id": 10, "facts_extracted": 0})
+                 {"conversation_id": 10})
     await session.refused("T35 what was answered must be there", "store_conversation", {"user_message": "x"},
                           "agent_response")
     await session.embedded()
     found = timed(await session.call("search_conversations", {"query": "ferry"}))
     wanted = {"agent_id": "main", **turn}
+    for one in found["conversations"]:
+        check_fit(checks, "T36", one)
     checks.equal("T36 R9 the turns that are found, whole", sorted(found["conversations"],
                                                                   key=lambda one: one["id"])[:2],
                  [{"id": 8, **wanted}, {"id": 9, **wanted}])
     checks.equal("T36 their number", found["total_count"], len(found["conversations"]))
     found = timed(await session.call("search_conversations", {"query": "pharmacy", "limit": 1}))
-    checks.equal("T36 R9 a turn without session and tags", found, {
-        "conversations": [{"id": 10, "agent_id": "main", "session_id": None, **bare, "tags": None}], "total_count": 1})
+    check_fit(checks, "T36", found["conversations"][0])
+    checks.equal("T36 R9 a turn without session and tags, and how many more there are", found, {
+        "conversations": [{"id": 10, "agent_id": "main", "session_id": None, **bare, "tags": None}], "total_count": 3})
     today = time.strftime("%Y-%m-%d", time.gmtime())
     since = await session.call("search_conversations", {"query": "ferry", "date_from": today, "date_to": today})
     checks.that("T36 the days are part of the range", since["total_count"] >= 2, since)
@@ -162,10 +172,17 @@ async def check_conversations(checks, session, timed):
 async def check_retrieve(checks, session, timed):
     def found(number):
         category, fact = FACTS[number - 1]
-        return {"id": number, "fact": fact, "category": category, "confidence": 1.0}
+        return {"id": number, "fact": fact, "category": category, "confidence": 1.0, "source": "manual"}
 
     async def retrieve(query, **more):
-        return timed(await session.call("retrieve_memories", {"query": query, **more}))
+        answer = await session.call("retrieve_memories", {"query": query, **more})
+        for one in answer["facts"] + answer["conversations"]:
+            check_fit(checks, "T34", one)
+            # Tells when it was used before, if it was.
+            stamp = one.pop("last_accessed_at", None)
+            if stamp is not None:
+                timed({"last_accessed_at": stamp})
+        return timed(answer)
 
     answer = await retrieve("where does the user live")
     checks.equal("T34 Q10 by meaning", answer["facts"][0], found(2))
@@ -178,10 +195,20 @@ async def check_retrieve(checks, session, timed):
     checks.equal("T34 without conversations", answer["conversations"], [])
     scouts = await retrieve("dark mode", agent_id="scout")
     checks.equal("T34 R23 an agent finds its own alone", scouts, {
-        "facts": [{"id": 7, "fact": FACTS[0][1], "category": "preference", "confidence": 0.8}], "conversations": []})
+        "facts": [{"id": 7, "fact": FACTS[0][1], "category": "preference", "confidence": 0.8, "source": "interview"}],
+        "conversations": []})
     checks.equal("T34 R23 another agent finds nothing", await retrieve("dark mode", agent_id="nobody"),
                  {"facts": [], "conversations": []})
-    await session.refused("T34 the query must be there", "retrieve_memories", {}, "query")
+    answer = await retrieve("dark mode", limit=None, include_conversations=None, agent_id=None)
+    checks.equal("T34 null is absent", [answer["facts"][0], len(answer["facts"])], [found(1), 5])
+    end = time.monotonic() + PATIENCE_SECONDS
+    stamp = None
+    while stamp is None and time.monotonic() < end:
+        listed = (await session.call("list_facts", {"category": "preference"}))["facts"][0]
+        timed(listed)
+        stamp = listed["last_accessed_at"]
+    checks.that("R7 R27 what was retrieved is stamped", stamp is not None, listed)
+    await session.refused("T34 the query must be there", "retrieve_memories", {"query": None}, "query")
 
 
 async def check_change(checks, session, timed):
@@ -257,9 +284,28 @@ async def check_tables(checks, session):
     await session.call("delete_fact", {"fact_id": contact})
     session.command("delete", str(row))
     task = session.command("add", "Call Ben Baker", "--kind", "task", "--agent", "main")["id"]
-    await session.refused("T30 D2 what is there as no fact is not told as one", "store_fact",
-                          {"fact": "Call Ben Baker", "category": "contact"}, "fact:", f"memory {task}", "a task")
+    again = await session.call("store_fact", {"fact": "Call Ben Baker", "category": "contact"})
+    checks.equal("T30 D2 what another tool saved is a duplicate", again["fact_id"], task)
+    listed = await session.call("list_facts", {"category": "project"})
+    checks.that("T31 R8 it is listed in the nearest category",
+                [task, "Call Ben Baker", "project"] in [[one[name] for name in ("id", "fact", "category")]
+                                                        for one in listed["facts"]], listed)
     session.command("delete", str(task))
+
+
+async def check_shared(checks, session):
+    """An agent sees what belongs to no agent, and does not change it."""
+    shared = session.command("add", "The bridge is closed on Sundays", "--kind", "background")["id"]
+    listed = await session.call("list_facts", {"category": "background"})
+    checks.equal("R23 what belongs to no agent is seen", [[one["id"], one["agent_id"]] for one in listed["facts"]][0],
+                 [shared, None])
+    for agent in ("main", "scout", None):
+        told = f"Fact with ID {shared} belongs to no agent"
+        await session.refused(f"T32 R23 but not changed by {agent}", "update_fact",
+                              {"agent_id": agent, "fact_id": shared, "fact": "x"}, told)
+        await session.refused(f"T33 R23 nor deleted by {agent}", "delete_fact", {"agent_id": agent, "fact_id": shared},
+                              told)
+    session.command("delete", str(shared))
 
 
 async def check_agents(checks, session, timed):
@@ -327,6 +373,7 @@ async def script(checks, session):
     await check_change(checks, session, timed)
     await check_similar(checks, session, timed)
     await check_tables(checks, session)
+    await check_shared(checks, session)
     await check_agents(checks, session, timed)
     await check_exchange(checks, session)
 

@@ -6,6 +6,7 @@ A check's name begins with the rows of the specification that it proves.
 """
 
 import hashlib
+import json
 import time
 
 from session import ids, parameter, run_script, stdio_session
@@ -125,8 +126,9 @@ async def check_search(checks, session, since):
     checks.equal("T20 the names of an answer", sorted(answer), ["results", "total"])
     checks.equal("T20 the total", answer["total"], len(answer["results"]))
     first = untimed(answer["results"][0], checks, since)
-    score = first.pop("score")
-    checks.that("T20 a score", 0 < score <= 1, score)
+    score, cosine, bm25 = [first.pop(name) for name in ("score", "vectorScore", "keywordScore")]
+    checks.that("T20 a score, and the cosine and BM25 beside it", 0 < score <= 1 and 0 < cosine <= 1 and bm25 > 0,
+                [score, cosine, bm25])
     # Tags are searched too: "ui" is a word of it.
     wanted = {"id": 1, **DARK_MODE, "source": "manual", "context": None, "confidence": 1.0,
               "matchedBy": ["vector", "keyword"]}
@@ -180,19 +182,40 @@ async def check_weights(checks, session):
                 found)
 
 
+async def check_no_model(checks, session):
+    """A server whose model cannot be had says so, and words do not pass for meaning."""
+    async with stdio_session(checks, session.binary, session.store, "auto", "--profile", "mudpuppy",
+                             MEMORIST_MODEL="none") as other:
+        await other.read_tools()
+        answer = await other.search("dark mode", mode="vector")
+    checks.that("X1 T14 without a model a search by meaning says so", "words alone" in answer["warnings"][0], answer)
+    checks.equal("X1 T20 its scores tell nothing", [[hit["score"], hit["matchedBy"]] for hit in answer["results"]],
+                 [[0.0, ["keyword"]]])
+
+
 async def check_others(checks, session):
-    """What other tools keep in the store is not there for these: other types, and what is a project's or an agent's."""
-    for others in (["--kind", "decision"], ["--project", "atlas"], ["--agent", "scribe"]):
+    """What other tools keep in the store is there for these too, as the nearest of their types; what is a project's or
+    an agent's is not."""
+    for others in (["--project", "atlas"], ["--agent", "scribe"]):
         hidden = session.command("add", f"The harbour closes at nine, says {others[1]}", *others)["id"]
         seen = [await session.call("memory_get", {"id": hidden}), await session.call("memory_delete", {"id": hidden})]
         checks.equal(f"R24 of {others[1]} nothing is seen", seen,
                      [{"error": f"Memory entry not found: {hidden}"}, {"success": False, "deleted": False}])
         found = await session.search(f"The harbour closes at nine, says {others[1]}", limit=100)
         checks.that(f"R24 of {others[1]} nothing is found", hidden not in ids(found), found)
-    hidden = session.command("add", "We use OAuth", "--kind", "decision")["id"]
-    await session.refused("T11 what is there out of sight is not told as saved", "memory_add",
-                          {"content": "We use OAuth"}, "content:", f"memory {hidden}", "a decision")
-    session.command("delete", str(hidden))
+    other = session.command("add", "We use OAuth", "--kind", "decision")["id"]
+    again = await session.call("memory_add", {"content": "We use OAuth"})
+    checks.equal("T11 the content of a memory of another type", again, {"id": other, "created": False,
+                                                                        "duplicate": True})
+    entry = (await session.call("memory_get", {"id": other}))["entry"]
+    checks.equal("T22 another type is shown as the nearest", entry["entryType"], "insight")
+    read = json.loads((await session.client.read_resource(f"memory://{other}")).contents[0].text)
+    checks.equal("T22 it is a resource too", [read["id"], read["content"]], [other, entry["content"]])
+    found = await session.search("OAuth", entryTypes=["insight"], mode=None, limit=None, tags=None)
+    checks.that("T16 it is found as that type, and null is absent", other in ids(found), found)
+    await session.refused("T13 null is not a query", "memory_search", {"query": None}, "query")
+    checks.equal("T29 it is deleted", await session.call("memory_delete", {"id": other}),
+                 {"success": True, "deleted": True})
     answer = await session.search("dark mode", limit=2000)
     checks.that("T15 a limit without a bound", answer["total"] > 0, answer)
     await session.refused("T15 a limit is not negative", "memory_search", {"query": "x", "limit": -1}, "limit",
@@ -231,6 +254,7 @@ async def script(checks, session):
     await check_get(checks, session, since)
     await check_search(checks, session, since)
     await check_weights(checks, session)
+    await check_no_model(checks, session)
     await check_others(checks, session)
     await check_stats(checks, session)
     await check_delete(checks, session)

@@ -14,7 +14,8 @@ import { join } from "node:path";
 const PATIENCE_MILLIS = 60_000;
 const MODES = { legacy: "2025-11-25", auto: "2026-07-28", pinned: "2026-07-28" };
 const TOOLS = [
-  "memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_get", "memory_link", "memory_search", "memory_update",
+  "memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_get", "memory_link", "memory_search", "memory_stats",
+  "memory_update",
 ];
 const ENTRY = ["accessCount", "agent", "confidence", "content", "contentHash", "context", "createdAt", "entryType",
   "expiresAt", "id", "importance", "lastAccessedAt", "project", "source", "tags", "ulid", "updatedAt", "version"];
@@ -173,7 +174,7 @@ async function checkAll(client, mode) {
     assert.deepEqual(templates, ["memory://{id}", "memory://digest/{project}"]);
     const { resources } = await client.listResources();
     assert.deepEqual(resources.map((resource) => resource.uri), ["memory://digest"]);
-    assert.match((await client.readResource({ uri: "memory://digest" })).contents[0].text, /^# Digest/);
+    assert.match((await client.readResource({ uri: "memory://digest" })).contents[0].text, /\n# Digest/);
     const { contents } = await client.readResource({ uri: "memory://1" });
     assert.equal(JSON.parse(contents[0].text).content, DARK_MODE.content);
     await assert.rejects(client.readResource({ uri: "memory://99" }), /memory:\/\/99/);
@@ -200,6 +201,9 @@ async function overStdio(binary, store, mode) {
   await check("stderr of the stdio server is empty", () => assert.equal(stderr(), ""));
 }
 
+// All that an HTTP server says on stderr.
+const SETTINGS = /^serving MCP at \S+\nsettings of a client, [^\n]*:\n(\{\n[^]*\n\})\n$/;
+
 async function overHttp(binary, store, mode) {
   const server = spawn(binary, ["serve", "--http", "127.0.0.1:0"], {
     env: environment(store), stdio: ["ignore", "inherit", "pipe"],
@@ -209,13 +213,14 @@ async function overHttp(binary, store, mode) {
   try {
     await new Promise((resolve, reject) => {
       // A line may come in parts.
-      server.stderr.on("data", () => stderr().includes("\n") && resolve());
+      server.stderr.on("data", () => stderr().endsWith("\n}\n") && resolve());
       server.on("close", () => reject(new Error(`the server ended: ${stderr()}`)));
     });
-    const url = /^serving MCP at (http:\S+)\n/.exec(stderr())?.[1];
-    assert.ok(url, `no address in ${stderr()}`);
+    const told = SETTINGS.exec(stderr());
+    assert.ok(told, `no settings in ${stderr()}`);
+    const { url, headers } = JSON.parse(told[1]).mcpServers.memorist;
     const connected = client(mode);
-    await connected.connect(new StreamableHTTPClientTransport(new URL(url)), { timeout: PATIENCE_MILLIS });
+    await connected.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), { timeout: PATIENCE_MILLIS });
     await checkAll(connected, mode);
     await connected.close();
   } finally {
@@ -223,7 +228,7 @@ async function overHttp(binary, store, mode) {
   }
   await check("the HTTP server ends well on SIGTERM", async () => assert.equal(await ended, 0));
   await check("stderr of the HTTP server says only where it serves", () =>
-    assert.match(stderr(), /^serving MCP at \S+\n$/));
+    assert.match(stderr(), SETTINGS));
 }
 
 const binary = process.argv[2];

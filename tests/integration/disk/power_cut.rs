@@ -90,8 +90,10 @@ fn assert_published_is_whole(store: &Path, what: &str) {
     if !paths.database().exists() {
         return;
     }
-    let trimmed_to = Records::open(&paths).and_then(|records| Ok(records.snapshot()?.trimmed_to()));
-    let trimmed_to = trimmed_to.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let records = Records::open(&paths).and_then(|records| Ok((records.store_id().to_owned(), records.snapshot()?)));
+    let (store, trimmed_to) = records
+        .map(|(store, snapshot)| (store, snapshot.trimmed_to()))
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
     if paths.vectors().exists() {
         let index = Reader::open(paths.vectors()).unwrap_or_else(|error| panic!("{what}: {error}")).snapshot();
         assert!(index.check().is_ok(), "{what}: {:?}", index.check());
@@ -99,7 +101,7 @@ fn assert_published_is_whole(store: &Path, what: &str) {
         assert!(applied >= Some(trimmed_to), "{what}: the vectors have applied {applied:?} of {trimmed_to}");
     }
     if paths.keywords().exists() {
-        let index = TantivyIndex::open(&paths.keywords()).and_then(|index| index.snapshot());
+        let index = TantivyIndex::open(&paths.keywords(), &store).and_then(|index| index.snapshot());
         let index = index.unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(index.is_checked(Duration::MAX).is_ok(), "{what}");
         assert!(index.applied() >= trimmed_to, "{what}: the words have applied {} of {trimmed_to}", index.applied());

@@ -303,13 +303,33 @@ fn an_import_writes_only_where_its_viewer_could() {
         }
     }
     let told = import(&there.engine, &bob, &all);
-    assert!(told.keys().any(|why| why.starts_with("ulid: ") && why.contains("another project or agent")), "{told:?}");
+    // Of what bob does not see he is not told whose it is.
+    assert!(told.keys().any(|why| why.starts_with("ulid: ") && why.contains("plain line")), "{told:?}");
+    assert!(!told.keys().any(|why| why.starts_with("ulid: ") && why.contains("another")), "{told:?}");
     assert_eq!(exported(&there.engine, &everything()), before);
     let changed = exported(&here.engine, &everything());
     let update = RecordUpdate { content: Some("of ann, later".into()), ..Default::default() };
     here.engine.update(1, &update, &Viewer::OWNER).unwrap();
     import(&there.engine, &bob, &exported(&here.engine, &everything()));
     assert_eq!(exported(&there.engine, &everything()), changed, "a newer version of ann's does not come by bob");
+}
+
+#[test]
+fn an_export_of_one_project_holds_no_queries() {
+    let store = rich();
+    let queries = |viewer: Viewer| {
+        let export = Export { accesses: true, ..Export::of(viewer) };
+        let mut accesses = Vec::new();
+        for one in exported(&store.engine, &export) {
+            if let Exported::Record(record) = one {
+                accesses.extend(record.accesses);
+            }
+        }
+        (accesses.len(), accesses.iter().filter(|access| access.query.is_some()).count())
+    };
+    let (accesses, with_query) = queries(Viewer::in_project("atlas"));
+    assert!(accesses > 0 && with_query == 0, "{with_query} of {accesses}");
+    assert!(queries(Viewer::OWNER).1 > 0);
 }
 
 /// D7: what would be refused or redacted of a write is so of an import, in earlier versions too.

@@ -38,8 +38,8 @@ fn some_index(folder: &Path) {
 #[test]
 fn no_index_is_said_to_be_none() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(why(TantivyIndex::open(folder.path())).contains("there is none"));
-    assert!(why(TantivyIndex::open(&folder.path().join("missing"))).contains("there is none"));
+    assert!(why(TantivyIndex::open(folder.path(), STORE)).contains("there is none"));
+    assert!(why(TantivyIndex::open(&folder.path().join("missing"), STORE)).contains("there is none"));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn any_other_list_of_segments_is_refused() {
     let sound = fs::read(&meta).unwrap();
     let refused = |bytes: &[u8], what: &str| {
         fs::write(&meta, bytes).unwrap();
-        let why = why(TantivyIndex::open(folder.path()));
+        let why = why(TantivyIndex::open(folder.path(), STORE));
         assert!(why.contains("seal"), "{what}: {why}");
     };
     for at in (0..sound.len() - 1).step_by(7) {
@@ -64,7 +64,7 @@ fn any_other_list_of_segments_is_refused() {
     let text_end = sound.trim_ascii_end().iter().rposition(|&byte| byte == b'\n').unwrap();
     refused(&sound[..=text_end], "without a seal, as tantivy writes it");
     fs::write(&meta, sound).unwrap();
-    TantivyIndex::open(folder.path()).unwrap();
+    TantivyIndex::open(folder.path(), STORE).unwrap();
 }
 
 /// tantivy takes as much memory as this file says: where that is more than there is, the process ends.
@@ -82,7 +82,7 @@ fn the_file_whose_lengths_tantivy_believes_is_checked_before_it_is_opened() {
             flipped[at] ^= 0xff;
             for bytes in [&flipped[..], &sound[..at]] {
                 fs::write(store, bytes).unwrap();
-                let why = why(TantivyIndex::open(folder.path()));
+                let why = why(TantivyIndex::open(folder.path(), STORE));
                 assert!(why.contains(".store"), "byte {at} of {}: {why}", bytes.len());
             }
         }
@@ -105,7 +105,8 @@ fn a_file_in_the_place_of_another_is_noticed() {
         pairs += 1;
         fs::write(&pair[0], &other).unwrap();
         fs::write(&pair[1], &one).unwrap();
-        let checked = TantivyIndex::open(folder.path()).and_then(|index| index.snapshot()?.is_checked(Duration::MAX));
+        let checked =
+            TantivyIndex::open(folder.path(), STORE).and_then(|index| index.snapshot()?.is_checked(Duration::MAX));
         why(checked);
         fs::write(&pair[0], &one).unwrap();
         fs::write(&pair[1], &other).unwrap();
@@ -120,14 +121,14 @@ fn a_missing_segment_file_is_noticed() {
     some_index(folder.path());
     let term_file = files(folder.path()).into_iter().find(|file| file.extension().is_some_and(|kind| kind == "term"));
     fs::remove_file(term_file.unwrap()).unwrap();
-    why(TantivyIndex::open(folder.path()).and_then(|index| index.verify()).map(|faults| {
+    why(TantivyIndex::open(folder.path(), STORE).and_then(|index| index.verify()).map(|faults| {
         assert_ne!(faults, [] as [String; 0]);
     }));
 }
 
 /// Everything that a search can do to an index, whatever state it is in, and what it found.
 fn exercise(folder: &Path) -> Result<String> {
-    let index = TantivyIndex::open(folder)?;
+    let index = TantivyIndex::open(folder, STORE)?;
     let snapshot = index.snapshot()?;
     let query = KeywordQuery::new("word1 word2 word30 src/word3.rs");
     let filter = Filter { tags: vec!["word1".to_owned()], min_importance: Some(2), ..Filter::default() };
@@ -161,7 +162,7 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
             }
             fs::write(&file, &bytes).unwrap();
             let case = format!("seed {seed}, {name}, round {round}, byte {at}");
-            let index = TantivyIndex::open(folder.path());
+            let index = TantivyIndex::open(folder.path(), STORE);
             let is_checked =
                 index.as_ref().map(|index| index.snapshot().and_then(|view| view.is_checked(Duration::MAX)));
             let believed = matches!(is_checked, Ok(Ok(_)));

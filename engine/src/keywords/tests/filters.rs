@@ -31,7 +31,7 @@ fn check_answers(seed: u64, filters: &[Filter]) -> Result<(), TestCaseError> {
             _ => change(&index, &mut live, &mut random, &mut next, step),
         }
         let snapshot = index.snapshot().unwrap();
-        let fresh = TantivyIndex::open(folder.path()).unwrap().snapshot().unwrap();
+        let fresh = TantivyIndex::open(folder.path(), STORE).unwrap().snapshot().unwrap();
         let mut answers = Vec::new();
         for filter in filters {
             let allowed: RoaringTreemap =

@@ -14,6 +14,9 @@ use roaring::RoaringTreemap;
 use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, TailIndex, TantivyIndex};
 use crate::types::{Filter, Kind, Record, RecordId, Scope};
 
+/// The id of the store that the indexes are of.
+const STORE: &str = "01TEST";
+
 /// A record with the id and content given and defaults otherwise.
 pub(super) fn record(id: RecordId, content: &str) -> Record {
     Record {
@@ -45,7 +48,7 @@ pub(super) fn records(contents: &[&str]) -> Vec<Record> {
 
 /// An index of `records` in `folder`.
 pub(super) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
-    let index = TantivyIndex::create(folder).unwrap();
+    let index = TantivyIndex::create(folder, STORE).unwrap();
     index.apply(records, &[], 1).unwrap();
     index
 }

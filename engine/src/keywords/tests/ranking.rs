@@ -11,7 +11,7 @@ use crate::types::{Reach, Viewer};
 /// An index of several segments with deletes in them, and the records that are live in it.
 fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Record>) {
     let mut random = Random(seed);
-    let index = TantivyIndex::create(folder).unwrap();
+    let index = TantivyIndex::create(folder, STORE).unwrap();
     let mut live: Vec<Record> = Vec::new();
     let mut next = 1;
     for step in 1..=3 {
@@ -113,7 +113,7 @@ fn the_best_k_are_those_of_a_full_sort_whatever_k() {
 #[test]
 fn equal_scores_are_ordered_by_id_and_cut_by_id() {
     let folder = tempfile::tempdir().unwrap();
-    let index = TantivyIndex::create(folder.path()).unwrap();
+    let index = TantivyIndex::create(folder.path(), STORE).unwrap();
     // the smaller ids come later into the index
     for (step, ids) in [(1, 3_001..6_001), (2, 1..3_001)] {
         let batch: Vec<Record> = ids.map(|id| record(id, "the user prefers dark mode")).collect();

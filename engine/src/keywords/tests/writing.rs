@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 #[test]
 fn applying_twice_is_applying_once() {
     let folder = tempfile::tempdir().unwrap();
-    let index = TantivyIndex::create(folder.path()).unwrap();
+    let index = TantivyIndex::create(folder.path(), STORE).unwrap();
     assert_eq!(index.snapshot().unwrap().applied(), 0);
     assert!(index.snapshot().unwrap().is_empty());
     for _ in 0..2 {
@@ -28,7 +28,7 @@ fn the_watermark_is_there_after_reopening() {
     let index = index_of(folder.path(), &records(&["a lasting memory"]));
     index.apply(&[], &[], 41).unwrap();
     drop(index);
-    let index = TantivyIndex::open(folder.path()).unwrap();
+    let index = TantivyIndex::open(folder.path(), STORE).unwrap();
     let snapshot = index.snapshot().unwrap();
     assert_eq!(snapshot.applied(), 41);
     assert_eq!(ids(snapshot.as_ref(), "memory"), [1]);
@@ -39,7 +39,7 @@ fn the_watermark_is_there_after_reopening() {
 fn a_snapshot_does_not_change_and_other_handles_see_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let writer = index_of(folder.path(), &records(&["first light"]));
-    let reader = TantivyIndex::open(folder.path()).unwrap();
+    let reader = TantivyIndex::open(folder.path(), STORE).unwrap();
     let before = reader.snapshot().unwrap();
     for round in 2..30 {
         writer.apply(&[record(round, "second light")], &[round - 1], round as u64).unwrap();
@@ -57,7 +57,7 @@ fn a_snapshot_does_not_change_and_other_handles_see_the_next() {
 fn one_handle_writes_at_a_time_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let first = index_of(folder.path(), &[]);
-    let second = TantivyIndex::open(folder.path()).unwrap();
+    let second = TantivyIndex::open(folder.path(), STORE).unwrap();
     let error = second.apply(&[], &[], 2).unwrap_err();
     assert!(error.to_string().contains("is writing to it"), "{error}");
     assert_eq!(error.kind(), ErrorKind::Store);
@@ -81,7 +81,7 @@ fn a_refused_batch_leaves_nothing_behind() {
 #[test]
 fn many_small_commits_end_in_few_segments() {
     let folder = tempfile::tempdir().unwrap();
-    let index = TantivyIndex::create(folder.path()).unwrap();
+    let index = TantivyIndex::create(folder.path(), STORE).unwrap();
     for id in 1..=60 {
         index.apply(&[record(id, "drop by drop")], &[], id as u64).unwrap();
     }
@@ -102,8 +102,8 @@ fn many_small_commits_end_in_few_segments() {
 fn an_index_is_made_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er");
-    TantivyIndex::create(&path).unwrap();
-    assert!(matches!(TantivyIndex::create(&path), Err(Error::Store { .. })));
+    TantivyIndex::create(&path, STORE).unwrap();
+    assert!(matches!(TantivyIndex::create(&path, STORE), Err(Error::Store { .. })));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_record_is_indexed_once_however_often_it_is_replaced() {
             }
             if random.below(3) == 0 {
                 drop(index);
-                index = TantivyIndex::open(folder.path()).unwrap();
+                index = TantivyIndex::open(folder.path(), STORE).unwrap();
             }
             let mut ids: Vec<RecordId> = (0..1 + random.below(30)).map(|_| 1 + random.below(70) as RecordId).collect();
             ids.sort_unstable();

@@ -4,17 +4,17 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use memorist_index::crash;
+use memorist_durable::{NewFile, crash, folder_of, sync_folder};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ffi};
 
 use super::doubts::Doubts;
 use super::transfer::transfer;
 use super::{Kept, Salvage};
 use crate::error::{Error, Result};
-use crate::files::{folder_of, sync_folder};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
-use crate::records::backup::{Beside, copy_pages, remove_indexes};
+use crate::records::backup::{beside, copy_pages, remove_indexes, replace};
 use crate::records::{integrity, schema, space, store};
 
 /// Others have so long to finish what they are doing.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// [`Error::Database`] when the file is no database of ours, or not even its header can be read.
 pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     let damaged = open(&paths.database())?;
-    Saved::from(&damaged, paths, progress).map(|saved| saved.salvage)
+    Saved::from(&damaged, paths, &database_time(&damaged)?, progress).map(|saved| saved.salvage)
 }
 
 /// Saves what can be read into a new database and puts it in the place of the damaged one, which is kept beside it. The
@@ -46,13 +46,13 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
         }
         _ => refuse(error),
     })?;
-    let saved = Saved::from(&damaged, paths, progress)?;
-    let now: String = damaged.query_row("SELECT strftime('%Y%m%dT%H%M%fZ', 'now')", [], |row| row.get(0))?;
+    let now = database_time(&damaged)?;
+    let saved = Saved::from(&damaged, paths, &now, progress)?;
     let mut kept = Kept { damaged: paths.damaged(&now), doubtful: None };
     keep(&damaged, &database, &kept.damaged)?;
     if saved.doubts > 0 {
         let place = paths.doubtful(&now);
-        saved.doubtful.put_in_place(&place)?;
+        replace(saved.doubtful, &place)?;
         kept.doubtful = Some(place);
     }
     // They are of the old database, and must not pass for those of the new one.
@@ -63,16 +63,23 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     if cfg!(not(unix)) {
         lock = None;
     }
-    saved.database.put_in_place(&database)?;
+    replace(saved.database, &database)?;
     crash::point("salvaged database in place");
     drop(lock);
     Ok(Salvage { kept: Some(kept), ..saved.salvage })
+}
+
+/// The time of a repair, as it stands in the names of what is kept.
+pub(super) fn database_time(conn: &Connection) -> Result<String> {
+    Ok(conn.query_row("SELECT strftime('%Y%m%dT%H%M%fZ', 'now')", [], |row| row.get(0))?)
 }
 
 /// Opens a database that need not make sense beyond its header.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     let refuse = |error| schema::open_error(path, error);
     let conn = store::connect(path, PATIENCE).map_err(refuse)?;
+    // Nothing but pages is read of it, so the schema does no harm. Defensive mode would forbid what comes now.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(refuse)?;
     // This is how SQLite is told to live with a file that is too short or has a schema that makes no sense.
     conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
     if schema::check_owner(&conn, path)? == 0 {
@@ -117,17 +124,18 @@ fn keep(conn: &Connection, database: &Path, kept: &Path) -> Result<()> {
 
 /// What was saved, in files that go when they are not put in their place.
 pub(super) struct Saved {
-    pub(super) database: Beside,
-    pub(super) doubtful: Beside,
+    pub(super) database: NewFile,
+    pub(super) doubtful: NewFile,
     doubts: u64,
     pub(super) salvage: Salvage,
 }
 
 impl Saved {
-    pub(super) fn from(damaged: &Connection, paths: &StorePaths, progress: &dyn Progress) -> Result<Self> {
+    /// Of a repair at `when`.
+    pub(super) fn from(damaged: &Connection, paths: &StorePaths, when: &str, progress: &dyn Progress) -> Result<Self> {
         let database = paths.database();
         // A copy, because the pages of a database in use are partly in its write-ahead log.
-        let source = Beside::new(&paths.damaged("pages"))?;
+        let source = beside(&database)?;
         let refuse = |error| match error {
             Error::Sqlite(error) => schema::open_error(&database, error),
             other => other,
@@ -140,7 +148,7 @@ impl Saved {
             damaged.execute_batch("COMMIT")?;
             copied.map_err(refuse)?;
         }
-        let (new, doubtful) = (Beside::new(&database)?, Beside::new(&paths.doubtful("now"))?);
+        let (new, doubtful) = (beside(&database)?, beside(&paths.doubtful(when))?);
         let mut doubts = Doubts::into_file(doubtful.path())?;
         let salvage = fill(source.path(), new.path(), &mut doubts, progress)?;
         let lines = doubts.lines;

@@ -166,6 +166,21 @@ impl<'a> Trees<'a> {
         }
     }
 
+    /// Keeps the pages of the tree below `page` from every table.
+    pub(super) fn leave_out(&mut self, page: u32) {
+        let mut pages = vec![page];
+        while let Some(page) = pages.pop() {
+            if !self.taken.insert(page) {
+                continue;
+            }
+            let Some(node) = self.pages.node(page) else { continue };
+            pages.extend(node.children());
+            if let Some((ways, last)) = (node.holds == Holds::WayToRows).then(|| node.ways()).flatten() {
+                pages.extend(ways.into_iter().map(|(child, _)| child).chain([last]));
+            }
+        }
+    }
+
     /// Gives tables the pages that no tree leads to, where rows on them look like theirs.
     pub(super) fn find_strays(&mut self, tables: &mut [Table]) {
         for page in 1..=self.pages.count() {

@@ -226,7 +226,8 @@ impl Damaged {
     /// What is saved of it, with what holds for every damage checked.
     fn saved(&self, case: &str) -> (Salvage, Contents) {
         let damaged = in_place::open(&self.paths().database()).unwrap();
-        let saved = Saved::from(&damaged, &self.paths(), &NoProgress).unwrap_or_else(|error| panic!("{case}: {error}"));
+        let saved =
+            Saved::from(&damaged, &self.paths(), "now", &NoProgress).unwrap_or_else(|error| panic!("{case}: {error}"));
         let conn = Connection::open(saved.database.path()).unwrap();
         assert_eq!(integrity::findings(&conn).unwrap(), Vec::<String>::new(), "{case}");
         let doubts = fs::read_to_string(saved.doubtful.path()).unwrap();

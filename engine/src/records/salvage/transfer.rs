@@ -13,7 +13,7 @@ use super::witnesses::{Witnesses, print};
 use super::{Roots, Salvage};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{embeddings, integrity, row};
+use crate::records::{embeddings, integrity, row, tally};
 use crate::types::{Kind, LinkKind, RecordId, Scope};
 
 /// The tables with row ids, in the order of [`Tables`].
@@ -37,6 +37,9 @@ pub(super) fn transfer(
     let pages = Pages::open(damaged).map_err(|error| Error::io(damaged, error))?;
     let mut trees = Trees::new(&pages);
     let roots = Roots::find(&pages, &mut trees, Table::like(to, "sqlite_schema")?);
+    for root in roots.of_others(to)? {
+        trees.leave_out(root);
+    }
     let mut tables = Vec::new();
     for name in NAMES {
         let mut table = Table::like(to, name)?;
@@ -356,6 +359,7 @@ impl Transfer<'_> {
              DELETE FROM embeddings
                  WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'));",
         )?;
+        tally::limit_accesses(self.to)?;
         let versions_lost = ids(
             "SELECT id FROM records r WHERE version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
         )?;

@@ -7,6 +7,7 @@ use tui_input::backend::crossterm::to_input_request;
 
 use super::state::{Effect, Focus, Overlay, Place, State};
 use crate::cli::links;
+use crate::visible::is_obeyed;
 
 impl State {
     /// A key was pressed.
@@ -28,7 +29,8 @@ impl State {
         if self.overlay.is_some() {
             return Vec::new();
         }
-        let text: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
+        let text: String =
+            text.chars().map(|letter| if letter.is_control() || is_obeyed(letter) { ' ' } else { letter }).collect();
         let cursor = self.query.cursor();
         let before: String = self.query.value().chars().take(cursor).collect();
         let after: String = self.query.value().chars().skip(cursor).collect();

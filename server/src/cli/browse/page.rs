@@ -7,6 +7,7 @@ use textwrap::{Options, WordSplitter, WrapAlgorithm};
 use super::found::Memory;
 use super::theme::Theme;
 use crate::cli::fields;
+use crate::visible;
 use crate::wire::Entry;
 
 /// Columns of the names of fields.
@@ -94,8 +95,7 @@ fn field(name: &str, value: &str, width: usize, theme: Theme) -> Vec<Line<'stati
 
 /// The lines of a text, broken where they must be. Nothing in it can move the cursor.
 pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
-    let text: String =
-        text.replace('\t', "    ").chars().filter(|character| *character == '\n' || !character.is_control()).collect();
+    let text = visible::text(text).replace('\t', "    ");
     let options = Options::new(width.max(1))
         .initial_indent(first)
         .subsequent_indent(other)
@@ -178,10 +178,10 @@ id          12
 
     #[test]
     fn no_text_can_move_the_cursor() {
-        let mut entry = entry(1, "a\tb\r\n\u{1b}[2Jc");
+        let mut entry = entry(1, "a\tb\r\n\u{1b}[2Jc\u{202e}");
         entry.source = "x\u{1b}[1;1H\ny".to_owned();
         let lines = lines(entry, 80);
-        assert_eq!(lines[..2], ["a    b", "[2Jc"]);
+        assert_eq!(lines[..2], ["a    b", "<U+001B>[2Jc<U+202E>"]);
         assert!(lines.iter().all(|line| !line.contains(char::is_control)), "{lines:?}");
     }
 

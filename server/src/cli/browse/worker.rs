@@ -92,7 +92,8 @@ impl Worker<'_> {
 
     fn list(&self) -> Result<Found> {
         let started = Instant::now();
-        let query = ListQuery { after: 0, newest_first: true, limit: LISTED, filter: self.filter.clone() };
+        let query =
+            ListQuery { newest_first: true, limit: LISTED, filter: self.filter.clone(), ..ListQuery::default() };
         let records = self.engine.list(&query)?;
         Ok(Found {
             rows: records.iter().map(|record| Row::new(record, None)).collect(),

@@ -1,9 +1,9 @@
 //! What every session needs, and no more: each session pays for its definitions.
 
-use super::tool::Does::{Add, Change, Read};
+use super::tool::Does::{Add, Change, Count, Read};
 use super::{Profile, Served};
 use crate::ops;
-use crate::wire::{self, ChainParams, DeleteParams, GetParams, LinkParams, SearchParams};
+use crate::wire::{self, ChainParams, DeleteParams, GetParams, LinkParams, SearchParams, StatsParams};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -35,6 +35,7 @@ fn tools() -> Vec<Served> {
         link(),
         chain(),
         digest(),
+        stats(),
     ]
 }
 
@@ -107,6 +108,16 @@ pub fn chain() -> Served {
         "Follow links",
         "What hangs together with a memory by links, and the way there.",
         |engine, context, params: ChainParams| ops::chain(engine, context, &params),
+    )
+}
+
+pub fn stats() -> Served {
+    Served::new(
+        Count,
+        "memory_stats",
+        "Memory statistics",
+        "How many memories there are, of which types and ages, and whether all are indexed.",
+        |engine, context, params: StatsParams| ops::stats(engine, context, &params),
     )
 }
 

@@ -6,9 +6,7 @@ use super::core::{self, INSTRUCTIONS, RECALL, REMEMBER};
 use super::tool::Does::{Change, Read};
 use super::{Profile, Served};
 use crate::ops;
-use crate::wire::{
-    ExportParams, HistoryParams, ImportParams, LinkParams, ListParams, OutdatedParams, RollbackParams, StatsParams,
-};
+use crate::wire::{ExportParams, HistoryParams, ImportParams, LinkParams, ListParams, OutdatedParams, RollbackParams};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -25,12 +23,12 @@ fn tools() -> Vec<Served> {
         core::link(),
         core::chain(),
         core::digest(),
+        core::stats(),
         unlink(),
         outdated(),
         history(),
         roll_back(),
         list(),
-        stats(),
         export(),
         import(),
         purge(),
@@ -84,16 +82,6 @@ fn list() -> Served {
         "List memories",
         "Memories in the order in which they were saved, page by page.",
         |engine, context, params: ListParams| ops::list(engine, context, &params),
-    )
-}
-
-fn stats() -> Served {
-    Served::new(
-        Read,
-        "memory_stats",
-        "Memory statistics",
-        "How many memories there are, of which types and ages, and whether all are indexed.",
-        |engine, context, params: StatsParams| ops::stats(engine, context, &params),
     )
 }
 

@@ -9,7 +9,7 @@ use memorist_engine::{Engine, Error, Result};
 
 use super::tool::Does::{Add, Read};
 use super::{Profile, Served};
-use crate::ops::Context;
+use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::krolik::{
     ChainParams, ChainResult, DigestParams, DigestResult, Found, LinkParams, Linkage, Linked, Memory, OutdatedParams,
@@ -41,9 +41,7 @@ fn tools() -> Vec<Served> {
             "Search memories",
             "Semantic search using AI embeddings. Finds conceptually similar memories even without exact keyword \
              matches.",
-            |engine, context, params: Search| {
-                engine.search(&params.query(&context.defaults)?).map(|reply| Found::of(reply, params.hybrid))
-            },
+            |engine, context, params| search(engine, context, &params),
         ),
         Served::new(Add, "krolik_mem_save", "Save a memory", "Save a memory: a decision, pattern or bug fix.", save),
         Served::new(Add, "krolik_mem_link", "Link two memories", "Create a relationship between two memories", link),
@@ -51,36 +49,45 @@ fn tools() -> Vec<Served> {
             Read,
             "krolik_mem_chain",
             "Follow links",
-            "Get related memories by traversing the memory graph",
+            "Get related memories by traversing the memory graph.",
             chain,
         ),
         Served::new(
             Read,
             "krolik_mem_outdated",
             "Outdated memories",
-            "List superseded/outdated memories that have been replaced",
+            "List superseded/outdated memories that have been replaced.",
             |engine, context, params| outdated(engine, context, &params),
         ),
         Served::new(
             Read,
             "krolik_mem_digest",
             "Knowledge digest",
-            "Generate knowledge digest summarizing project memories",
+            "Generate knowledge digest summarizing project memories.",
             digest,
         ),
     ]
 }
 
+fn search(engine: &Engine, context: &Context, params: &Search) -> Result<Found> {
+    let reply = engine.search(&params.query(&context.defaults)?)?;
+    engine.count_use(reply.hits.iter().map(|hit| hit.record.id).collect());
+    Ok(Found::of(reply, params.hybrid))
+}
+
 fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
+    // Who can link the memory sees what it may be linked to.
+    let viewer = params.project.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
     let AddOutcome { id, created, .. } = engine.add(&record)?;
     let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or(Error::NotFound(id))?;
-    Ok(Saved { memory: saved.into(), created })
+    let (warnings, suggestions) = if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
+    Ok(Saved { memory: saved.into(), created, warnings, suggestions })
 }
 
 fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked, String> {
     let link = Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type };
-    let viewer = params.project.viewer(&context.defaults);
+    let viewer = params.project.viewer(&context.defaults).map_err(|error| error.to_string())?;
     let created = engine.link(link, &viewer).map_err(|error| match error {
         Error::NotFound(id) => not_found(id, &viewer),
         other => other.to_string(),
@@ -93,7 +100,7 @@ fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<Chai
         direction: params.direction,
         max_depth: wire::size_up_to("maxDepth", params.max_depth, MAX_CHAIN_DEPTH)?,
         limit: MAX_LIMIT,
-        ..ChainQuery::new(params.memory_id.0, params.project.viewer(&context.defaults))
+        ..ChainQuery::new(params.memory_id.0, params.project.viewer(&context.defaults)?)
     };
     let chain = engine.chain(&query)?;
     let mut warnings = Vec::new();
@@ -103,6 +110,7 @@ fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<Chai
     if chain.truncated {
         warnings.push(format!("there are more than {MAX_LIMIT}: these are the nearest; go on from one of them"));
     }
+    engine.count_use(chain.hops.iter().map(|hop| hop.record.id).collect());
     let memories: Vec<Linkage> = preorder(chain, query.start)
         .into_iter()
         .map(|hop| Linkage { depth: wire::count(hop.depth as u64), memory: hop.record.into() })
@@ -131,7 +139,7 @@ fn preorder(chain: Chain, start: RecordId) -> Vec<Hop> {
 }
 
 fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
-    let viewer = params.project.viewer(&context.defaults);
+    let viewer = params.project.viewer(&context.defaults)?;
     let mut query = OutdatedQuery { project: Project::strict(&viewer), before: None, limit: MAX_LIMIT, viewer };
     let mut memories: Vec<Memory> = Vec::new();
     loop {
@@ -146,7 +154,7 @@ fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Resu
 }
 
 fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {
-    let viewer = params.project.viewer(&context.defaults);
+    let viewer = params.project.viewer(&context.defaults)?;
     let project = Project::strict(&viewer);
     let query = DigestQuery { project, feature: params.feature, viewer, with_superseded: true };
     engine.digest(&query).map(DigestResult::from)

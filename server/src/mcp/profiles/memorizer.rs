@@ -1,18 +1,20 @@
 //! The tools of Memorizer, by its document: facts and conversations of one agent.
 
-use memorist_engine::types::{Filter, Kind, ListQuery, MAX_LIMIT, Query, Record, RecordId, Viewer};
+use memorist_engine::types::{
+    Filter, Hit, Kind, ListQuery, MAX_LIMIT, Query, Reach, Record, RecordId, SearchReply, Tier, Viewer,
+};
 use memorist_engine::{Engine, Error, Result, now};
 
 use super::tool::Does::{Add, Append, Change, Read};
-use super::twin::check_twin;
 use super::{Profile, Served};
 use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::Iso;
 use crate::wire::memorizer::{
-    Conversation, Conversations, DeleteFact, DeletedFact, ExportMemory, Fact, Facts, FoundConversation, FoundFact,
-    ImportMemory, ListFacts, Memories, NoFact, RetrieveMemories, SearchConversations, SimilarFact, StoreConversation,
-    StoreFact, StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, search, told_of_fact,
+    Category, Conversation, Conversations, DeleteFact, DeletedFact, ExportMemory, Fact, Facts, FoundConversation,
+    FoundFact, ImportMemory, ListFacts, Memories, NoFact, ROWS, RetrieveMemories, SearchConversations, SharedFact,
+    SimilarFact, StoreConversation, StoreFact, StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds,
+    search, told_of_fact,
 };
 
 /// Similar facts named, at most.
@@ -86,7 +88,7 @@ fn tools() -> Vec<Served> {
             "Write everything that is remembered into a file of the export folder.",
             |engine, context, params: ExportMemory| {
                 let file = params.file.as_deref().unwrap_or(wire::DEFAULT_FILE);
-                ops::export_as(engine, context, params.agent_id.viewer(&context.defaults), file, false)
+                ops::export_as(engine, context, params.agent_id.viewer(&context.defaults)?, file, false)
             },
         ),
         Served::new(
@@ -95,27 +97,32 @@ fn tools() -> Vec<Served> {
             "Import memory",
             "Merge such a file into what is remembered. The same file again changes nothing.",
             |engine, context, params: ImportMemory| {
-                ops::import_as(engine, context, params.agent_id.viewer(&context.defaults), &params.file)
+                let viewer = params.agent_id.viewer(&context.defaults)?;
+                let keep_shared = matches!(viewer.agent, Reach::Own(_) | Reach::Only(_));
+                ops::import_as(engine, context, viewer, keep_shared, &params.file)
             },
         ),
     ]
 }
 
 fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<StoredFact> {
-    let viewer = params.agent_id.viewer(&context.defaults);
-    let record = params.into_record(&context.defaults);
+    let viewer = params.agent_id.viewer(&context.defaults)?;
+    let record = params.into_record(&context.defaults)?;
     let outcome = engine.add(&record).map_err(told_of_fact)?;
     let mut stored =
         StoredFact { fact_id: outcome.id, stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
         // The fact is stored: what resembles it is an extra, and the search for it may fail.
-        let similar = engine.similar(outcome.id, &viewer, MAX_LIMIT).unwrap_or_default().into_iter();
-        let similar = similar.filter(|one| one.words.is_some()).map(|one| one.record);
-        let similar = similar.filter(|other| is_fact(other) && other.kind == record.kind);
+        let alike = kinds(Some(Category::from(record.kind)));
+        let similar = engine.similar_among(outcome.id, &alike, &viewer, MAX_LIMIT).unwrap_or_default().into_iter();
+        let similar = similar.filter(|one| one.words.is_some()).map(|one| one.record).filter(is_fact);
         stored.similar_existing = similar.take(SIMILAR).map(SimilarFact::from).collect();
     } else {
-        check_twin(engine, "fact", outcome.id, &viewer, is_fact)?;
-        stored.message = Some("Fact already exists, updated timestamp".into());
+        stored.message = Some(match engine.peek(outcome.id, &viewer)? {
+            // A row of another table: none of these tools lists it.
+            Some(twin) if !is_fact(&twin) => format!("Already there as memory {}, a {}", twin.id, twin.kind),
+            _ => "Fact already exists, updated timestamp".into(),
+        });
     }
     if !stored.similar_existing.is_empty() {
         let number = stored.similar_existing.len();
@@ -129,61 +136,39 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
 }
 
 fn list_facts(engine: &Engine, context: &Context, params: ListFacts) -> Result<Facts> {
-    let filter = Filter { kinds: kinds(params.category), ..Filter::of(params.agent_id.viewer(&context.defaults)) };
-    let limit = wire::size("limit", Some(params.limit), MAX_LIMIT)?;
-    let mut query = ListQuery { limit: limit.min(MAX_LIMIT), newest_first: true, filter, ..ListQuery::default() };
-    let mut facts = Vec::new();
-    // What is not a fact is left out of a page: another fills the gap.
-    while facts.len() < limit.max(1) {
-        let page = engine.list(&query)?;
-        let Some(last) = page.last() else { break };
-        query.after = last.id;
-        facts.extend(page.into_iter().filter(is_fact).take(limit - facts.len()).map(Fact::from));
-    }
-    Ok(Facts { facts, total_count: wire::count(count(engine, &query.filter)?) })
-}
-
-/// How many facts there are.
-fn count(engine: &Engine, filter: &Filter) -> Result<u64> {
-    let stats = engine.stats(filter)?;
-    let structured = |kind: &Kind| matches!(kind, Kind::Contact | Kind::Project);
-    let kinds: Vec<Kind> = stats.by_kind.iter().map(|(kind, _)| *kind).filter(structured).collect();
-    let mut others = 0;
-    if !kinds.is_empty() {
-        let mut query =
-            ListQuery { limit: MAX_LIMIT, filter: Filter { kinds, ..filter.clone() }, ..ListQuery::default() };
-        loop {
-            let page = engine.list(&query)?;
-            let Some(last) = page.last() else { break };
-            query.after = last.id;
-            others += page.iter().filter(|record| !is_fact(record)).count() as u64;
-        }
-    }
-    Ok(stats.total.saturating_sub(others))
+    let filter = Filter { kinds: kinds(params.category), ..Filter::of(params.agent_id.viewer(&context.defaults)?) };
+    let limit = wire::size_up_to("limit", params.limit, MAX_LIMIT)?;
+    let query = ListQuery { limit, newest_first: true, filter, plain: ROWS.to_vec(), ..ListQuery::default() };
+    let facts = engine.list(&query)?.into_iter().map(Fact::from).collect();
+    Ok(Facts { facts, total_count: wire::count(engine.list_count(&query)?) })
 }
 
 fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Result<UpdatedFact, String> {
-    let viewer = params.agent_id.viewer(&context.defaults);
-    let old = fact(engine, params.fact_id.0, &viewer)?;
+    let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.to_string())?;
+    let old = own_fact(engine, params.fact_id.0, &viewer)?;
     let updated = engine.update(old.id, &params.change(), &viewer);
     let updated = updated.map_err(|error| told(&told_of_fact(error), old.id))?;
     let new = updated.record;
-    Ok(UpdatedFact { fact_id: new.id, old_fact: old.content, new_fact: new.content, category: new.kind })
+    Ok(UpdatedFact { fact_id: new.id, old_fact: old.content, new_fact: new.content, category: new.kind.into() })
 }
 
 fn delete_fact(engine: &Engine, context: &Context, params: &DeleteFact) -> Result<DeletedFact, String> {
-    let viewer = params.agent_id.viewer(&context.defaults);
-    let fact = fact(engine, params.fact_id.0, &viewer)?;
+    let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.to_string())?;
+    let fact = own_fact(engine, params.fact_id.0, &viewer)?;
     match engine.delete(fact.id, &viewer).map_err(|error| told(&error, fact.id))? {
         true => Ok(DeletedFact { deleted_fact: fact.content }),
         false => Err(NoFact(fact.id).to_string()),
     }
 }
 
-/// The fact of this id, which its agent sees.
-fn fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, String> {
+/// The fact of this id, for its agent to change. An agent sees what belongs to no agent too, and leaves it as it is.
+fn own_fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, String> {
     let record = engine.peek(id, viewer).map_err(|error| error.to_string())?;
-    record.filter(is_fact).ok_or_else(|| NoFact(id).to_string())
+    let fact = record.filter(is_fact).ok_or_else(|| NoFact(id).to_string())?;
+    match (&viewer.agent, &fact.scope.agent) {
+        (Reach::Own(_) | Reach::Only(_), None) => Err(SharedFact(id).to_string()),
+        _ => Ok(fact),
+    }
 }
 
 fn told(error: &Error, id: RecordId) -> String {
@@ -194,26 +179,31 @@ fn told(error: &Error, id: RecordId) -> String {
 }
 
 fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemories) -> Result<Memories> {
-    let viewer = params.agent_id.viewer(&context.defaults);
-    let facts = found_facts(engine, search(&params.query, params.limit, kinds(None), viewer.clone())?)?;
-    let conversations = if params.include_conversations {
-        let wanted = search(&params.query, params.limit, vec![Kind::Conversation], viewer)?;
-        engine.search(&wanted)?.hits.into_iter().map(|hit| FoundConversation::from(hit.record)).collect()
-    } else {
-        Vec::new()
-    };
-    Ok(Memories { facts, conversations })
+    let viewer = params.agent_id.viewer(&context.defaults)?;
+    let (facts, mut warnings) = found_facts(engine, search(&params.query, params.limit, kinds(None), viewer.clone())?)?;
+    let mut turns = Vec::new();
+    if params.include_conversations {
+        let reply = engine.search(&search(&params.query, params.limit, vec![Kind::Conversation], viewer)?)?;
+        turns = reply.hits;
+        // Both searches are of one store: what is said of it is said once.
+        warnings.extend(reply.warnings.into_iter().filter(|warning| !warnings.contains(warning)).collect::<Vec<_>>());
+    }
+    engine.count_use(facts.iter().chain(&turns).map(|hit| hit.record.id).collect());
+    Ok(Memories {
+        facts: facts.into_iter().map(FoundFact::from).collect(),
+        conversations: turns.into_iter().map(FoundConversation::from).collect(),
+        warnings,
+    })
 }
 
-/// As many facts as a search asks for, where there are so many.
-fn found_facts(engine: &Engine, mut wanted: Query) -> Result<Vec<FoundFact>> {
+/// As many facts as a search asks for, where there are so many, and what is to be known of them.
+fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<String>)> {
     let limit = wanted.limit;
     loop {
         let reply = engine.search(&wanted)?;
-        let records = reply.hits.into_iter().map(|hit| hit.record);
-        let facts: Vec<FoundFact> = records.filter(is_fact).take(limit).map(FoundFact::from).collect();
+        let facts: Vec<Hit> = reply.hits.into_iter().filter(|hit| is_fact(&hit.record)).take(limit).collect();
         if facts.len() == limit || !reply.more || wanted.limit == MAX_LIMIT {
-            return Ok(facts);
+            return Ok((facts, reply.warnings));
         }
         // What is found and is not a fact takes the place of one.
         wanted.limit = MAX_LIMIT.min(4 * wanted.limit);
@@ -223,11 +213,25 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<Vec<FoundFact>> {
 fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
     let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
     let outcome = saved.map_err(|error| params.told(error))?;
-    Ok(StoredConversation { conversation_id: outcome.id, facts_extracted: 0, stored_at: Iso(now()) })
+    Ok(StoredConversation { conversation_id: outcome.id, stored_at: Iso(now()) })
 }
 
 fn search_conversations(engine: &Engine, context: &Context, params: &SearchConversations) -> Result<Conversations> {
-    let hits = engine.search(&params.query(&context.defaults)?)?.hits;
-    let conversations: Vec<_> = hits.into_iter().map(|hit| Conversation::from(hit.record)).collect();
-    Ok(Conversations { total_count: wire::count(conversations.len() as u64), conversations })
+    let query = params.query(&context.defaults)?;
+    let reply = engine.search(&query)?;
+    Ok(Conversations {
+        total_count: wire::count(found_in_all(engine, &query, &reply)?),
+        conversations: reply.hits.into_iter().map(Conversation::from).collect(),
+        warnings: reply.warnings,
+    })
+}
+
+/// How many memories a search without a threshold finds, of which its reply has the best.
+fn found_in_all(engine: &Engine, query: &Query, reply: &SearchReply) -> Result<u64> {
+    match (reply.tier, reply.explain.allowed) {
+        _ if !reply.more => Ok(reply.hits.len() as u64),
+        // By meaning, each that passes the filter is found, some nearer than others.
+        (Tier::Full, Some(allowed)) => Ok(allowed),
+        _ => engine.keyword_count(&query.text, query.filter.clone()),
+    }
 }

@@ -5,7 +5,6 @@
 //! | `tool.rs` | a tool: its definition, and what it calls |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | those of other systems, by their names and shapes, over the same calls |
-//! | `twin.rs` | a text that is there already, out of their sight |
 //! | `*.json` | what `tools/list` answers, as it was agreed |
 
 mod core;
@@ -14,18 +13,29 @@ mod krolik;
 mod memorizer;
 mod mudpuppy;
 mod tool;
-mod twin;
 
+#[cfg(test)]
+mod one_store;
 #[cfg(test)]
 mod stand_ins;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod usage;
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 pub use tool::{Answer, Served};
 
 use crate::args::ProfileName;
+
+/// How many profiles there are.
+const PROFILES: usize = 5;
+
+/// The parameters that name a project or an agent, in every profile.
+pub const SCOPES: [&str; 3] = ["project", "agent", "agent_id"];
 
 /// What a server offers to its sessions.
 pub struct Profile {
@@ -45,17 +55,27 @@ pub const TOPIC: &str = "{topic}";
 impl Profile {
     /// The profile of this name.
     pub fn of(name: ProfileName) -> &'static Profile {
-        static CORE: LazyLock<Profile> = LazyLock::new(core::profile);
-        static FULL: LazyLock<Profile> = LazyLock::new(full::profile);
-        static MUDPUPPY: LazyLock<Profile> = LazyLock::new(mudpuppy::profile);
-        static MEMORIZER: LazyLock<Profile> = LazyLock::new(memorizer::profile);
-        static KROLIK: LazyLock<Profile> = LazyLock::new(krolik::profile);
+        static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
+        MADE[name as usize].get_or_init(|| Profile::made(name))
+    }
+
+    /// The same without parameters that name a project or an agent, for a server that keeps to its own.
+    pub fn of_only(name: ProfileName) -> &'static Profile {
+        static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
+        MADE[name as usize].get_or_init(|| {
+            let profile = Profile::made(name);
+            let tools = profile.tools.into_iter().map(|tool| tool.without(&SCOPES));
+            Profile { tools: tools.collect(), ..profile }
+        })
+    }
+
+    fn made(name: ProfileName) -> Profile {
         match name {
-            ProfileName::Core => &CORE,
-            ProfileName::Full => &FULL,
-            ProfileName::Mudpuppy => &MUDPUPPY,
-            ProfileName::Memorizer => &MEMORIZER,
-            ProfileName::Krolik => &KROLIK,
+            ProfileName::Core => core::profile(),
+            ProfileName::Full => full::profile(),
+            ProfileName::Mudpuppy => mudpuppy::profile(),
+            ProfileName::Memorizer => memorizer::profile(),
+            ProfileName::Krolik => krolik::profile(),
         }
     }
 

@@ -1,16 +1,12 @@
 //! The memory tools of Mudpuppy, by its API reference.
 
-use memorist_engine::types::{Filter, Record};
-use memorist_engine::{Engine, Error, Result};
-
-use super::tool::Does::{Add, Change, Read};
-use super::twin::check_twin;
+use super::tool::Does::{Add, Change, Count, Read};
 use super::{Profile, Served};
-use crate::ops::{self, Context};
+use crate::ops;
+use crate::wire;
 use crate::wire::mudpuppy::{
-    AddParams, AddResult, GetResult, IdParams, KINDS, SearchParams, SearchResult, StatsParams, StatsResult,
+    AddParams, AddResult, GetResult, IdParams, SearchParams, SearchResult, StatsParams, StatsResult,
 };
-use crate::wire::{DeleteParams, DeleteResult, GetParams};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -34,7 +30,7 @@ fn tools() -> Vec<Served> {
             "memory_add",
             "Add a memory",
             "Create a new memory entry with automatic embedding generation and deduplication.",
-            add,
+            |engine, context, params: AddParams| ops::save(engine, context, params.into()).map(AddResult::from),
         ),
         Served::new(
             Read,
@@ -50,16 +46,18 @@ fn tools() -> Vec<Served> {
             "memory_get",
             "Get a memory",
             "Get a memory entry by ID. Logs the access for analytics and increments the access count.",
-            get,
+            |engine, context, IdParams { id }: IdParams| {
+                let params = wire::GetParams { id, ..Default::default() };
+                ops::get(engine, context, &params).map(GetResult::from)
+            },
         ),
         Served::new(
-            Read,
+            Count,
             "memory_stats",
             "Memory statistics",
             "Get statistics about stored memories.",
             |engine, context, _: StatsParams| {
-                let filter = Filter { kinds: KINDS.to_vec(), ..Filter::of(context.defaults.own_viewer()) };
-                ops::stats_of(engine, &filter).map(StatsResult::from)
+                ops::stats(engine, context, &wire::StatsParams::default()).map(StatsResult::from)
             },
         ),
         Served::new(
@@ -67,39 +65,9 @@ fn tools() -> Vec<Served> {
             "memory_delete",
             "Delete a memory",
             "Delete a memory entry by ID. Removes the entry, its embedding vector, and FTS index.",
-            delete,
+            |engine, context, IdParams { id }: IdParams| {
+                ops::delete(engine, context, &wire::DeleteParams { id, ..Default::default() })
+            },
         ),
     ]
-}
-
-fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let added = ops::save(engine, context, params.into())?;
-    if added.duplicate {
-        check_twin(engine, "content", added.id, &context.defaults.own_viewer(), knows)?;
-    }
-    Ok(added.into())
-}
-
-fn get(engine: &Engine, context: &Context, params: IdParams) -> Result<GetResult> {
-    if !sees(engine, context, &params)? {
-        return Ok(GetResult { entry: None, error: Some(Error::NotFound(params.id.0).to_string()) });
-    }
-    ops::get(engine, context, &GetParams { id: params.id, ..GetParams::default() }).map(GetResult::from)
-}
-
-fn delete(engine: &Engine, context: &Context, params: IdParams) -> Result<DeleteResult> {
-    if !sees(engine, context, &params)? {
-        return Ok(DeleteResult { success: false, deleted: false });
-    }
-    ops::delete(engine, context, &DeleteParams { id: params.id, ..DeleteParams::default() })
-}
-
-/// Whether there is a memory of this id for these tools.
-fn sees(engine: &Engine, context: &Context, params: &IdParams) -> Result<bool> {
-    Ok(engine.peek(params.id.0, &context.defaults.own_viewer())?.is_some_and(|record| knows(&record)))
-}
-
-/// Whether it is a memory of a type that these tools know.
-fn knows(record: &Record) -> bool {
-    KINDS.contains(&record.kind)
 }

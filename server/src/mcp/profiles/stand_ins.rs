@@ -1,82 +1,12 @@
 //! What the tools of other systems answer over a store that other tools use, too.
 
-use memorist_engine::Engine;
-use memorist_engine::config::{Config, ModelSource};
-use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Reach, Scope, Viewer};
+use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Viewer};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use super::Profile;
+use super::testing::{Server, ids};
 use crate::args::ProfileName;
-use crate::ops::Context;
 use crate::wire::memorizer::MAIN;
-use crate::wire::{Defaults, size_up_to};
-
-/// A store, and a server of a profile over it.
-struct Server {
-    _folder: TempDir,
-    engine: Engine,
-    profile: &'static Profile,
-    context: Context,
-}
-
-impl Server {
-    fn of(profile: ProfileName, defaults: Defaults) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = Config { model: ModelSource::None, ..Config::default() };
-        let engine = Engine::open(folder.path(), config).unwrap();
-        // Until the index of words is made, texts are searched without it.
-        engine.flush(&NoProgress).unwrap();
-        let context = Context { defaults, ..Context::default() };
-        Server { _folder: folder, engine, profile: Profile::of(profile), context }
-    }
-
-    fn krolik(project: Option<&str>) -> Self {
-        let project = project.map(str::to_owned);
-        Server::of(ProfileName::Krolik, Defaults { project, ..shared() })
-    }
-
-    fn memorizer() -> Self {
-        Server::of(ProfileName::Memorizer, Defaults { agent: Some(MAIN.into()), ..shared() })
-    }
-
-    fn asked(&self, tool: &str, arguments: Value) -> Result<Value, String> {
-        let Value::Object(arguments) = arguments else { panic!("not an object") };
-        let tool = self.profile.tool(tool).unwrap();
-        (tool.run)(&self.engine, &self.context, arguments).map(|answer| answer.structured)
-    }
-
-    fn call(&self, tool: &str, arguments: Value) -> Value {
-        self.asked(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))
-    }
-
-    fn refused(&self, tool: &str, arguments: Value) -> String {
-        self.asked(tool, arguments).unwrap_err()
-    }
-
-    /// What another profile saved, as a memory of `agent`.
-    fn add(&self, kind: Kind, text: &str, agent: Option<&str>) -> i64 {
-        let scope = Scope { agent: agent.map(str::to_owned), project: None };
-        self.engine.add(&NewRecord { kind, scope, ..NewRecord::new(text) }).unwrap().id
-    }
-
-    /// A row of Memorizer's table of contacts.
-    fn add_contact(&self, name: &str) -> i64 {
-        let scope = Scope { agent: Some(MAIN.into()), project: None };
-        let record = NewRecord::of_body(Kind::Contact, json!({ "name": name })).unwrap();
-        self.engine.add(&NewRecord { scope, ..record }).unwrap().id
-    }
-}
-
-/// Those of a server that is told no project and no agent.
-fn shared() -> Defaults {
-    Defaults { otherwise: Reach::Shared, ..Defaults::default() }
-}
-
-fn ids(list: &Value) -> Vec<i64> {
-    list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
-}
+use crate::wire::size_up_to;
 
 fn decision(title: &str, project: &str) -> Value {
     json!({ "type": "decision", "title": title, "description": format!("{title} it is"), "project": project })
@@ -119,30 +49,6 @@ fn krolik_says_how_another_project_is_reached() {
     assert_eq!(ids(&chain["memories"]), [2]);
     let chain = server.call("krolik_mem_chain", json!({ "memoryId": 2, "project": "*" }));
     assert_eq!((ids(&chain["memories"]), chain.get("warnings")), (vec![2, 1], None));
-}
-
-/// T10, T11, T30, D1, D2: a text that is there out of sight is not told as saved.
-#[test]
-fn a_text_that_is_there_out_of_sight_is_refused() {
-    let mudpuppy = Server::of(ProfileName::Mudpuppy, shared());
-    let hidden = mudpuppy.add(Kind::Decision, "We use OAuth", None);
-    let refused = mudpuppy.refused("memory_add", json!({ "content": "We use OAuth" }));
-    assert!(refused.starts_with(&format!("content: is not saved: memory {hidden}, a decision that")), "{refused}");
-    let shown = mudpuppy.add(Kind::Event, "We met", None);
-    let again = mudpuppy.call("memory_add", json!({ "content": "We met" }));
-    assert_eq!(again, json!({ "id": shown, "created": false, "duplicate": true }));
-
-    let memorizer = Server::memorizer();
-    let fact = |text: &str| json!({ "fact": text, "category": "contact" });
-    let hidden = memorizer.add(Kind::Task, "Call Ben Baker", Some(MAIN));
-    let refused = memorizer.refused("store_fact", fact("Call Ben Baker"));
-    assert!(refused.starts_with(&format!("fact: is not saved: memory {hidden}, a task that")), "{refused}");
-    let hidden = memorizer.add_contact("Ben Baker");
-    let text = memorizer.engine.peek(hidden, &Viewer::OWNER).unwrap().unwrap().content;
-    let refused = memorizer.refused("store_fact", fact(&text));
-    assert!(refused.starts_with(&format!("fact: is not saved: memory {hidden}, a contact that")), "{refused}");
-    let shown = memorizer.add(Kind::Background, "Ben bakes", Some(MAIN));
-    assert_eq!(memorizer.call("store_fact", fact("Ben bakes"))["fact_id"], shown);
 }
 
 /// R15: what is there already is not told as what was asked for.
@@ -202,7 +108,7 @@ fn more_than_there_may_be_is_as_much_as_there_may_be() {
         (Server::memorizer(), "retrieve_memories"),
         (Server::memorizer(), "search_conversations"),
         (Server::memorizer(), "list_facts"),
-        (Server::of(ProfileName::Mudpuppy, shared()), "memory_search"),
+        (Server::of(ProfileName::Mudpuppy), "memory_search"),
     ];
     for (server, tool) in others {
         let of = |limit: i64| json!({ "query": "lamps", "limit": limit });

@@ -1,7 +1,7 @@
 //! Named steps at which a test may end the process, as a crash would. Without the feature `crash-points` they are
 //! nothing.
 
-/// The variable that names a step and how often it is passed before the process ends there: `manifest renamed:3`.
+/// The variable that names a step and how often it is passed before the process ends there: `file renamed:3`.
 #[cfg(feature = "crash-points")]
 pub const VARIABLE: &str = "MEMORIST_CRASH_AT";
 

@@ -1,0 +1,21 @@
+//! Files that are whole after a crash, and that nobody else can swap or change.
+//!
+//! | module | job |
+//! |---|---|
+//! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. Nothing else in memorist replaces a file |
+//! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |
+//! | `folder` | [`PrivateFolder`]: one that only its user can change, held open while it is used |
+//! | [`crash`] | named steps at which a test ends the process |
+
+#[doc(hidden)]
+pub mod crash;
+mod folder;
+mod new_file;
+mod plain;
+
+pub use folder::PrivateFolder;
+pub use new_file::{
+    ABANDONED, Error, NewFile, folder_of, is_temporary, new_work_folder, replace, sweep, sweep_work_folders,
+    sync_folder,
+};
+pub use plain::open_plain;

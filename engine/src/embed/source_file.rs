@@ -1,0 +1,99 @@
+//! The files that an embedder is loaded from: what is loaded is what was verified.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+
+use crate::embed::cache::Cache;
+use crate::embed::packages::{Artefact, FileSet};
+use crate::error::{Error, Result};
+
+/// A file that an embedder is loaded from. Those of the cache are verified by their hash each time they are opened, for
+/// one of them is code. Measured with the SHA instructions of x86-64: the 53 MB take 0.05 to 0.07 s of the 0.67 s of CPU time
+/// that a search takes which has to load the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    path: PathBuf,
+    pin: Option<Pin>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pin {
+    cache: Cache,
+    set: &'static FileSet,
+    artefact: &'static Artefact,
+}
+
+impl SourceFile {
+    /// A file that the user has named, and trusts.
+    pub fn own(path: PathBuf) -> Self {
+        SourceFile { path, pin: None }
+    }
+
+    /// A file of the cache.
+    pub(super) fn cached(cache: &Cache, set: &'static FileSet, artefact: &'static Artefact) -> Self {
+        SourceFile { path: cache.file(set, artefact), pin: Some(Pin { cache: cache.clone(), set, artefact }) }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When it cannot be read; for a file of the cache also when others could have changed it, and when it is not the
+    /// expected one.
+    pub(super) fn open(&self) -> Result<Opened> {
+        let file = match &self.pin {
+            None => File::open(&self.path).map_err(|error| Error::io(&self.path, error))?,
+            Some(Pin { cache, set, artefact }) => cache.open_verified(set, artefact)?,
+        };
+        let path = match self.pin {
+            // Beside an own model there may be more files, which are found by its name.
+            None => self.path.clone(),
+            Some(_) => name_of_open(&file).unwrap_or_else(|| self.path.clone()),
+        };
+        Ok(Opened { file, path })
+    }
+
+    /// Reads it whole.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    pub(super) fn read(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut opened = self.open()?;
+        opened
+            .file
+            .rewind()
+            .and_then(|()| opened.file.read_to_end(&mut bytes))
+            .map_err(|e| Error::io(&self.path, e))?;
+        Ok(bytes)
+    }
+}
+
+/// An open file, for libraries that want a name.
+pub(super) struct Opened {
+    file: File,
+    path: PathBuf,
+}
+
+impl Opened {
+    /// A name that leads to this very file as long as it is open, where the system has such names.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn name_of_open(file: &File) -> Option<PathBuf> {
+    let name = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)));
+    name.exists().then_some(name)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn name_of_open(_file: &File) -> Option<PathBuf> {
+    None
+}

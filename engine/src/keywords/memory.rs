@@ -1,0 +1,76 @@
+//! [`MemoryIndex`]: the records of a store that cannot be written, indexed in memory.
+
+use std::sync::Arc;
+
+use tantivy::{Index, IndexWriter};
+
+use super::damage::contained;
+use super::schema::{self, document};
+use super::snapshot::Snapshot;
+use super::{KeywordIndex, KeywordSnapshot};
+use crate::error::{Error, Result};
+use crate::inspection::Inspection;
+use crate::types::{Record, RecordId, Seq};
+
+/// Bytes of terms that the writer gathers before it makes a segment.
+const WRITER_BUDGET: usize = 30_000_000;
+
+/// An index that nobody else sees. It is filled once; what is written later is searched beside it.
+pub struct MemoryIndex {
+    snapshot: Arc<Snapshot>,
+}
+
+impl MemoryIndex {
+    /// Indexes the records that `fill` passes on, in the state that the sync log has led to at `applied`.
+    ///
+    /// # Errors
+    /// The first of `fill`.
+    pub fn filled(
+        applied: Seq,
+        fill: impl FnOnce(&mut dyn FnMut(&[Record]) -> Result<()>) -> Result<()>,
+    ) -> Result<Self> {
+        contained(|| {
+            let (schema, fields) = schema::schema();
+            let mut index = Index::create_in_ram(schema);
+            index.set_tokenizers(schema::analysers());
+            index.set_fast_field_tokenizers(schema::analysers());
+            let mut writer: IndexWriter = index.writer_with_num_threads(1, WRITER_BUDGET)?;
+            fill(&mut |records| {
+                for record in records {
+                    writer.add_document(document(&fields, record)?)?;
+                }
+                Ok(())
+            })?;
+            writer.commit()?;
+            let searcher = index.reader()?.searcher();
+            let inspection = Inspection::begin(0, || Ok(()));
+            Ok(MemoryIndex { snapshot: Arc::new(Snapshot::new(searcher, fields, applied, inspection, None)?) })
+        })
+    }
+}
+
+impl KeywordIndex for MemoryIndex {
+    fn snapshot(&self) -> Result<Arc<dyn KeywordSnapshot>> {
+        Ok(self.snapshot.clone())
+    }
+
+    fn apply(&self, _upserts: &[Record], _deletes: &[RecordId], _applied: Seq) -> Result<()> {
+        Err(Error::IndexUnusable { index: "keyword", why: "it is in memory, of a store that cannot be written".into() })
+    }
+
+    fn maintain(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn forget_deleted(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn release_writer(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}

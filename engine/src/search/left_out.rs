@@ -1,0 +1,49 @@
+//! The memory nearest in meaning, where the least similarity of a query left it out: whoever gets few results or none
+//! learns what there was and how to get it.
+
+use super::merge::Candidate;
+use super::view::View;
+use crate::error::Result;
+use crate::types::{Millis, Query, RecordId};
+
+/// Characters of a memory that a warning shows.
+const SHOWN_CHARS: usize = 80;
+
+/// The candidate of the highest cosine, and that cosine.
+pub fn nearest(candidates: &[Candidate]) -> Option<(RecordId, f64)> {
+    let cosines = candidates.iter().filter_map(|candidate| Some((candidate.id, candidate.vector?)));
+    cosines.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+}
+
+/// A warning that names the `nearest` of all candidates, unless it is among those `kept`.
+pub fn warning(
+    view: &View,
+    query: &Query,
+    least: f64,
+    nearest: Option<(RecordId, f64)>,
+    kept: &[Candidate],
+    now: Millis,
+) -> Result<Option<String>> {
+    let Some((id, cosine)) = nearest.filter(|(id, _)| kept.iter().all(|candidate| candidate.id != *id)) else {
+        return Ok(None);
+    };
+    let record = view.records.records(&[id], now)?.pop().filter(|record| query.filter.allows(record));
+    Ok(record.map(|record| {
+        // Rounded down, so that a search with this number finds it.
+        let reached = (cosine * 100.0).floor() / 100.0;
+        format!(
+            "nothing is as similar as minSimilarity {least}: the nearest, memory {id}, has {reached}: \"{}\"; to find \
+             it, lower minSimilarity to {reached}",
+            beginning(&record.content)
+        )
+    }))
+}
+
+/// The beginning of a text, on one line.
+fn beginning(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,113 @@
+//! A server of a profile over a store of its own, for tests.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memorist_engine::Engine;
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::HashEmbedder;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Kind, NewRecord, Record, Scope, Viewer};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::Profile;
+use crate::args::ProfileName;
+use crate::mcp::look_as;
+use crate::ops::Context;
+use crate::wire::Defaults;
+use crate::wire::memorizer::MAIN;
+
+/// How long the background may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A store, and a server of a profile over it.
+pub struct Server {
+    _folder: TempDir,
+    pub engine: Engine,
+    pub profile: &'static Profile,
+    pub context: Context,
+}
+
+impl Server {
+    fn new(profile: ProfileName, project: Option<&str>, open: impl FnOnce(&TempDir, Config) -> Engine) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = open(&folder, Config { model: ModelSource::None, ..Config::default() });
+        // Until the index of words is made, texts are searched without it.
+        engine.flush(&NoProgress).unwrap();
+        let defaults = Defaults::named(project.map(str::to_owned), None).unwrap();
+        let defaults = look_as(profile, false, defaults).unwrap();
+        let context = Context { defaults, exports: folder.path().join("exports"), ..Context::default() };
+        Server { _folder: folder, engine, profile: Profile::of(profile), context }
+    }
+
+    /// One that was told no project and no agent, without a model.
+    pub fn of(profile: ProfileName) -> Self {
+        Server::new(profile, None, |folder, config| Engine::open(folder.path(), config).unwrap())
+    }
+
+    /// The same with a model.
+    pub fn with_model(profile: ProfileName) -> Self {
+        Server::new(profile, None, |folder, config| {
+            Engine::open_with_embedder(folder.path(), config, Arc::new(HashEmbedder::new(64))).unwrap()
+        })
+    }
+
+    pub fn krolik(project: Option<&str>) -> Self {
+        Server::new(ProfileName::Krolik, project, |folder, config| Engine::open(folder.path(), config).unwrap())
+    }
+
+    pub fn memorizer() -> Self {
+        Server::of(ProfileName::Memorizer)
+    }
+
+    pub fn asked(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+        let Value::Object(arguments) = arguments else { panic!("not an object") };
+        let tool = self.profile.tool(tool).unwrap();
+        (tool.run)(&self.engine, &self.context, arguments).map(|answer| answer.structured)
+    }
+
+    pub fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.asked(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))
+    }
+
+    pub fn refused(&self, tool: &str, arguments: Value) -> String {
+        self.asked(tool, arguments).unwrap_err()
+    }
+
+    /// What another profile saved, as a memory of `agent`.
+    pub fn add(&self, kind: Kind, text: &str, agent: Option<&str>) -> i64 {
+        let scope = Scope { agent: agent.map(str::to_owned), project: None };
+        self.engine.add(&NewRecord { kind, scope, ..NewRecord::new(text) }).unwrap().id
+    }
+
+    /// A row of Memorizer's table of contacts.
+    pub fn add_contact(&self, name: &str) -> i64 {
+        let scope = Scope { agent: Some(MAIN.into()), project: None };
+        let record = NewRecord::of_body(Kind::Contact, json!({ "name": name })).unwrap();
+        self.engine.add(&NewRecord { scope, ..record }).unwrap().id
+    }
+
+    /// The record of this id.
+    pub fn record(&self, id: i64) -> Record {
+        self.engine.peek(id, &Viewer::OWNER).unwrap().unwrap()
+    }
+
+    /// Waits until the background has counted so many uses of a record. Returns the record then.
+    pub fn used(&self, id: i64, times: i64) -> Record {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let record = self.record(id);
+            if record.access_count >= times {
+                assert_eq!(record.access_count, times);
+                return record;
+            }
+            assert!(Instant::now() < until, "used {} times instead of {times}", record.access_count);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+pub fn ids(list: &Value) -> Vec<i64> {
+    list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
+}

@@ -1,0 +1,271 @@
+//! Behind `serve --only` no call names another project or agent, and none changes what is not its own: each tool of each
+//! profile, resources, prompts and completions. The world of memories is that of `leaks.rs`.
+
+use clap::ValueEnum;
+use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, Scope, Viewer};
+use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
+use serde_json::{Map, Value, json};
+
+use super::leaks::{AGENTS, CALLS, PROJECTS, State, World, leak};
+use super::profiles::{Profile, SCOPES, Served};
+use super::{completions, prompts, resources};
+use crate::args::ProfileName;
+use crate::ops::Context;
+use crate::wire::Defaults;
+
+/// A server that keeps to these.
+fn wall(world: &World, profile: ProfileName, project: Option<&str>, agent: Option<&str>) -> Context {
+    let defaults = Defaults::named(project.map(str::to_owned), agent.map(str::to_owned)).unwrap();
+    let exports = world.folder.path().join("exports");
+    super::context(Context { defaults, exports, ..Context::default() }, profile, true).unwrap()
+}
+
+/// Servers of a project, of an agent, and of both.
+fn walls(world: &World, profile: ProfileName) -> [Context; 3] {
+    let wall = |project, agent| wall(world, profile, project, agent);
+    let (project, agent) = (Some(PROJECTS[0]), Some(AGENTS[0]));
+    [wall(project, None), wall(None, agent), wall(project, agent)]
+}
+
+fn run(world: &World, context: &Context, tool: &Served, arguments: &Map<String, Value>) -> Result<Value, String> {
+    let answer = (tool.run)(&world.engine, context, arguments.clone())?;
+    Ok(json!({ "structured": answer.structured, "words": answer.words }))
+}
+
+/// The memories that are not of this scope, and the links between them; without what counts who read them.
+fn of_others(state: &State, own: &Scope) -> State {
+    let is_other = |id: &i64| state.get(id).is_some_and(|(_, record)| record.scope != *own);
+    let others = state.iter().filter(|(id, _)| is_other(id));
+    let unread = |record: &Record| Record { access_count: 0, last_accessed_at: None, ..record.clone() };
+    others
+        .map(|(id, (links, record))| {
+            let links = links.iter().filter(|link| is_other(&link.other_end(*id))).copied();
+            (*id, (links.collect(), unread(record)))
+        })
+        .collect()
+}
+
+#[test]
+fn behind_a_wall_no_tool_tells_of_another_or_changes_what_is_shared() {
+    for name in ProfileName::value_variants() {
+        let mut world = World::new();
+        let mut state = world.state();
+        let mut answered = 0;
+        for tool in &Profile::of(*name).tools {
+            for context in walls(&world, *name) {
+                for _ in 0..CALLS {
+                    let arguments = world.arguments(tool, &state);
+                    let answer = run(&world, &context, tool, &arguments);
+                    answered += usize::from(answer.is_ok());
+                    let answer = answer.unwrap_or_else(Value::String);
+                    let after = world.state();
+                    let wrong = leak(&context.defaults.own_viewer(), &state, &after, &arguments, &answer);
+                    let (tool, own) = (&tool.definition.name, context.defaults.own_scope());
+                    assert_eq!(wrong, "", "{name:?} {tool} {arguments:?} of {own:?}: {answer}");
+                    let (before, now) = (of_others(&state, &own), of_others(&after, &own));
+                    assert!(before == now, "{name:?} {tool} {arguments:?} of {own:?} changed another's: {answer}");
+                    state = after;
+                }
+            }
+            state = world.refilled(state);
+        }
+        assert!(answered > 20, "{name:?}: {answered}");
+    }
+}
+
+#[test]
+fn behind_a_wall_every_tool_refuses_another_name() {
+    for name in ProfileName::value_variants() {
+        let mut world = World::new();
+        let state = world.state();
+        let mut refused = 0;
+        for tool in &Profile::of(*name).tools {
+            let parameters = &tool.definition.input_schema["properties"];
+            let named: Vec<&str> = SCOPES.into_iter().filter(|name| parameters.get(name).is_some()).collect();
+            for context in walls(&world, *name) {
+                for parameter in &named {
+                    let (own, other) = match *parameter {
+                        "project" => (context.defaults.project(), PROJECTS[1]),
+                        _ => (context.defaults.agent(), AGENTS[1]),
+                    };
+                    let mut others = vec![json!(other), json!("*")];
+                    // Where null is the default of another system, it is its own.
+                    let is_patch = matches!(name, ProfileName::Core | ProfileName::Full);
+                    others.extend((is_patch && own.is_some()).then_some(Value::Null));
+                    for other in others {
+                        let mut arguments = world.arguments(tool, &state);
+                        arguments.insert((*parameter).into(), other.clone());
+                        let why = run(&world, &context, tool, &arguments).expect_err("it is refused");
+                        let tool = &tool.definition.name;
+                        // Memorizer has no word for every agent.
+                        let is_said = why.contains("--only") || *parameter == "agent_id" && why.contains("every agent");
+                        assert!(is_said, "{name:?} {tool} {arguments:?}: {why}");
+                        assert!(world.state() == state, "{name:?} {tool} {arguments:?}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(refused > 0 || *name == ProfileName::Mudpuppy, "{name:?}");
+    }
+}
+
+#[test]
+fn behind_a_wall_nothing_offers_a_name() {
+    for name in ProfileName::value_variants() {
+        let profile = Profile::of_only(*name);
+        assert_eq!(profile.tools.len(), Profile::of(*name).tools.len());
+        for tool in &profile.tools {
+            let parameters = &tool.definition.input_schema["properties"];
+            assert!(SCOPES.iter().all(|scope| parameters.get(scope).is_none()), "{}", tool.definition.name);
+        }
+        let arguments = prompts::all(profile).into_iter().flat_map(|prompt| prompt.arguments.unwrap_or_default());
+        assert_eq!(arguments.map(|argument| argument.name).find(|name| name == "project"), None);
+    }
+}
+
+#[test]
+fn behind_a_wall_resources_are_those_in_view() {
+    let world = World::new();
+    let state = world.state();
+    for context in walls(&world, ProfileName::Core) {
+        let viewer = context.defaults.own_viewer();
+        for (id, (_, record)) in &state {
+            let read = resources::read(&world.engine, &context, &format!("memory://{id}")).unwrap();
+            assert_eq!(read.is_some(), viewer.sees(&record.scope), "{id} by {viewer:?}");
+        }
+        let digest = |uri: &str| resources::read(&world.engine, &context, uri);
+        let own = serde_json::to_value(digest("memory://digest").unwrap()).unwrap();
+        assert_eq!(leak(&viewer, &state, &state, &Map::new(), &own), "");
+        let own = context.defaults.project();
+        for project in PROJECTS.into_iter().chain(["*"]) {
+            let read = digest(&format!("memory://digest/{project}"));
+            match read {
+                Ok(read) => assert!(read.is_some() && own == Some(project), "{project}"),
+                Err(why) => assert!(own != Some(project) && why.to_string().contains("--only"), "{why}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn behind_a_wall_completions_are_those_in_view() {
+    let world = World::new();
+    let state = world.state();
+    for name in ProfileName::value_variants() {
+        let profile = Profile::of_only(*name);
+        for context in walls(&world, *name) {
+            let complete = |reference: Reference, argument: &str, typed: &str, project: Option<&str>| {
+                let mut request = CompleteRequestParams::new(reference, ArgumentInfo::new(argument, typed));
+                let filled = |name: &str| [("project".to_owned(), name.to_owned())].into_iter().collect();
+                request.context = project.map(|name| CompletionContext::with_arguments(filled(name)));
+                completions::complete(&world.engine, &context, profile, &request)
+            };
+            let digests = || Reference::for_resource(resources::DIGESTS);
+            let own: Vec<String> = context.defaults.project().into_iter().map(str::to_owned).collect();
+            assert_eq!(complete(digests(), "project", "", None).unwrap().values, own);
+            let recall = || Reference::for_prompt("recall");
+            for typed in ["", "own", "harb", "a"] {
+                let values = complete(recall(), "topic", typed, None).unwrap().values;
+                let wrong = leak(&context.defaults.own_viewer(), &state, &state, &Map::new(), &json!(values));
+                assert_eq!(wrong, "", "{typed}: {values:?}");
+            }
+            let why = complete(recall(), "topic", "", Some(PROJECTS[1])).unwrap_err();
+            assert!(why.message.contains("--only"), "{why:?}");
+        }
+    }
+}
+
+/// A memory of its own and one of nobody, behind a wall around the project `apollo`, or the agent `main`.
+fn own_and_shared(profile: ProfileName) -> (World, Context, [i64; 2]) {
+    let world = World::new();
+    let context = match profile {
+        ProfileName::Memorizer => wall(&world, profile, None, None),
+        _ => wall(&world, profile, Some("apollo"), None),
+    };
+    let ids = [context.defaults.own_scope(), Scope::default()].map(|scope| {
+        let text = format!("lanterns of {scope:?}");
+        world.engine.add(&NewRecord { kind: Kind::Pattern, scope, ..NewRecord::new(text) }).unwrap().id
+    });
+    (world, context, ids)
+}
+
+#[test]
+fn behind_a_wall_what_is_shared_is_read_and_not_changed() {
+    let (world, context, [own, shared]) = own_and_shared(ProfileName::Full);
+    let profile = Profile::of_only(ProfileName::Full);
+    let call = |tool: &str, arguments: Value| {
+        run(&world, &context, profile.tool(tool).unwrap(), arguments.as_object().unwrap())
+    };
+    let read = call("memory_get", json!({ "id": shared })).unwrap();
+    assert_eq!(read["structured"]["entry"]["id"], shared);
+    call("memory_update", json!({ "id": own, "importance": 7 })).unwrap();
+    call("memory_link", json!({ "fromId": own, "toId": shared, "linkType": "supersedes" })).unwrap();
+    let other = world.engine.add(&NewRecord::new("another of nobody")).unwrap().id;
+    let link = |kind: LinkKind| json!({ "fromId": shared, "toId": other, "linkType": kind });
+    let linked = memorist_engine::types::Link { from: shared, kind: LinkKind::Related, to: other };
+    world.engine.link(linked, &Viewer::OWNER).unwrap();
+    for (tool, arguments) in [
+        ("memory_update", json!({ "id": shared, "importance": 7 })),
+        ("memory_rollback", json!({ "id": shared, "version": 1 })),
+        ("memory_delete", json!({ "id": shared })),
+        ("memory_purge", json!({ "ids": [own, shared], "confirm": true })),
+        ("memory_purge", json!({ "text": "lanterns", "confirm": true })),
+        ("memory_link", link(LinkKind::Supersedes)),
+        ("memory_unlink", link(LinkKind::Related)),
+    ] {
+        let why = call(tool, arguments).unwrap_err();
+        assert!(why.contains("belongs to no project") && why.contains("\"apollo\""), "{tool}: {why}");
+    }
+    let state = world.state();
+    assert!(state.contains_key(&own) && state[&shared].1.version == 1 && state[&other].0 == [linked]);
+    let added = call("memory_add", json!({ "content": "lanterns at noon" })).unwrap();
+    let added = added["structured"]["id"].as_i64().unwrap();
+    assert_eq!(world.state()[&added].1.scope, context.defaults.own_scope());
+    call("memory_purge", json!({ "ids": [own, added], "confirm": true })).unwrap();
+    // The sizes of the indexes are those of all, as are the files beside the store.
+    assert_eq!(call("memory_stats", json!({})).unwrap()["structured"].get("indexes"), None);
+}
+
+#[test]
+fn behind_a_wall_a_fact_of_no_agent_stays() {
+    let (world, context, [own, shared]) = own_and_shared(ProfileName::Memorizer);
+    let profile = Profile::of_only(ProfileName::Memorizer);
+    let call = |tool: &str, id: i64| {
+        let arguments = json!({ "fact_id": id, "fact": "lanterns go out" });
+        run(&world, &context, profile.tool(tool).unwrap(), arguments.as_object().unwrap())
+    };
+    for tool in ["update_fact", "delete_fact"] {
+        call(tool, shared).unwrap_err();
+        call(tool, own).unwrap();
+    }
+    assert_eq!(world.state()[&shared].1.version, 1);
+}
+
+#[test]
+fn behind_a_wall_exports_are_files_of_its_own() {
+    let (world, context, [own, _]) = own_and_shared(ProfileName::Full);
+    let exports = world.folder.path().join("exports");
+    std::fs::create_dir_all(&exports).unwrap();
+    let line = json!({ "content": "whose lanterns are these" }).to_string();
+    std::fs::write(exports.join("memories.jsonl"), &line).unwrap();
+    let call = |tool: &str, arguments: Value| {
+        run(&world, &context, Profile::of(ProfileName::Full).tool(tool).unwrap(), arguments.as_object().unwrap())
+    };
+    call("memory_import", json!({ "file": "memories.jsonl" })).unwrap_err();
+    let export = call("memory_export", json!({})).unwrap();
+    assert_eq!(std::fs::read_to_string(exports.join("memories.jsonl")).unwrap(), line, "another's file");
+    let file = export["structured"]["file"].as_str().unwrap();
+    let written = std::fs::read_to_string(file).unwrap();
+    let foreign = |line: &&str| line.contains("gemini") || line.contains("\"ann\"");
+    assert!(written.contains("lanterns") && !written.lines().any(|line| foreign(&line)), "{written}");
+    // What another would import from there is let in as one's own, or not at all.
+    let state = world.state();
+    std::fs::write(file, written.replace("apollo", "gemini") + &line).unwrap();
+    let import = call("memory_import", json!({ "file": "memories.jsonl" })).unwrap();
+    assert_eq!(import["structured"]["created"], 1, "{import}");
+    let after = world.state();
+    let new: Vec<_> = after.iter().filter(|(id, _)| !state.contains_key(id)).collect();
+    assert_eq!(new.iter().map(|(_, (_, record))| &record.scope).collect::<Vec<_>>(), [&context.defaults.own_scope()]);
+    assert!(after.contains_key(&own));
+}

@@ -1,0 +1,238 @@
+//! Project and agent of a server or a command: what a call leaves out, and, behind a wall, all that a call may say.
+
+use memorist_engine::types::{Reach, Scope, Viewer};
+use memorist_engine::{Error, Result};
+
+use super::values::Patch;
+
+/// Settings of this process that fill in what a call leaves out. Every tool's view and the scope of every new memory are
+/// made here and nowhere else, so that [`only`](Defaults::only) holds for all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// The project of new memories, and of who looks.
+    project: Option<String>,
+    /// The agent of new memories, and of who looks.
+    agent: Option<String>,
+    /// Whether who looks sees every project; a new memory is then of none.
+    every_project: bool,
+    /// The same for agents.
+    every_agent: bool,
+    /// What is seen where neither the call nor these name one: all, for a person at the command line.
+    otherwise: Reach,
+    /// Whether they are a wall: a call may name no other.
+    only: bool,
+}
+
+impl Defaults {
+    /// By what settings name: `*` is all.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for what can be the name of none.
+    pub fn named(project: Option<String>, agent: Option<String>) -> Result<Self> {
+        let is_every = |name: &Option<String>| name.as_deref() == Some(Reach::EVERY);
+        let (every_project, every_agent) = (is_every(&project), is_every(&agent));
+        let scope = Scope { project: project.filter(|_| !every_project), agent: agent.filter(|_| !every_agent) };
+        scope.validate()?;
+        let Scope { project, agent } = scope;
+        Ok(Defaults { project, agent, every_project, every_agent, ..Defaults::default() })
+    }
+
+    /// For agents: what belongs to a project or an agent is for those who say that they are it.
+    pub fn for_agents(self) -> Self {
+        Defaults { otherwise: Reach::Shared, ..self }
+    }
+
+    /// The same in this project, where none is named.
+    pub fn or_project(self, name: Option<String>) -> Self {
+        let project = self.project.or(name.filter(|_| !self.every_project));
+        Defaults { project, ..self }
+    }
+
+    /// The same as this agent, where none is named.
+    pub fn or_agent(self, name: &str) -> Self {
+        let agent = self.agent.or_else(|| (!self.every_agent).then(|| name.to_owned()));
+        Defaults { agent, ..self }
+    }
+
+    /// The same, but that every project is seen where none is named.
+    pub fn or_every_project(self) -> Self {
+        Defaults { every_project: self.every_project || self.project.is_none(), ..self }
+    }
+
+    /// As a wall: who calls reads what is of this project and agent and of nobody, changes what is exactly of them, and is
+    /// refused any other name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there is nobody to keep to.
+    pub fn only(self) -> Result<Self> {
+        for (owner, every) in [("project", self.every_project), ("agent", self.every_agent)] {
+            if every {
+                return Err(Error::invalid(owner, format!("--only keeps to one {owner}, and \"*\" is every one")));
+            }
+        }
+        if self.project.is_none() && self.agent.is_none() {
+            let why = "--only keeps to a project or an agent, and none is named; give --project NAME or --agent NAME";
+            return Err(Error::invalid("project", why));
+        }
+        Ok(Defaults { only: true, ..self })
+    }
+
+    /// Whether they are a wall.
+    pub fn is_only(&self) -> bool {
+        self.only
+    }
+
+    /// The project of new memories.
+    pub fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// The agent of new memories.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// Who looks, by what a call says of project and agent: a name is that one's and the global memories, null the
+    /// global ones alone, and `*` all.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for what lies behind a wall.
+    pub fn viewer(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<Viewer> {
+        self.check(project, agent)?;
+        let own = self.own_viewer();
+        Ok(Viewer { project: self.reach(project, own.project), agent: self.reach(agent, own.agent) })
+    }
+
+    /// Who looks where a call cannot say.
+    pub fn own_viewer(&self) -> Viewer {
+        let reach = |name: &Option<String>, every: bool| match name {
+            Some(name) if self.only => Reach::Only(name.clone()),
+            None if self.only => Reach::Shared,
+            Some(name) => Reach::Own(name.clone()),
+            None if every => Reach::Every,
+            None => self.otherwise.clone(),
+        };
+        Viewer { project: reach(&self.project, self.every_project), agent: reach(&self.agent, self.every_agent) }
+    }
+
+    /// Whose a new memory is, by what a call says of project and agent.
+    ///
+    /// # Errors
+    /// As [`viewer`](Defaults::viewer).
+    pub fn scope(&self, project: Patch<String>, agent: Patch<String>) -> Result<Scope> {
+        self.check(&project, &agent)?;
+        let owner = |given: Patch<String>, own: &Option<String>| given.into_option().unwrap_or_else(|| own.clone());
+        Ok(Scope { project: owner(project, &self.project), agent: owner(agent, &self.agent) })
+    }
+
+    /// Whose a new memory is where a call cannot say.
+    pub fn own_scope(&self) -> Scope {
+        Scope { project: self.project.clone(), agent: self.agent.clone() }
+    }
+
+    fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {
+        match given {
+            // What is given is the same, then.
+            _ if self.only => own,
+            Patch::Absent => own,
+            Patch::Null => Reach::Shared,
+            Patch::Value(name) if name == Reach::EVERY => Reach::Every,
+            Patch::Value(name) => Reach::Own(name.clone()),
+        }
+    }
+
+    /// Behind a wall a call may say what is so anyway, and nothing else.
+    fn check(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<()> {
+        for (owner, given, own) in [("project", project, &self.project), ("agent", agent, &self.agent)] {
+            let is_own = match given {
+                Patch::Absent => true,
+                Patch::Null => own.is_none(),
+                Patch::Value(name) => own.as_ref() == Some(name),
+            };
+            if self.only && !is_own {
+                let kept = match own {
+                    Some(name) => format!("{owner} {name:?}"),
+                    None => format!("memories of no {owner}"),
+                };
+                let why = format!("this server keeps to {kept} (it was started with --only); leave {owner} out");
+                return Err(Error::invalid(owner, why));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(name: &str) -> Option<String> {
+        Some(name.to_owned())
+    }
+
+    /// R24.
+    #[test]
+    fn a_star_in_the_settings_is_all_for_who_looks_and_none_for_what_is_new() {
+        let defaults = Defaults::named(name(Reach::EVERY), name("scout")).unwrap().for_agents();
+        assert_eq!((defaults.project(), defaults.agent()), (None, Some("scout")));
+        assert_eq!(defaults.own_viewer(), Viewer::of_agent("scout"));
+        let viewer = defaults.viewer(&Patch::Null, &Patch::Value("main".into())).unwrap();
+        assert_eq!(viewer, Viewer { project: Reach::Shared, agent: Reach::Own("main".into()) }, "a call beats them");
+        let own = |project, agent| Defaults::named(project, agent).unwrap().for_agents().own_viewer();
+        assert_eq!(own(None, name(Reach::EVERY)).agent, Reach::Every);
+        assert_eq!(own(None, None).project, Reach::Shared);
+    }
+
+    #[test]
+    fn what_can_be_no_name_is_refused_by_its_field() {
+        for (named, field) in
+            [(Defaults::named(name(" "), None), "project"), (Defaults::named(None, name(" ")), "agent")]
+        {
+            let refused = named.unwrap_err().to_string();
+            assert!(refused.contains(field), "{refused}");
+        }
+    }
+
+    /// R23, R24.
+    #[test]
+    fn behind_a_wall_no_other_name_is_taken() {
+        let wall = Defaults::named(name("alpha"), None).unwrap().for_agents().only().unwrap();
+        let viewer = Viewer { project: Reach::Only("alpha".into()), agent: Reach::Shared };
+        let scope = Scope { project: name("alpha"), agent: None };
+        let value = |name: &str| Patch::Value(name.to_owned());
+        for (project, agent) in [
+            (Patch::Absent, Patch::Absent),
+            (value("alpha"), Patch::Absent),
+            (Patch::Absent, Patch::Null),
+            (value("alpha"), Patch::Null),
+        ] {
+            assert_eq!(wall.viewer(&project, &agent).unwrap(), viewer);
+            assert_eq!(wall.scope(project, agent).unwrap(), scope);
+        }
+        for (project, agent, field) in [
+            (value("beta"), Patch::Absent, "project: "),
+            (value("*"), Patch::Absent, "project: "),
+            (Patch::Null, Patch::Absent, "project: "),
+            (Patch::Absent, value("ann"), "agent: "),
+            (Patch::Absent, value("*"), "agent: "),
+        ] {
+            let refusals = [wall.viewer(&project, &agent).unwrap_err(), wall.scope(project, agent).unwrap_err()];
+            for refused in refusals.map(|error| error.to_string()) {
+                assert!(refused.starts_with(field) && refused.contains("--only"), "{refused}");
+            }
+        }
+        assert_eq!(wall.or_every_project().own_viewer(), viewer, "nor by another way");
+        let agent = Defaults::named(None, name("ann")).unwrap().only().unwrap();
+        assert_eq!(agent.or_every_project().own_viewer().project, Reach::Shared);
+    }
+
+    #[test]
+    fn a_wall_needs_somebody_to_keep_to() {
+        for (project, agent, said) in
+            [(None, None, "--agent NAME"), (name("*"), None, "every one"), (name("alpha"), name("*"), "every one")]
+        {
+            let refused = Defaults::named(project, agent).unwrap().only().unwrap_err().to_string();
+            assert!(refused.contains("--only") && refused.contains(said), "{refused}");
+        }
+    }
+}
