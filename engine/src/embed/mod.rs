@@ -4,7 +4,6 @@
 //! |---|---|
 //! | [`host`] | the model's life in memory: loaded at first need, released when idle |
 //! | [`onnx`] | a model run by ONNX Runtime: [`OnnxEmbedder`] |
-//! | `together` | texts that wait for the model, run together |
 //! | [`tokenize`] | text to token numbers, and the plan of batches |
 //! | [`pooling`] | token vectors to one vector of length 1 |
 //! | [`hashed`] | [`HashEmbedder`]: vectors without a model, for tests and benches only |
@@ -32,7 +31,6 @@ mod python;
 mod source_file;
 #[cfg(test)]
 mod tests;
-mod together;
 pub mod tokenize;
 
 use crate::error::Result;
