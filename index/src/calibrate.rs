@@ -6,8 +6,8 @@
 
 use rayon::prelude::*;
 
-use crate::Slot;
 use crate::filter::Filter;
+use crate::ids::Slot;
 use crate::options::Effort;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::quantize::Row;

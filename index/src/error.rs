@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Key;
+use crate::ids::Key;
 use crate::sys::publish;
 
 /// Why an index directory cannot be opened.

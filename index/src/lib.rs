@@ -32,6 +32,7 @@
 //! | everything is checked | `verify.rs` |
 
 mod best;
+mod bounds;
 mod calibrate;
 mod error;
 mod filter;
@@ -39,6 +40,7 @@ mod format;
 #[doc(hidden)]
 pub mod fuzzing;
 mod graph;
+mod ids;
 mod merge;
 mod options;
 mod progress;
@@ -54,18 +56,14 @@ mod sys;
 mod verify;
 mod writer;
 
+pub use bounds::{MAX_DIMS, MAX_PAYLOAD};
 pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
 pub use filter::Filter;
 pub use format::FORMAT_VERSION;
+pub use ids::Key;
 pub use merge::{Merge, Merged};
-pub use options::{Effort, IndexOptions, MAX_DIMS, MAX_PAYLOAD, SearchParams};
+pub use options::{Effort, IndexOptions, SearchParams};
 pub use progress::{Progress, Stage};
 pub use reader::Reader;
 pub use snapshot::{Hit, Snapshot};
 pub use writer::Writer;
-
-/// What the caller names a vector by.
-pub type Key = u64;
-
-/// The position of a vector within its segment.
-pub(crate) type Slot = u32;

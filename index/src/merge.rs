@@ -12,13 +12,13 @@ use crate::graph::build;
 use crate::graph::carry::Carried;
 use crate::graph::nodes::Graph;
 use crate::graph::vectors::Vectors;
+use crate::ids::{Key, Slot};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, Progress};
 use crate::quantize::Quantized;
 use crate::segment::Segment;
 use crate::sys::publish;
 use crate::writer::write_segment;
-use crate::{Key, Slot};
 
 /// So many flat segments are merged, however small.
 const MOST_FLAT: usize = 8;

@@ -1,14 +1,7 @@
 //! The settings of an index and of a search, and their bounds.
 
+use crate::bounds::{MAX_DIMS, MAX_M};
 use crate::error::OptionsError;
-
-/// The most dimensions that a vector can have.
-pub const MAX_DIMS: usize = 16_384;
-/// The most bytes that a caller can keep in the manifest.
-pub const MAX_PAYLOAD: usize = 4096;
-
-/// The most that [`IndexOptions::m`] can be.
-pub(crate) const MAX_M: usize = 64;
 
 /// How an index is built. Only `dims` is kept in the files: the others may change from one opening to the next, and
 /// apply to what is built from then on.

@@ -9,10 +9,11 @@ use crate::graph::edges::EdgeQuery;
 use crate::graph::ranked::Ranked;
 use crate::graph::scratch::Scratch;
 use crate::graph::walk::{Asked, walk};
+use crate::ids::{Key, Slot};
 use crate::options::Effort;
 use crate::quantize::{Quantized, Row};
 use crate::segment::Segment;
-use crate::{Key, Slot, simd};
+use crate::simd;
 
 /// To look at a node, its edges included, takes a walk as long as so many rows of codes take a scan (measured).
 const ROWS_PER_NODE: u64 = 7;

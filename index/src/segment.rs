@@ -12,9 +12,9 @@ use crate::format::layout::{Header, HeaderError, Layout, Section};
 use crate::format::manifest::SegmentEntry;
 use crate::format::view::SegmentView;
 use crate::format::{FORMAT_VERSION, names};
+use crate::ids::{Key, Slot};
 use crate::simd::Kernel;
 use crate::sys::map::Mapped;
-use crate::{Key, Slot};
 
 /// A mapped segment file. Several snapshots share it.
 #[derive(Debug)]

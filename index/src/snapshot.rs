@@ -7,12 +7,13 @@ use crate::best::Best;
 use crate::error::{OpenError, Problem, SearchError, VectorError};
 use crate::filter::Filter;
 use crate::format::manifest::Manifest;
+use crate::ids::Key;
 use crate::options::SearchParams;
 use crate::quantize::Row;
 use crate::rotate::Rotation;
 use crate::search::{self, Query, Scored, Wanted};
 use crate::segment::{Segment, SegmentFile, Tombstones};
-use crate::{Key, verify};
+use crate::verify;
 
 /// One result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -12,10 +12,10 @@ use crate::format::{NO_SLOT, names};
 use crate::graph::edges::Encoder;
 use crate::graph::vectors::Vectors;
 use crate::graph::{GraphView, connect};
+use crate::ids::{Key, Slot};
 use crate::quantize::Row;
 use crate::segment::Segment;
 use crate::snapshot::Snapshot;
-use crate::{Key, Slot};
 
 /// So far from 1 the squared length of a vector may be: what scaling in f32 leaves, for the most dimensions.
 const LENGTH_TOLERANCE: f64 = 1e-4;

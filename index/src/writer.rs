@@ -9,22 +9,24 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
+use crate::bounds::MAX_PAYLOAD;
 use crate::calibrate::Efforts;
 use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
 use crate::format::segment_writer::{self, Draft};
 use crate::format::{MAX_COUNT, names};
 use crate::graph::vectors::Vectors;
+use crate::ids::Key;
 use crate::merge::{self, Merge, Merged};
-use crate::options::{IndexOptions, MAX_PAYLOAD};
+use crate::options::IndexOptions;
 use crate::progress::OnProgress;
+use crate::progress::Progress;
 use crate::quantize::Quantized;
 use crate::reader::open_snapshot;
 use crate::rotate::Rotation;
 use crate::segment::{Segment, SegmentFile, Tombstones};
 use crate::snapshot::Snapshot;
 use crate::sys::publish;
-use crate::{Key, Progress};
 
 /// Changes an index. The caller sees to it that there is one writer of a directory at a time, in all processes.
 ///

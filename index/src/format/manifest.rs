@@ -8,9 +8,9 @@ use roaring::RoaringBitmap;
 
 use super::bytes::{Cursor, Put};
 use super::{FORMAT_VERSION, MAX_COUNT, names};
+use crate::bounds::{MAX_DIMS, MAX_PAYLOAD};
 use crate::calibrate::{Efforts, TARGETS};
 use crate::error::OpenError;
-use crate::options::{MAX_DIMS, MAX_PAYLOAD};
 
 const MAGIC: &[u8; 8] = b"MEMIXMAN";
 const CHECKSUM_OFFSET: usize = MAGIC.len() + size_of::<u32>();

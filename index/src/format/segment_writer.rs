@@ -7,9 +7,9 @@ use std::path::Path;
 use super::layout::{HEADER_LEN, Header, Section, Shape};
 use crate::graph::GraphView;
 use crate::graph::vectors::Vectors;
+use crate::ids::{Key, Slot};
 use crate::progress::{OnProgress, Stage, Work};
 use crate::sys::publish;
-use crate::{Key, Slot};
 
 /// Between two reports of progress about so many words of nodes are written.
 const WORDS_AT_ONCE: usize = 2 << 20;

@@ -5,8 +5,8 @@ use super::layout::{Header, Layout, Section};
 use crate::graph::GraphView;
 use crate::graph::codes::Codes;
 use crate::graph::vectors::Vectors;
+use crate::ids::{Key, Slot};
 use crate::simd::Kernel;
-use crate::{Key, Slot};
 
 /// The sections of a segment. All slices that have one item per vector are equally long.
 #[derive(Clone, Copy)]

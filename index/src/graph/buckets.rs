@@ -1,7 +1,7 @@
 //! The best few that a walk has estimated, in buckets of about equal similarity. Estimates are rough, so their exact
 //! order is worth less than what it costs to keep them sorted.
 
-use crate::Slot;
+use crate::ids::Slot;
 
 /// Each doubling of the distance has so many buckets (as a power of two): finer than the estimates are.
 const PER_OCTAVE_LOG2: u32 = 7;

@@ -16,10 +16,10 @@ use super::select::choose;
 use super::vectors::Vectors;
 use super::walk::{Asked, walk};
 use super::{GraphView, connect};
+use crate::ids::{Key, Slot};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::random::of_key;
-use crate::{Key, Slot};
 
 /// A batch has no more slots than were inserted before it, because they do not find one another. Where there are many,
 /// it has no more than one of so many.

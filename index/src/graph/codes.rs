@@ -1,7 +1,7 @@
 //! Similarity on int8 codes: about the cosine, for half of the memory traffic of the whole vectors.
 
 use super::ranked::Ranked;
-use crate::Slot;
+use crate::ids::Slot;
 use crate::quantize::{Quantized, code_stride};
 use crate::simd::{self, Kernel};
 

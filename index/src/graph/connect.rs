@@ -6,8 +6,8 @@ use super::GraphView;
 use super::build::Seeker;
 use super::nodes::Graph;
 use super::vectors::Vectors;
-use crate::Slot;
 use crate::format::NO_SLOT;
+use crate::ids::Slot;
 use crate::progress::Work;
 
 /// Which slots can be reached from the first entry.

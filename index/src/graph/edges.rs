@@ -8,7 +8,7 @@
 //! the query, with the sixteen sums that their signs can make.
 
 use super::vectors::Vectors;
-use crate::Slot;
+use crate::ids::Slot;
 use crate::quantize::{Row, round};
 
 /// Neighbours whose estimates are made at once.

@@ -22,8 +22,8 @@
 //! | `duplicates.rs` | slots that repeat an earlier one |
 //! | `connect.rs` | makes every slot reachable |
 
-use crate::Slot;
 use crate::format::view::row_links;
+use crate::ids::Slot;
 
 pub(crate) mod buckets;
 pub(crate) mod build;

@@ -9,9 +9,9 @@ use super::codes::Codes;
 use super::edges::{BATCH, Encoder, node_words};
 use super::select::choose;
 use super::vectors::Vectors;
-use crate::Slot;
 use crate::format::NO_SLOT;
 use crate::format::view::row_links;
+use crate::ids::Slot;
 use crate::sys::map::Zeroed;
 
 /// A thread looks at so many nodes at once.

@@ -2,7 +2,7 @@
 
 use super::codes::Codes;
 use super::ranked::Ranked;
-use crate::Slot;
+use crate::ids::Slot;
 
 /// A candidate lies in a direction of its own when no neighbour is nearer to it than its own distance (1 - cosine) to
 /// the node divided by this. The alpha of DiskANN (Subramanya and others, NeurIPS 2019), squared.

@@ -7,7 +7,7 @@ use super::edges::{BATCH, EdgeQuery, Edges, batch_words};
 use super::ranked::Ranked;
 use super::scratch::{Scratch, Visited};
 use super::vectors::Vectors;
-use crate::Slot;
+use crate::ids::Slot;
 
 /// Codes of 8 bits are off by about a thousandth: among vectors as similar as this to what is sought, their differences
 /// may be less.
