@@ -4,7 +4,8 @@
 //! rotated vectors.
 
 use crate::error::VectorError;
-use crate::quantize::{code_stride, normalise};
+use crate::format::node::code_stride;
+use crate::quantize::normalise;
 use crate::random::sign;
 use crate::simd::Kernel;
 

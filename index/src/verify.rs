@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use crate::error::Problem;
 use crate::format::layout::Section;
-use crate::format::view::{SegmentView, row_links};
+use crate::format::node::row_links;
+use crate::format::view::SegmentView;
 use crate::format::{NO_SLOT, names};
 use crate::graph::edges::Encoder;
 use crate::graph::vectors::Vectors;

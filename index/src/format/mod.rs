@@ -140,6 +140,7 @@ pub(crate) mod bytes;
 pub(crate) mod layout;
 pub(crate) mod manifest;
 pub(crate) mod names;
+pub(crate) mod node;
 pub(crate) mod segment_writer;
 pub(crate) mod view;
 

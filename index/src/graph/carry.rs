@@ -10,7 +10,7 @@ use super::ranked::Ranked;
 use super::select::choose;
 use super::vectors::Vectors;
 use crate::format::NO_SLOT;
-use crate::format::view::row_links;
+use crate::format::node::row_links;
 use crate::ids::Slot;
 use crate::progress::Work;
 

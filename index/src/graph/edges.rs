@@ -8,52 +8,14 @@
 //! the query, with the sixteen sums that their signs can make.
 
 use super::vectors::Vectors;
+use crate::format::node::{BATCH, OFFSET_STEP, SLOPE_STEP, batch_words};
 use crate::ids::Slot;
 use crate::quantize::{Row, round};
 
-/// Neighbours whose estimates are made at once.
-pub(crate) const BATCH: usize = 32;
 /// Numbers of a vector that share a table.
 const GROUP: usize = 4;
 /// Numbers whose signs are made at once.
 const LANES: usize = 16;
-/// An offset is kept as a multiple of this.
-pub(crate) const OFFSET_STEP: f32 = 1.0 / 8192.0;
-/// A slope, times the root of the width, is kept as a multiple of this.
-const SLOPE_STEP: f32 = 1.0 / 16384.0;
-
-/// How many words a batch of neighbours takes besides their links, in vectors of `width` numbers.
-pub(crate) fn batch_words(width: usize) -> usize {
-    BATCH * (2 + 2) / 4 + BATCH * width / 32
-}
-
-/// How many words so many links take, a multiple of [`BATCH`], together with their edges.
-pub(crate) fn node_words(links: usize, width: usize) -> usize {
-    links + links / BATCH * batch_words(width)
-}
-
-/// A batch of neighbours as it lies in a node: slopes, offsets, and for each [`GROUP`] of numbers 16 bytes of signs.
-#[derive(Clone, Copy)]
-pub(crate) struct Edges<'a> {
-    pub(crate) slopes: &'a [u16; BATCH],
-    pub(crate) offsets: &'a [i16; BATCH],
-    pub(crate) signs: &'a [u8],
-}
-
-impl<'a> Edges<'a> {
-    /// Lays a batch over the words after the links. `None` where they are too few.
-    #[inline]
-    pub(crate) fn parse(words: &'a [u32]) -> Option<Self> {
-        let (slopes, rest) = words.split_first_chunk::<{ BATCH / 2 }>()?;
-        let (offsets, signs) = rest.split_first_chunk::<{ BATCH / 2 }>()?;
-        Some(Self {
-            slopes: bytemuck::cast_ref(slopes),
-            offsets: bytemuck::cast_ref(offsets),
-            signs: bytemuck::cast_slice(signs),
-        })
-    }
-}
-
 /// The signs that a number of a group has in each entry of its table.
 const SIGNS: [[f32; 16]; GROUP] = {
     let mut signs = [[-1.0; 16]; GROUP];
@@ -215,6 +177,7 @@ mod tests {
     use std::ops::Range;
 
     use super::*;
+    use crate::format::node::Edges;
     use crate::quantize::Quantized;
     use crate::rotate::Rotation;
     use crate::simd::Kernel;

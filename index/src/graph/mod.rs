@@ -22,7 +22,7 @@
 //! | `duplicates.rs` | slots that repeat an earlier one |
 //! | `connect.rs` | makes every slot reachable |
 
-use crate::format::view::row_links;
+use crate::format::node::row_links;
 use crate::ids::Slot;
 
 pub(crate) mod buckets;
@@ -52,7 +52,7 @@ pub(crate) struct GraphView<'a> {
     pub(crate) nodes: &'a [u32],
     /// How many links of each slot are firm.
     pub(crate) firm: &'a [u8],
-    /// How many links lead to entries, a multiple of [`BATCH`](edges::BATCH).
+    /// How many links lead to entries, a multiple of [`BATCH`](crate::format::node::BATCH).
     pub(crate) entry_width: usize,
     /// Those links, and their edges, which go out from zero.
     pub(crate) entries: &'a [u32],

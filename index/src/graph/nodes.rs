@@ -6,21 +6,16 @@ use rayon::prelude::*;
 
 use super::GraphView;
 use super::codes::Codes;
-use super::edges::{BATCH, Encoder, node_words};
+use super::edges::Encoder;
 use super::select::choose;
 use super::vectors::Vectors;
 use crate::format::NO_SLOT;
-use crate::format::view::row_links;
+use crate::format::node::{BATCH, links_of, node_words, row_links};
 use crate::ids::Slot;
 use crate::sys::map::Zeroed;
 
 /// A thread looks at so many nodes at once.
 const NODES_AT_ONCE: usize = 256;
-
-/// How many links a slot can have: twice `m`, filled up to whole batches of edges.
-pub(crate) const fn links_of(m: usize) -> usize {
-    (2 * m).next_multiple_of(BATCH)
-}
 
 /// A graph that grows. The first links of a node are firm: they were selected, or lead back to where it was selected.
 /// The loose ones behind them only fill the node up and give way, at first those that were chosen last.
@@ -240,8 +235,8 @@ pub(crate) mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::edges::batch_words;
     use super::*;
+    use crate::format::node::batch_words;
     use crate::quantize::Quantized;
     use crate::rotate::Rotation;
 

@@ -3,10 +3,11 @@
 use super::GraphView;
 use super::buckets::Buckets;
 use super::codes::QueryCodes;
-use super::edges::{BATCH, EdgeQuery, Edges, batch_words};
+use super::edges::EdgeQuery;
 use super::ranked::Ranked;
 use super::scratch::{Scratch, Visited};
 use super::vectors::Vectors;
+use crate::format::node::{BATCH, Edges, batch_words};
 use crate::ids::Slot;
 
 /// Codes of 8 bits are off by about a thousandth: among vectors as similar as this to what is sought, their differences

@@ -4,7 +4,8 @@
 use std::arch::aarch64::*;
 
 use super::scalar::{GROUPS_PER_CARRY, finish};
-use crate::graph::edges::{BATCH, EdgeQuery, Edges};
+use crate::format::node::{BATCH, Edges};
+use crate::graph::edges::EdgeQuery;
 
 /// Proof that this processor has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,8 @@
 use std::hint::black_box;
 use std::sync::OnceLock;
 
-use crate::graph::edges::{BATCH, EdgeQuery, Edges};
+use crate::format::node::{BATCH, Edges};
+use crate::graph::edges::EdgeQuery;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
