@@ -60,6 +60,8 @@ pub use bounds::{MAX_DIMS, MAX_PAYLOAD};
 pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
 pub use filter::Filter;
 pub use format::FORMAT_VERSION;
+#[doc(hidden)]
+pub use graph::edges::estimating;
 pub use ids::Key;
 pub use merge::{Merge, Merged};
 pub use options::{Effort, IndexOptions, SearchParams};

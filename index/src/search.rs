@@ -5,7 +5,6 @@ use crate::filter::Filter;
 use crate::format::view::SegmentView;
 use crate::graph::GraphView;
 use crate::graph::codes::QueryCodes;
-use crate::graph::edges::EdgeQuery;
 use crate::graph::ranked::Ranked;
 use crate::graph::scratch::Scratch;
 use crate::graph::walk::{Asked, walk};
@@ -14,6 +13,7 @@ use crate::options::Effort;
 use crate::quantize::{Quantized, Row};
 use crate::segment::Segment;
 use crate::simd;
+use crate::simd::query::EdgeQuery;
 
 /// To look at a node, its edges included, takes a walk as long as so many rows of codes take a scan (measured).
 const ROWS_PER_NODE: u64 = 7;

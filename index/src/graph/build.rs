@@ -8,7 +8,6 @@ use rayon::prelude::*;
 
 use super::carry::Carried;
 use super::duplicates::Duplicates;
-use super::edges::EdgeQuery;
 use super::nodes::{Graph, NewLinks};
 use super::ranked::Ranked;
 use super::scratch::Scratch;
@@ -20,6 +19,7 @@ use crate::ids::{Key, Slot};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::random::of_key;
+use crate::simd::query::EdgeQuery;
 
 /// A batch has no more slots than were inserted before it, because they do not find one another. Where there are many,
 /// it has no more than one of so many.

@@ -7,10 +7,14 @@
 //! without bias for the other directions. `<s, q>` is a sum of entries of small tables: one for each four numbers of
 //! the query, with the sixteen sums that their signs can make.
 
+use std::hint::black_box;
+
 use super::vectors::Vectors;
-use crate::format::node::{BATCH, OFFSET_STEP, SLOPE_STEP, batch_words};
+use crate::format::node::{BATCH, Edges, OFFSET_STEP, SLOPE_STEP, batch_words};
 use crate::ids::Slot;
 use crate::quantize::{Row, round};
+use crate::simd::Kernel;
+use crate::simd::query::EdgeQuery;
 
 /// Numbers of a vector that share a table.
 const GROUP: usize = 4;
@@ -33,15 +37,6 @@ const SIGNS: [[f32; 16]; GROUP] = {
     signs
 };
 
-/// The tables of a query.
-#[derive(Default)]
-pub(crate) struct EdgeQuery {
-    pub(crate) tables: Vec<u8>,
-    /// A sum of entries, times this, less the shift, is the slope's factor.
-    pub(crate) step: f32,
-    pub(crate) shift: f32,
-}
-
 impl EdgeQuery {
     /// Fills the tables for a query, whose length is a multiple of 64.
     pub(crate) fn fill(&mut self, query: &[f32]) {
@@ -52,7 +47,7 @@ impl EdgeQuery {
         self.tables.clear();
         self.tables.resize(16 * groups.len(), 0);
         let tables = self.tables.as_chunks_mut::<16>().0;
-        crate::simd::Kernel::detect().run(
+        Kernel::detect().run(
             #[inline(always)]
             || {
                 for (table, group) in tables.iter_mut().zip(groups) {
@@ -172,15 +167,27 @@ impl Way {
     }
 }
 
+/// For the bench of the kernels: makes estimates of 32 neighbours in vectors of `width` numbers, a multiple of 64, as
+/// often as it is called.
+#[doc(hidden)]
+pub fn estimating(kernel: Kernel, width: usize) -> impl FnMut() -> u32 {
+    let mut query = EdgeQuery::default();
+    query.fill(&(0..width).map(|at| (at * 37 % 101) as f32 - 50.0).collect::<Vec<_>>());
+    let signs: Vec<u8> = (0..BATCH * width / 8).map(|at| (at * 7 % 251) as u8).collect();
+    let mut estimates = [0.0; BATCH];
+    move || {
+        let edges = Edges { slopes: &[1 << 14; BATCH], offsets: &[0; BATCH], signs: black_box(&signs) };
+        kernel.estimate(edges, black_box(&query), 0.5, 0.5, &mut estimates)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::ops::Range;
 
     use super::*;
-    use crate::format::node::Edges;
     use crate::quantize::Quantized;
     use crate::rotate::Rotation;
-    use crate::simd::Kernel;
 
     fn vectors(dims: usize, count: usize) -> (Quantized, Vec<Vec<f32>>) {
         let rotation = Rotation::new(dims);

@@ -3,12 +3,12 @@
 use super::GraphView;
 use super::buckets::Buckets;
 use super::codes::QueryCodes;
-use super::edges::EdgeQuery;
 use super::ranked::Ranked;
 use super::scratch::{Scratch, Visited};
 use super::vectors::Vectors;
 use crate::format::node::{BATCH, Edges, batch_words};
 use crate::ids::Slot;
+use crate::simd::query::EdgeQuery;
 
 /// Codes of 8 bits are off by about a thousandth: among vectors as similar as this to what is sought, their differences
 /// may be less.
