@@ -3,8 +3,8 @@
 //! Selection drops links, so a slot can lose the last one that leads to it; among thousands of duplicates many do.
 
 use super::GraphView;
-use super::build::Seeker;
 use super::nodes::Graph;
+use super::seek::Seeker;
 use super::vectors::Vectors;
 use crate::format::NO_SLOT;
 use crate::ids::Slot;

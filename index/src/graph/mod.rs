@@ -17,6 +17,7 @@
 //! | `walk.rs` | from the entries to the nearest slots |
 //! | `select.rs` | which of the nearest become neighbours |
 //! | `nodes.rs` | a graph in memory: its nodes, and links put into them |
+//! | `seek.rs` | what a walk to a slot finds, and the links that it gets |
 //! | `build.rs` | inserts slots, batch by batch |
 //! | `carry.rs` | takes over the graph of an older segment, round the slots that are dropped |
 //! | `duplicates.rs` | slots that repeat an earlier one |
@@ -35,6 +36,7 @@ pub(crate) mod edges;
 pub(crate) mod nodes;
 pub(crate) mod ranked;
 pub(crate) mod scratch;
+pub(crate) mod seek;
 pub(crate) mod select;
 pub(crate) mod vectors;
 pub(crate) mod walk;
