@@ -4,7 +4,7 @@ use std::path::Path;
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-use crate::calibrate::{Efforts, TARGETS};
+use crate::efforts::{Efforts, TARGETS};
 use crate::format::layout::{HEADER_LEN, Header};
 use crate::format::manifest::{Manifest, SegmentEntry};
 use crate::format::names;

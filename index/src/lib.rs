@@ -34,6 +34,7 @@
 mod best;
 mod bounds;
 mod calibrate;
+mod efforts;
 mod error;
 mod filter;
 mod format;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use roaring::RoaringBitmap;
 
-use crate::calibrate::Efforts;
+use crate::efforts::Efforts;
 use crate::error::OpenError;
 use crate::format::layout::{Header, HeaderError, Layout, Section};
 use crate::format::manifest::SegmentEntry;

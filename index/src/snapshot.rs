@@ -176,7 +176,7 @@ impl Snapshot {
     /// Checks all that can be checked, reading every byte: checksums, keys, links, that every node can be reached,
     /// codes, tombstones. Returns what is wrong; nothing, for a sound index.
     pub fn verify(&self) -> Vec<Problem> {
-        verify::verify(self)
+        verify::verify(&self.segments)
     }
 
     fn unit(&self, query: &[f32]) -> Result<Vec<f32>, VectorError> {

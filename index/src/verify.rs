@@ -16,15 +16,14 @@ use crate::graph::{GraphView, connect};
 use crate::ids::{Key, Slot};
 use crate::quantize::Row;
 use crate::segment::Segment;
-use crate::snapshot::Snapshot;
 
 /// So far from 1 the squared length of a vector may be: what scaling in f32 leaves, for the most dimensions.
 const LENGTH_TOLERANCE: f64 = 1e-4;
 
-pub(crate) fn verify(snapshot: &Snapshot) -> Vec<Problem> {
+pub(crate) fn verify(segments: &[Segment]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut live = HashSet::new();
-    for segment in &snapshot.segments {
+    for segment in segments {
         let file = names::segment_name(segment.file.number);
         let mut report = |what: String| problems.push(Problem { file: file.clone(), what });
         let view = segment.file.view();

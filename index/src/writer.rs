@@ -10,7 +10,7 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use crate::bounds::MAX_PAYLOAD;
-use crate::calibrate::Efforts;
+use crate::efforts::Efforts;
 use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
 use crate::format::segment_writer::{self, Draft};

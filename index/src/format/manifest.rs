@@ -9,7 +9,7 @@ use roaring::RoaringBitmap;
 use super::bytes::{Cursor, Put};
 use super::{FORMAT_VERSION, MAX_COUNT, names};
 use crate::bounds::{MAX_DIMS, MAX_PAYLOAD};
-use crate::calibrate::{Efforts, TARGETS};
+use crate::efforts::{Efforts, TARGETS};
 use crate::error::OpenError;
 
 const MAGIC: &[u8; 8] = b"MEMIXMAN";
