@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use crate::calibrate::calibrate;
 use crate::error::WriteError;
 use crate::format::names;
-use crate::format::segment_writer::Draft;
 use crate::graph::build;
 use crate::graph::carry::Carried;
 use crate::graph::nodes::Graph;
@@ -17,8 +16,8 @@ use crate::options::IndexOptions;
 use crate::progress::{Cancelled, Progress};
 use crate::quantize::Quantized;
 use crate::segment::Segment;
+use crate::segment::write::{Draft, write_segment};
 use crate::sys::publish;
-use crate::writer::write_segment;
 
 /// So many flat segments are merged, however small.
 const MOST_FLAT: usize = 8;

@@ -2,7 +2,6 @@
 
 use crate::best::Best;
 use crate::filter::Filter;
-use crate::format::view::SegmentView;
 use crate::graph::GraphView;
 use crate::graph::codes::QueryCodes;
 use crate::graph::ranked::Ranked;
@@ -12,6 +11,7 @@ use crate::ids::{Key, Slot};
 use crate::options::Effort;
 use crate::quantize::{Quantized, Row};
 use crate::segment::Segment;
+use crate::segment::view::SegmentView;
 use crate::simd;
 use crate::simd::query::EdgeQuery;
 

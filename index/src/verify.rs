@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use crate::error::Problem;
 use crate::format::layout::Section;
 use crate::format::node::row_links;
-use crate::format::view::SegmentView;
 use crate::format::{NO_SLOT, names};
 use crate::graph::edges::Encoder;
 use crate::graph::vectors::Vectors;
@@ -16,6 +15,7 @@ use crate::graph::{GraphView, connect};
 use crate::ids::{Key, Slot};
 use crate::quantize::Row;
 use crate::segment::Segment;
+use crate::segment::view::SegmentView;
 
 /// So far from 1 the squared length of a vector may be: what scaling in f32 leaves, for the most dimensions.
 const LENGTH_TOLERANCE: f64 = 1e-4;

@@ -10,21 +10,19 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use crate::bounds::MAX_PAYLOAD;
-use crate::efforts::Efforts;
 use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
-use crate::format::segment_writer::{self, Draft};
 use crate::format::{MAX_COUNT, names};
 use crate::graph::vectors::Vectors;
 use crate::ids::Key;
 use crate::merge::{self, Merge, Merged};
 use crate::options::IndexOptions;
-use crate::progress::OnProgress;
 use crate::progress::Progress;
 use crate::quantize::Quantized;
 use crate::reader::open_snapshot;
 use crate::rotate::Rotation;
-use crate::segment::{Segment, SegmentFile, Tombstones};
+use crate::segment::write::{Draft, write_segment};
+use crate::segment::{Segment, Tombstones};
 use crate::snapshot::Snapshot;
 use crate::sys::publish;
 
@@ -242,30 +240,6 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// Writes a segment and maps it.
-pub(crate) fn write_segment(
-    directory: &Path,
-    number: u64,
-    draft: &Draft<'_>,
-    on_progress: OnProgress<'_>,
-) -> Result<Segment, WriteError> {
-    let path = names::segment(directory, number);
-    let written = segment_writer::write(&path, draft, on_progress).map_err(|error| match error {
-        publish::Error::Write(error) if error.kind() == io::ErrorKind::Interrupted => WriteError::Cancelled,
-        error => WriteError::publishing(&path)(error),
-    })?;
-    let entry = crate::format::manifest::SegmentEntry {
-        number,
-        file_len: written.file_len,
-        count: draft.keys.len() as u32,
-        header_checksum: written.header_checksum,
-        efforts: Efforts::NONE,
-        tombstones: RoaringBitmap::new(),
-    };
-    let file = Arc::new(SegmentFile::open(directory, &entry, draft.dims)?);
-    Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
 }
 
 /// The segment with these keys among its tombstones.

@@ -141,8 +141,6 @@ pub(crate) mod layout;
 pub(crate) mod manifest;
 pub(crate) mod names;
 pub(crate) mod node;
-pub(crate) mod segment_writer;
-pub(crate) mod view;
 
 #[cfg(target_endian = "big")]
 compile_error!("the index maps little-endian files as they are, so it cannot run on a big-endian machine");

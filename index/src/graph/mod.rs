@@ -1,4 +1,5 @@
-//! The graph: how it is walked, built, mended and checked. It knows slots and codes, no files and no keys.
+//! The graph: how it is walked, built, mended and checked. It knows slots, codes and the layout of a node. It opens no
+//! file, and keys only decide the order in which slots are inserted.
 //!
 //! It is that of an HNSW (Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using
 //! Hierarchical Navigable Small World graphs", arXiv 1603.09320) with two levels. The upper one, a sample of the slots

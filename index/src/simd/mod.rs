@@ -17,8 +17,8 @@
 
 use std::sync::OnceLock;
 
+use self::query::EdgeQuery;
 use crate::format::node::{BATCH, Edges};
-use query::EdgeQuery;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

@@ -1,4 +1,9 @@
 //! A segment that is mapped, and which of its vectors are deleted.
+//!
+//! | file | job |
+//! |---|---|
+//! | `view.rs` | the sections of a mapped file |
+//! | `write.rs` | writes a segment's file and maps it |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,15 +11,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use roaring::RoaringBitmap;
 
+use self::view::SegmentView;
 use crate::efforts::Efforts;
 use crate::error::OpenError;
 use crate::format::layout::{Header, HeaderError, Layout, Section};
 use crate::format::manifest::SegmentEntry;
-use crate::format::view::SegmentView;
 use crate::format::{FORMAT_VERSION, names};
 use crate::ids::{Key, Slot};
 use crate::simd::Kernel;
 use crate::sys::map::Mapped;
+
+pub(crate) mod view;
+pub(crate) mod write;
 
 /// A mapped segment file. Several snapshots share it.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! A segment as it lies in its bytes: nothing is copied, and nothing in it is trusted.
 
-use super::layout::{Header, Layout, Section};
+use crate::format::layout::{Header, Layout, Section};
 use crate::graph::GraphView;
 use crate::graph::codes::Codes;
 use crate::graph::vectors::Vectors;
