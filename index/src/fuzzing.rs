@@ -1,4 +1,4 @@
-//! What fuzzing asks of the readers of files: any bytes are refused in words, or are used without harm.
+//! What the fuzz targets call: any bytes of a file are refused with an error, or are used without harm.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! A memory-mapped HNSW vector index: vectors and `u64` keys, nothing else.
 //!
-//! An index is a directory of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it;
+//! An index is a folder of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it;
 //! any number of [`Reader`]s, in any number of processes, follow it. Opening maps the files and reads nothing but their
 //! headers. The measure is the cosine.
 //!
@@ -8,11 +8,11 @@
 //! use memorist_index::{Filter, IndexOptions, Reader, SearchParams, Writer};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let directory = tempfile::tempdir()?;
-//! let mut writer = Writer::create(directory.path(), IndexOptions::new(2), b"applied 0")?;
+//! let folder = tempfile::tempdir()?;
+//! let mut writer = Writer::create(folder.path(), IndexOptions::new(2), b"applied 0")?;
 //! writer.apply(&[(7, &[1.0, 0.0]), (8, &[0.6, 0.8])], &[], b"applied 2")?;
 //!
-//! let reader = Reader::open(directory.path())?;
+//! let reader = Reader::open(folder.path())?;
 //! let hits = reader.snapshot().search(&[0.0, 3.0], &SearchParams::new(1), Filter::All)?;
 //! assert_eq!((hits[0].key, reader.snapshot().payload()), (8, &b"applied 2"[..]));
 //! # Ok(())

@@ -1,6 +1,6 @@
-//! Inserts slots into a graph in batches (as ParlayANN does, Manohar and others, PPoPP 2024): all of a batch are sought
-//! in the graph as it was before the batch, then all their links are put in. So no two threads write what another one
-//! reads, and the result does not depend on how many there are.
+//! Inserts slots into a graph in batches (as ParlayANN does, Manohar and others, PPoPP 2024): the neighbours of all slots
+//! of a batch are searched for in the graph as it was before the batch, then all their links are put in. So no two
+//! threads write what another one reads, and the result does not depend on how many there are.
 
 use std::io;
 
@@ -184,7 +184,7 @@ mod tests {
             let stopped = build(&vectors, &keys, None, &options(), &stop);
             assert!(matches!(stopped, Err(Error::Cancelled)), "{stop_at}");
             let calls = calls.into_inner();
-            assert!((stop_at..stop_at + LEAST_BATCH).contains(&calls), "{calls} were sought, not {stop_at}");
+            assert!((stop_at..stop_at + LEAST_BATCH).contains(&calls), "{calls} were searched for, not {stop_at}");
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) struct Codes<'a> {
     kernel: Kernel,
 }
 
-/// The codes of what is sought.
+/// The codes of a query.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryCodes<'a> {
     pub(crate) row: &'a [i8],

@@ -228,12 +228,12 @@ mod tests {
             let mut query = EdgeQuery::default();
             let mut estimates = [0.0; BATCH];
             let mut worst = 0f32;
-            for asked in 28..40 {
-                query.fill(&units[asked]);
-                let base = dot(&units[0], &units[asked]);
+            for query_row in 28..40 {
+                query.fill(&units[query_row]);
+                let base = dot(&units[0], &units[query_row]);
                 vectors.codes.kernel().estimate(Edges::parse(&words).unwrap(), &query, base, 0.0, &mut estimates);
                 for (neighbour, estimate) in neighbours.clone().zip(estimates) {
-                    worst = worst.max((dot(&units[neighbour as usize], &units[asked]) - estimate).abs());
+                    worst = worst.max((dot(&units[neighbour as usize], &units[query_row]) - estimate).abs());
                 }
             }
             assert!(worst < 4.0 / (dims as f32).sqrt(), "{dims}: {worst}");

@@ -207,7 +207,7 @@ struct Linker {
 
 impl Linker {
     /// Links from a slot, which the encoder is centred on, to others. Where there are more firm links than there is
-    /// room for, all are selected anew.
+    /// room for, all are selected again.
     fn link(&mut self, vectors: &Vectors<'_>, slot: Slot, mut node: Node<'_>, mut others: impl Iterator<Item = Slot>) {
         let Self { chosen, encoder } = self;
         while node.has_room() {
@@ -358,7 +358,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn where_all_are_firm_a_forced_link_takes_the_place_of_the_last() {
+    fn where_all_are_firm_a_forced_link_replaces_the_last() {
         let quantized = clustered(20, 3, 1.0);
         let vectors = Vectors::of(&quantized, DIMS);
         let mut graph = narrow(&vectors, 3);

@@ -1,4 +1,4 @@
-//! A slot and its similarity to what is sought, ordered as one integer.
+//! A slot and its similarity to the query, ordered as one integer.
 
 use crate::ids::Slot;
 

@@ -6,7 +6,7 @@ use super::ranked::Ranked;
 use super::scratch::Scratch;
 use super::select::choose;
 use super::vectors::Vectors;
-use super::walk::{Asked, walk};
+use super::walk::{WalkParams, walk};
 use crate::ids::Slot;
 use crate::options::IndexOptions;
 use crate::simd::query::EdgeQuery;
@@ -39,8 +39,8 @@ impl Seeker {
         let Self { vector, edges, scratch } = self;
         vectors.row(slot).into_iter().for_each(|row| row.decode_into(vector));
         edges.fill(vector);
-        let asked = Asked { vector, codes: vectors.codes.query(slot), edges, ef, enough: ef };
-        walk(graph, vectors, asked, |_| true, |_| (), scratch);
+        let params = WalkParams { vector, codes: vectors.codes.query(slot), edges, ef, enough: ef };
+        walk(graph, vectors, params, |_| true, |_| (), scratch);
         scratch.seen.sort_unstable_by(|a, b| b.cmp(a));
         &scratch.seen
     }

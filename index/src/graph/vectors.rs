@@ -1,4 +1,4 @@
-//! The vectors of all slots, in 16 bits per number: exact enough to tell near-duplicates apart.
+//! The vectors of all slots, in 16 bits per number: exact enough to distinguish near-duplicates.
 
 use super::codes::Codes;
 use crate::ids::Slot;

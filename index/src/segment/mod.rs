@@ -40,8 +40,8 @@ pub(crate) struct SegmentFile {
 
 impl SegmentFile {
     /// Maps the file that a manifest names. Only its header is read.
-    pub(crate) fn open(directory: &Path, entry: &SegmentEntry, dims: usize) -> Result<Self, OpenError> {
-        let path = names::segment(directory, entry.number);
+    pub(crate) fn open(folder: &Path, entry: &SegmentEntry, dims: usize) -> Result<Self, OpenError> {
+        let path = names::segment(folder, entry.number);
         let len = std::fs::metadata(&path).map_err(OpenError::io(&path))?.len();
         if len != entry.file_len {
             return Err(OpenError::damaged(&path, format!("it is {len} bytes long, not {}", entry.file_len)));

@@ -34,12 +34,12 @@ pub(crate) struct Draft<'a> {
 
 /// Writes a segment and maps it.
 pub(crate) fn write_segment(
-    directory: &Path,
+    folder: &Path,
     number: u64,
     draft: &Draft<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<Segment, WriteError> {
-    let path = names::segment(directory, number);
+    let path = names::segment(folder, number);
     let written = write_file(&path, draft, on_progress).map_err(|error| match error {
         publish::Error::Write(error) if error.kind() == io::ErrorKind::Interrupted => WriteError::Cancelled,
         error => WriteError::publishing(&path)(error),
@@ -52,7 +52,7 @@ pub(crate) fn write_segment(
         efforts: Efforts::NONE,
         tombstones: RoaringBitmap::new(),
     };
-    let file = Arc::new(SegmentFile::open(directory, &entry, draft.dims)?);
+    let file = Arc::new(SegmentFile::open(folder, &entry, draft.dims)?);
     Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
 }
 

@@ -43,7 +43,7 @@ enum Instructions {
 }
 
 impl Kernel {
-    /// The fastest kernel that this processor can run. The processor is asked once.
+    /// The fastest kernel that this processor can run. Detected once.
     pub fn detect() -> Self {
         static DETECTED: OnceLock<Kernel> = OnceLock::new();
         *DETECTED.get_or_init(|| Self::available().last().copied().unwrap_or(Self(Instructions::Scalar)))
