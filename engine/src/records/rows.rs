@@ -101,7 +101,7 @@ fn to_body(row: &dyn Row, column: usize, kind: Kind) -> Result<Option<Body>> {
     body.transpose().map_err(|error| Error::unreadable(format!("a body: {error}")))
 }
 
-/// The kind whose code is in this column.
+/// The kind with the code in this column.
 pub(super) fn to_kind(row: &dyn Row, column: usize) -> Result<Kind> {
     let code: i64 = row.get(column)?;
     kind_of(code).ok_or_else(|| Error::unreadable(format!("{code} is no kind that this version knows")))

@@ -22,7 +22,7 @@ use crate::types::{
 /// Saving, changing, deleting.
 impl Records {
     /// Saves a record; it is on the disk when this returns. A text that a live record of the same scope already has is
-    /// not saved again: the outcome names that record, whose `updated_at` becomes `now`.
+    /// not saved again: the outcome names that record, and its `updated_at` becomes `now`.
     pub fn add(&self, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
         add::add(self, new, now)
     }
@@ -153,7 +153,7 @@ impl Records {
         next_model::begin_next_model(self, model)
     }
 
-    /// Stores vectors of the next model, each under the hash that [`Records::missing`] gave for its text. One whose text
+    /// Stores vectors of the next model, each under the hash that [`Records::missing`] gave for its text. One of a text that
     /// is gone is dropped, and so are all when the change is done.
     ///
     /// # Errors

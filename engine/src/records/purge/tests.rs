@@ -64,7 +64,7 @@ fn a_text_is_removed_from_every_field_and_nothing_else_is() {
     assert_eq!(purge(&store, text(SECRET)), (7, 0, 0));
     assert!(!store.has_text(SECRET));
     assert_eq!(store.view().live_ids_after(0, 99, i64::MIN).unwrap(), kept);
-    assert_eq!(store.head().unwrap(), head + 7, "the indexes hear of each");
+    assert_eq!(store.head().unwrap(), head + 7, "the log has each");
     assert_eq!(purge(&store, text(SECRET)), (0, 0, 0));
     assert_sound(&store);
 }
@@ -117,8 +117,8 @@ fn searches_for_the_text_go_from_the_access_log() {
     let store = Store::new();
     let [kept, gone] = ["kept", SECRET].map(|text| store.add(&new(text), NOW).unwrap().id);
     let access = |id, query| Access { id, kind: AccessKind::Search, score: None, query, counts: false };
-    let asked = format!("where is the {SECRET}?");
-    let accesses = [(kept, Some("kept")), (kept, None), (kept, Some(asked.as_str())), (gone, Some(asked.as_str()))];
+    let query = format!("where is the {SECRET}?");
+    let accesses = [(kept, Some("kept")), (kept, None), (kept, Some(query.as_str())), (gone, Some(query.as_str()))];
     store.record_access(&accesses.map(|(id, query)| access(id, query)), NOW).unwrap();
     assert_eq!(purge(&store, text(SECRET)), (1, 0, 1), "the other went with its record");
     assert_eq!(store.number(&format!("SELECT count(*) FROM access_log WHERE record_id = {kept}")), 2);
@@ -131,8 +131,8 @@ fn records_are_purged_by_id_in_any_number() {
     let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
     let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();
     let (kept, gone) = ids.split_at(5);
-    let asked = [gone, &[99_999, -1, gone[0]]].concat();
-    assert_eq!(purge(&store, Purge::Ids(asked)), (gone.len() as u64, 0, 0));
+    let ids = [gone, &[99_999, -1, gone[0]]].concat();
+    assert_eq!(purge(&store, Purge::Ids(ids)), (gone.len() as u64, 0, 0));
     assert_eq!(store.view().live_ids_after(0, 99, NOW).unwrap(), kept);
     assert_eq!(purge(&store, text("text ")), (5, 0, 0));
     assert_sound(&store);
@@ -142,13 +142,13 @@ fn records_are_purged_by_id_in_any_number() {
 fn what_the_viewer_does_not_see_is_neither_touched_nor_counted() {
     let store = Store::new();
     let of = |project: Option<&str>| Scope { agent: None, project: project.map(Into::into) };
-    let asked = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
+    let search = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
     let (mut holding, mut others) = (Vec::new(), Vec::new());
     for project in [None, Some("mine"), Some("theirs")] {
         holding.push(store.add(&NewRecord { scope: of(project), ..new(SECRET) }, NOW).unwrap().id);
         let other = store.add(&NewRecord { scope: of(project), ..new(&format!("was {SECRET}")) }, NOW).unwrap().id;
         update(&store, other, content("clean"));
-        store.record_access(&[asked(other)], NOW).unwrap();
+        store.record_access(&[search(other)], NOW).unwrap();
         others.push(other);
     }
     let mine = Viewer::in_project("mine");
@@ -206,7 +206,7 @@ fn a_purge_looks_for_everything_that_another_has_left() {
     assert!(!is_unknown(&purge_as(&store, &text("more"), &Viewer::OWNER)));
 }
 
-/// Ends whatever mark it saw the last time, as a worker does that has cleaned the files since.
+/// Ends the mark that it saw the last time, as a worker does that has cleaned the files since.
 struct Cleaner<'a> {
     store: &'a Store,
     seen: Mutex<Vec<PurgeMark>>,

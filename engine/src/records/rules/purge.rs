@@ -112,7 +112,7 @@ pub(crate) fn purge_queries(
         step(authority, removed, |tx, _| {
             let mut step = Step::default();
             for &id in &entries {
-                // One whose record was removed meanwhile is gone with it.
+                // It is gone where its record was removed meanwhile.
                 step.queries += tx.execute("DELETE FROM access_log WHERE id = ?1", &[id.into()])? as u64;
             }
             Ok(step)

@@ -61,7 +61,7 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
         return Err(Error::io(from, io::Error::other("it was replaced meanwhile; try again")));
     }
     distrust(&source).map_err(refuse)?;
-    // What is checked is what is copied, whoever writes to the file meanwhile.
+    // What is checked is what is copied, also when others write to the file meanwhile.
     let view = source.unchecked_transaction().map_err(refuse)?;
     if migrate::check(&view, from, shape::TAKE_ANOTHER)? == 0 {
         return Err(damaged(from, "it is empty"));
@@ -111,7 +111,7 @@ pub(super) fn remove_indexes(paths: &StorePaths) -> Result<()> {
     remove_if_present(&paths.keywords())
 }
 
-/// Copies page by page, whatever is on the pages.
+/// Copies page by page, without a look at what is on the pages.
 pub(super) fn copy_pages(source: &Connection, target: &mut Connection, progress: &dyn Progress) -> Result<()> {
     let backup = Backup::new(source, target)?;
     let mut started = false;
@@ -286,9 +286,9 @@ mod tests {
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
 
-    /// Whatever contradicts itself is refused before it is put in place, so that a sound backup can be restored there.
+    /// A backup that contradicts itself is refused before it is put in place, so that a sound backup can be restored there.
     #[test]
-    fn a_backup_whose_rows_are_wrong_is_refused_and_leaves_nothing() {
+    fn a_backup_with_wrong_rows_is_refused_and_leaves_nothing() {
         for damage in [
             "UPDATE records SET content = CAST(x'ff41' AS TEXT) WHERE id = 1",
             "UPDATE records SET kind = 99 WHERE id = 1",

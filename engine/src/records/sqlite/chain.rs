@@ -171,7 +171,7 @@ mod tests {
         };
         assert_eq!(chain(12, 3), (12, false));
         assert_eq!(chain(11, 3), (11, true));
-        assert_eq!(chain(11, 1), (11, false), "what is further away was not asked for");
+        assert_eq!(chain(11, 1), (11, false), "what is further away is beyond the depth");
         assert_eq!(chain(1, 1), (1, true));
         assert_eq!(chain(1, 0), (1, false));
     }

@@ -59,7 +59,7 @@ pub(super) fn wait_at_most(conn: &mut Connection, patience: Duration) -> rusqlit
     }))
 }
 
-/// Switches the database to the write-ahead log. SQLite does not ask the busy handler here, so two processes that
+/// Switches the database to the write-ahead log. SQLite does not call the busy handler here, so two processes that
 /// create a store at the same time must try again.
 pub(super) fn use_write_ahead_log(conn: &Connection) -> rusqlite::Result<()> {
     let since = Instant::now();

@@ -34,7 +34,7 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     match code {
         ffi::SQLITE_NOTADB => database_error(
             path,
-            "it is not an SQLite database; move the file away to start anew, or put a backup in its place",
+            "it is not an SQLite database; move the file away to start with an empty store, or put a backup in its place",
         ),
         ffi::SQLITE_CORRUPT => damaged(path, &error.to_string()),
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_READONLY => {

@@ -50,7 +50,7 @@ impl Condition {
         condition
     }
 
-    /// And `viewer` sees the scope whose id is in `column`.
+    /// And `viewer` sees the scope with the id in `column`.
     pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer) {
         for (owner, reach) in [("project", &viewer.project), ("agent", &viewer.agent)] {
             let or_own = match reach {
@@ -65,7 +65,7 @@ impl Condition {
         }
     }
 
-    /// And the scope whose id is in `column` is of this project, where one is given: what is global is not.
+    /// And the scope with the id in `column` is of this project, where one is given: what is global is not.
     pub(super) fn and_of(&mut self, column: &str, project: Option<&str>) {
         let sql = format!(" AND {column} IN (SELECT id FROM scopes WHERE project = ?)");
         self.and(&sql, project.map(str::to_owned));

@@ -12,7 +12,7 @@ use crate::records::rows::{link_code, to_link};
 use crate::types::{Direction, Link, LinkKind, Linked, Millis, RecordId, Viewer};
 
 impl Snapshot {
-    /// At most `limit` of the links from a record and to it, those from it first, whose other end is live and seen by
+    /// At most `limit` of the links from a record and to it, those from it first, where the other end is live and seen by
     /// `viewer`; each in the order of kinds, then of ids. `None` when the record itself is not. Of a hub with many more
     /// no others are read: the indexes have them in this order.
     pub fn links(&self, id: RecordId, viewer: &Viewer, limit: usize, now: Millis) -> Result<Option<Vec<Link>>> {
@@ -55,7 +55,7 @@ impl Snapshot {
         Ok(Some(linked))
     }
 
-    /// The links of a record in one direction, of one kind where it is given, whose other end is live and seen.
+    /// The links of a record in one direction, of one kind where it is given, where the other end is live and seen.
     fn links_of(
         &self,
         id: RecordId,

@@ -26,7 +26,7 @@ impl Records {
 }
 
 impl Snapshot {
-    /// The live ones of these records, in the order asked.
+    /// The live ones of these records, in the order of `ids`.
     pub fn records(&self, ids: &[RecordId], now: Millis) -> Result<Vec<Record>> {
         let mut statement = self
             .conn()
@@ -60,7 +60,7 @@ impl Snapshot {
     /// How many records the pages of a list have together.
     pub fn list_count(&self, query: &ListQuery, now: Millis) -> Result<u64> {
         let Condition { sql, values } = listed(query, now);
-        // Kinds come first in this index, and most of what is asked is in it.
+        // Kinds come first in this index, and most of what a filter needs is in it.
         let sql = format!("SELECT count(*) FROM records r INDEXED BY records_by_kind WHERE {sql}");
         self.count(&sql, params_from_iter(values))
     }
@@ -96,7 +96,7 @@ impl Snapshot {
     }
 }
 
-/// What a list shows, on whatever page.
+/// What a list shows on all of its pages.
 fn listed(query: &ListQuery, now: Millis) -> Condition {
     let mut condition = Condition::new(&query.filter, now);
     if !query.plain.is_empty() {
@@ -113,7 +113,7 @@ mod tests {
     use crate::types::{Filter, ListQuery, NewRecord, Viewer};
 
     #[test]
-    fn records_come_in_the_order_asked_without_the_missing_and_expired() {
+    fn records_come_in_the_order_of_the_ids_without_the_missing_and_expired() {
         let store = Store::new();
         for (text, expires_at) in [("one", None), ("two", Some(NOW + 1)), ("three", None)] {
             store.add(&NewRecord { expires_at, ..new(text) }, NOW).unwrap();

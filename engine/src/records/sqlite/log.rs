@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
 
-    /// To remove a million entries takes a second, and whoever saves a memory would wait for it.
+    /// To remove a million entries takes a second, and everyone who saves a memory would wait for it.
     #[test]
     fn a_long_log_is_trimmed_some_entries_at_a_time() {
         let store = Store::new();

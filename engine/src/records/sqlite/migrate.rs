@@ -1,4 +1,4 @@
-//! Whether a file is a database of ours, and how it becomes one: a new or older one is brought up to date.
+//! Whether a file is a database of memorist, and how it becomes one: a new or older one is brought up to date.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(super) fn store_id(conn: &Connection, path: &Path) -> Result<String> {
     store_id.ok_or_else(|| damaged(path, "its store_id is missing"))
 }
 
-/// How many migrations the database has seen; an error when it is not ours, whatever tables it has. Changes nothing.
+/// How many migrations the database has seen; an error when it is not ours, without a look at its tables. Changes nothing.
 pub(super) fn check_owner(conn: &Connection, path: &Path) -> Result<usize> {
     // One view: another process may be creating the store at this moment.
     version_of(&*conn.unchecked_transaction().map_err(|error| open_error(path, error))?, path)
@@ -103,7 +103,7 @@ mod tests {
     use crate::text;
     use crate::types::{Filter, NewRecord, Viewer};
 
-    /// Opens a store whose database is this file. Returns what is said, and checks that the file is left as it was.
+    /// Opens a store with this file as its database. Returns the error, and checks that the file is left as it was.
     fn refusal(database: &[u8]) -> String {
         let folder = tempfile::tempdir().unwrap();
         let paths = StorePaths::new(folder.path());

@@ -13,7 +13,7 @@
 //! | `place.rs` | whether the files are still those that were opened |
 //! | `folder.rs` | makes the store's folder and file, private to the user |
 //! | `shape.rs` | whether a database has the tables of the schema and nothing else |
-//! | `migrate.rs` | whose database this is; brings it up to date |
+//! | `migrate.rs` | checks that a database is memorist's; brings it up to date |
 //! | *a store* | |
 //! | `store.rs` | [`Records`](store::Records): its connections |
 //! | `transaction.rs` | **its transactions: here a write becomes durable** |

@@ -1,7 +1,7 @@
 //! Whether the files of an open database are still in their place.
 //!
 //! A process that has a file open goes on with it when it is removed or moved away, and so does SQLite: what is saved
-//! then is gone with the last process, or in a store that nobody looks at. So the files are compared with those that were
+//! then is gone with the last process, or in a store that no one uses. So the files are compared with those that were
 //! opened, by device and inode, before a read, before a write and after it: nothing is acknowledged that went into a
 //! file which is not there any more.
 
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(Records::open(&paths).unwrap().snapshot().unwrap().live_count(NOW).unwrap(), 2);
     }
 
-    /// At the last moment: after everything is written, before anybody is told.
+    /// At the last moment: after everything is written, before the write returns.
     #[test]
     fn a_store_that_goes_during_a_write_is_noticed_before_it_is_acknowledged() {
         let store = Store::new();

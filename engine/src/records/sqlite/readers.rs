@@ -21,10 +21,10 @@ use super::errors::open_error;
 use crate::error::{Error, Result};
 use crate::paths::companions;
 
-/// Reading connections kept open when nobody reads.
+/// Reading connections kept open while they are idle.
 pub(super) const IDLE_READERS: usize = 4;
 
-/// What tells that a database which is read without a log has changed.
+/// By which it shows that a database which is read without a log has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Look {
     has_log: bool,

@@ -20,21 +20,21 @@
 //! | `sync_log` | one change that the indexes must follow; see `records/log.rs` |
 //! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
 //!
-//! `lineage` tells a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
+//! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.
 //!
 //! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
 //! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purge/mark.rs`).
 //!
 //! `links.kind` is the position in [`LinkKind::ALL`](crate::types::LinkKind::ALL). `from_scope` and `to_scope` repeat the
-//! scopes of the two records (scopes never change), so that whose view a superseded memory is left out of is read from
-//! one index, and so is how many of a project are. `superseding` grows with each change to the links that supersede.
+//! scopes of the two records (scopes never change), so that one index answers which memories
+//! are superseded for a viewer, and how many of a project are. `superseding` grows with each change to the links that supersede.
 //!
-//! Columns of `records` whose name does not say it all:
+//! Columns of `records` that need more than their name:
 //!
 //! - `kind` is the position in [`Kind::ALL`](crate::types::Kind::ALL).
 //! - `content_hash` is of the content, `embedding_hash` of context and content ([`crate::text`]). The content hash is
-//!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats). An expired record does not count: a text whose only twin has expired takes its place under
+//!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats). An expired record does not count: a text with an expired twin alone is saved under
 //!   a new id, because "duplicate of 7" would name a record that nobody can see.
 //! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
 //!   embedding stays as long as a record or a version has its text and the store has its model.
@@ -59,7 +59,7 @@
 //! | 2 | links, features, conversations that repeat a text, a count per scope, kind and importance |
 //! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
 //!
-//! A store of an older version is brought up to date when it is opened. One whose tables are not exactly those of its
+//! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
 
 /// `SELECT` of what `tallies` must hold.
@@ -203,7 +203,7 @@ CREATE TABLE sync_log (
 ) STRICT;
 ";
 
-/// Links; indexes for what asks by scope and by feature; conversations that repeat a text; tallies.
+/// Links; indexes for queries by scope and by feature; conversations that repeat a text; tallies.
 pub(super) const SECOND: &str = r"
 CREATE TABLE links (
     from_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,

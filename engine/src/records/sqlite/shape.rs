@@ -1,8 +1,8 @@
 //! Whether a database has the tables that memorist makes, and nothing else.
 //!
-//! A trigger, a view or another table runs or keeps what nobody sees: a trigger can move a memory into another scope, or
-//! keep a copy of what was purged. So a database whose schema is not, text for text, what the migrations make is not
-//! used. What they make is found by running them in memory, once per process.
+//! A trigger, a view or another table runs or keeps what no one sees: a trigger can move a memory into another scope, or
+//! keep a copy of what was purged. So a database with a schema that is not, text for text, what the migrations make
+//! is not used. What they make is found by running them in memory, once per process.
 //!
 //! `sqlite_stat1` is allowed: `ANALYZE` makes it, and it holds nothing but numbers.
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::records::log::LogEntry;
 use crate::types::{RecordId, Seq};
 
-/// Everything as it was when the snapshot was taken, whatever is written meanwhile, by whatever process. It holds a
+/// Everything as it was when the snapshot was taken, also when this or another process writes meanwhile. It holds a
 /// connection and keeps the write-ahead log from being emptied, so drop it soon.
 pub struct Snapshot {
     reader: Reader,

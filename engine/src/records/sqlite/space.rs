@@ -9,7 +9,7 @@ use crate::records::transaction::Authority;
 
 /// Fewer free pages than this (4 KiB each) are kept for what is written next.
 const SPARE_PAGES: i64 = 1_000;
-/// Pages given back in one transaction: short enough that nobody notices waiting for it.
+/// Pages given back in one transaction: short enough that no one notices the wait.
 const PAGES_PER_STEP: i64 = 1_000;
 
 impl Records {

@@ -19,7 +19,7 @@ type Span = (Option<Millis>, Option<Millis>);
 pub struct Counts {
     /// Live records.
     pub live: u64,
-    /// Live records whose embedding is stored.
+    /// Live records with a stored embedding.
     pub embedded: u64,
     /// Expired records that are not deleted yet.
     pub expired: u64,
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(store.view().stats(&Filter::default(), NOW).unwrap().total, 4);
     }
 
-    /// What is kept is what counting finds, for whoever looks, whatever has been done.
+    /// The totals that are kept are those that counting finds, for every viewer, after every sort of change.
     #[test]
     fn totals_that_are_kept_are_those_that_counting_finds() {
         let store = Store::new();

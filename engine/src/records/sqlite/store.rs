@@ -1,7 +1,7 @@
 //! [`Records`]: one writing connection behind a lock, a pool of reading ones.
 //!
 //! A read never waits for a writer (write-ahead log). A write takes SQLite's write lock at its beginning and waits for
-//! those of other processes, so that nobody sees "busy". How a write becomes durable is in `transaction.rs`.
+//! those of other processes, so that no caller sees "busy". How a write becomes durable is in `transaction.rs`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

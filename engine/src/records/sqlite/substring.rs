@@ -22,8 +22,8 @@ struct Match {
 }
 
 impl Snapshot {
-    /// At most `limit` live records that pass the filter, are not in `hidden`, and whose content, context or a tag
-    /// contains `text`, in upper or lower case, composed or decomposed. The most confident first, then the most recently
+    /// At most `limit` live records that pass the filter, are not in `hidden`, and contain `text` in their content, their
+    /// context or a tag, in upper or lower case, composed or decomposed. The most confident first, then the most recently
     /// used, then the newest. Reads every text that the filter lets pass.
     pub fn substring(
         &self,

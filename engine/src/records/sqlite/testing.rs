@@ -86,7 +86,7 @@ pub(in crate::records) fn new(content: &str) -> NewRecord {
     NewRecord::new(content)
 }
 
-/// A model that nobody has.
+/// A model that does not exist.
 pub(in crate::records) fn model(dims: usize) -> Model {
     Model { name: "test".into(), weights_sha256: "0".repeat(64), pooling: "mean".into(), dims }
 }

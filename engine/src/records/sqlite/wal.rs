@@ -11,7 +11,7 @@ const WORTH_COPYING: u64 = 1 << 20;
 const LONG_WAL: u64 = 32 << 20;
 
 impl Records {
-    /// Copies what the write-ahead log has into the database, which makes nobody wait, and empties the log when it is
+    /// Copies what the write-ahead log has into the database, which blocks no one, and empties the log when it is
     /// long: readers that overlap keep SQLite from doing so by itself. The background thread calls this, and not writes:
     /// the write that had to copy the pages of all writes before it took a second.
     pub fn shorten_wal(&self) -> Result<()> {
@@ -23,7 +23,7 @@ impl Records {
         Ok(())
     }
 
-    /// Copies what readers let it copy of the write-ahead log into the database, and makes nobody wait. Returns whether
+    /// Copies what readers allow of the write-ahead log into the database, which blocks no one. Returns whether
     /// that is all of it.
     pub(super) fn wal_is_copied(&self) -> Result<bool> {
         let reader = self.reader()?;
@@ -52,7 +52,7 @@ mod tests {
         let store = Store::new();
         let [wal, ..] = companions(&store.path);
         let length = || std::fs::metadata(&wal).unwrap().len();
-        let reader = store.snapshot().unwrap(); // keeps SQLite from beginning the log anew
+        let reader = store.snapshot().unwrap(); // keeps SQLite from starting the log again
         let text = |at: u64| new(&format!("{at} {}", "long ".repeat(200_000)));
         let mut at = 0;
         while length() <= LONG_WAL {

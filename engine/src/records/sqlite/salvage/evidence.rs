@@ -1,15 +1,15 @@
 //! What the indexes of a damaged database say about its records: which there are, and what they are like.
 //!
 //! An index repeats what a record says of itself. Where the two contradict each other, one of them is damaged, and
-//! nobody can tell which.
+//! it is not known which.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rusqlite::types::Value;
 
-use super::Roots;
 use super::pages::Row;
+use super::roots::Roots;
 use super::tables::{Table, Trees};
 use crate::records::rows;
 use crate::types::RecordId;
@@ -45,7 +45,7 @@ pub(super) struct IndexEvidence {
     entries: HashSet<u64>,
     /// The ids that any index knows, and in which of [`INDEXES`] they are, a bit each.
     known: HashMap<RecordId, u8>,
-    /// One for each ULID that is known, under whatever id.
+    /// One for each ULID that is known, under any id.
     ulids: HashSet<u64>,
     /// Whether all of [`INDEXES`] could be read whole.
     all_read: bool,

@@ -9,8 +9,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::doubts::Doubts;
+use super::report::{Kept, Salvage};
 use super::transfer::transfer;
-use super::{Kept, Salvage};
 use crate::error::{Error, Result};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
@@ -59,7 +59,7 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     // They are of the old database, and must not pass for those of the new one.
     remove_indexes(paths)?;
     crash::point("damaged database kept");
-    // The lock must hold until nobody can find the old file by its name; where an open file has to stay, almost.
+    // The lock must hold until the old file cannot be found by its name; where an open file has to stay, almost.
     let mut lock = Some(damaged);
     if cfg!(not(unix)) {
         lock = None;
@@ -81,7 +81,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     let conn = connect(path, PATIENCE).map_err(refuse)?;
     // Nothing but pages is read of it, so the schema does no harm. Defensive mode would forbid what comes now.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(refuse)?;
-    // This is how SQLite is told to live with a file that is too short or has a schema that makes no sense.
+    // This makes SQLite accept a file that is too short or has a schema that makes no sense.
     conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
     if migrate::check_owner(&conn, path)? == 0 {
         return Err(damaged_error(path, "it is empty"));

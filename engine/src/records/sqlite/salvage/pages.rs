@@ -1,6 +1,6 @@
 //! The pages of an SQLite file, read without SQLite, which finds a row only by way of the pages above it.
 //!
-//! What is needed here of <https://www.sqlite.org/fileformat2.html>, and no more. Nothing that a page says is believed:
+//! What is needed here of <https://www.sqlite.org/fileformat2.html>, and no more. Nothing on a page is trusted:
 //! every length and every page number is checked, and what does not fit is not there.
 
 use std::collections::HashSet;
@@ -202,7 +202,7 @@ impl Node {
     }
 }
 
-/// The values of a row, of whose `length` bytes these are there.
+/// The values of a row of `length` bytes, of which these are there.
 fn decode(id: i64, bytes: &[u8], length: usize) -> Option<Row> {
     let mut header = bytes;
     let header_length = usize::try_from(varint(&mut header)?).ok()?;

@@ -127,7 +127,7 @@ impl<'a> Trees<'a> {
             Some(root) => self.descend(root, i64::MIN..=i64::MAX, 0, table),
             None => table.gaps.push(i64::MIN..=i64::MAX),
         }
-        // All leaves of a sound tree are as deep. One that is not, or is the root itself, may be in the place of a page
+        // All leaves of a sound tree are as deep. One that is not, or is the root itself, may have replaced a page
         // that led to others.
         let depth = |leaf: &Leaf| leaf.place.as_ref().map_or(0, |(depth, _)| *depth);
         let deepest = table.leaves.iter().map(depth).max().unwrap_or(0).max(1);

@@ -51,7 +51,7 @@ impl Contents {
         let number = |row: &BTreeMap<String, Value>, name: &str| super::transfer::integer(&row[name]).unwrap();
         let mut contents = Contents::default();
         for mut row in rows("records") {
-            row.remove("embedding_id"); // a row of another table, counted anew
+            row.remove("embedding_id"); // a row of another table, counted again
             contents.records.insert(number(&row, "id"), row);
         }
         contents.versions = rows("versions")
@@ -209,7 +209,7 @@ impl Random {
     }
 }
 
-/// A store whose database has these bytes.
+/// A store with a database of these bytes.
 struct Damaged {
     folder: tempfile::TempDir,
 }
@@ -251,8 +251,8 @@ impl Damaged {
             }
         }
         for id in &salvaged.doubtful {
-            let told = doubts.lines().any(|line| line.starts_with(&format!("{{\"id\":{id},")));
-            assert!(told, "{case}: {id} is not in the file of doubts");
+            let listed = doubts.lines().any(|line| line.starts_with(&format!("{{\"id\":{id},")));
+            assert!(listed, "{case}: {id} is not in the file of doubts");
         }
         (salvaged, saved)
     }
@@ -355,7 +355,7 @@ fn damaged_indexes_cost_nothing() {
 
 /// Rows that an index lacks or has alone, as after a lost write.
 #[test]
-fn an_index_that_misses_a_row_is_built_anew() {
+fn an_index_that_misses_a_row_is_rebuilt() {
     let store = Damaged::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.pragma_update(None, "writable_schema", true).unwrap();
@@ -482,7 +482,7 @@ fn twins_that_a_damaged_index_let_through_do_not_stop_it() {
 }
 
 #[test]
-fn vectors_that_no_model_makes_are_made_anew() {
+fn vectors_that_no_model_makes_are_made_again() {
     let store = Damaged::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
@@ -649,7 +649,7 @@ fn who_opens_the_store_meanwhile_writes_into_the_new_database() {
 }
 
 #[test]
-fn what_is_no_database_of_ours_is_refused_as_ever() {
+fn what_is_no_database_of_ours_is_refused() {
     let mut headless = sound().bytes.clone();
     headless[..PAGE].fill(0);
     let other = {
