@@ -6,7 +6,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use memorist_index::simd::{Kernel, estimating};
+use memorist_index::estimating;
+use memorist_index::simd::Kernel;
 
 const DIMS: usize = 384;
 

@@ -34,9 +34,11 @@ mod planted;
 pub mod profile;
 mod questions;
 pub mod real;
+mod style;
 pub mod vectors;
 mod vocabulary;
 mod wording;
 
 pub use memories::{MemoryRecord, memories, memory, near_duplicate_of, write_jsonl};
-pub use questions::{Question, Style, questions};
+pub use questions::{Question, questions};
+pub use style::Style;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::draws::{Draws, Purpose};
-use crate::questions::Style;
+use crate::style::Style;
 
 /// A hand-written memory.
 pub(crate) struct Memory {

@@ -6,18 +6,7 @@ use crate::draws::{Draws, Purpose};
 use crate::mark::marks_in;
 use crate::memories::memory;
 use crate::planted;
-
-/// Which side of a hybrid search a question is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Style {
-    /// Paraphrases the memory with few or none of its words.
-    Meaning,
-    /// Consists of words (an identifier, an error code, a name) that, after stemming, occur together in the answers only.
-    Word,
-    /// Has words of the memory and one that only the answer has.
-    Both,
-}
+use crate::style::Style;
 
 /// A question and its right answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,9 @@
 //! Seeded generators of unit vectors: one as hard as real sentence embeddings, and others that find an index's weak sides.
 
+use self::directions::{Directions, random_direction};
 use crate::draws::{Draws, Purpose};
 
+mod directions;
 mod realistic;
 mod shapes;
 
@@ -87,53 +89,4 @@ pub fn queries_for(
 ) -> impl Iterator<Item = Vec<f32>> {
     let generator = Generator::new(shape, seed, dims);
     (0..how_many).map(move |number| generator.query(count, number))
-}
-
-/// Adds `weight` times `direction` to `sum`.
-fn add(sum: &mut [f32], weight: f32, direction: &[f32]) {
-    for (value, component) in sum.iter_mut().zip(direction) {
-        *value += weight * component;
-    }
-}
-
-/// Scales to length 1. A zero vector, which the draws make with a chance of nearly nothing, becomes the first axis.
-fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
-    let length = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
-    if length > 0.0 {
-        vector.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
-    } else if let Some(first) = vector.first_mut() {
-        *first = 1.0;
-    }
-    vector
-}
-
-/// An even direction, of length 1.
-fn random_direction(dims: usize, mut draws: Draws) -> Vec<f32> {
-    normalised((0..dims).map(|_| draws.normal()).collect())
-}
-
-/// Directions by number, as windows of one long row of draws: windows of different numbers are as good as independent, and
-/// cost nothing to make. Each has a length of about 1.
-struct Directions {
-    seed: u64,
-    dims: usize,
-    pool: Vec<f32>,
-}
-
-impl Directions {
-    const WINDOWS: usize = 1 << 18;
-
-    fn new(seed: u64, dims: usize) -> Self {
-        let mut draws = Draws::of(seed, Purpose::Direction, 0);
-        let scale = 1.0 / (dims as f32).sqrt();
-        let pool = (0..Self::WINDOWS + dims).map(|_| draws.normal() * scale).collect();
-        Directions { seed, dims, pool }
-    }
-
-    /// The direction `number` (at least 1, below 2^56), and the draws that belong to it.
-    fn get(&self, number: u64) -> (&[f32], Draws) {
-        let mut draws = Draws::of(self.seed, Purpose::Direction, number);
-        let start = draws.below(Self::WINDOWS);
-        (&self.pool[start..][..self.dims], draws)
-    }
 }

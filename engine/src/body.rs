@@ -5,10 +5,12 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `bounds.rs` | how large a body may be |
 //! | `fields.rs` | the table |
 //! | `check.rs` | the validator |
 //! | `text.rs` | a body as text |
 
+mod bounds;
 mod check;
 mod fields;
 mod text;
@@ -21,18 +23,8 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::types::{Kind, RecordId};
 
+pub use bounds::{MAX_BODY_BYTES, MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
 pub use fields::{Field, Need, Shape, fields};
-
-/// Longest body, in bytes of compact JSON (1 MiB).
-pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// Most objects and lists within each other in a body, itself counted.
-pub const MAX_DEPTH: usize = 32;
-/// Most entries of a list that the table knows (tools, participants).
-pub const MAX_ITEMS: usize = 64;
-/// Longest text of one field, in bytes (64 KiB). Labels are held to [`crate::types::MAX_LABEL_BYTES`].
-pub const MAX_TEXT_BYTES: usize = 64 << 10;
-/// What a reference to a record starts with in an exported body, where ids mean nothing; its ULID follows.
-pub const ULID_PREFIX: &str = "ulid:";
 
 /// The body of a record: a JSON object that its kind allows, whole (defaults are filled in) and in the table's order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -104,7 +96,7 @@ impl Body {
     /// The text that a record gets when it has a body and no content: what is indexed and embedded. `None` where the
     /// body says nothing.
     pub fn text(&self) -> Option<String> {
-        text::render(self)
+        text::render(self.kind, &self.fields)
     }
 
     /// The records that it refers to, each with the field (`body.participants`) in which it does.

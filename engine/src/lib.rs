@@ -2,22 +2,25 @@
 //! over them.
 //!
 //! SQLite (`memory.db`) is the truth; the vector and keyword indexes are derived from it and can be rebuilt at any time.
-//! [`Engine`] is the door. A file may import only rows above its own:
+//! [`Engine`] is where a program starts. A module imports only from the rows above its own, and modules of one row never
+//! import each other, but for row 0, which is one vocabulary (`.ci/circles` checks it):
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`quality`], [`config`], [`paths`], [`progress`], [`text`], [`body`], [`secrets`], [`sensitive`], [`overlap`], `files`, `holders`, `inspection` | the vocabulary every other module speaks |
-//! | 1 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
-//! | 1 | [`keywords`] | tantivy: BM25 over content, context and tags |
-//! | 1 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
-//! | 1 | [`embed`] | text to vectors: provisioning, the ONNX model, its life in memory |
-//! | 2 | [`sync`] | applies the sync log to both indexes; the only writer of them |
-//! | 3 | [`search`] | plan, candidates from both sides, merge, load |
-//! | 3 | [`doctor`] | proves that all of it agrees |
-//! | 3 | [`mod@bench`] | measures the vector search |
-//! | 4 | [`engine`] | opens a store and ties the rows together |
-//!
-//! The row-1 modules are siblings and never import one another.
+//! | 0 | [`error`], [`types`], [`body`], [`quality`], [`paths`], [`text`], [`overlap`] | the vocabulary every other module speaks |
+//! | 1 | [`progress`], [`secrets`], `files`, `holders`, `inspection` | progress, passwords in texts, files, who holds a lock, what was checked |
+//! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
+//! | 3 | [`config`] | the settings of a store |
+//! | 4 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
+//! | 4 | [`keywords`] | tantivy: BM25 over content, context and tags |
+//! | 4 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
+//! | 4 | [`embed`] | text to vectors: provisioning, the ONNX model, its life in memory |
+//! | 5 | [`sync`] | applies the sync log to both indexes; the only writer of them |
+//! | 6 | [`search`] | plan, candidates from both sides, merge, load |
+//! | 6 | [`doctor`] | proves that all of it agrees |
+//! | 6 | [`mod@bench`] | measures the vector search |
+//! | 7 | [`engine`] | opens a store and ties the rows together |
+//! | 8 | [`fuzzing`] | what the fuzz targets call |
 
 pub mod bench;
 pub mod body;

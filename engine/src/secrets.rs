@@ -8,6 +8,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `finding.rs` | [`Finding`]: what is found, and what takes its place |
 //! | `tokens.rs` | tokens by their prefixes |
 //! | `private_keys.rs` | private keys in files of text |
 //! | `labels.rs` | the names of secrets |
@@ -19,7 +20,6 @@
 //! | `invisible.rs` | characters that would hide a token |
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -30,6 +30,7 @@ mod cards;
 mod commands;
 #[cfg(test)]
 mod corpus;
+mod finding;
 mod invisible;
 mod labels;
 mod looks;
@@ -39,14 +40,8 @@ mod sentences;
 mod tests;
 mod tokens;
 
-/// Something sensitive in a text. It says what and where, and never holds the value itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What it is, to follow "a" or "an": `AWS access key`, `password`, `card number`, ...
-    pub what: &'static str,
-    /// Where its value is, in bytes.
-    pub range: Range<usize>,
-}
+pub use self::finding::Finding;
+use self::finding::{REDACTED, VALID};
 
 /// What is sensitive in `text`, in its order and without overlaps.
 ///
@@ -107,9 +102,6 @@ fn without(text: &str, found: &[Finding]) -> String {
     redacted + &text[kept..]
 }
 
-/// How what takes a value's place begins.
-const REDACTED: &str = "[redacted";
-
 /// Findings that overlap become one over all of their text, named after the earliest rule, which is the most specific.
 fn merged(mut found: Vec<(usize, Finding)>) -> Vec<Finding> {
     found.sort_by_key(|(rank, finding)| (finding.range.start, *rank));
@@ -163,8 +155,6 @@ impl Words {
 
 /// The patterns of the rules, each made when it is first needed.
 static PATTERNS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
-
-const VALID: &str = "the patterns are constants, and each has a test";
 
 /// The most specific first.
 ///

@@ -2,18 +2,21 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `text.rs` | what is found in a text, and the text without it |
 //! | `json.rs` | what is found in a body, and the body without it |
 
 mod json;
+mod text;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::text::{in_text, redacted};
 use crate::body::Body;
 use crate::error::{Error, Result};
-use crate::secrets::{redact, scan};
+use crate::secrets::redact;
 use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced, Scope};
 
 /// What is done about sensitive data.
@@ -188,14 +191,6 @@ fn labelled(tags: &[String]) -> impl Iterator<Item = (&'static str, Option<&str>
 fn first<'a>(texts: impl IntoIterator<Item = (&'static str, Option<&'a str>)>, body: Option<&Value>) -> Option<Found> {
     let in_texts = texts.into_iter().find_map(|(field, text)| Some(Found { field, what: in_text(text?)? }));
     in_texts.or_else(|| body.and_then(json::find).map(|what| Found { field: "body", what }))
-}
-
-fn in_text(text: &str) -> Option<&'static str> {
-    scan(text).first().map(|finding| finding.what)
-}
-
-fn redacted(text: &str) -> String {
-    redact(text).into_owned()
 }
 
 fn redacted_body(body: Value) -> Result<Value> {

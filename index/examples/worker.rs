@@ -6,7 +6,7 @@
 //! | `{"cmd": "build", "threads": 1}` | `build_cpu_s`, `build_wall_s`, `bytes` |
 //! | `{"cmd": "open"}` | `open_ms`, `rss_kb` |
 //! | `{"cmd": "search", "ef": 40, "k": 10, "nq": 300, "filter": null}` | `cpu_us`, `p50_us`, `p99_us`, `ids` |
-//! | the same with `"recall": 0.98` in the place of `"ef"` | the same |
+//! | the same with `"recall": 0.98` instead of `"ef"` | the same |
 //! | `{"cmd": "quit"}` | none |
 //!
 //! The environment says where the vectors are: `ANN_BASE` and `ANN_QUERY` (raw little-endian f32, row after row), `ANN_DIM`,
@@ -58,7 +58,7 @@ impl Worker {
             Some("build") => build(command["threads"].as_u64().unwrap_or(1) as usize),
             Some("open") => {
                 let start = Instant::now();
-                self.reader = Some(Reader::open(index_directory()?)?);
+                self.reader = Some(Reader::open(index_folder()?)?);
                 let open_ms = start.elapsed().as_secs_f64() * 1e3;
                 Ok(json!({ "open_ms": open_ms, "rss_kb": resident_kb() }))
             }
@@ -71,8 +71,8 @@ impl Worker {
 fn build(threads: usize) -> Result<Value> {
     let dims: usize = env::var("ANN_DIM")?.parse()?;
     let base = env::var("ANN_BASE")?;
-    let directory = index_directory()?;
-    let _ = fs::remove_dir_all(&directory);
+    let folder = index_folder()?;
+    let _ = fs::remove_dir_all(&folder);
     let mut options = IndexOptions::new(dims);
     if let Some(ef) = number("ANN_EF_CONSTRUCTION")? {
         options.ef_construction = ef;
@@ -87,7 +87,7 @@ fn build(threads: usize) -> Result<Value> {
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let (start, cpu) = (Instant::now(), process_cpu_s());
-    let mut writer = Writer::create(&directory, options, b"")?;
+    let mut writer = Writer::create(&folder, options, b"")?;
     let mut first = 0;
     for batch in &mut batches {
         let batch = batch?;
@@ -100,7 +100,7 @@ fn build(threads: usize) -> Result<Value> {
         })?;
     }
     let (build_cpu_s, build_wall_s) = (process_cpu_s() - cpu, start.elapsed().as_secs_f64());
-    let bytes: u64 = fs::read_dir(&directory)?.map(|file| Ok(file?.metadata()?.len())).sum::<Result<_>>()?;
+    let bytes: u64 = fs::read_dir(&folder)?.map(|file| Ok(file?.metadata()?.len())).sum::<Result<_>>()?;
     Ok(json!({ "build_cpu_s": build_cpu_s, "build_wall_s": build_wall_s, "bytes": bytes }))
 }
 
@@ -149,7 +149,7 @@ fn search(reader: &Reader, command: &Value) -> Result<Value> {
     Ok(answer)
 }
 
-fn index_directory() -> Result<PathBuf> {
+fn index_folder() -> Result<PathBuf> {
     Ok(PathBuf::from(env::var("ANN_DIR")?).join("index"))
 }
 

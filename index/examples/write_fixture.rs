@@ -1,4 +1,4 @@
-//! Writes the small index that `tests/suite/compatibility.rs` reads, in the format of today, into a new directory:
+//! Writes the small index that `tests/suite/compatibility.rs` reads, in the format of today, into a new folder:
 //! `cargo run -p memorist-index --example write_fixture -- index/tests/fixtures/format-vN`.
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use memorist_index::{IndexOptions, Writer};
 const DIMS: u64 = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory = std::env::args().nth(1).ok_or("the directory is missing")?;
+    let folder = std::env::args().nth(1).ok_or("the folder is missing")?;
     let vectors: Vec<Vec<f32>> = (0..60u64)
         .map(|row| (0..DIMS).map(|i| ((row * 31 + i * 17 + row * i * 7) % 101) as f32 - 50.0).collect())
         .collect();
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut options = IndexOptions::new(DIMS as usize);
     options.flat_limit = 40;
     options.m = 4;
-    let mut writer = Writer::create(directory, options, b"")?;
+    let mut writer = Writer::create(folder, options, b"")?;
     writer.apply(&rows[..50], &[], b"")?;
     writer.maintain(&|_| ControlFlow::Continue(()))?;
     let deleted: Vec<u64> = (5..60).step_by(10).map(|row| row * 3).collect();

@@ -6,21 +6,18 @@
 
 use rayon::prelude::*;
 
-use crate::Slot;
+use crate::efforts::{Efforts, K, SCAN, TARGETS};
 use crate::filter::Filter;
+use crate::ids::Slot;
 use crate::options::Effort;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::quantize::Row;
 use crate::random::sign;
 use crate::rotate::Rotation;
-use crate::search::{self, Query, Wanted};
+use crate::search::{self, Query, SearchRequest};
 use crate::segment::Segment;
 
-/// The recalls that a walk's effort is measured for.
-pub(crate) const TARGETS: [f32; 8] = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
-/// The neighbours that are sought meanwhile.
-const K: usize = 10;
-/// So many vectors, evenly spread over the slots, are sought.
+/// Questions are made near so many vectors, evenly spread over the slots.
 const SAMPLE: usize = 128;
 /// The least effort that is tried; each next one is the root of 2 times the one before.
 const LEAST_EF: f64 = K as f64;
@@ -29,36 +26,7 @@ const NEIGHBOURS_EF: usize = 100;
 /// So much farther than the tenth neighbour from the vector that answers it is a question. With real questions and
 /// answers in sentence embeddings, the efforts found this way meet the recalls.
 const FARTHER: f32 = 1.1;
-/// By this, divided by the share that may be missed, an effort is at least: where questions near the vectors are easy,
-/// others, as about what the store knows nothing of, are harder, and an effort as small costs little.
-const RESERVE: f64 = 2.0;
-/// Stands for a recall that no walk reaches before a scan is cheaper.
-const SCAN: u32 = u32::MAX;
-
-/// For each of [`TARGETS`], how many candidates a walk has to keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Efforts(pub(crate) [u32; TARGETS.len()]);
-
-impl Efforts {
-    /// Of a segment without a graph.
-    pub(crate) const NONE: Self = Self([0; TARGETS.len()]);
-
-    /// How many candidates a walk has to keep for a recall of the `k` nearest; more than there are vectors where a scan
-    /// is better.
-    pub(crate) fn ef(&self, recall: f32, k: usize) -> usize {
-        let target = TARGETS.iter().position(|&target| target >= recall);
-        match target.map(|target| (TARGETS[target], self.0[target])) {
-            None | Some((_, SCAN)) => usize::MAX,
-            Some((target, ef)) => {
-                let ef = f64::from(ef).max(RESERVE / (1.0 - f64::from(target)));
-                // As was measured on sentence embeddings, for 50 and 100 of them.
-                (ef * (k.max(K) as f64 / K as f64).sqrt()) as usize + k.saturating_sub(K) / 2
-            }
-        }
-    }
-}
-
-/// Asks questions near some vectors of a segment that has a graph, with more and more effort.
+/// Searches near some vectors of a segment that has a graph, with more and more effort.
 ///
 /// # Errors
 /// When it is stopped.
@@ -69,7 +37,7 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
     let work = Work::new(Stage::Measuring, sample, on_progress);
     let rotation = Rotation::new(segment.file.header.shape.dims as usize);
     let slots = (0..sample).into_par_iter().map(|at| (at as u64 * count as u64 / sample as u64) as Slot);
-    let asked = |slot| {
+    let with_answer = |slot| {
         if work.is_cancelled() {
             return None;
         }
@@ -80,7 +48,7 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
         let worst = scores.iter().copied().fold(f32::INFINITY, f32::min);
         Some(Question { query, worst, wanted: scores.len(), found: 0 })
     };
-    let mut questions: Vec<Question> = slots.filter_map(asked).collect();
+    let mut questions: Vec<Question> = slots.filter_map(with_answer).collect();
     let wanted: usize = questions.iter().map(|question| question.wanted).sum();
     let mut efforts = Efforts([SCAN; TARGETS.len()]);
     // The effort before, and the share that it missed.
@@ -91,7 +59,7 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
         if next == TARGETS.len() || work.is_cancelled() || !search::is_walk_cheaper(ef as u64, count as u64) {
             break;
         }
-        questions.par_iter_mut().for_each(|question| question.ask(segment, ef as usize));
+        questions.par_iter_mut().for_each(|question| question.search(segment, ef as usize));
         let found: usize = questions.iter().map(|question| question.found).sum();
         // As if half a neighbour more were missing, so that there is a logarithm.
         let missed = (wanted.saturating_sub(found) as f64 + 0.5) / (wanted as f64 + 0.5);
@@ -120,13 +88,13 @@ struct Question {
     /// The score of the last of the true neighbours.
     worst: f32,
     wanted: usize,
-    /// How many of them were found when it was asked last.
+    /// How many of them the last search found.
     found: usize,
 }
 
 impl Question {
-    /// Asks it with more effort than before, unless all was found with less.
-    fn ask(&mut self, segment: &Segment, ef: usize) {
+    /// Searches with more effort than before, unless all was found with less.
+    fn search(&mut self, segment: &Segment, ef: usize) {
         if self.found < self.wanted {
             let scores = scores(segment, &self.query, Effort::Ef(ef));
             self.found = scores.into_iter().filter(|&score| score >= self.worst).count();
@@ -138,7 +106,11 @@ impl Question {
 fn scores(segment: &Segment, query: &Query, effort: Effort) -> Vec<f32> {
     let mut found = Vec::new();
     let total = segment.live() as u64;
-    search::search(segment, &Wanted { query, k: K, effort, filter: Filter::All, filter_len: 0, total }, &mut found);
+    search::search(
+        segment,
+        &SearchRequest { query, k: K, effort, filter: Filter::All, filter_len: 0, total },
+        &mut found,
+    );
     found.into_iter().map(|(_, score)| score).collect()
 }
 
@@ -168,18 +140,6 @@ mod tests {
     use crate::{IndexOptions, SearchParams, Snapshot, Writer};
 
     #[test]
-    fn the_next_target_that_is_high_enough_decides() {
-        let efforts = Efforts([20, 30, 50, 60, 70, 80, 900, SCAN]);
-        assert_eq!(efforts.ef(0.5, 10), 20);
-        assert_eq!(efforts.ef(0.9, 10), 30);
-        assert_eq!(efforts.ef(0.91, 3), 50);
-        assert_eq!(efforts.ef(0.91, 40), 115);
-        assert_eq!(efforts.ef(0.99, 10), 200, "the reserve");
-        assert_eq!([efforts.ef(0.999, 10), efforts.ef(1.0, 10)], [usize::MAX; 2]);
-        assert_eq!(efforts.ef(f32::NAN, 10), usize::MAX);
-    }
-
-    #[test]
     fn an_effort_lies_between_its_neighbours() {
         let halfway = between((10.0, 0.4), (20.0, 0.1), 0.2);
         assert!((halfway - 10.0 * 2f64.sqrt()).abs() < 1e-9, "{halfway}");
@@ -188,21 +148,21 @@ mod tests {
     }
 
     fn merged(shape: Shape, count: usize, dims: usize) -> (tempfile::TempDir, Arc<Snapshot>) {
-        let directory = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let mut options = IndexOptions::new(dims);
         options.ef_construction = 100;
-        let mut writer = Writer::create(directory.path(), options, b"").unwrap();
+        let mut writer = Writer::create(folder.path(), options, b"").unwrap();
         let vectors: Vec<Vec<f32>> = bench_data::vectors::vectors(shape, 3, count, dims).collect();
         let rows: Vec<(u64, &[f32])> = (0..).zip(vectors.iter().map(Vec::as_slice)).collect();
         writer.apply(&rows, &[], b"").unwrap();
         writer.maintain(&|_| ControlFlow::Continue(())).unwrap();
-        (directory, writer.snapshot())
+        (folder, writer.snapshot())
     }
 
     #[test]
     fn the_efforts_of_a_graph_find_what_they_say() {
         const DIMS: usize = 96;
-        let (_directory, snapshot) = merged(Shape::Realistic, 6_000, DIMS);
+        let (_folder, snapshot) = merged(Shape::Realistic, 6_000, DIMS);
         let Efforts(efforts) = snapshot.segments[0].efforts;
         assert!(efforts.is_sorted() && efforts[0] >= 10, "{efforts:?}");
         let queries: Vec<Vec<f32>> = bench_data::vectors::queries_for(Shape::Realistic, 3, 6_000, DIMS, 300).collect();

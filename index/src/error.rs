@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Key;
+use crate::ids::Key;
 use crate::sys::publish;
 
-/// Why an index directory cannot be opened.
+/// Why an index folder cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -18,7 +18,7 @@ pub enum OpenError {
     },
 
     /// The file is something else.
-    #[error("{} is not a file of a vector index: remove the directory and rebuild the index from the records", path.display())]
+    #[error("{} is not a file of a vector index: remove the folder and rebuild the index from the records", path.display())]
     NotAnIndex {
         /// The file.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum OpenError {
     /// The file was written by another version of this program.
     #[error(
         "{} has format version {found}, this program reads version {supported}: use the program that wrote it, or remove \
-         the directory and rebuild the index from the records", path.display()
+         the folder and rebuild the index from the records", path.display()
     )]
     Version {
         /// The file.
@@ -39,7 +39,7 @@ pub enum OpenError {
     },
 
     /// The file is not what was written.
-    #[error("{} is damaged ({why}): remove the directory and rebuild the index from the records", path.display())]
+    #[error("{} is damaged ({why}): remove the folder and rebuild the index from the records", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -120,7 +120,7 @@ pub enum VectorError {
 #[non_exhaustive]
 pub enum WriteError {
     /// There is an index already.
-    #[error("there is a vector index at {} already: open it, or remove the directory first", path.display())]
+    #[error("there is a vector index at {} already: open it, or remove the folder first", path.display())]
     Exists {
         /// Its manifest.
         path: PathBuf,
@@ -153,7 +153,7 @@ pub enum WriteError {
         found: usize,
     },
 
-    /// The caller's progress function asked to stop.
+    /// The caller's progress function stopped it.
     #[error("the merge was stopped on request; nothing is lost, and the next one starts again")]
     Cancelled,
 
@@ -164,7 +164,7 @@ pub enum WriteError {
     /// The disk did not confirm that it keeps what was written, and need not say so a second time.
     #[error("cannot make {} durable: {source}", path.display())]
     Unsynced {
-        /// The file or directory.
+        /// The file or folder.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
@@ -172,7 +172,7 @@ pub enum WriteError {
 
     /// [`Unsynced`](Self::Unsynced) happened to this writer before.
     #[error(
-        "a sync failed, so it is not known what the disk holds: open the index anew, and apply again what was not confirmed"
+        "a sync failed, so it is not known what the disk holds: open the index again, and apply again what was not confirmed"
     )]
     Poisoned,
 
@@ -232,7 +232,7 @@ pub enum SearchError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct Problem {
-    /// The name of the file within the index directory.
+    /// The name of the file within the index folder.
     pub file: String,
     /// What is wrong there.
     pub what: String,

@@ -2,7 +2,7 @@
 
 use roaring::RoaringTreemap;
 
-use crate::Key;
+use crate::ids::Key;
 
 /// Which keys a search may return.
 #[derive(Debug, Clone, Copy)]

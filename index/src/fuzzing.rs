@@ -1,10 +1,10 @@
-//! What fuzzing asks of the readers of files: any bytes are refused in words, or are used without harm.
+//! What the fuzz targets call: any bytes of a file are refused with an error, or are used without harm.
 
 use std::path::Path;
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-use crate::calibrate::{Efforts, TARGETS};
+use crate::efforts::{Efforts, TARGETS};
 use crate::format::layout::{HEADER_LEN, Header};
 use crate::format::manifest::{Manifest, SegmentEntry};
 use crate::format::names;

@@ -1,6 +1,6 @@
 //! A memory-mapped HNSW vector index: vectors and `u64` keys, nothing else.
 //!
-//! An index is a directory of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it;
+//! An index is a folder of immutable segments and a manifest that is replaced atomically. One [`Writer`] changes it;
 //! any number of [`Reader`]s, in any number of processes, follow it. Opening maps the files and reads nothing but their
 //! headers. The measure is the cosine.
 //!
@@ -8,16 +8,35 @@
 //! use memorist_index::{Filter, IndexOptions, Reader, SearchParams, Writer};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let directory = tempfile::tempdir()?;
-//! let mut writer = Writer::create(directory.path(), IndexOptions::new(2), b"applied 0")?;
+//! let folder = tempfile::tempdir()?;
+//! let mut writer = Writer::create(folder.path(), IndexOptions::new(2), b"applied 0")?;
 //! writer.apply(&[(7, &[1.0, 0.0]), (8, &[0.6, 0.8])], &[], b"applied 2")?;
 //!
-//! let reader = Reader::open(directory.path())?;
+//! let reader = Reader::open(folder.path())?;
 //! let hits = reader.snapshot().search(&[0.0, 3.0], &SearchParams::new(1), Filter::All)?;
 //! assert_eq!((hits[0].key, reader.snapshot().payload()), (8, &b"applied 2"[..]));
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Rows
+//!
+//! A file imports only from the rows above its own, and files in one row do not import each other (`.ci/circles`).
+//!
+//! | row | module | job |
+//! |---|---|---|
+//! | 0 | `ids`, `bounds`, `efforts`, `progress`, `best`, `random`, `sys` | keys and slots, limits, measured efforts, progress, the best few, hashes, files and mappings |
+//! | 1 | `error`, `filter` | what can go wrong; which keys a search may return |
+//! | 2 | `format`, `options` | the bytes of the files; the settings |
+//! | 3 | [`simd`] | dot products and estimates |
+//! | 4 | `quantize` | vectors in codes of 16 bits |
+//! | 5 | `rotate`, `graph` | what is done to a vector before it is coded; the HNSW graph |
+//! | 6 | `segment` | one segment: its mapped file, how it is written, its tombstones |
+//! | 7 | `search`, `verify` | the search of a segment; the check of all segments |
+//! | 8 | `calibrate`, `snapshot` | measures the effort of a new graph; one unchanging view of an index |
+//! | 9 | `merge`, `reader` | merges segments; follows an index |
+//! | 10 | `writer` | changes an index |
+//! | 11 | [`fuzzing`] | what the fuzz targets call |
 //!
 //! # The main path
 //!
@@ -32,13 +51,16 @@
 //! | everything is checked | `verify.rs` |
 
 mod best;
+mod bounds;
 mod calibrate;
+mod efforts;
 mod error;
 mod filter;
 mod format;
 #[doc(hidden)]
 pub mod fuzzing;
 mod graph;
+mod ids;
 mod merge;
 mod options;
 mod progress;
@@ -54,18 +76,16 @@ mod sys;
 mod verify;
 mod writer;
 
+pub use bounds::{MAX_DIMS, MAX_PAYLOAD};
 pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
 pub use filter::Filter;
 pub use format::FORMAT_VERSION;
+#[doc(hidden)]
+pub use graph::edges::estimating;
+pub use ids::Key;
 pub use merge::{Merge, Merged};
-pub use options::{Effort, IndexOptions, MAX_DIMS, MAX_PAYLOAD, SearchParams};
+pub use options::{Effort, IndexOptions, SearchParams};
 pub use progress::{Progress, Stage};
 pub use reader::Reader;
 pub use snapshot::{Hit, Snapshot};
 pub use writer::Writer;
-
-/// What the caller names a vector by.
-pub type Key = u64;
-
-/// The position of a vector within its segment.
-pub(crate) type Slot = u32;

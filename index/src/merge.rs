@@ -7,24 +7,23 @@ use std::path::PathBuf;
 use crate::calibrate::calibrate;
 use crate::error::WriteError;
 use crate::format::names;
-use crate::format::segment_writer::Draft;
 use crate::graph::build;
 use crate::graph::carry::Carried;
 use crate::graph::nodes::Graph;
 use crate::graph::vectors::Vectors;
+use crate::ids::{Key, Slot};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, Progress};
 use crate::quantize::Quantized;
 use crate::segment::Segment;
+use crate::segment::write::{Draft, write_segment};
 use crate::sys::publish;
-use crate::writer::write_segment;
-use crate::{Key, Slot};
 
 /// So many flat segments are merged, however small.
 const MOST_FLAT: usize = 8;
 
 /// A graph of which less than one in so many vectors is left, or which has less than that of all vectors, is not taken
-/// over: to build anew costs no more, and finds its way from the many to the few better.
+/// over: to build a new one costs no more, and finds its way from the many to the few better.
 const LEAST_LEFT: usize = 4;
 
 /// The segments that should be merged, if any.
@@ -69,7 +68,7 @@ pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<S
 /// A merge that was planned and can be run.
 #[derive(Debug)]
 pub struct Merge {
-    directory: PathBuf,
+    folder: PathBuf,
     number: u64,
     options: IndexOptions,
     sources: Vec<Segment>,
@@ -84,8 +83,8 @@ pub struct Merged {
 }
 
 impl Merge {
-    pub(crate) fn new(directory: PathBuf, number: u64, options: IndexOptions, sources: Vec<Segment>) -> Self {
-        Self { directory, number, options, sources }
+    pub(crate) fn new(folder: PathBuf, number: u64, options: IndexOptions, sources: Vec<Segment>) -> Self {
+        Self { folder, number, options, sources }
     }
 
     /// How many vectors the merged segment will have.
@@ -100,7 +99,7 @@ impl Merge {
     /// # Errors
     /// When it is stopped, a source is damaged, or the file cannot be written.
     pub fn run(self, progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync)) -> Result<Merged, WriteError> {
-        let Self { directory, number, options, mut sources } = self;
+        let Self { folder, number, options, mut sources } = self;
         // Damage that was merged would get a sound checksum.
         sources.iter().try_for_each(|segment| segment.file.check())?;
         // The one whose graph is worth most comes first, so that its slots are the first of the new segment.
@@ -134,19 +133,19 @@ impl Merge {
             let built = build::build(&vectors, &keys, carried.as_ref(), &options, progress);
             Some(built.map_err(|error| match error {
                 build::Error::Cancelled => WriteError::Cancelled,
-                build::Error::Memory(error) => WriteError::io(&names::segment(&directory, number))(error),
+                build::Error::Memory(error) => WriteError::io(&names::segment(&folder, number))(error),
             })?)
         } else {
             None
         };
         let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref().map(Graph::view) };
-        let mut segment = write_segment(&directory, number, &draft, progress)?;
+        let mut segment = write_segment(&folder, number, &draft, progress)?;
         // Searching the segment brings it into memory: not beside all that it was made of.
         drop((graph, quantized, keys, rows, views));
         sources.iter().for_each(|source| source.file.release());
         if segment.file.header.shape.has_graph() {
             segment.efforts = calibrate(&segment, progress).map_err(|Cancelled| {
-                // Nobody has heard of it, and the next writer would remove it.
+                // No manifest names it, and the next writer would remove it.
                 let _ = publish::remove_if_present(&segment.file.path);
                 WriteError::Cancelled
             })?;

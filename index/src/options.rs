@@ -1,14 +1,7 @@
 //! The settings of an index and of a search, and their bounds.
 
+use crate::bounds::{MAX_DIMS, MAX_M};
 use crate::error::OptionsError;
-
-/// The most dimensions that a vector can have.
-pub const MAX_DIMS: usize = 16_384;
-/// The most bytes that a caller can keep in the manifest.
-pub const MAX_PAYLOAD: usize = 4096;
-
-/// The most that [`IndexOptions::m`] can be.
-pub(crate) const MAX_M: usize = 64;
 
 /// How an index is built. Only `dims` is kept in the files: the others may change from one opening to the next, and
 /// apply to what is built from then on.
@@ -20,7 +13,7 @@ pub struct IndexOptions {
     /// Half of the links that a node can have, which are rounded up to a multiple of 32. 2 to 64. `M` in the HNSW paper
     /// (Malkov and Yashunin, arXiv 1603.09320).
     pub m: usize,
-    /// How many candidates are kept while the links of a new node are sought; more makes a better graph, slower.
+    /// How many candidates are kept while the links of a new node are searched for; more makes a better graph, slower.
     /// 1 to 10,000.
     pub ef_construction: usize,
     /// Decides the order of insertion and the entries. With the same seed and the same instructions of the processor,
@@ -34,7 +27,7 @@ pub struct IndexOptions {
     /// The number of an index's first segment. An index that takes the place of another must begin where that one has
     /// not been: readers know a segment by its number and header. Less than half of what fits.
     pub first_segment: u64,
-    /// A segment is written anew when this share of its vectors is deleted, in percent; at 0 when any is. 0 to 100.
+    /// A segment is rewritten when this share of its vectors is deleted, in percent; at 0 when any is. 0 to 100.
     pub deleted_percent: usize,
 }
 

@@ -27,7 +27,7 @@ pub struct Progress {
     pub total: usize,
 }
 
-/// What the caller hears of the work, and stops it by.
+/// Reports progress to the caller, who may stop the work.
 pub(crate) type OnProgress<'a> = &'a (dyn Fn(Progress) -> ControlFlow<()> + Sync);
 
 /// The caller stopped the work.

@@ -1,18 +1,10 @@
 //! From a caller's vector to what is stored: length 1, rotated, in codes of 16 bits.
 
 use crate::error::VectorError;
-use crate::format::CODE_ALIGNMENT;
+use crate::format::node::code_stride;
 use crate::simd::Kernel;
 
-/// Vectors of fewer dimensions are filled up to so many: their signs alone would say too little of their direction.
-const LEAST_WIDTH: usize = 256;
-
-/// How many numbers a vector is kept in: its dimensions, rounded up so that each row of codes starts on a cache line.
-pub(crate) fn code_stride(dims: usize) -> usize {
-    dims.next_multiple_of(CODE_ALIGNMENT).max(LEAST_WIDTH)
-}
-
-/// Puts `vector`, scaled to length 1, into `out` in the place of what is there. The length is computed in f64, so that
+/// Replaces what is in `out` by `vector`, scaled to length 1. The length is computed in f64, so that
 /// neither the largest nor the smallest floats overflow.
 pub(crate) fn normalise(vector: &[f32], dims: usize, out: &mut Vec<f32>) -> Result<(), VectorError> {
     if vector.len() != dims {
@@ -114,7 +106,7 @@ pub(crate) fn round(x: f32) -> i32 {
 }
 
 impl Row<'_> {
-    /// The numbers that the codes stand for, in the place of what is in `numbers`.
+    /// The numbers that the codes stand for, which replace what is in `numbers`.
     pub(crate) fn decode_into(self, numbers: &mut Vec<f32>) {
         numbers.resize(self.coarse.len(), 0.0);
         let step = self.scale / 256.0;

@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 10;
 /// open.
 #[derive(Debug)]
 pub struct Reader {
-    directory: PathBuf,
+    folder: PathBuf,
     current: RwLock<Arc<Snapshot>>,
     stamp: Mutex<Stamp>,
 }
@@ -27,10 +27,10 @@ impl Reader {
     ///
     /// # Errors
     /// When there is no index, or it has another version, is damaged where it was looked at, or cannot be read.
-    pub fn open(directory: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let directory = directory.as_ref().to_owned();
-        let (snapshot, stamp) = open_snapshot(&directory, None)?;
-        Ok(Self { directory, current: RwLock::new(Arc::new(snapshot)), stamp: Mutex::new(stamp) })
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let folder = folder.as_ref().to_owned();
+        let (snapshot, stamp) = open_snapshot(&folder, None)?;
+        Ok(Self { folder, current: RwLock::new(Arc::new(snapshot)), stamp: Mutex::new(stamp) })
     }
 
     /// The view that was read last.
@@ -45,11 +45,11 @@ impl Reader {
     /// As [`open`](Self::open). The older view then stays.
     pub fn refresh(&self) -> Result<bool, OpenError> {
         let mut stamp = self.stamp.lock();
-        if Stamp::read(&self.directory)? == *stamp {
+        if Stamp::read(&self.folder)? == *stamp {
             return Ok(false);
         }
         let older = self.snapshot();
-        let (snapshot, newer) = open_snapshot(&self.directory, Some(&older))?;
+        let (snapshot, newer) = open_snapshot(&self.folder, Some(&older))?;
         *self.current.write() = Arc::new(snapshot);
         *stamp = newer;
         Ok(true)
@@ -57,16 +57,16 @@ impl Reader {
 }
 
 /// Opens what is published now.
-pub(crate) fn open_snapshot(directory: &Path, older: Option<&Snapshot>) -> Result<(Snapshot, Stamp), OpenError> {
+pub(crate) fn open_snapshot(folder: &Path, older: Option<&Snapshot>) -> Result<(Snapshot, Stamp), OpenError> {
     let mut attempt = 1;
     loop {
-        let (manifest, stamp) = Manifest::read(directory)?;
-        match Snapshot::open(directory, manifest, older) {
+        let (manifest, stamp) = Manifest::read(folder)?;
+        match Snapshot::open(folder, manifest, older) {
             Ok(snapshot) => return Ok((snapshot, stamp)),
-            Err(error) if error.is_absence() && attempt < ATTEMPTS && Stamp::read(directory)? != stamp => attempt += 1,
+            Err(error) if error.is_absence() && attempt < ATTEMPTS && Stamp::read(folder)? != stamp => attempt += 1,
             Err(error) if error.is_absence() => {
                 let why = format!("the manifest names a segment that cannot be opened: {error}");
-                return Err(OpenError::damaged(&crate::format::names::manifest(directory), why));
+                return Err(OpenError::damaged(&crate::format::names::manifest(folder), why));
             }
             Err(error) => return Err(error),
         }

@@ -1,10 +1,11 @@
-//! A rotation that spreads every vector evenly over its numbers, so that their signs tell of its direction as much as
-//! they can (RaBitQ, Gao and Long, arXiv 2405.12497, with a Hadamard transform in the place of a random matrix, as in
+//! A rotation that spreads every vector evenly over its numbers, so that their signs say as much of its direction as
+//! they can (RaBitQ, Gao and Long, arXiv 2405.12497, with a Hadamard transform instead of a random matrix, as in
 //! Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). Part of the format: codes are those of
 //! rotated vectors.
 
 use crate::error::VectorError;
-use crate::quantize::{code_stride, normalise};
+use crate::format::node::code_stride;
+use crate::quantize::normalise;
 use crate::random::sign;
 use crate::simd::Kernel;
 
@@ -42,7 +43,7 @@ impl Rotation {
         self.dims
     }
 
-    /// A caller's vector, scaled to length 1 and rotated, in the place of what is in `unit`.
+    /// A caller's vector, scaled to length 1 and rotated, replaces what is in `unit`.
     ///
     /// # Errors
     /// When it has other dimensions, is zero, or has a NaN or an infinity in it.

@@ -2,17 +2,18 @@
 
 use crate::best::Best;
 use crate::filter::Filter;
-use crate::format::view::SegmentView;
 use crate::graph::GraphView;
 use crate::graph::codes::QueryCodes;
-use crate::graph::edges::EdgeQuery;
 use crate::graph::ranked::Ranked;
 use crate::graph::scratch::Scratch;
-use crate::graph::walk::{Asked, walk};
+use crate::graph::walk::{WalkParams, walk};
+use crate::ids::{Key, Slot};
 use crate::options::Effort;
 use crate::quantize::{Quantized, Row};
 use crate::segment::Segment;
-use crate::{Key, Slot, simd};
+use crate::segment::view::SegmentView;
+use crate::simd;
+use crate::simd::query::EdgeQuery;
 
 /// To look at a node, its edges included, takes a walk as long as so many rows of codes take a scan (measured).
 const ROWS_PER_NODE: u64 = 7;
@@ -34,7 +35,7 @@ pub(crate) fn is_walk_cheaper(effort: u64, allowed: u64) -> bool {
     effort.saturating_mul(ROWS_PER_NODE) < allowed
 }
 
-/// A vector that is sought, as each part of a search wants it.
+/// A query vector, in the forms that the parts of a search take.
 pub(crate) struct Query {
     vector: Vec<f32>,
     codes: Quantized,
@@ -56,8 +57,8 @@ impl Query {
     }
 }
 
-/// What is sought, and how many of how good results.
-pub(crate) struct Wanted<'a> {
+/// The query, and how many results of what quality to return.
+pub(crate) struct SearchRequest<'a> {
     pub(crate) query: &'a Query,
     pub(crate) k: usize,
     pub(crate) effort: Effort,
@@ -69,20 +70,20 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The `k` best of a segment with their scores, in no order. All that are allowed, where there are no more than `k`.
-pub(crate) fn search(segment: &Segment, wanted: &Wanted<'_>, found: &mut Vec<(Key, f32)>) {
+pub(crate) fn search(segment: &Segment, request: &SearchRequest<'_>, found: &mut Vec<(Key, f32)>) {
     let view = segment.file.view();
-    let search = SegmentSearch { segment, view, wanted, codes: wanted.query.codes() };
+    let search = SegmentSearch { segment, view, request, codes: request.query.codes() };
     let candidates = match view.graph.and_then(|graph| Scratch::with(|scratch| search.walk(&graph, scratch))) {
         Some(walked) => walked,
-        None if wanted.effort == Effort::Exact => search.allowed_slots(),
+        None if request.effort == Effort::Exact => search.allowed_slots(),
         None => search.scan(),
     };
-    let mut best = Best::new(wanted.k);
+    let mut best = Best::new(request.k);
     each_ahead(
         &candidates,
         |slot| view.vectors.prefetch(slot),
         |slot| {
-            let score = view.vectors.cosine(&wanted.query.vector, slot);
+            let score = view.vectors.cosine(&request.query.vector, slot);
             // In a damaged file it can be no number, which would be the best of all.
             if let Some(&key) = view.keys.get(slot as usize).filter(|_| score.is_finite()) {
                 best.push(Scored { score, key });
@@ -104,7 +105,7 @@ fn each_ahead(slots: &[Slot], prefetch: impl Fn(Slot), mut look: impl FnMut(Slot
 struct SegmentSearch<'a> {
     segment: &'a Segment,
     view: SegmentView<'a>,
-    wanted: &'a Wanted<'a>,
+    request: &'a SearchRequest<'a>,
     codes: QueryCodes<'a>,
 }
 
@@ -112,19 +113,19 @@ impl SegmentSearch<'_> {
     /// At most so many of the segment's vectors can be results.
     fn most_allowed(&self) -> u64 {
         let live = self.segment.live() as u64;
-        match self.wanted.filter {
-            Filter::Only(_) => live.min(self.wanted.filter_len),
+        match self.request.filter {
+            Filter::Only(_) => live.min(self.request.filter_len),
             Filter::All | Filter::Except(_) => live,
         }
     }
 
     /// About how many of the segment's vectors can be results.
     fn allowed(&self) -> u64 {
-        match self.wanted.filter {
+        match self.request.filter {
             // As if the keys named were spread evenly over all segments.
             Filter::Except(_) => {
-                let (live, total) = (self.segment.live() as u64, self.wanted.total.max(1));
-                live - (u128::from(live) * u128::from(self.wanted.filter_len.min(total)) / u128::from(total)) as u64
+                let (live, total) = (self.segment.live() as u64, self.request.total.max(1));
+                live - (u128::from(live) * u128::from(self.request.filter_len.min(total)) / u128::from(total)) as u64
             }
             Filter::All | Filter::Only(_) => self.most_allowed(),
         }
@@ -132,7 +133,7 @@ impl SegmentSearch<'_> {
 
     /// How many slots a walk keeps where all are allowed.
     fn ef(&self) -> u64 {
-        let Wanted { k, effort, .. } = *self.wanted;
+        let SearchRequest { k, effort, .. } = *self.request;
         let ef = match effort {
             Effort::Recall(recall) => self.segment.efforts.ef(recall, k),
             Effort::Ef(ef) => ef,
@@ -145,40 +146,40 @@ impl SegmentSearch<'_> {
     #[inline]
     fn is_allowed(&self, slot: Slot) -> bool {
         !self.segment.tombstones.contains(slot)
-            && match self.wanted.filter {
+            && match self.request.filter {
                 // Its key is in no cache.
                 Filter::All => true,
                 filter => self.view.keys.get(slot as usize).is_some_and(|&key| filter.allows(key)),
             }
     }
 
-    /// Brings into the cache what a filter asks for.
+    /// Brings into the cache the key that a filter looks at.
     #[inline]
     fn prefetch_key(&self, slot: Slot) {
-        if !matches!(self.wanted.filter, Filter::All) {
+        if !matches!(self.request.filter, Filter::All) {
             simd::prefetch(self.view.keys.get(slot as usize..=slot as usize).unwrap_or(&[]));
         }
     }
 
     /// What a walk finds. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Slot>> {
-        let Self { view, wanted, .. } = self;
+        let Self { view, request, .. } = self;
         let (count, allowed) = (view.count() as u64, self.allowed());
         let share = allowed as f64 / count as f64;
-        let ef = ((self.ef() as f64 * share.powf(LESS_EFFORT)).ceil() as u64).max(wanted.k as u64);
+        let ef = ((self.ef() as f64 * share.powf(LESS_EFFORT)).ceil() as u64).max(request.k as u64);
         // The fewer are allowed, the more are kept, so that about as many pass.
         let mut effort = ef.saturating_mul(count) / allowed.clamp(1, count);
-        // Fewer are those that were met on the way: what is allowed then lies elsewhere than round the query.
-        let enough = (ef / 2).max(wanted.k as u64).min(self.most_allowed());
+        // A walk that finds fewer has met them on its way: what is allowed lies in another region than the query.
+        let enough = (ef / 2).max(request.k as u64).min(self.most_allowed());
         while is_walk_cheaper(effort, allowed) {
-            let asked = Asked {
-                vector: &wanted.query.vector,
+            let params = WalkParams {
+                vector: &request.query.vector,
                 codes: self.codes,
-                edges: &wanted.query.edges,
+                edges: &request.query.edges,
                 ef: effort as usize,
                 enough: (ef as f64 * share.powf(GO_THROUGH)).ceil() as usize,
             };
-            walk(graph, &view.vectors, asked, |slot| self.is_allowed(slot), |slot| self.prefetch_key(slot), scratch);
+            walk(graph, &view.vectors, params, |slot| self.is_allowed(slot), |slot| self.prefetch_key(slot), scratch);
             if scratch.seen.len() as u64 >= enough {
                 return Some(self.may_be_best(&scratch.seen));
             }
@@ -209,7 +210,7 @@ impl SegmentSearch<'_> {
     /// Those that can be among the `k` best: coarse codes confuse vectors that are about equally near, so all that are
     /// within the codes' error of the last of the best.
     fn may_be_best(&self, seen: &[Ranked]) -> Vec<Slot> {
-        let mut best = Best::new(self.wanted.k);
+        let mut best = Best::new(self.request.k);
         seen.iter().for_each(|&one| best.push(one));
         let Some(last) = best.least() else { return Vec::new() };
         let codes = &self.view.vectors.codes;
@@ -222,10 +223,10 @@ impl SegmentSearch<'_> {
 
     /// All slots that can be results.
     fn allowed_slots(&self) -> Vec<Slot> {
-        let Self { view, wanted, segment, .. } = self;
+        let Self { view, request, segment, .. } = self;
         let live = |slot: &Slot| !segment.tombstones.contains(*slot);
-        match wanted.filter {
-            Filter::Only(keys) if wanted.filter_len < view.count() as u64 => {
+        match request.filter {
+            Filter::Only(keys) if request.filter_len < view.count() as u64 => {
                 let sorted = SortedKeys::new(view.sorted_keys);
                 let positions = keys.iter().filter_map(|key| sorted.position(key));
                 positions.filter_map(|position| view.slot_at(position)).filter(live).collect()

@@ -7,12 +7,13 @@ use crate::best::Best;
 use crate::error::{OpenError, Problem, SearchError, VectorError};
 use crate::filter::Filter;
 use crate::format::manifest::Manifest;
+use crate::ids::Key;
 use crate::options::SearchParams;
 use crate::quantize::Row;
 use crate::rotate::Rotation;
-use crate::search::{self, Query, Scored, Wanted};
+use crate::search::{self, Query, Scored, SearchRequest};
 use crate::segment::{Segment, SegmentFile, Tombstones};
-use crate::{Key, verify};
+use crate::verify;
 
 /// One result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +39,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Maps the segments of a manifest, or takes them over from an older snapshot.
-    pub(crate) fn open(directory: &Path, manifest: Manifest, older: Option<&Self>) -> Result<Self, OpenError> {
+    pub(crate) fn open(folder: &Path, manifest: Manifest, older: Option<&Self>) -> Result<Self, OpenError> {
         let Manifest { dims, generation, next_segment, payload, segments } = manifest;
         let segments = segments.into_iter().map(|entry| {
             let known = older
@@ -50,12 +51,12 @@ impl Snapshot {
             }
             let file = match known {
                 Some(known) => Arc::clone(&known.file),
-                None => Arc::new(SegmentFile::open(directory, &entry, dims)?),
+                None => Arc::new(SegmentFile::open(folder, &entry, dims)?),
             };
             Ok(Segment { file, efforts: entry.efforts, tombstones: Arc::new(Tombstones::new(entry.tombstones)) })
         });
         let segments = segments.collect::<Result<_, OpenError>>()?;
-        // The directory may have got an index of other vectors.
+        // The folder may have got an index of other vectors.
         let rotation = older.map(|older| &older.rotation).filter(|rotation| rotation.dims() == dims);
         let rotation = rotation.map_or_else(|| Arc::new(Rotation::new(dims)), Arc::clone);
         Ok(Self { dims, generation, next_segment, payload, segments, rotation })
@@ -75,10 +76,11 @@ impl Snapshot {
         // More than there are cannot be found; so no memory is set aside for more.
         let total = self.len();
         let k = params.k.min(total);
-        let wanted = Wanted { query: &query, k, effort: params.effort, filter, filter_len, total: total as u64 };
+        let request =
+            SearchRequest { query: &query, k, effort: params.effort, filter, filter_len, total: total as u64 };
         let mut found = Vec::new();
         if k > 0 {
-            self.segments.iter().for_each(|segment| search::search(segment, &wanted, &mut found));
+            self.segments.iter().for_each(|segment| search::search(segment, &request, &mut found));
         }
         let mut best = Best::new(k);
         found.into_iter().for_each(|(key, score)| best.push(Scored { score, key }));
@@ -175,7 +177,7 @@ impl Snapshot {
     /// Checks all that can be checked, reading every byte: checksums, keys, links, that every node can be reached,
     /// codes, tombstones. Returns what is wrong; nothing, for a sound index.
     pub fn verify(&self) -> Vec<Problem> {
-        verify::verify(self)
+        verify::verify(&self.segments)
     }
 
     fn unit(&self, query: &[f32]) -> Result<Vec<f32>, VectorError> {

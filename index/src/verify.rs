@@ -7,23 +7,23 @@ use rayon::prelude::*;
 
 use crate::error::Problem;
 use crate::format::layout::Section;
-use crate::format::view::{SegmentView, row_links};
+use crate::format::node::row_links;
 use crate::format::{NO_SLOT, names};
 use crate::graph::edges::Encoder;
 use crate::graph::vectors::Vectors;
 use crate::graph::{GraphView, connect};
+use crate::ids::{Key, Slot};
 use crate::quantize::Row;
 use crate::segment::Segment;
-use crate::snapshot::Snapshot;
-use crate::{Key, Slot};
+use crate::segment::view::SegmentView;
 
 /// So far from 1 the squared length of a vector may be: what scaling in f32 leaves, for the most dimensions.
 const LENGTH_TOLERANCE: f64 = 1e-4;
 
-pub(crate) fn verify(snapshot: &Snapshot) -> Vec<Problem> {
+pub(crate) fn verify(segments: &[Segment]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut live = HashSet::new();
-    for segment in &snapshot.segments {
+    for segment in segments {
         let file = names::segment_name(segment.file.number);
         let mut report = |what: String| problems.push(Problem { file: file.clone(), what });
         let view = segment.file.view();

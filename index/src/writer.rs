@@ -9,30 +9,30 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use crate::calibrate::Efforts;
+use crate::bounds::MAX_PAYLOAD;
 use crate::error::{OpenError, WriteError};
 use crate::format::manifest::Manifest;
-use crate::format::segment_writer::{self, Draft};
 use crate::format::{MAX_COUNT, names};
 use crate::graph::vectors::Vectors;
+use crate::ids::Key;
 use crate::merge::{self, Merge, Merged};
-use crate::options::{IndexOptions, MAX_PAYLOAD};
-use crate::progress::OnProgress;
+use crate::options::IndexOptions;
+use crate::progress::Progress;
 use crate::quantize::Quantized;
 use crate::reader::open_snapshot;
 use crate::rotate::Rotation;
-use crate::segment::{Segment, SegmentFile, Tombstones};
+use crate::segment::write::{Draft, write_segment};
+use crate::segment::{Segment, Tombstones};
 use crate::snapshot::Snapshot;
 use crate::sys::publish;
-use crate::{Key, Progress};
 
-/// Changes an index. The caller sees to it that there is one writer of a directory at a time, in all processes.
+/// Changes an index. The caller sees to it that there is one writer of a folder at a time, in all processes.
 ///
 /// After an error the index is as before, on the disk and for this writer; but after a sync that failed the writer
-/// refuses everything, and is to be opened anew.
+/// refuses everything, and has to be opened again.
 #[derive(Debug)]
 pub struct Writer {
-    directory: PathBuf,
+    folder: PathBuf,
     options: IndexOptions,
     current: Arc<Snapshot>,
     /// Whether a sync has failed.
@@ -40,20 +40,20 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes an empty index in a directory, which is made too where it is absent.
+    /// Makes an empty index in a folder, which is made too where it is absent.
     ///
     /// # Errors
-    /// When there is an index already, an option is out of bounds, or the directory cannot be written.
-    pub fn create(directory: impl AsRef<Path>, options: IndexOptions, payload: &[u8]) -> Result<Self, WriteError> {
+    /// When there is an index already, an option is out of bounds, or the folder cannot be written.
+    pub fn create(folder: impl AsRef<Path>, options: IndexOptions, payload: &[u8]) -> Result<Self, WriteError> {
         options.check()?;
         check_payload(payload)?;
-        let directory = directory.as_ref().to_owned();
-        fs::create_dir_all(&directory).map_err(WriteError::io(&directory))?;
-        let path = names::manifest(&directory);
+        let folder = folder.as_ref().to_owned();
+        fs::create_dir_all(&folder).map_err(WriteError::io(&folder))?;
+        let path = names::manifest(&folder);
         if path.try_exists().map_err(WriteError::io(&path))? {
             return Err(WriteError::Exists { path });
         }
-        remove_leftovers(&directory, &[]).map_err(WriteError::io(&directory))?;
+        remove_leftovers(&folder, &[]).map_err(WriteError::io(&folder))?;
         let snapshot = Snapshot {
             dims: options.dims,
             generation: 1,
@@ -62,25 +62,25 @@ impl Writer {
             segments: Vec::new(),
             rotation: Arc::new(Rotation::new(options.dims)),
         };
-        publish_manifest(&directory, &snapshot)?;
-        Ok(Self { directory, options, current: Arc::new(snapshot), is_poisoned: false })
+        publish_manifest(&folder, &snapshot)?;
+        Ok(Self { folder, options, current: Arc::new(snapshot), is_poisoned: false })
     }
 
-    /// Opens an index to change it. What a crash has left in the directory is removed.
+    /// Opens an index to change it. What a crash has left in the folder is removed.
     ///
     /// # Errors
     /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
     /// index's.
-    pub fn open(directory: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
+    pub fn open(folder: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
         options.check()?;
-        let directory = directory.as_ref().to_owned();
-        let (snapshot, _) = open_snapshot(&directory, None)?;
+        let folder = folder.as_ref().to_owned();
+        let (snapshot, _) = open_snapshot(&folder, None)?;
         if snapshot.dims != options.dims {
             let (expected, found) = (options.dims, snapshot.dims);
-            return Err(OpenError::Dimensions { path: names::manifest(&directory), expected, found });
+            return Err(OpenError::Dimensions { path: names::manifest(&folder), expected, found });
         }
-        remove_leftovers(&directory, &snapshot.segments).map_err(OpenError::io(&directory))?;
-        Ok(Self { directory, options, current: Arc::new(snapshot), is_poisoned: false })
+        remove_leftovers(&folder, &snapshot.segments).map_err(OpenError::io(&folder))?;
+        Ok(Self { folder, options, current: Arc::new(snapshot), is_poisoned: false })
     }
 
     /// The view of what was published last.
@@ -88,7 +88,7 @@ impl Writer {
         Arc::clone(&self.current)
     }
 
-    /// Removes the vectors of `deletes`, then puts in those of `upserts`, in the place of what their keys had before,
+    /// Removes the vectors of `deletes`, then puts in those of `upserts`, replacing what their keys had before,
     /// and publishes the result together with `payload`: after a crash all of it is there or none. Applying the same
     /// again changes nothing but the generation. Of a key that comes twice in `upserts` the last vector counts.
     ///
@@ -103,7 +103,7 @@ impl Writer {
 
     fn apply_batch(&mut self, upserts: &[(Key, &[f32])], deletes: &[Key], payload: &[u8]) -> Result<(), WriteError> {
         check_payload(payload)?;
-        let (keys, vectors) = self.wanted_upserts(upserts)?;
+        let (keys, vectors) = self.checked_upserts(upserts)?;
         // What is there already stays, unless it is deleted and not put in again.
         let is_there = |row: usize| self.current.with_row(keys[row], |there| there == vectors.row(row));
         let fresh: Vec<usize> = (0..keys.len()).filter(|&row| is_there(row) != Some(true)).collect();
@@ -118,7 +118,7 @@ impl Writer {
             .current
             .segments
             .iter()
-            .map(|segment| bury(segment, &gone))
+            .map(|segment| add_tombstones(segment, &gone))
             .filter(|segment| segment.live() > 0)
             .collect();
         if !fresh.is_empty() {
@@ -128,7 +128,7 @@ impl Writer {
             let dims = self.options.dims;
             let vectors = Vectors::of(&fresh_vectors, dims);
             let draft = Draft { dims, keys: &fresh_keys, vectors, graph: None };
-            segments.push(write_segment(&self.directory, number, &draft, &|_| ControlFlow::Continue(()))?);
+            segments.push(write_segment(&self.folder, number, &draft, &|_| ControlFlow::Continue(()))?);
         }
         self.publish(segments, payload.to_vec())
     }
@@ -165,10 +165,10 @@ impl Writer {
     pub fn begin_merge(&mut self) -> Option<Merge> {
         let sources = merge::plan(&self.current.segments, &self.options)?;
         let number = self.take_number();
-        Some(Merge::new(self.directory.clone(), number, self.options.clone(), sources))
+        Some(Merge::new(self.folder.clone(), number, self.options.clone(), sources))
     }
 
-    /// Puts a merged segment in the place of its sources and publishes that. What was deleted or replaced since
+    /// Replaces the sources of a merge by the merged segment and publishes that. What was deleted or replaced since
     /// [`begin_merge`](Self::begin_merge) stays so.
     ///
     /// # Errors
@@ -189,15 +189,15 @@ impl Writer {
         let mut segments: Vec<Segment> = self.current.segments.clone();
         let position = segments.iter().position(is_source).unwrap_or(segments.len());
         segments.retain(|segment| !is_source(segment));
-        let merged = segment.map(|segment| bury(&segment, &gone)).filter(|segment| segment.live() > 0);
+        let merged = segment.map(|segment| add_tombstones(&segment, &gone)).filter(|segment| segment.live() > 0);
         if let Some(merged) = merged {
             segments.insert(position.min(segments.len()), merged);
         }
         self.unless_poisoned(|writer| writer.publish(segments, writer.current.payload.clone()))
     }
 
-    /// The rows to be put in: their keys, each once, and their vectors.
-    fn wanted_upserts(&self, upserts: &[(Key, &[f32])]) -> Result<(Vec<Key>, Quantized), WriteError> {
+    /// The rows to be put in, checked and coded: their keys, each once, and their vectors.
+    fn checked_upserts(&self, upserts: &[(Key, &[f32])]) -> Result<(Vec<Key>, Quantized), WriteError> {
         if upserts.len() > MAX_COUNT {
             return Err(WriteError::TooMany { found: upserts.len() });
         }
@@ -229,7 +229,7 @@ impl Writer {
         let (dims, generation) = (self.options.dims, self.current.generation + 1);
         let rotation = self.current.rotation.clone();
         let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments, rotation };
-        publish_manifest(&self.directory, &next)?;
+        publish_manifest(&self.folder, &next)?;
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {
             let is_kept = self.current.segments.iter().any(|kept| kept.file.number == old.file.number);
@@ -242,32 +242,8 @@ impl Writer {
     }
 }
 
-/// Writes a segment and maps it.
-pub(crate) fn write_segment(
-    directory: &Path,
-    number: u64,
-    draft: &Draft<'_>,
-    on_progress: OnProgress<'_>,
-) -> Result<Segment, WriteError> {
-    let path = names::segment(directory, number);
-    let written = segment_writer::write(&path, draft, on_progress).map_err(|error| match error {
-        publish::Error::Write(error) if error.kind() == io::ErrorKind::Interrupted => WriteError::Cancelled,
-        error => WriteError::publishing(&path)(error),
-    })?;
-    let entry = crate::format::manifest::SegmentEntry {
-        number,
-        file_len: written.file_len,
-        count: draft.keys.len() as u32,
-        header_checksum: written.header_checksum,
-        efforts: Efforts::NONE,
-        tombstones: RoaringBitmap::new(),
-    };
-    let file = Arc::new(SegmentFile::open(directory, &entry, draft.dims)?);
-    Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
-}
-
-/// The segment with these keys among its tombstones.
-fn bury(segment: &Segment, keys: &[Key]) -> Segment {
+/// The segment with these keys added to its tombstones.
+fn add_tombstones(segment: &Segment, keys: &[Key]) -> Segment {
     let view = segment.file.view();
     let slots: RoaringBitmap = keys.iter().filter_map(|&key| segment.live_slot(&view, key)).collect();
     if slots.is_empty() {
@@ -277,7 +253,7 @@ fn bury(segment: &Segment, keys: &[Key]) -> Segment {
     Segment { file: Arc::clone(&segment.file), efforts: segment.efforts, tombstones }
 }
 
-fn publish_manifest(directory: &Path, snapshot: &Snapshot) -> Result<(), WriteError> {
+fn publish_manifest(folder: &Path, snapshot: &Snapshot) -> Result<(), WriteError> {
     let manifest = Manifest {
         dims: snapshot.dims,
         generation: snapshot.generation,
@@ -285,7 +261,7 @@ fn publish_manifest(directory: &Path, snapshot: &Snapshot) -> Result<(), WriteEr
         payload: snapshot.payload.clone(),
         segments: snapshot.segments.iter().map(Segment::entry).collect(),
     };
-    let path = names::manifest(directory);
+    let path = names::manifest(folder);
     let bytes = manifest.encode().map_err(WriteError::io(&path))?;
     let published = publish::replace(&path, &bytes);
     published.map_err(WriteError::publishing(&path))
@@ -295,9 +271,9 @@ fn check_payload(payload: &[u8]) -> Result<(), WriteError> {
     if payload.len() > MAX_PAYLOAD { Err(WriteError::Payload { found: payload.len() }) } else { Ok(()) }
 }
 
-/// Removes the files of an index that no manifest speaks of. Files that are not the index's stay.
-fn remove_leftovers(directory: &Path, segments: &[Segment]) -> io::Result<()> {
-    for file in fs::read_dir(directory)? {
+/// Removes the files of an index that no manifest names. Files that are not the index's stay.
+fn remove_leftovers(folder: &Path, segments: &[Segment]) -> io::Result<()> {
+    for file in fs::read_dir(folder)? {
         let file = file?;
         let is_leftover = match file.file_name().to_str().map(names::kind) {
             Some(names::Kind::Segment(number)) => segments.iter().all(|segment| segment.file.number != number),

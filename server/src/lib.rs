@@ -1,17 +1,19 @@
 //! The command line and the MCP server of memorist, over its engine.
 //!
-//! | module | job |
-//! |---|---|
-//! | `args` | what was typed |
-//! | `settings` | what it means, with the environment and `memorist.toml` |
-//! | `project` | the project of a working folder |
-//! | `wire` | parameters and results, by the names of the specification |
-//! | `ops` | one function per tool, over the engine |
-//! | `cli` | the commands for people, one verb a file |
-//! | `mcp` | the same for agents, over stdio and HTTP |
-//! | `output`, `visible`, `whole_file`, `logging`, `exit` | stdout, what is safe to show, files, stderr, and how a command ends |
+//! A module imports only from the rows above its own, and modules of one row never import each other (`.ci/circles`
+//! checks it):
 //!
-//! `cli` and `mcp` never import each other.
+//! | row | module | job |
+//! |---|---|---|
+//! | 0 | `wire` | parameters and results, by the names of the specification |
+//! | 0 | `exit`, `visible`, `project` | how a command ends, what is safe to show, the project of a working folder |
+//! | 1 | `args` | what was typed |
+//! | 1 | `output`, `whole_file`, `logging` | stdout, files, stderr |
+//! | 2 | `ops` | one function per tool, over the engine |
+//! | 3 | `settings` | what was typed, with the environment and `memorist.toml` |
+//! | 4 | `cli` | the commands for people, one verb a file |
+//! | 4 | `mcp` | the same for agents, over stdio and HTTP |
+//! | 5 | [`fuzzing`] | what the fuzz targets call |
 
 mod args;
 mod cli;

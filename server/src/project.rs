@@ -8,8 +8,9 @@ use memorist_engine::types::Scope;
 
 /// That of the folder that this process was started in.
 pub fn of_working_folder() -> Option<String> {
-    let home = BaseDirs::new();
-    of_folder(&env::current_dir().ok()?, home.as_ref().map(BaseDirs::home_dir))
+    // Without links, as the path of the working folder is.
+    let home = BaseDirs::new().and_then(|dirs| fs::canonicalize(dirs.home_dir()).ok());
+    of_folder(&env::current_dir().ok()?, home.as_deref())
 }
 
 /// The name of the git work tree that `folder` lies in; the work trees of one repository have the name of its main one, and

@@ -270,11 +270,11 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_s_example_has_every_key_and_is_read() {
-        let readme = include_str!("../../README.md").lines();
+    fn the_documented_example_has_every_key_and_is_read() {
+        let chapter = include_str!("../../docs/src/settings.md").lines();
         let block =
-            readme.skip_while(|line| !line.starts_with("    store = ")).take_while(|line| !line.starts_with('#'));
-        let text: String = block.map(|line| line.trim_start().to_owned() + "\n").collect();
+            chapter.skip_while(|line| !line.starts_with("store = ")).take_while(|line| !line.starts_with("```"));
+        let text: String = block.map(|line| line.to_owned() + "\n").collect();
         let file = parse(&text).unwrap();
         let unset = format!("{file:?}").matches("None").count();
         assert_eq!(unset, 0, "{file:?}");

@@ -8,33 +8,109 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn readme() -> String {
-    fs::read_to_string(root().join("README.md")).unwrap()
+/// The text of a file of this repository.
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every `path/to/file.ext` in back quotes of the README is a file of this repository.
-#[test]
-fn every_path_in_the_readme_exists() {
-    let readme = readme();
-    let quoted = readme.split('`').skip(1).step_by(2);
-    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let paths: Vec<&str> = quoted
-        .chain(links)
-        .filter(|text| text.contains('/') && !text.contains([' ', '{', '<', '$', '~', ':', '*']))
-        .filter(|text| text.split('/').next().is_some_and(|first| root().join(first).is_dir()))
-        .collect();
-    assert!(paths.len() > 10, "the README names its rooms: {paths:?}");
-    let missing: Vec<_> =
-        paths.iter().filter(|path| !root().join(path.split('#').next().unwrap_or(path)).exists()).collect();
-    assert!(missing.is_empty(), "named in README.md but missing: {missing:?}");
+/// The chapters of the book, and its summary, in `docs/src`.
+fn chapters() -> Vec<String> {
+    let names = fs::read_dir(root().join("docs/src")).unwrap().map(|file| file.unwrap().file_name());
+    let mut names: Vec<String> =
+        names.map(|name| name.into_string().unwrap()).filter(|name| name.ends_with(".md")).collect();
+    names.sort();
+    assert!(names.len() > 10, "the book has chapters: {names:?}");
+    names
 }
+
+/// The documents that are checked, each with its path.
+fn documents() -> Vec<(String, String)> {
+    let pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(str::to_owned);
+    let chapters = chapters().into_iter().map(|name| format!("docs/src/{name}"));
+    pages.into_iter().chain(chapters).map(|path| (path.clone(), read(&path))).collect()
+}
+
+/// What a heading is called in a link: lower case, without signs, with `-` for each space.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Every link to a file leads to one that exists, and every `#anchor` to a heading of it. A chapter links to chapters alone:
+/// other files are not in the book.
+#[test]
+fn every_link_in_the_documents_leads_somewhere() {
+    let mut broken = Vec::new();
+    let mut links = 0;
+    for (path, text) in documents() {
+        let folder = Path::new(&path).parent().unwrap();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://")) {
+            links += 1;
+            let (file, heading) = target.split_once('#').map_or((target, None), |(file, name)| (file, Some(name)));
+            let file = if file.is_empty() { Path::new(&path).to_owned() } else { folder.join(file) };
+            let leaves_the_book = path.starts_with("docs/") && target.starts_with("../");
+            let linked = fs::read_to_string(root().join(&file)).ok().filter(|_| !leaves_the_book);
+            let is_there = |text: &String| {
+                heading.is_none_or(|name| text.lines().any(|line| line.starts_with('#') && anchor(line) == name))
+            };
+            if !linked.as_ref().is_some_and(is_there) {
+                broken.push(format!("{path}: {target}"));
+            }
+        }
+    }
+    assert!(links > 30, "the documents link to one another: {links}");
+    assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
+}
+
+/// A chapter that the summary does not name is not in the book.
+#[test]
+fn every_chapter_is_in_the_summary() {
+    let summary = read("docs/src/SUMMARY.md");
+    let is_missing = |name: &String| name != "SUMMARY.md" && !summary.contains(&format!("({name})"));
+    let missing: Vec<_> = chapters().into_iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "not in docs/src/SUMMARY.md: {missing:?}");
+}
+
+/// Every path in back quotes is a file or a folder of this repository: what ends as one does, and what begins with one of
+/// its folders.
+#[test]
+fn every_path_in_the_documents_exists() {
+    let mut missing = Vec::new();
+    let mut paths = 0;
+    for (document, text) in documents() {
+        for path in text.split('`').skip(1).step_by(2) {
+            let is_one = [".rs", ".py", ".mjs", "/"].iter().any(|end| path.ends_with(end))
+                || path.split_once('/').is_some_and(|(first, _)| root().join(first).is_dir());
+            if is_one && !path.contains(|c: char| c.is_whitespace() || "{<$~:*".contains(c)) {
+                paths += 1;
+                if !root().join(path).exists() {
+                    missing.push(format!("{document}: {path}"));
+                }
+            }
+        }
+    }
+    assert!(paths > 100, "the documents name files: {paths}");
+    assert!(missing.is_empty(), "named in the documents, but missing: {missing:#?}");
+}
+
+/// The README is a front door. What is longer belongs into the book.
+#[test]
+fn the_readme_is_short() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines, more than 150");
+}
+
+/// The chapter that says where each row of the specification is tested.
+const PAGE: &str = "docs/src/specification.md";
 
 /// Every row of the specification: the letters of its tables, each with its last number.
 const SPECIFICATION: [(char, u32); 10] =
     [('T', 52), ('R', 29), ('Q', 21), ('E', 15), ('D', 7), ('F', 19), ('H', 4), ('X', 5), ('P', 5), ('Z', 18)];
 
 /// The rows that no test names, and what they wait for. Whoever builds one takes it off this list, puts it into the table
-/// of the README, and lowers [`UNBUILT_ROWS`].
+/// of [`PAGE`], and lowers [`UNBUILT_ROWS`].
 const UNBUILT: [(&str, &str); 13] = [
     ("T12, F1-F4", "the daily log"),
     ("T37, E5-E8, E12-E15, Q18, X5, Z10", "embedding providers: their choice, batches, failures and time limits"),
@@ -47,7 +123,7 @@ const UNBUILT: [(&str, &str); 13] = [
     ("R29", "the places of the stores of the four systems"),
     ("F18", "what the documents plan themselves"),
     ("Z9", "a guide for what is saved and not found"),
-    ("P1-P5", "claims of speed, which are measured: the benches, and the figures of the README"),
+    ("P1-P5", "claims of speed, which are measured: the benches, and docs/src/figures.md"),
     ("Z6", "a quirk of JavaScript, which cannot arise here"),
 ];
 
@@ -78,16 +154,16 @@ fn rows(text: &str) -> BTreeSet<Row> {
 
 /// What tests say in a file: all of it in a folder of tests, else what follows the mark of its tests.
 fn of_tests(path: &str) -> String {
-    let text = fs::read_to_string(root().join(path)).unwrap();
+    let text = read(path);
     if path.contains("tests") {
         return text;
     }
     text.split_once("#[cfg(test)]").map_or(String::new(), |(_, tests)| tests.to_owned())
 }
 
-/// The rows in the README's table, each with the files beside it.
-fn table(readme: &str) -> BTreeMap<Row, BTreeSet<&str>> {
-    let (_, table) = readme.split_once("## Where each row of the specification is tested").expect("the table");
+/// The rows in the table of [`PAGE`], each with the files beside it.
+fn table(page: &str) -> BTreeMap<Row, BTreeSet<&str>> {
+    let (_, table) = page.split_once("# Where each row of the specification is tested").expect("the table");
     let mut files = BTreeMap::<Row, BTreeSet<&str>>::new();
     for line in table.lines().take_while(|line| !line.starts_with("## ")) {
         let [_, named, _, places, _] = line.split('|').collect::<Vec<_>>()[..] else { continue };
@@ -111,23 +187,23 @@ fn unbuilt() -> BTreeSet<Row> {
     all
 }
 
-/// Each row is in the README's table beside a file whose tests name it (a tool, beside one that drives the server with a
+/// Each row is in the table of [`PAGE`] beside a file whose tests name it (a tool, beside one that drives the server with a
 /// real client), or on the list of those that are not built; and on one of the two alone.
 #[test]
 fn every_row_of_the_specification_is_tested_or_on_the_list() {
-    let readme = readme();
-    let (files, unbuilt, all) = (table(&readme), unbuilt(), specification());
+    let page = read(PAGE);
+    let (files, unbuilt, all) = (table(&page), unbuilt(), specification());
     let tested: BTreeSet<Row> = files.keys().copied().collect();
     let named: BTreeMap<&str, BTreeSet<Row>> =
         files.values().flatten().map(|path| (*path, rows(&of_tests(path)))).collect();
     let unknown: Vec<_> = tested.union(&unbuilt).filter(|row| !all.contains(row)).collect();
     assert!(unknown.is_empty(), "no rows of the specification: {unknown:?}");
     let both: Vec<_> = tested.intersection(&unbuilt).collect();
-    assert!(both.is_empty(), "in the README's table, and on the list of rows that are not built: {both:?}");
+    assert!(both.is_empty(), "in the table of {PAGE}, and on the list of rows that are not built: {both:?}");
     let neither: Vec<_> = all.iter().filter(|row| !tested.contains(row) && !unbuilt.contains(row)).collect();
     assert!(
         neither.is_empty(),
-        "neither in the README's table nor on the list of rows that are not built: {neither:?}"
+        "neither in the table of {PAGE} nor on the list of rows that are not built: {neither:?}"
     );
     for (path, rows) in &named {
         let built: Vec<_> = rows.intersection(&unbuilt).collect();

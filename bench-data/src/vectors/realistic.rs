@@ -5,7 +5,7 @@
 //! degrees of freedom around a point, and neighbours that come closer as the corpus grows. The constants are fitted to 100,000
 //! short English texts embedded with all-MiniLM-L6-v2; the example `profile` prints both sides.
 
-use super::{Directions, add, normalised, random_direction};
+use super::directions::{Directions, add, normalised, random_direction};
 use crate::draws::Draws;
 
 /// Meanings that all concepts share; the first ones more.

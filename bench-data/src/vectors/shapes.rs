@@ -1,6 +1,7 @@
 //! Vectors that find an index's weak sides: clustered, duplicated, adversarial.
 
-use super::{Directions, add, normalised, random_direction, realistic};
+use super::directions::{Directions, add, normalised, random_direction};
+use super::realistic;
 use crate::draws::{Draws, Purpose};
 
 /// A centre of Zipf's popularity, eight directions of its own in which its members vary, and a little noise.

@@ -4,8 +4,8 @@ use std::result::Result as StdResult;
 
 use serde_json::{Map, Number, Value};
 
+use super::bounds::{MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
 use super::fields::{Field, Need, Shape, fields};
-use super::{MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
 use crate::error::{Error, Result};
 use crate::types::{Kind, MAX_LABEL_BYTES};
 

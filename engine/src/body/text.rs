@@ -1,14 +1,13 @@
 //! Bodies as text, so that what has only a body is found like everything else.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Body;
 use crate::types::{Kind, MAX_CONTENT_BYTES};
 
 /// The text of a body; parts that are absent fall away, and their punctuation with them.
-pub(super) fn render(body: &Body) -> Option<String> {
-    let part = |name| body.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default();
-    let text = match body.kind() {
+pub(super) fn render(kind: Kind, fields: &Map<String, Value>) -> Option<String> {
+    let part = |name| fields.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    let text = match kind {
         Kind::Fact
         | Kind::Preference
         | Kind::Event
@@ -42,7 +41,7 @@ pub(super) fn render(body: &Body) -> Option<String> {
         ),
         Kind::Profile => {
             let mut lines = String::new();
-            for (name, value) in body.as_map() {
+            for (name, value) in fields {
                 write_leaves(&mut name.clone(), value, &mut lines);
             }
             lines

@@ -2,9 +2,9 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `embedder` | [`Embedder`]: what a model does |
 //! | [`host`] | the model's life in memory: loaded at first need, released when idle |
 //! | [`onnx`] | a model run by ONNX Runtime: [`OnnxEmbedder`] |
-//! | `together` | texts that wait for the model, run together |
 //! | [`tokenize`] | text to token numbers, and the plan of batches |
 //! | [`pooling`] | token vectors to one vector of length 1 |
 //! | [`hashed`] | [`HashEmbedder`]: vectors without a model, for tests and benches only |
@@ -19,6 +19,7 @@
 
 pub mod allocator;
 mod cache;
+mod embedder;
 mod fetch;
 pub(crate) mod fuzzing;
 pub mod hashed;
@@ -32,32 +33,12 @@ mod python;
 mod source_file;
 #[cfg(test)]
 mod tests;
-mod together;
 pub mod tokenize;
 
-use crate::error::Result;
-
+pub use embedder::Embedder;
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;
 pub use identity::ModelIdentity;
 pub use onnx::OnnxEmbedder;
 pub use provision::{ModelFiles, Plan, Provision};
 pub use source_file::SourceFile;
-
-/// Turns text into vectors of length 1.
-pub trait Embedder: Send + Sync {
-    /// Which model this is.
-    fn identity(&self) -> &ModelIdentity;
-
-    /// Numbers per vector.
-    fn dims(&self) -> usize {
-        self.identity().dims
-    }
-
-    /// The vector of a query. Text beyond what the model reads (256 tokens) does not count.
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
-
-    /// The vectors of `texts`, in their order. Fastest for many at once: they are sorted by length and run in batches.
-    /// Text beyond what the model reads (256 tokens) does not count.
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
-}

@@ -21,7 +21,6 @@ use crate::embed::identity::{self, ModelIdentity};
 use crate::embed::pooling::mean_pool;
 use crate::embed::provision::ModelFiles;
 use crate::embed::source_file::SourceFile;
-use crate::embed::together::Together;
 use crate::embed::tokenize::{Batch, TextTokenizer, plan_batches};
 use crate::error::{Error, Result};
 
@@ -32,10 +31,6 @@ const BULK_BATCHES: usize = 8;
 const BULK_SESSIONS: usize = 2;
 /// More threads than this, in one session, gain little on sentences.
 const MAX_THREADS: usize = 4;
-/// So many queries that wait are too many for one session.
-const CROWD: usize = 4;
-/// After so many crowded runs in a row, a session of the bulk helps: a burst is over before one is loaded.
-const CROWDED_RUNS: usize = 16;
 /// Sessions for bulk are dropped at the first query after this long without bulk.
 const BULK_IDLE: Duration = Duration::from_secs(60);
 
@@ -44,17 +39,15 @@ static RUNTIME: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
 /// A sentence model with token vectors as its output, pooled by their mean.
 ///
-/// Queries run on one thread, those that wait for it together, and on two while many keep coming; many batches run on all
-/// cores, in sessions of their own, so that a query need not wait for a batch.
+/// Queries run on one thread, one at a time: on two cores neither a second session nor one run for all that wait answers
+/// more of them. Many batches run on all cores, in sessions of their own, so that a query need not wait for a batch.
 pub struct OnnxEmbedder {
     identity: ModelIdentity,
     tokenizer: TextTokenizer,
     environment: Environment,
     model: SourceFile,
-    single: Together<Model>,
+    single: Mutex<Model>,
     bulk: Mutex<Bulk>,
-    /// Crowded runs of queries in a row.
-    crowded: AtomicUsize,
 }
 
 /// The sessions for many batches, loaded at first need.
@@ -87,17 +80,19 @@ impl OnnxEmbedder {
             tokenizer,
             environment,
             model: files.model.clone(),
-            single: Together::new(model),
+            single: Mutex::new(model),
             bulk: Mutex::new(Bulk { models: Vec::new(), last_use: Instant::now() }),
-            crowded: AtomicUsize::new(0),
         })
     }
 
     /// Runs `batches` on all cores; the vectors of each, in the order of the batches.
     fn run_in_bulk(&self, batches: &[Batch]) -> Result<Vec<Vec<Vec<f32>>>> {
         let mut bulk = self.bulk.lock();
-        let sessions = BULK_SESSIONS.min(cores());
-        self.load_bulk(&mut bulk, sessions)?;
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let sessions = BULK_SESSIONS.min(cores);
+        while bulk.models.len() < sessions {
+            bulk.models.push(Model::load(&self.environment, &self.model, (cores / sessions).min(MAX_THREADS))?);
+        }
         let next = AtomicUsize::new(0);
         let work = |model: &mut Model| -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
             let mut made = Vec::new();
@@ -123,59 +118,6 @@ impl OnnxEmbedder {
         Ok(vectors)
     }
 
-    /// Which rows share a batch, and the batches.
-    fn batches(&self, rows: &[Vec<i64>]) -> (Vec<Vec<usize>>, Vec<Batch>) {
-        let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
-        let plan = plan_batches(&lengths);
-        let batch = |indices: &Vec<usize>| {
-            let members: Vec<&[i64]> = indices.iter().map(|index| rows[*index].as_slice()).collect();
-            Batch::new(&members, self.tokenizer.padding())
-        };
-        let batches = plan.iter().map(batch).collect();
-        (plan, batches)
-    }
-
-    /// Sees to it that there are so many sessions for bulk.
-    fn load_bulk(&self, bulk: &mut Bulk, sessions: usize) -> Result<()> {
-        let threads = (cores() / BULK_SESSIONS.min(cores())).min(MAX_THREADS);
-        while bulk.models.len() < sessions {
-            bulk.models.push(Model::load(&self.environment, &self.model, threads)?);
-        }
-        Ok(())
-    }
-
-    /// Runs queries that have waited, the half of a lasting crowd in a second session, unless bulk has them all.
-    fn run_queries(&self, model: &mut Model, texts: &[Vec<i64>]) -> Result<Vec<Vec<f32>>> {
-        let runs = if texts.len() >= CROWD && cores() > 1 {
-            self.crowded.fetch_add(1, Ordering::Relaxed)
-        } else {
-            self.crowded.store(0, Ordering::Relaxed);
-            0
-        };
-        let spare = (runs >= CROWDED_RUNS).then(|| self.bulk.try_lock()).flatten();
-        if let Some(mut bulk) = spare
-            && self.load_bulk(&mut bulk, 1).is_ok()
-        {
-            bulk.last_use = Instant::now();
-            let helper = &mut bulk.models[0];
-            let (ours, theirs) = texts.split_at(texts.len() / 2);
-            return std::thread::scope(|scope| {
-                let theirs = scope.spawn(move || self.run_texts(helper, theirs));
-                let ours = self.run_texts(model, ours);
-                let theirs = theirs.join().unwrap_or_else(|_| Err(Error::Embedding("a worker stopped".to_owned())));
-                Ok([ours?, theirs?].concat())
-            });
-        }
-        self.run_texts(model, texts)
-    }
-
-    /// Runs texts in one session, in batches of like lengths.
-    fn run_texts(&self, model: &mut Model, texts: &[Vec<i64>]) -> Result<Vec<Vec<f32>>> {
-        let (plan, batches) = self.batches(texts);
-        let made = batches.iter().map(|batch| model.run(batch)).collect::<Result<_>>()?;
-        Ok(in_order(plan, made, texts.len()))
-    }
-
     fn drop_idle_bulk(&self) {
         if let Some(mut bulk) = self.bulk.try_lock()
             && bulk.last_use.elapsed() > BULK_IDLE
@@ -193,33 +135,34 @@ impl Embedder for OnnxEmbedder {
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.drop_idle_bulk();
         let tokens = self.tokenizer.encode(text)?;
-        self.single.run_one(tokens, |model, texts| self.run_queries(model, texts))
+        let batch = Batch::new(&[&tokens], self.tokenizer.padding());
+        let vectors = self.single.lock().run(&batch)?;
+        vectors.into_iter().next().ok_or_else(|| Error::Embedding("it made no vector".to_owned()))
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let rows: Vec<Vec<i64>> = texts.iter().map(|text| self.tokenizer.encode(text)).collect::<Result<_>>()?;
-        let (plan, batches) = self.batches(&rows);
+        let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
+        let plan = plan_batches(&lengths);
+        let batches: Vec<Batch> = plan
+            .iter()
+            .map(|indices| {
+                let members: Vec<&[i64]> = indices.iter().map(|index| rows[*index].as_slice()).collect();
+                Batch::new(&members, self.tokenizer.padding())
+            })
+            .collect();
         let made = if batches.len() >= BULK_BATCHES {
             self.run_in_bulk(&batches)?
         } else {
             // The lock is taken for each batch, so that a query gets its turn in between.
             batches.iter().map(|batch| self.single.lock().run(batch)).collect::<Result<_>>()?
         };
-        Ok(in_order(plan, made, texts.len()))
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for (index, vector) in plan.into_iter().flatten().zip(made.into_iter().flatten()) {
+            vectors[index] = vector;
+        }
+        Ok(vectors)
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// The vectors of batches, as they were planned, in the order of the texts.
-fn in_order(plan: Vec<Vec<usize>>, made: Vec<Vec<Vec<f32>>>, texts: usize) -> Vec<Vec<f32>> {
-    let mut vectors = vec![Vec::new(); texts];
-    for (index, vector) in plan.into_iter().flatten().zip(made.into_iter().flatten()) {
-        vectors[index] = vector;
-    }
-    vectors
 }
 
 /// What a model may be given.

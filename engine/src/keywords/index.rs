@@ -18,7 +18,7 @@ use super::schema::{self, Fields, Payload, document, id_term};
 use super::seal::{self, Files, META, SealedDirectory};
 use super::segment::Segment;
 use super::snapshot::Snapshot;
-use super::{KeywordIndex, KeywordSnapshot};
+use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
 use crate::files::{drop_in_background, private_folders};
 use crate::inspection::Inspection;

@@ -7,7 +7,7 @@ use tantivy::{Index, IndexWriter};
 use super::damage::contained;
 use super::schema::{self, document};
 use super::snapshot::Snapshot;
-use super::{KeywordIndex, KeywordSnapshot};
+use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
 use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};

@@ -10,8 +10,8 @@ use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{DocId, TERMINATED};
 
 use super::analysis::{content_analyser, distinct_analyser, identifier_analyser};
-use super::schema::Texts;
-use super::scoring::{Occurrences, Place};
+use super::occurrences::Occurrences;
+use super::schema::{Place, Texts};
 use crate::error::Result;
 use crate::types::{Record, RecordId};
 

@@ -45,6 +45,26 @@ pub(super) struct Fields {
     agent: Field,
 }
 
+impl Fields {
+    pub(super) fn field(&self, place: Place) -> Field {
+        match place {
+            Place::Content => self.content,
+            Place::Context => self.context,
+            Place::Tags => self.tags,
+            Place::Exact => self.exact,
+        }
+    }
+}
+
+/// A field in which terms are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Content,
+    Context,
+    Tags,
+    Exact,
+}
+
 /// The schema and its handles.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();

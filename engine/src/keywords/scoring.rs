@@ -19,17 +19,18 @@
 //! stand in the query.
 
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::{Postings, SegmentPostings, TermInfo};
+use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::query::{
     Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, Searcher, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 
+use super::occurrences::Occurrences;
 use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, Pair};
-use super::schema::Fields;
-use super::segment::{Segment, TextField};
+use super::schema::{Fields, Place};
+use super::segment::Segment;
 use super::tail::Part;
 use crate::error::Result;
 
@@ -50,41 +51,13 @@ const ENDLESS: u64 = 1_000_000;
 /// BM25 of one occurrence against an [`ENDLESS`] average, with idf 1: (k1 + 1) / (1 + k1 * (1 - b)).
 const ONE_OCCURRENCE: f32 = 2.2 / 1.3;
 
-/// A field in which terms are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Content,
-    Context,
-    Tags,
-    Exact,
-}
-
-impl Place {
-    fn of(self, segment: &Segment) -> &TextField {
-        match self {
-            Place::Content => &segment.content,
-            Place::Context => &segment.context,
-            Place::Tags => &segment.tags,
-            Place::Exact => &segment.exact,
-        }
-    }
-
-    fn field(self, fields: &Fields) -> Field {
-        match self {
-            Place::Content => fields.content,
-            Place::Context => fields.context,
-            Place::Tags => fields.tags,
-            Place::Exact => fields.exact,
-        }
-    }
-
-    fn boost(self) -> f32 {
-        match self {
-            Place::Content => 1.0,
-            Place::Context => CONTEXT_SHARE / ONE_OCCURRENCE,
-            Place::Tags => TAGS_SHARE / ONE_OCCURRENCE,
-            Place::Exact => EXACT_SHARE / ONE_OCCURRENCE,
-        }
+/// The share of a field in a score.
+fn boost(place: Place) -> f32 {
+    match place {
+        Place::Content => 1.0,
+        Place::Context => CONTEXT_SHARE / ONE_OCCURRENCE,
+        Place::Tags => TAGS_SHARE / ONE_OCCURRENCE,
+        Place::Exact => EXACT_SHARE / ONE_OCCURRENCE,
     }
 }
 
@@ -157,7 +130,7 @@ impl Plan {
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
-            let weight = weight.boost_by(place.boost());
+            let weight = weight.boost_by(boost(place));
             self.clauses.push(Clause { place, word, term, weight, frequency, found: infos });
         }
     }
@@ -202,7 +175,7 @@ impl Plan {
         {
             return Ok(term_query(clause).weight(scoring)?);
         }
-        let boosted = |clause| Box::new(BoostQuery::new(Box::new(term_query(clause)), clause.place.boost())) as Box<_>;
+        let boosted = |clause| Box::new(BoostQuery::new(Box::new(term_query(clause)), boost(clause.place))) as Box<_>;
         Ok(BooleanQuery::union(self.clauses.iter().map(boosted).collect()).weight(scoring)?)
     }
 
@@ -215,7 +188,7 @@ impl Plan {
                 true => IndexRecordOption::WithFreqsAndPositions,
                 false => IndexRecordOption::WithFreqs,
             };
-            let field = clause.place.of(segment);
+            let field = segment.field(clause.place);
             let postings = field.terms.read_postings_from_terminfo(info, option).map_err(TantivyError::from)?;
             Ok(Some((postings, &field.norms)))
         })
@@ -281,8 +254,8 @@ impl Found {
     fn look(text: &str, places: &[Place], fields: &Fields, segments: &[Segment], parts: &[Part]) -> Result<Found> {
         let mut found = Found { frequency: 0, terms: Vec::new() };
         for &place in places {
-            let term = Term::from_field_text(place.field(fields), text);
-            let infos = segments.iter().map(|segment| place.of(segment).find(&term)).collect::<Result<Vec<_>>>()?;
+            let term = Term::from_field_text(fields.field(place), text);
+            let infos = segments.iter().map(|segment| segment.field(place).find(&term)).collect::<Result<Vec<_>>>()?;
             let in_segments: u64 = infos.iter().flatten().map(|info| u64::from(info.doc_freq)).sum();
             let in_tail: u64 = parts.iter().map(|part| part.indexed.field(place).doc_freq(text)).sum();
             let frequency = in_segments + in_tail;
@@ -310,39 +283,6 @@ fn rarest(texts: &[String], most: usize, look: impl Fn(&str) -> Result<Found>) -
         kept.sort_by_key(|(index, _)| *index);
     }
     Ok(kept)
-}
-
-/// The documents in which a term occurs, gone through in ascending order.
-pub(super) trait Occurrences {
-    /// The present one, [`TERMINATED`] after the last.
-    fn doc(&self) -> DocId;
-
-    /// Goes on to the first document at or after `doc`, which is after the present one.
-    fn seek(&mut self, doc: DocId);
-
-    /// How often the term occurs in the present document.
-    fn frequency(&self) -> u32;
-
-    /// Puts where it occurs there in the place of what is in `positions`.
-    fn positions(&mut self, positions: &mut Vec<u32>);
-}
-
-impl Occurrences for SegmentPostings {
-    fn doc(&self) -> DocId {
-        DocSet::doc(self)
-    }
-
-    fn seek(&mut self, doc: DocId) {
-        DocSet::seek(self, doc);
-    }
-
-    fn frequency(&self) -> u32 {
-        self.term_freq()
-    }
-
-    fn positions(&mut self, positions: &mut Vec<u32>) {
-        Postings::positions(self, positions);
-    }
 }
 
 struct Cursor<'a, P> {

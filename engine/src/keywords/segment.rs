@@ -11,7 +11,7 @@ use tantivy::{DocId, DocSet, TERMINATED, Term};
 
 use super::answers::{Answers, Passing};
 use super::filter::passing_docs;
-use super::schema::{Fields, ID, id_term};
+use super::schema::{Fields, ID, Place, id_term};
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
 
@@ -51,6 +51,15 @@ pub(super) struct Segment {
 }
 
 impl Segment {
+    pub(super) fn field(&self, place: Place) -> &TextField {
+        match place {
+            Place::Content => &self.content,
+            Place::Context => &self.context,
+            Place::Tags => &self.tags,
+            Place::Exact => &self.exact,
+        }
+    }
+
     /// With what was found out about it when it was one of those `before`.
     pub(super) fn open(reader: &SegmentReader, fields: &Fields, before: &[Segment]) -> Result<Self> {
         let before = before.iter().find(|segment| segment.reader.segment_id() == reader.segment_id());

@@ -7,14 +7,15 @@ use roaring::RoaringTreemap;
 use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TERMINATED};
 
-use super::KeywordSnapshot;
 use super::damage::contained;
+use super::occurrences::Occurrences;
 use super::query::KeywordQuery;
 use super::schema::Fields;
-use super::scoring::{Match, Occurrences, Plan, Scorer};
+use super::scoring::{Match, Plan, Scorer};
 use super::segment::Segment;
 use super::tail::{Part, TailIndex};
 use super::top::Top;
+use super::traits::KeywordSnapshot;
 use crate::error::Result;
 use crate::inspection::Inspection;
 use crate::types::{Filter, RecordId, Seq};

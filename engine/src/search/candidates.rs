@@ -6,8 +6,8 @@ use std::time::Instant;
 use roaring::RoaringTreemap;
 
 use super::merge::Candidate;
-use super::micros;
 use super::tail::Tail;
+use super::timing::micros;
 use super::view::View;
 use crate::error::Result;
 use crate::keywords::{KeywordQuery, KeywordSnapshot};

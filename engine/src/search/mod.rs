@@ -7,6 +7,7 @@
 //! | `hidden.rs` | what is left out although it is live: what is superseded |
 //! | `candidates.rs` | each side's candidates, and the missing scores |
 //! | `merge.rs` | two ranked lists in, one out |
+//! | `timing.rs` | how long a step took |
 //! | `left_out.rs` | the nearest memory, where it is below the least similarity |
 
 mod candidates;
@@ -14,6 +15,7 @@ mod hidden;
 mod left_out;
 mod merge;
 mod tail;
+mod timing;
 mod view;
 
 use std::time::Instant;
@@ -21,6 +23,7 @@ use std::time::Instant;
 pub use hidden::HiddenCache;
 use merge::Ranked;
 pub use tail::TailCache;
+use timing::micros;
 use view::by_words_alone;
 pub use view::{StoreView, View};
 
@@ -179,8 +182,4 @@ fn tell_contradictions(view: &View, hits: &mut [Hit], query: &Query, now: Millis
         hit.contradicted_by.retain(|id| !view.hidden.contains(id.unsigned_abs()));
     }
     Ok(())
-}
-
-fn micros(since: Instant) -> u64 {
-    since.elapsed().as_micros() as u64
 }

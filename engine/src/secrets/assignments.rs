@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::finding::{Finding, VALID};
 use super::labels::{ENDING, Sort, sort, what};
-use super::{Finding, looks, sentences};
+use super::{looks, sentences};
 
 /// What may stand between a label and its value: a number, quotes, whose it is (`for the staging database`), and a sign,
 /// which is `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), the end of a tag or of a column, or nothing but a
@@ -26,7 +27,7 @@ static SIGN: LazyLock<Regex> = LazyLock::new(|| {
         r"|[ \t]+(?i:is|was|ist|lautet|es|est|é|è|jest|это)(?:[ \t]+now)?:?[ \t]+)",
         &format!(r"|(?:[ \t]{owner}[ \t]\S{{1,40}})?[ \t]+)"),
     ];
-    Regex::new(&pattern.concat()).expect(super::VALID)
+    Regex::new(&pattern.concat()).expect(VALID)
 });
 
 /// Values that look like what their label says. A value that does not is searched for labels in its turn.

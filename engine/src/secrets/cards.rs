@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Digits enough for a card, with single spaces or hyphens between them, and all that follow in the same way.
 pub(super) const DIGITS: &str = r"[0-9](?:[ -]?[0-9]){12,}";

@@ -2,7 +2,8 @@
 
 use regex::Regex;
 
-use super::{Finding, looks};
+use super::finding::Finding;
+use super::looks;
 
 /// The name of a command, the end of one, or an option with a password, which [`options`] tells apart.
 macro_rules! command {

@@ -92,7 +92,7 @@ fn rate(corpus: &str, shown: bool, errs: impl Fn(&str) -> bool) -> (f64, usize) 
     (100.0 * errors as f64 / (count as f64 * DRAWS as f64), count)
 }
 
-/// D5: prints both rates of error, and keeps them below what the README says.
+/// D5: prints both rates of error, and keeps them at what the chapter on memories says.
 #[test]
 fn secrets_are_missed_and_harmless_texts_refused_as_rarely_as_promised() {
     let (mut secrets, mut harmless, mut missed_in_all, mut refused_in_all) = (0, 0, 0.0, 0.0);
@@ -115,11 +115,11 @@ fn secrets_are_missed_and_harmless_texts_refused_as_rarely_as_promised() {
     assert!(secrets >= 150 && harmless >= 150, "the texts are enough");
     assert!(missed <= 2.0, "{missed} % missed");
     assert!(refused <= 1.0, "{refused} % refused");
-    let readme = include_str!("../../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let chapter = include_str!("../../../docs/src/memories.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let promised = format!(
-        "of {secrets} texts with a secret it misses {missed:.1} %, of {harmless} harmless ones it refuses {refused:.1} %"
+        "it misses {missed:.1} % of {secrets} texts with a secret, and refuses {refused:.1} % of {harmless} harmless ones"
     );
     for promised in [promised, held_out] {
-        assert!(readme.contains(&promised), "the README is to say: {promised}");
+        assert!(chapter.contains(&promised), "docs/src/memories.md is to say: {promised}");
     }
 }

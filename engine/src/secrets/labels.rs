@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::finding::VALID;
+
 /// The words that say what a value is. The longer name comes first: what ends in `secret` may go on with `key`.
 pub(super) const LABEL: &str = concat!(
     // What a person chose.
@@ -28,8 +30,7 @@ pub(super) const WORDS: &[&str] = &[
 /// A number or a word that a name may end in and still be that of a secret: `PASSWORD_2`, `token value`.
 pub(super) const ENDING: &str = r"(?i-u:[_ -]?(?:value|string|text)|_?[0-9]{1,2})?";
 
-static LABEL_AT_THE_END: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(&format!(r"(?:{LABEL})(s?)\z")).expect(super::VALID));
+static LABEL_AT_THE_END: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!(r"(?:{LABEL})(s?)\z")).expect(VALID));
 
 /// The name, in the singular, where it is one of a secret: `password`, `apiKeys`.
 pub(super) fn label(name: &str) -> Option<&str> {

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::REDACTED;
+use super::finding::REDACTED;
 
 /// The fewest characters of a password: shorter values are mostly words of a sentence.
 const SHORTEST_PASSWORD: usize = 6;

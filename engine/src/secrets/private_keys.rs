@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// A line that begins or ends a private key.
 pub(super) const MARK: &str = r"-----(BEGIN|END) [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----";

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::{Finding, looks};
+use super::finding::Finding;
+use super::looks;
 
 /// A name of a PIN, what it is for, a sign and 4 to 8 digits. In small letters it is mostly a pin of a connector, and so
 /// it needs an owner.

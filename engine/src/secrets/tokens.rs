@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::{Finding, looks};
+use super::finding::{Finding, VALID};
+use super::looks;
 
 /// The characters that follow a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,7 +224,7 @@ const TOKENS: &[(&str, &str, Alphabet, Rest)] = &[
 /// Finds all prefixes in one pass.
 static PREFIXES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let prefixes = TOKENS.iter().map(|(_, prefix, ..)| prefix);
-    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(prefixes).expect(super::VALID)
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(prefixes).expect(VALID)
 });
 
 /// The tokens of `text`, with the place of their rows, in time linear in its length for each prefix that it has.

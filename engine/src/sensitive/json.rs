@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{in_text, redacted as redacted_text};
+use super::text::{in_text, redacted as redacted_text};
 use crate::secrets::label;
 
 /// As much of a name is looked at, so that a long one is not read again for each entry of a list.

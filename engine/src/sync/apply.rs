@@ -3,7 +3,8 @@
 use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
-use super::{Sync, WriterGuard, is_of};
+use super::lock::WriterGuard;
+use super::store::{Sync, is_of};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Sync, WriterGuard, now};
+use super::clock::now;
+use super::lock::WriterGuard;
+use super::store::Sync;
 use crate::embed::{Embedder, ModelIdentity};
 use crate::error::{Error, Result};
 use crate::progress::Progress;

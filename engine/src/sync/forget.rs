@@ -6,7 +6,9 @@ use std::{fs, io};
 
 use memorist_durable::crash;
 
-use super::{Sync, WriterGuard, now};
+use super::clock::now;
+use super::lock::WriterGuard;
+use super::store::Sync;
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::clock::now;
 use super::rebuild::each_step;
-use super::{Sync, identity, now};
+use super::store::{Sync, identity};
 use crate::error::Result;
 use crate::keywords::MemoryIndex;
 use crate::progress::NoProgress;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use memorist_durable::{crash, sync_folder};
 use roaring::RoaringTreemap;
 
-use super::{Sync, WriterGuard, identity, now};
+use super::clock::now;
+use super::lock::WriterGuard;
+use super::store::{Sync, identity};
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::files::remove_if_present;

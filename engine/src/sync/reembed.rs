@@ -10,7 +10,9 @@
 use memorist_durable::crash;
 
 use super::backlog::{ROUND, as_stored, embed};
-use super::{Sync, WriterGuard, now};
+use super::clock::now;
+use super::lock::WriterGuard;
+use super::store::Sync;
 use crate::config::Backend;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};

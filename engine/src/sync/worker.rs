@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
-use super::{Sync, now};
+use super::clock::now;
+use super::store::Sync;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Access, AccessKind, PurgePatterns};

@@ -3,11 +3,9 @@
 use std::ops::Range;
 
 use super::bytes::{Cursor, Put};
+use super::node::{BATCH, code_stride, links_of, node_words};
 use super::{CODE_ALIGNMENT, FORMAT_VERSION, MAX_COUNT};
-use crate::graph::edges::{BATCH, node_words};
-use crate::graph::nodes::links_of;
-use crate::options::{MAX_DIMS, MAX_M};
-use crate::quantize::code_stride;
+use crate::bounds::{MAX_DIMS, MAX_M};
 
 const MAGIC: &[u8; 8] = b"MEMIXSEG";
 /// The length of the header.

@@ -8,9 +8,9 @@ use roaring::RoaringBitmap;
 
 use super::bytes::{Cursor, Put};
 use super::{FORMAT_VERSION, MAX_COUNT, names};
-use crate::calibrate::{Efforts, TARGETS};
+use crate::bounds::{MAX_DIMS, MAX_PAYLOAD};
+use crate::efforts::{Efforts, TARGETS};
 use crate::error::OpenError;
-use crate::options::{MAX_DIMS, MAX_PAYLOAD};
 
 const MAGIC: &[u8; 8] = b"MEMIXMAN";
 const CHECKSUM_OFFSET: usize = MAGIC.len() + size_of::<u32>();
@@ -39,7 +39,7 @@ pub(crate) struct Manifest {
     pub(crate) segments: Vec<SegmentEntry>,
 }
 
-/// The first bytes of a manifest. Two manifests of a directory that have the same are the same: they hold the
+/// The first bytes of a manifest. Two manifests of a folder that have the same are the same: they hold the
 /// generation and the checksum of all the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp([u8; HEADER_LEN]);
@@ -47,8 +47,8 @@ pub(crate) struct Stamp([u8; HEADER_LEN]);
 impl Stamp {
     /// Reads the stamp of the manifest that is published now. A file that is too short has no stamp of its own: what it
     /// lacks counts as zeros.
-    pub(crate) fn read(directory: &Path) -> Result<Self, OpenError> {
-        let path = names::manifest(directory);
+    pub(crate) fn read(folder: &Path) -> Result<Self, OpenError> {
+        let path = names::manifest(folder);
         let mut file = open(&path)?;
         let mut bytes = Vec::with_capacity(HEADER_LEN);
         file.by_ref().take(HEADER_LEN as u64).read_to_end(&mut bytes).map_err(OpenError::io(&path))?;
@@ -72,8 +72,8 @@ fn open(path: &Path) -> Result<File, OpenError> {
 
 impl Manifest {
     /// Reads the manifest that is published now.
-    pub(crate) fn read(directory: &Path) -> Result<(Self, Stamp), OpenError> {
-        let path = names::manifest(directory);
+    pub(crate) fn read(folder: &Path) -> Result<(Self, Stamp), OpenError> {
+        let path = names::manifest(folder);
         let mut bytes = Vec::new();
         open(&path)?.read_to_end(&mut bytes).map_err(OpenError::io(&path))?;
         Ok((Self::decode(&bytes, &path)?, Stamp::of(&bytes)))

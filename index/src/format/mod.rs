@@ -1,6 +1,6 @@
 //! The format of an index on disk, version 3.
 //!
-//! An index is a directory:
+//! An index is a folder:
 //!
 //! ```text
 //! manifest                     what is in the index; replaced atomically, never changed
@@ -20,7 +20,7 @@
 //!      8      4  format version, 3
 //!     12      4  checksum of everything from offset 16 to the end of the file
 //!     16      8  length of the file
-//!     24      8  generation: 1 for the first manifest of a directory, one more for each that follows
+//!     24      8  generation: 1 for the first manifest of a folder, one more for each that follows
 //!     32      8  number that the next segment will have
 //!     40      4  dimensions of the vectors, 1 to 16,384
 //!     44      4  length of the payload P, 0 to 4,096
@@ -115,18 +115,18 @@
 //!    header says, and no more firm links than links.
 //! 3. Every slot can be reached from the first entry, deleted ones included.
 //! 4. Edges follow from the links and the vectors.
-//! 5. The manifest's generation grows with each publication; a segment's number is never used again in a directory.
+//! 5. The manifest's generation grows with each publication; a segment's number is never used again in a folder.
 //!
 //! The first four are checked by [`Snapshot::verify`](crate::Snapshot::verify). A reader relies on none of them for its
 //! safety: numbers read from a file are checked before they are used as a place.
 //!
 //! # Assumptions about the medium
 //!
-//! 1. A synced file keeps its content, a synced directory its names.
-//! 2. A rename within a directory is atomic, for other processes and in a crash.
+//! 1. A synced file keeps its content, a synced folder its names.
+//! 2. A rename within a folder is atomic, for other processes and in a crash.
 //! 3. A file that is unlinked stays whole for those who have it mapped. Where a system refuses to remove a mapped file, it
 //!    stays until the next writer opens the index.
-//! 4. Nobody else writes to the directory. Damage is found (checksums), not mended: the index is rebuilt from its source.
+//! 4. Nobody else writes to the folder. Damage is found (checksums), not mended: the index is rebuilt from its source.
 //!
 //! # History
 //!
@@ -134,14 +134,13 @@
 //! |---|---|
 //! | 1 | first; vectors as f32, not rotated, no edges. Refused: an index of it is rebuilt from its source |
 //! | 2 | vectors rotated and in 16 bits, edges beside the links. Refused, as 1 |
-//! | 3 | entries in the place of upper levels; firm links |
+//! | 3 | entries instead of upper levels; firm links |
 
 pub(crate) mod bytes;
 pub(crate) mod layout;
 pub(crate) mod manifest;
 pub(crate) mod names;
-pub(crate) mod segment_writer;
-pub(crate) mod view;
+pub(crate) mod node;
 
 #[cfg(target_endian = "big")]
 compile_error!("the index maps little-endian files as they are, so it cannot run on a big-endian machine");

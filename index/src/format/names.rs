@@ -8,12 +8,12 @@ const MANIFEST: &str = "manifest";
 const TEMPORARY: &str = "manifest.tmp";
 const SEGMENT: &str = "segment-";
 
-pub(crate) fn manifest(directory: &Path) -> PathBuf {
-    directory.join(MANIFEST)
+pub(crate) fn manifest(folder: &Path) -> PathBuf {
+    folder.join(MANIFEST)
 }
 
-pub(crate) fn segment(directory: &Path, number: u64) -> PathBuf {
-    directory.join(segment_name(number))
+pub(crate) fn segment(folder: &Path, number: u64) -> PathBuf {
+    folder.join(segment_name(number))
 }
 
 pub(crate) fn manifest_name() -> String {
@@ -24,7 +24,7 @@ pub(crate) fn segment_name(number: u64) -> String {
     format!("{SEGMENT}{number:016x}")
 }
 
-/// What a file of an index directory is.
+/// What a file of an index folder is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Segment(u64),

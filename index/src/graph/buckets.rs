@@ -1,12 +1,12 @@
 //! The best few that a walk has estimated, in buckets of about equal similarity. Estimates are rough, so their exact
 //! order is worth less than what it costs to keep them sorted.
 
-use crate::Slot;
+use crate::ids::Slot;
 
 /// Each doubling of the distance has so many buckets (as a power of two): finer than the estimates are.
 const PER_OCTAVE_LOG2: u32 = 7;
 const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - PER_OCTAVE_LOG2;
-/// Distances (1 - similarity) are told apart from this on, to less than 4.
+/// Distances (1 - similarity) are distinguished from this on, to less than 4.
 const LEAST: f32 = 1.0 / (1 << 28) as f32;
 const MOST: f32 = 3.999;
 const WORDS: usize = 64;
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_others_come_in_the_place_of_what_was_there_twice() {
+    fn of_equals_others_replace_what_was_there_twice() {
         let mut buckets = Buckets::default();
         buckets.reset(2);
         [1, 1, 1, 2].into_iter().for_each(|slot| buckets.insert(0.9, slot));

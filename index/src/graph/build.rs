@@ -1,25 +1,21 @@
-//! Inserts slots into a graph in batches (as ParlayANN does, Manohar and others, PPoPP 2024): all of a batch are sought
-//! in the graph as it was before the batch, then all their links are put in. So no two threads write what another one
-//! reads, and the result does not depend on how many there are.
+//! Inserts slots into a graph in batches (as ParlayANN does, Manohar and others, PPoPP 2024): the neighbours of all slots
+//! of a batch are searched for in the graph as it was before the batch, then all their links are put in. So no two
+//! threads write what another one reads, and the result does not depend on how many there are.
 
 use std::io;
 
 use rayon::prelude::*;
 
 use super::carry::Carried;
+use super::connect;
 use super::duplicates::Duplicates;
-use super::edges::EdgeQuery;
 use super::nodes::{Graph, NewLinks};
-use super::ranked::Ranked;
-use super::scratch::Scratch;
-use super::select::choose;
+use super::seek::Seeker;
 use super::vectors::Vectors;
-use super::walk::{Asked, walk};
-use super::{GraphView, connect};
+use crate::ids::{Key, Slot};
 use crate::options::IndexOptions;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::random::of_key;
-use crate::{Key, Slot};
 
 /// A batch has no more slots than were inserted before it, because they do not find one another. Where there are many,
 /// it has no more than one of so many.
@@ -92,41 +88,13 @@ pub(crate) fn build(
     Ok(graph)
 }
 
-/// Seeks the neighbours of a slot, again and again.
-#[derive(Default)]
-pub(crate) struct Seeker {
-    vector: Vec<f32>,
-    edges: EdgeQuery,
-    scratch: Scratch,
-}
-
-impl Seeker {
-    /// The links that a new slot gets.
-    fn links(&mut self, graph: &GraphView<'_>, vectors: &Vectors<'_>, slot: Slot, options: &IndexOptions) -> NewLinks {
-        let found = self.seek(graph, vectors, slot, options.ef_construction);
-        let mut links = Vec::with_capacity(graph.width);
-        let firm = choose(&vectors.codes, found, graph.width, &mut links);
-        NewLinks { slot, links, firm }
-    }
-
-    /// What a walk to a slot finds, best first.
-    pub(crate) fn seek(&mut self, graph: &GraphView<'_>, vectors: &Vectors<'_>, slot: Slot, ef: usize) -> &[Ranked] {
-        let Self { vector, edges, scratch } = self;
-        vectors.row(slot).into_iter().for_each(|row| row.decode_into(vector));
-        edges.fill(vector);
-        let asked = Asked { vector, codes: vectors.codes.query(slot), edges, ef, enough: ef };
-        walk(graph, vectors, asked, |_| true, |_| (), scratch);
-        scratch.seen.sort_unstable_by(|a, b| b.cmp(a));
-        &scratch.seen
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::graph::GraphView;
     use crate::graph::nodes::tests::{DIMS, assert_sound, clustered};
     use crate::progress::Progress;
     use crate::quantize::Quantized;
@@ -216,7 +184,7 @@ mod tests {
             let stopped = build(&vectors, &keys, None, &options(), &stop);
             assert!(matches!(stopped, Err(Error::Cancelled)), "{stop_at}");
             let calls = calls.into_inner();
-            assert!((stop_at..stop_at + LEAST_BATCH).contains(&calls), "{calls} were sought, not {stop_at}");
+            assert!((stop_at..stop_at + LEAST_BATCH).contains(&calls), "{calls} were searched for, not {stop_at}");
         }
     }
 

@@ -9,9 +9,9 @@ use super::nodes::{Graph, Node};
 use super::ranked::Ranked;
 use super::select::choose;
 use super::vectors::Vectors;
-use crate::Slot;
 use crate::format::NO_SLOT;
-use crate::format::view::row_links;
+use crate::format::node::row_links;
+use crate::ids::Slot;
 use crate::progress::Work;
 
 /// Behind so many lost slots is looked for one slot at most, so that it is cheap to mend what lies round a region that

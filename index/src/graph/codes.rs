@@ -1,8 +1,9 @@
 //! Similarity on int8 codes: about the cosine, for half of the memory traffic of the whole vectors.
 
 use super::ranked::Ranked;
-use crate::Slot;
-use crate::quantize::{Quantized, code_stride};
+use crate::format::node::code_stride;
+use crate::ids::Slot;
+use crate::quantize::Quantized;
 use crate::simd::{self, Kernel};
 
 /// The codes of all slots.
@@ -14,7 +15,7 @@ pub(crate) struct Codes<'a> {
     kernel: Kernel,
 }
 
-/// The codes of what is sought.
+/// The codes of a query.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryCodes<'a> {
     pub(crate) row: &'a [i8],

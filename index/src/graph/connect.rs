@@ -3,11 +3,11 @@
 //! Selection drops links, so a slot can lose the last one that leads to it; among thousands of duplicates many do.
 
 use super::GraphView;
-use super::build::Seeker;
 use super::nodes::Graph;
+use super::seek::Seeker;
 use super::vectors::Vectors;
-use crate::Slot;
 use crate::format::NO_SLOT;
+use crate::ids::Slot;
 use crate::progress::Work;
 
 /// Which slots can be reached from the first entry.

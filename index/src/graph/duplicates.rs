@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use super::codes::Codes;
 use super::nodes::Graph;
 use super::vectors::Vectors;
-use crate::Slot;
+use crate::ids::Slot;
 
 /// Which slots repeat an earlier one.
 pub(crate) struct Duplicates {

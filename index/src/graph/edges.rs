@@ -7,53 +7,19 @@
 //! without bias for the other directions. `<s, q>` is a sum of entries of small tables: one for each four numbers of
 //! the query, with the sixteen sums that their signs can make.
 
-use super::vectors::Vectors;
-use crate::Slot;
-use crate::quantize::{Row, round};
+use std::hint::black_box;
 
-/// Neighbours whose estimates are made at once.
-pub(crate) const BATCH: usize = 32;
+use super::vectors::Vectors;
+use crate::format::node::{BATCH, Edges, OFFSET_STEP, SLOPE_STEP, batch_words};
+use crate::ids::Slot;
+use crate::quantize::{Row, round};
+use crate::simd::Kernel;
+use crate::simd::query::EdgeQuery;
+
 /// Numbers of a vector that share a table.
 const GROUP: usize = 4;
 /// Numbers whose signs are made at once.
 const LANES: usize = 16;
-/// An offset is kept as a multiple of this.
-pub(crate) const OFFSET_STEP: f32 = 1.0 / 8192.0;
-/// A slope, times the root of the width, is kept as a multiple of this.
-const SLOPE_STEP: f32 = 1.0 / 16384.0;
-
-/// How many words a batch of neighbours takes besides their links, in vectors of `width` numbers.
-pub(crate) fn batch_words(width: usize) -> usize {
-    BATCH * (2 + 2) / 4 + BATCH * width / 32
-}
-
-/// How many words so many links take, a multiple of [`BATCH`], together with their edges.
-pub(crate) fn node_words(links: usize, width: usize) -> usize {
-    links + links / BATCH * batch_words(width)
-}
-
-/// A batch of neighbours as it lies in a node: slopes, offsets, and for each [`GROUP`] of numbers 16 bytes of signs.
-#[derive(Clone, Copy)]
-pub(crate) struct Edges<'a> {
-    pub(crate) slopes: &'a [u16; BATCH],
-    pub(crate) offsets: &'a [i16; BATCH],
-    pub(crate) signs: &'a [u8],
-}
-
-impl<'a> Edges<'a> {
-    /// Lays a batch over the words after the links. `None` where they are too few.
-    #[inline]
-    pub(crate) fn parse(words: &'a [u32]) -> Option<Self> {
-        let (slopes, rest) = words.split_first_chunk::<{ BATCH / 2 }>()?;
-        let (offsets, signs) = rest.split_first_chunk::<{ BATCH / 2 }>()?;
-        Some(Self {
-            slopes: bytemuck::cast_ref(slopes),
-            offsets: bytemuck::cast_ref(offsets),
-            signs: bytemuck::cast_slice(signs),
-        })
-    }
-}
-
 /// The signs that a number of a group has in each entry of its table.
 const SIGNS: [[f32; 16]; GROUP] = {
     let mut signs = [[-1.0; 16]; GROUP];
@@ -71,15 +37,6 @@ const SIGNS: [[f32; 16]; GROUP] = {
     signs
 };
 
-/// The tables of a query.
-#[derive(Default)]
-pub(crate) struct EdgeQuery {
-    pub(crate) tables: Vec<u8>,
-    /// A sum of entries, times this, less the shift, is the slope's factor.
-    pub(crate) step: f32,
-    pub(crate) shift: f32,
-}
-
 impl EdgeQuery {
     /// Fills the tables for a query, whose length is a multiple of 64.
     pub(crate) fn fill(&mut self, query: &[f32]) {
@@ -90,7 +47,7 @@ impl EdgeQuery {
         self.tables.clear();
         self.tables.resize(16 * groups.len(), 0);
         let tables = self.tables.as_chunks_mut::<16>().0;
-        crate::simd::Kernel::detect().run(
+        Kernel::detect().run(
             #[inline(always)]
             || {
                 for (table, group) in tables.iter_mut().zip(groups) {
@@ -210,6 +167,20 @@ impl Way {
     }
 }
 
+/// For the bench of the kernels: makes estimates of 32 neighbours in vectors of `width` numbers, a multiple of 64, as
+/// often as it is called.
+#[doc(hidden)]
+pub fn estimating(kernel: Kernel, width: usize) -> impl FnMut() -> u32 {
+    let mut query = EdgeQuery::default();
+    query.fill(&(0..width).map(|at| (at * 37 % 101) as f32 - 50.0).collect::<Vec<_>>());
+    let signs: Vec<u8> = (0..BATCH * width / 8).map(|at| (at * 7 % 251) as u8).collect();
+    let mut estimates = [0.0; BATCH];
+    move || {
+        let edges = Edges { slopes: &[1 << 14; BATCH], offsets: &[0; BATCH], signs: black_box(&signs) };
+        kernel.estimate(edges, black_box(&query), 0.5, 0.5, &mut estimates)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::ops::Range;
@@ -217,7 +188,6 @@ mod tests {
     use super::*;
     use crate::quantize::Quantized;
     use crate::rotate::Rotation;
-    use crate::simd::Kernel;
 
     fn vectors(dims: usize, count: usize) -> (Quantized, Vec<Vec<f32>>) {
         let rotation = Rotation::new(dims);
@@ -258,12 +228,12 @@ mod tests {
             let mut query = EdgeQuery::default();
             let mut estimates = [0.0; BATCH];
             let mut worst = 0f32;
-            for asked in 28..40 {
-                query.fill(&units[asked]);
-                let base = dot(&units[0], &units[asked]);
+            for query_row in 28..40 {
+                query.fill(&units[query_row]);
+                let base = dot(&units[0], &units[query_row]);
                 vectors.codes.kernel().estimate(Edges::parse(&words).unwrap(), &query, base, 0.0, &mut estimates);
                 for (neighbour, estimate) in neighbours.clone().zip(estimates) {
-                    worst = worst.max((dot(&units[neighbour as usize], &units[asked]) - estimate).abs());
+                    worst = worst.max((dot(&units[neighbour as usize], &units[query_row]) - estimate).abs());
                 }
             }
             assert!(worst < 4.0 / (dims as f32).sqrt(), "{dims}: {worst}");

@@ -1,4 +1,5 @@
-//! The graph: how it is walked, built, mended and checked. It knows slots and codes, no files and no keys.
+//! The graph: how it is walked, built, mended and checked. It knows slots, codes and the layout of a node. It opens no
+//! file, and keys only decide the order in which slots are inserted.
 //!
 //! It is that of an HNSW (Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using
 //! Hierarchical Navigable Small World graphs", arXiv 1603.09320) with two levels. The upper one, a sample of the slots
@@ -17,13 +18,14 @@
 //! | `walk.rs` | from the entries to the nearest slots |
 //! | `select.rs` | which of the nearest become neighbours |
 //! | `nodes.rs` | a graph in memory: its nodes, and links put into them |
+//! | `seek.rs` | what a walk to a slot finds, and the links that it gets |
 //! | `build.rs` | inserts slots, batch by batch |
 //! | `carry.rs` | takes over the graph of an older segment, round the slots that are dropped |
 //! | `duplicates.rs` | slots that repeat an earlier one |
 //! | `connect.rs` | makes every slot reachable |
 
-use crate::Slot;
-use crate::format::view::row_links;
+use crate::format::node::row_links;
+use crate::ids::Slot;
 
 pub(crate) mod buckets;
 pub(crate) mod build;
@@ -35,6 +37,7 @@ pub(crate) mod edges;
 pub(crate) mod nodes;
 pub(crate) mod ranked;
 pub(crate) mod scratch;
+pub(crate) mod seek;
 pub(crate) mod select;
 pub(crate) mod vectors;
 pub(crate) mod walk;
@@ -52,7 +55,7 @@ pub(crate) struct GraphView<'a> {
     pub(crate) nodes: &'a [u32],
     /// How many links of each slot are firm.
     pub(crate) firm: &'a [u8],
-    /// How many links lead to entries, a multiple of [`BATCH`](edges::BATCH).
+    /// How many links lead to entries, a multiple of [`BATCH`](crate::format::node::BATCH).
     pub(crate) entry_width: usize,
     /// Those links, and their edges, which go out from zero.
     pub(crate) entries: &'a [u32],

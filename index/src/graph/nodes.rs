@@ -6,21 +6,16 @@ use rayon::prelude::*;
 
 use super::GraphView;
 use super::codes::Codes;
-use super::edges::{BATCH, Encoder, node_words};
+use super::edges::Encoder;
 use super::select::choose;
 use super::vectors::Vectors;
-use crate::Slot;
 use crate::format::NO_SLOT;
-use crate::format::view::row_links;
+use crate::format::node::{BATCH, links_of, node_words, row_links};
+use crate::ids::Slot;
 use crate::sys::map::Zeroed;
 
 /// A thread looks at so many nodes at once.
 const NODES_AT_ONCE: usize = 256;
-
-/// How many links a slot can have: twice `m`, filled up to whole batches of edges.
-pub(crate) const fn links_of(m: usize) -> usize {
-    (2 * m).next_multiple_of(BATCH)
-}
 
 /// A graph that grows. The first links of a node are firm: they were selected, or lead back to where it was selected.
 /// The loose ones behind them only fill the node up and give way, at first those that were chosen last.
@@ -212,7 +207,7 @@ struct Linker {
 
 impl Linker {
     /// Links from a slot, which the encoder is centred on, to others. Where there are more firm links than there is
-    /// room for, all are selected anew.
+    /// room for, all are selected again.
     fn link(&mut self, vectors: &Vectors<'_>, slot: Slot, mut node: Node<'_>, mut others: impl Iterator<Item = Slot>) {
         let Self { chosen, encoder } = self;
         while node.has_room() {
@@ -240,8 +235,8 @@ pub(crate) mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::edges::batch_words;
     use super::*;
+    use crate::format::node::batch_words;
     use crate::quantize::Quantized;
     use crate::rotate::Rotation;
 
@@ -363,7 +358,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn where_all_are_firm_a_forced_link_takes_the_place_of_the_last() {
+    fn where_all_are_firm_a_forced_link_replaces_the_last() {
         let quantized = clustered(20, 3, 1.0);
         let vectors = Vectors::of(&quantized, DIMS);
         let mut graph = narrow(&vectors, 3);

@@ -1,6 +1,6 @@
-//! A slot and its similarity to what is sought, ordered as one integer.
+//! A slot and its similarity to the query, ordered as one integer.
 
-use crate::Slot;
+use crate::ids::Slot;
 
 /// Greater is more similar; of equally similar ones the lower slot is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use super::buckets::Buckets;
 use super::ranked::Ranked;
-use crate::Slot;
+use crate::ids::Slot;
 
 /// Working memory of one walk.
 #[derive(Default)]

@@ -2,13 +2,13 @@
 
 use super::codes::Codes;
 use super::ranked::Ranked;
-use crate::Slot;
+use crate::ids::Slot;
 
 /// A candidate lies in a direction of its own when no neighbour is nearer to it than its own distance (1 - cosine) to
 /// the node divided by this. The alpha of DiskANN (Subramanya and others, NeurIPS 2019), squared.
 const ALPHA: f32 = 1.1;
-/// So many of the nearest are asked that.
-const MOST_ASKED: usize = 64;
+/// So many of the nearest are checked for that.
+const MOST_CHECKED: usize = 64;
 
 /// Adds candidates, which are best first, up to `most`. So many of all are firm.
 pub(crate) fn choose(codes: &Codes<'_>, candidates: &[Ranked], most: usize, chosen: &mut Vec<Slot>) -> usize {
@@ -40,7 +40,7 @@ fn select(codes: &Codes<'_>, candidates: &[Ranked], most: usize, chosen: &mut Ve
 /// Selection leaves many nodes a third empty; a walk estimates all neighbours of a node in one pass, full or not, so
 /// near slots in the free places cost it nothing and shorten its way.
 fn fill_up(codes: &Codes<'_>, candidates: &[Ranked], most: usize, chosen: &mut Vec<Slot>) {
-    for candidate in candidates.iter().take(MOST_ASKED) {
+    for candidate in candidates.iter().take(MOST_CHECKED) {
         if chosen.len() >= most {
             return;
         }
@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn only_some_of_the_nearest_are_asked_for_a_direction_of_their_own() {
-        for (before, expected) in [(MOST_ASKED - 1, MOST_ASKED as Slot), (MOST_ASKED, 2)] {
+    fn only_some_of_the_nearest_are_checked_for_a_direction_of_their_own() {
+        for (before, expected) in [(MOST_CHECKED - 1, MOST_CHECKED as Slot), (MOST_CHECKED, 2)] {
             // All but the last lie behind the first.
             let mut angles = vec![10.0; before];
             angles[0] = 5.0;

@@ -1,7 +1,7 @@
-//! The vectors of all slots, in 16 bits per number: exact enough to tell near-duplicates apart.
+//! The vectors of all slots, in 16 bits per number: exact enough to distinguish near-duplicates.
 
 use super::codes::Codes;
-use crate::Slot;
+use crate::ids::Slot;
 use crate::quantize::{Quantized, Row};
 use crate::simd;
 

@@ -3,19 +3,20 @@
 use super::GraphView;
 use super::buckets::Buckets;
 use super::codes::QueryCodes;
-use super::edges::{BATCH, EdgeQuery, Edges, batch_words};
 use super::ranked::Ranked;
 use super::scratch::{Scratch, Visited};
 use super::vectors::Vectors;
-use crate::Slot;
+use crate::format::node::{BATCH, Edges, batch_words};
+use crate::ids::Slot;
+use crate::simd::query::EdgeQuery;
 
-/// Codes of 8 bits are off by about a thousandth: among vectors as similar as this to what is sought, their differences
+/// Codes of 8 bits are off by about a thousandth: among vectors as similar as this to the query, their differences
 /// may be less.
 const NEAR: f32 = 0.98;
 
-/// What a walk looks for.
+/// What a walk looks for, and how hard.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct WalkParams<'a> {
     pub(crate) vector: &'a [f32],
     pub(crate) codes: QueryCodes<'a>,
     pub(crate) edges: &'a EdgeQuery,
@@ -28,11 +29,11 @@ pub(crate) struct Asked<'a> {
 /// Looks at what is estimated to be among the best `ef`, best first, and estimates its neighbours; what is not
 /// estimated to be one of the best is not looked at. It begins with the estimates of all entries. What it has looked at
 /// and accepts is in the scratch's `seen` afterwards, with about its similarity; it goes through the others. What
-/// `accept` will be asked about is given to `prepare` before.
+/// `accept` will be called with is given to `prepare` before.
 pub(crate) fn walk(
     graph: &GraphView<'_>,
     vectors: &Vectors<'_>,
-    asked: Asked<'_>,
+    params: WalkParams<'_>,
     accept: impl Fn(Slot) -> bool,
     prepare: impl Fn(Slot),
     scratch: &mut Scratch,
@@ -41,7 +42,7 @@ pub(crate) fn walk(
     let codes = &vectors.codes;
     let kernel = codes.kernel();
     visited.reset(codes.count());
-    buckets.reset(asked.ef);
+    buckets.reset(params.ef);
     seen.clear();
     let batch_words = batch_words(codes.stride());
     let mut estimates = [0f32; BATCH];
@@ -50,7 +51,7 @@ pub(crate) fn walk(
     let mut look_round = |links: &[Slot], edges: &[u32], similarity, next, visited: &Visited, buckets: &mut Buckets| {
         for (links, words) in links.as_chunks::<BATCH>().0.iter().zip(edges.chunks_exact(batch_words)) {
             let Some(batch) = Edges::parse(words) else { continue };
-            let mut better = kernel.estimate(batch, asked.edges, similarity, buckets.bar(), &mut estimates);
+            let mut better = kernel.estimate(batch, params.edges, similarity, buckets.bar(), &mut estimates);
             bring(next, 2);
             while better != 0 {
                 let at = better.trailing_zeros() as usize;
@@ -70,7 +71,7 @@ pub(crate) fn walk(
             if !visited.insert(slot) {
                 // A slot that several neighbours have estimated is there several times.
                 buckets.discount();
-            } else if seen.len() < asked.enough || accept(slot) {
+            } else if seen.len() < params.enough || accept(slot) {
                 break;
             }
             next = buckets.pop();
@@ -86,9 +87,9 @@ pub(crate) fn walk(
             }
             continue;
         };
-        let mut similarity = codes.similarity(asked.codes, slot);
+        let mut similarity = codes.similarity(params.codes, slot);
         if similarity > NEAR {
-            similarity = vectors.cosine(asked.vector, slot);
+            similarity = vectors.cosine(params.vector, slot);
         }
         bring(next, 1);
         // In a damaged file it can be no number, which would be the best of all.

@@ -15,13 +15,14 @@
 //! vectors of length 1 and 4,096 numbers that is less than 0.0003, in practice less than 0.000001. So scores differ in
 //! their last digits from kernel to kernel, and what is nearly equal may be found with one and not with another.
 
-use std::hint::black_box;
 use std::sync::OnceLock;
 
-use crate::graph::edges::{BATCH, EdgeQuery, Edges};
+use self::query::EdgeQuery;
+use crate::format::node::{BATCH, Edges};
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+pub(crate) mod query;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -42,7 +43,7 @@ enum Instructions {
 }
 
 impl Kernel {
-    /// The fastest kernel that this processor can run. The processor is asked once.
+    /// The fastest kernel that this processor can run. Detected once.
     pub fn detect() -> Self {
         static DETECTED: OnceLock<Kernel> = OnceLock::new();
         *DETECTED.get_or_init(|| Self::available().last().copied().unwrap_or(Self(Instructions::Scalar)))
@@ -140,20 +141,6 @@ impl Kernel {
                 || scalar::dot_mixed(vector, coarse, fine),
             ),
         }
-    }
-}
-
-/// For the bench of the kernels: makes estimates of 32 neighbours in vectors of `width` numbers, a multiple of 64, as
-/// often as it is called.
-#[doc(hidden)]
-pub fn estimating(kernel: Kernel, width: usize) -> impl FnMut() -> u32 {
-    let mut query = EdgeQuery::default();
-    query.fill(&(0..width).map(|at| (at * 37 % 101) as f32 - 50.0).collect::<Vec<_>>());
-    let signs: Vec<u8> = (0..BATCH * width / 8).map(|at| (at * 7 % 251) as u8).collect();
-    let mut estimates = [0.0; BATCH];
-    move || {
-        let edges = Edges { slopes: &[1 << 14; BATCH], offsets: &[0; BATCH], signs: black_box(&signs) };
-        kernel.estimate(edges, black_box(&query), 0.5, 0.5, &mut estimates)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The kernel that runs everywhere, and that all others are measured by.
 
-use crate::graph::edges::{BATCH, EdgeQuery, Edges, OFFSET_STEP};
+use super::query::EdgeQuery;
+use crate::format::node::{BATCH, Edges, OFFSET_STEP};
 
 pub(super) fn dot_codes(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum()

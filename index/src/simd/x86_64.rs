@@ -3,8 +3,9 @@
 
 use std::arch::x86_64::*;
 
+use super::query::EdgeQuery;
 use super::scalar::{GROUPS_PER_CARRY, finish};
-use crate::graph::edges::{BATCH, EdgeQuery, Edges};
+use crate::format::node::{BATCH, Edges};
 
 /// Proof that this processor has AVX2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use memorist_durable::crash;
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first. The
-/// file's name becomes durable with the next [`replace`] in the same directory.
+/// file's name becomes durable with the next [`replace`] in the same folder.
 pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> Result<T, Error> {
     remove_if_present(path)?;
     let mut options = File::options();
@@ -36,7 +36,7 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
     filled
 }
 
-/// Puts `bytes` in the place of `path`, atomically: after a crash the old or the new content is there.
+/// Replaces the content of `path` by `bytes`, atomically: after a crash the old or the new content is there.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     // The files that the new content refers to have to be found after a crash, so their names go to the disk first.
     memorist_durable::sync_folder(memorist_durable::folder_of(path)).map_err(Error::Sync)?;
@@ -77,7 +77,7 @@ pub(crate) fn patch(writer: &mut BufWriter<File>, position: u64, bytes: &[u8]) -
 mod tests {
     use super::*;
 
-    /// Keeps each piece that it is asked to write.
+    /// Keeps each piece that it is given to write.
     #[derive(Debug, Default)]
     struct Pieces(Vec<Vec<u8>>);
 
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn what_is_put_is_read_back() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
         for sizes in SIZES {
             write_new(&path, |writer| {
                 put_in_turn(writer, sizes)?;

@@ -16,7 +16,7 @@ use crate::support::{World, clustered, shapes, small};
 #[test]
 fn an_empty_index() {
     let world = World::new(IndexOptions::new(3));
-    let snapshot = Reader::open(world.directory.path()).unwrap().snapshot();
+    let snapshot = Reader::open(world.folder.path()).unwrap().snapshot();
     assert_eq!(snapshot.search(&[1.0, 0.0, 0.0], &SearchParams::new(10), Filter::All).unwrap(), []);
     assert_eq!(snapshot.scores(&[1.0, 0.0, 0.0], &[1]).unwrap(), [None]);
     assert!(snapshot.is_empty() && !snapshot.contains(1) && snapshot.vector(1).is_none());
@@ -84,7 +84,7 @@ fn duplicates_through_merges() {
     let assert_sound = |world: &World, what: &str| {
         let snapshot = world.writer.snapshot();
         assert_eq!(snapshot.verify(), [], "{what}");
-        let (count, links) = shapes(world.directory.path())[0];
+        let (count, links) = shapes(world.folder.path())[0];
         assert_eq!((snapshot.segment_count(), count as usize, links), (1, world.vectors.len(), 32), "{what}");
         let heaps = [vec![1.0, 2.0, 3.0, 4.0], vec![-1.0, 0.5, 0.0, 2.0]];
         for k in [1, 10, 50] {
@@ -177,7 +177,7 @@ fn a_vector_comes_back_as_it_was_but_for_its_length() {
 
 #[test]
 fn options_out_of_bounds_are_refused_by_name() {
-    let directory = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let change = |change: fn(&mut IndexOptions)| {
         let mut options = IndexOptions::new(4);
         change(&mut options);
@@ -193,20 +193,20 @@ fn options_out_of_bounds_are_refused_by_name() {
         (change(|options| options.merge_percent = 101), "merge_percent"),
         (change(|options| options.deleted_percent = 101), "deleted_percent"),
     ] {
-        let error = Writer::create(directory.path(), options, b"").unwrap_err().to_string();
+        let error = Writer::create(folder.path(), options, b"").unwrap_err().to_string();
         assert!(error.starts_with(name), "{error}");
     }
-    let error = Writer::create(directory.path(), IndexOptions::new(4), &[0; MAX_PAYLOAD + 1]).unwrap_err();
+    let error = Writer::create(folder.path(), IndexOptions::new(4), &[0; MAX_PAYLOAD + 1]).unwrap_err();
     assert!(matches!(error, WriteError::Payload { found: 4097 }), "{error}");
-    assert!(matches!(Reader::open(directory.path()), Err(OpenError::Missing { .. })), "nothing was created");
+    assert!(matches!(Reader::open(folder.path()), Err(OpenError::Missing { .. })), "nothing was created");
 }
 
 #[test]
 fn an_index_is_not_created_over_another_nor_opened_as_another() {
     let world = World::filled(small(3, 100), &clustered(36, 10, 3, 2), 10);
-    let exists = Writer::create(world.directory.path(), IndexOptions::new(3), b"");
+    let exists = Writer::create(world.folder.path(), IndexOptions::new(3), b"");
     assert!(matches!(exists, Err(WriteError::Exists { .. })), "{exists:?}");
-    let other = Writer::open(world.directory.path(), IndexOptions::new(5));
+    let other = Writer::open(world.folder.path(), IndexOptions::new(5));
     assert!(matches!(other, Err(OpenError::Dimensions { expected: 5, found: 3, .. })), "{other:?}");
 }
 

@@ -28,8 +28,8 @@ fn version_3_is_read() {
     assert_eq!(snapshot.payload(), b"format 3");
     assert_eq!((snapshot.dims(), snapshot.len(), snapshot.segment_count()), (DIMS, 54, 2));
     let live: Vec<u64> = (0..COUNT).filter(|row| row % 10 != 5).collect();
-    for asked in 0..COUNT {
-        let query = vector(asked);
+    for row in 0..COUNT {
+        let query = vector(row);
         let mut exact: Vec<(u64, f64)> = live.iter().map(|&row| (row * 3, cosine(&query, &vector(row)))).collect();
         exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let hits = snapshot.search(&query, &SearchParams::new(10), Filter::All).unwrap();

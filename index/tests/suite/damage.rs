@@ -1,4 +1,4 @@
-//! Damaged files: an error when they are opened, or a search that stays sound in memory and a verify that tells.
+//! Damaged files: an error when they are opened, or a search that stays sound in memory and a verify that finds it.
 
 use std::fs;
 use std::path::Path;
@@ -34,14 +34,14 @@ fn damaged(original: &Path, name: &str, bytes: &[u8]) -> TempDir {
     to
 }
 
-fn names(directory: &Path) -> Vec<String> {
+fn names(folder: &Path) -> Vec<String> {
     let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
-    fs::read_dir(directory).unwrap().map(name).collect()
+    fs::read_dir(folder).unwrap().map(name).collect()
 }
 
-/// Everything that can be asked of an index. None of it may panic; a merge may fail.
-fn use_everything(directory: &Path) {
-    let snapshot = Reader::open(directory).unwrap().snapshot();
+/// Everything that can be done with an index. None of it may panic; a merge may fail.
+fn use_everything(folder: &Path) {
+    let snapshot = Reader::open(folder).unwrap().snapshot();
     let some: RoaringTreemap = (0..500).filter(|key| key % 3 == 0).collect();
     for query in clustered(52, 3, DIMS, 3) {
         // With little effort a walk is worth its while even here, with the default a scan is.
@@ -55,7 +55,7 @@ fn use_everything(directory: &Path) {
         snapshot.scores(&query, &[0, 5, 395, u64::MAX]).unwrap();
     }
     assert!(snapshot.keys().count() <= 430);
-    if let Ok(mut writer) = Writer::open(directory, small(DIMS, 20)) {
+    if let Ok(mut writer) = Writer::open(folder, small(DIMS, 20)) {
         let vector = [1.0f32; DIMS];
         writer.apply(&[(7, &vector)], &[8, 9], b"").unwrap();
         let _ = writer.maintain(&|_| std::ops::ControlFlow::Continue(()));
@@ -66,8 +66,8 @@ fn use_everything(directory: &Path) {
 fn every_flipped_bit_is_found_and_harmless() {
     let world = world();
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for name in names(world.directory.path()) {
-        let bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    for name in names(world.folder.path()) {
+        let bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let (mut refused, mut reported) = (0, 0);
         for attempt in 0..250 {
             let mut flipped = bytes.clone();
@@ -75,7 +75,7 @@ fn every_flipped_bit_is_found_and_harmless() {
             let end = if attempt % 3 == 0 { flipped.len().min(128) } else { flipped.len() };
             let position = random.random_range(0..end);
             flipped[position] ^= 1 << random.random_range(0..8);
-            let copy = damaged(world.directory.path(), &name, &flipped);
+            let copy = damaged(world.folder.path(), &name, &flipped);
             match Reader::open(copy.path()) {
                 Err(error) => {
                     assert!(error.to_string().contains("rebuild"), "the way out: {error}");
@@ -99,15 +99,15 @@ fn every_flipped_bit_is_found_and_harmless() {
 fn large_damage_is_found_and_harmless() {
     let world = world();
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
-        let bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
+        let bytes = fs::read(world.folder.path().join(&name)).unwrap();
         for fill in [Some(0u8), Some(0xff), Some(0x7f), None] {
             for _ in 0..15 {
                 let mut broken = bytes.clone();
                 let start = random.random_range(128..broken.len());
                 let end = (start + random.random_range(1..8000)).min(broken.len());
                 broken[start..end].iter_mut().for_each(|byte| *byte = fill.unwrap_or_else(|| random.random()));
-                let copy = damaged(world.directory.path(), &name, &broken);
+                let copy = damaged(world.folder.path(), &name, &broken);
                 if broken != bytes {
                     assert_ne!(Reader::open(copy.path()).unwrap().snapshot().verify(), [], "{name} from {start}");
                 }
@@ -120,9 +120,9 @@ fn large_damage_is_found_and_harmless() {
 #[test]
 fn a_sound_segment_is_compared_with_its_checksums_once() {
     let mut world = world();
-    let reader = Reader::open(world.directory.path()).unwrap();
-    let size = |name: &String| fs::metadata(world.directory.path().join(name)).unwrap().len();
-    let segments: u64 = names(world.directory.path()).iter().filter(|name| *name != "manifest").map(size).sum();
+    let reader = Reader::open(world.folder.path()).unwrap();
+    let size = |name: &String| fs::metadata(world.folder.path().join(name)).unwrap().len();
+    let segments: u64 = names(world.folder.path()).iter().filter(|name| *name != "manifest").map(size).sum();
     assert_eq!(reader.snapshot().unchecked_bytes(), segments);
     reader.snapshot().check().unwrap();
     assert_eq!(reader.snapshot().unchecked_bytes(), 0);
@@ -135,10 +135,10 @@ fn a_sound_segment_is_compared_with_its_checksums_once() {
 #[test]
 fn damage_is_not_merged_into_a_sound_segment() {
     let world = world();
-    for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
-        let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
+        let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
-        let copy = damaged(world.directory.path(), &name, &bytes);
+        let copy = damaged(world.folder.path(), &name, &bytes);
         // Everything there is would be merged.
         let mut options = small(DIMS, 20);
         options.merge_percent = 1;
@@ -151,8 +151,8 @@ fn damage_is_not_merged_into_a_sound_segment() {
 #[test]
 fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
     let world = world();
-    for name in names(world.directory.path()).into_iter().filter(|name| name != "manifest") {
-        let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
+        let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let batch = 32 * 4 + 32 * 256 / 8;
         let (entries, node) = (64 * 4 + 2 * batch, 32 * 4 + batch);
         if shape(&bytes) == (30, 0) {
@@ -162,7 +162,7 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
         bytes[128..128 + 64 * 4].fill(0xff);
         let nodes = 128 + entries..128 + entries + 400 * node;
         bytes[nodes].chunks_mut(node).for_each(|node| node[..32 * 4].fill(0xff));
-        let copy = damaged(world.directory.path(), &name, &bytes);
+        let copy = damaged(world.folder.path(), &name, &bytes);
         let snapshot = Reader::open(copy.path()).unwrap().snapshot();
         let query = clustered(54, 1, DIMS, 1).remove(0);
         for filter in [Filter::All, Filter::Except(&(0..20).collect())] {
@@ -184,8 +184,8 @@ fn what_a_graph_may_not_be_is_found_and_named() {
     const NODES: usize = ENTRIES + 64 * 4 + 2 * BATCH;
     const FIRM: usize = NODES + 400 * (NODE + 256 + 256 + 4);
     let world = world();
-    let read = |name: String| (fs::read(world.directory.path().join(&name)).unwrap(), name);
-    let mut files = names(world.directory.path()).into_iter().map(read);
+    let read = |name: String| (fs::read(world.folder.path().join(&name)).unwrap(), name);
+    let mut files = names(world.folder.path()).into_iter().map(read);
     let (bytes, name) = files.find(|(bytes, name)| name != "manifest" && shape(bytes) == (400, 32)).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let entry = |place: usize| ENTRIES + 4 * place;
@@ -199,7 +199,7 @@ fn what_a_graph_may_not_be_is_found_and_named() {
     let expect = |sections: &[&str], damage: &[(usize, &[u8])], expected: &[&str]| {
         let mut broken = bytes.clone();
         damage.iter().for_each(|&(at, bytes)| broken[at..at + bytes.len()].copy_from_slice(bytes));
-        let copy = damaged(world.directory.path(), &name, &broken);
+        let copy = damaged(world.folder.path(), &name, &broken);
         let problems = Reader::open(copy.path()).unwrap().snapshot().verify();
         let found: Vec<String> = problems.into_iter().map(|problem| problem.what).collect();
         let checksums = sections.iter().map(|name| format!("the section \"{name}\" does not match its checksum"));
@@ -253,18 +253,18 @@ fn what_a_graph_may_not_be_is_found_and_named() {
 fn every_truncation_and_every_longer_file_is_refused() {
     let world = world();
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for name in names(world.directory.path()) {
-        let bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    for name in names(world.folder.path()) {
+        let bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let lengths = (0..20).chain((0..60).map(|_| random.random_range(0..bytes.len())));
         for len in lengths {
-            let copy = damaged(world.directory.path(), &name, &bytes[..len]);
+            let copy = damaged(world.folder.path(), &name, &bytes[..len]);
             let error = Reader::open(copy.path()).expect_err("a file that was cut off");
             assert!(
                 matches!(error, OpenError::Damaged { .. } | OpenError::NotAnIndex { .. }),
                 "{name} cut to {len}: {error}"
             );
         }
-        let copy = damaged(world.directory.path(), &name, &[&bytes[..], b"x"].concat());
+        let copy = damaged(world.folder.path(), &name, &[&bytes[..], b"x"].concat());
         assert!(matches!(Reader::open(copy.path()), Err(OpenError::Damaged { .. })));
     }
 }
@@ -273,12 +273,12 @@ fn every_truncation_and_every_longer_file_is_refused() {
 fn a_segment_of_another_index_is_refused() {
     let (one, other) = (world(), World::filled(small(DIMS, 150), &clustered(53, 400, DIMS, 5), 400));
     let segment = |world: &World| {
-        let mut names = names(world.directory.path());
+        let mut names = names(world.folder.path());
         names.sort();
         names.into_iter().find(|name| name.starts_with("segment")).unwrap()
     };
-    let foreign = fs::read(other.directory.path().join(segment(&other))).unwrap();
-    let copy = damaged(one.directory.path(), &segment(&one), &foreign);
+    let foreign = fs::read(other.folder.path().join(segment(&other))).unwrap();
+    let copy = damaged(one.folder.path(), &segment(&one), &foreign);
     let error = Reader::open(copy.path()).unwrap_err();
     assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
 }
@@ -289,13 +289,13 @@ fn a_scale_that_is_no_number_costs_its_own_vector_only() {
     const COUNT: u32 = 30;
     let vectors = clustered(54, COUNT as usize, DIMS, 5);
     let world = World::filled(small(DIMS, 150), &vectors, COUNT as usize);
-    assert_eq!(shapes(world.directory.path()), [(COUNT, 0)], "flat: it is scanned");
-    let name = names(world.directory.path()).into_iter().find(|name| name.starts_with("segment-")).unwrap();
-    let mut bytes = fs::read(world.directory.path().join(&name)).unwrap();
+    assert_eq!(shapes(world.folder.path()), [(COUNT, 0)], "flat: it is scanned");
+    let name = names(world.folder.path()).into_iter().find(|name| name.starts_with("segment-")).unwrap();
+    let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
     // Behind the header and the two sections of codes, 256 to a vector.
     let scale = 128 + 2 * 256 * COUNT as usize;
     bytes[scale..scale + 4].copy_from_slice(&f32::NAN.to_le_bytes());
-    let copy = damaged(world.directory.path(), &name, &bytes);
+    let copy = damaged(world.folder.path(), &name, &bytes);
     let snapshot = Reader::open(copy.path()).unwrap().snapshot();
     for effort in [Effort::BALANCED, Effort::Exact] {
         for (key, vector) in (0..).zip(&vectors).skip(1) {

@@ -3,13 +3,13 @@
 //! | module | question |
 //! |---|---|
 //! | `recall` | does it find what an exact scan finds: after merges, deletes, churn, on one thread and several? |
-//! | `near_duplicates` | does it tell apart what hardly differs? |
+//! | `near_duplicates` | does it distinguish what hardly differs? |
 //! | `merges` | does a merge lose anything of a graph that little is left of, or that was built with other options? |
 //! | `filters` | does it find the nearest allowed vectors, however few are allowed? |
 //! | `bounds` | the smallest, largest, emptiest and worst input |
 //! | `model` | random operations against a map |
 //! | `publish` | does a crash, a full disk or a racing reader see the old or the new, and nothing else? |
-//! | `progress` | is a merge heard of all the time, and does it end when it is stopped? |
+//! | `progress` | does a merge report progress all the time, and end when it is stopped? |
 //! | `damage` | is damage found, and harmless where it is not looked for? |
 //! | `compatibility` | can files of every version still be read, and are later ones refused? |
 //! | `real` | the same on real embeddings, where they are at hand |

@@ -21,7 +21,7 @@ fn own(world: &World, keys: impl Iterator<Item = u64> + Clone, ef: usize) -> f64
 }
 
 fn bytes(world: &World) -> u64 {
-    std::fs::read_dir(world.directory.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
+    std::fs::read_dir(world.folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
 }
 
 #[test]
@@ -33,11 +33,11 @@ fn the_few_that_are_left_of_an_old_graph_are_found_among_many_new_ones() {
         let mut options = small(DIMS, OLD);
         (options.ef_construction, options.seed) = (40, seed);
         let mut world = World::filled(options, &vectors[..OLD], OLD);
-        assert_eq!(shapes(world.directory.path()), [(OLD as u32, 32)]);
+        assert_eq!(shapes(world.folder.path()), [(OLD as u32, 32)]);
         let gone: Vec<u64> = (left..OLD as u64).collect();
         world.apply((OLD as u64..).zip(vectors[OLD..].to_vec()).collect(), &gone);
         world.maintain();
-        assert_eq!(shapes(world.directory.path()), [(left as u32 + NEW as u32, 32)]);
+        assert_eq!(shapes(world.folder.path()), [(left as u32 + NEW as u32, 32)]);
 
         let what = format!("{left} left, seed {seed}");
         assert_eq!(world.writer.snapshot().verify(), [], "{what}");
@@ -60,7 +60,7 @@ fn nearly_all_deleted_then_merged() {
     world.maintain();
     let snapshot = world.writer.snapshot();
     assert_eq!(snapshot.verify(), []);
-    assert_eq!(shapes(world.directory.path()), [(LEFT as u32, 32)]);
+    assert_eq!(shapes(world.folder.path()), [(LEFT as u32, 32)]);
     assert!(snapshot.keys().all(|key| world.vectors.contains_key(&key)));
     let after = bytes(&world);
     assert!(after < before / 18, "{before} bytes before, {after} after");
@@ -85,13 +85,13 @@ fn a_graph_is_carried_into_one_of_other_links() {
     for [(m, links), (new_m, new_links)] in [[(64, 128), (2, 32)], [(2, 32), (64, 128)], [(64, 128), (20, 64)]] {
         let what = format!("m = {m}, then {new_m}");
         let mut world = World::filled(with_m(m), &vectors[..OLD], OLD);
-        assert_eq!(shapes(world.directory.path()), [(OLD as u32, links)], "{what}");
-        world.writer = Writer::open(world.directory.path(), with_m(new_m)).unwrap();
+        assert_eq!(shapes(world.folder.path()), [(OLD as u32, links)], "{what}");
+        world.writer = Writer::open(world.folder.path(), with_m(new_m)).unwrap();
         // So few that some nodes lose links and others keep all.
         let gone: Vec<u64> = (0..OLD as u64).step_by(80).collect();
         world.apply((OLD as u64..).zip(vectors[OLD..].to_vec()).collect(), &gone);
         world.maintain();
-        assert_eq!(shapes(world.directory.path()), [(world.vectors.len() as u32, new_links)], "{what}");
+        assert_eq!(shapes(world.folder.path()), [(world.vectors.len() as u32, new_links)], "{what}");
         assert_eq!(world.writer.snapshot().verify(), [], "{what}");
         let own = own(&world, world.vectors.keys().copied(), 30);
         println!("{what}: {own:.4} are found by themselves");

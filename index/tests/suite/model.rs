@@ -11,7 +11,7 @@ use crate::support::{World, shapes, small, with_ef};
 
 const DIMS: usize = 6;
 const KEYS: u64 = 200;
-/// So many of the nearest are asked for, with as little effort.
+/// So many of the nearest are searched for, with as little effort.
 const FEW: usize = 4;
 /// How many of them walks have found, in all cases together, and how many there were.
 static FOUND: AtomicUsize = AtomicUsize::new(0);
@@ -53,7 +53,7 @@ proptest! {
 
     fn any_operations(operations in prop::collection::vec(operation(), 1..25)) {
         let mut world = World::new(options());
-        let reader = Reader::open(world.directory.path()).unwrap();
+        let reader = Reader::open(world.folder.path()).unwrap();
         let mut last = (Vec::new(), Vec::new());
         for operation in operations {
             match operation {
@@ -63,7 +63,7 @@ proptest! {
                 }
                 Operation::Again => world.apply(last.0.clone(), &last.1),
                 Operation::Maintain => world.maintain(),
-                Operation::Reopen => world.writer = Writer::open(world.directory.path(), options()).unwrap(),
+                Operation::Reopen => world.writer = Writer::open(world.folder.path(), options()).unwrap(),
             }
             reader.refresh().unwrap();
             prop_assert_eq!(reader.snapshot().generation(), world.writer.snapshot().generation());
@@ -101,7 +101,7 @@ fn compare(world: &World, reader: &Reader) -> Result<(), TestCaseError> {
         let exact = world.exact(&query, FEW, filter);
         prop_assert_eq!(hits.len(), exact.len());
         // A walk looks at some seven times as many as it keeps, a scan at all; one segment, so that it is the one or the other.
-        if let [(count, 1..)] = shapes(world.directory.path())[..]
+        if let [(count, 1..)] = shapes(world.folder.path())[..]
             && FEW * 7 * count as usize / keys.len() < keys.len() / 2
         {
             let worst = exact.last().map_or(0.0, |&(_, score)| score) - 2e-5;
@@ -109,9 +109,9 @@ fn compare(world: &World, reader: &Reader) -> Result<(), TestCaseError> {
             WANTED.fetch_add(hits.len(), Ordering::Relaxed);
         }
     }
-    let asked: Vec<u64> = (0..KEYS).collect();
-    let scores = snapshot.scores(&query, &asked).unwrap();
-    for (key, score) in asked.iter().zip(scores) {
+    let all: Vec<u64> = (0..KEYS).collect();
+    let scores = snapshot.scores(&query, &all).unwrap();
+    for (key, score) in all.iter().zip(scores) {
         prop_assert_eq!(score.is_some(), world.vectors.contains_key(key));
         prop_assert_eq!(snapshot.contains(*key), score.is_some());
         if let (Some(score), Some(vector)) = (score, world.vectors.get(key)) {

@@ -1,4 +1,4 @@
-//! Heaps of vectors that differ by less than the coarse codes can tell.
+//! Heaps of vectors that differ by less than the coarse codes can show.
 
 use bench_data::vectors::{self, Shape};
 use memorist_index::{Effort, Filter, SearchParams, Snapshot};
@@ -68,7 +68,7 @@ fn each_of_a_heap_is_found_by_itself_and_so_are_its_neighbours() {
 /// have to try harder, for nothing.
 #[test]
 fn a_heap_does_not_turn_all_searches_into_scans() {
-    let efforts = efforts(world().directory.path());
+    let efforts = efforts(world().folder.path());
     // That of `Effort::HIGH`.
     let (recall, ef) = efforts[6];
     assert!(recall == 0.995 && ef < 500, "{efforts:?}");

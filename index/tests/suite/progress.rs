@@ -1,4 +1,4 @@
-//! What is heard of a merge while it runs, and how soon it ends when it is stopped.
+//! What progress a merge reports while it runs, and how soon it ends when it is stopped.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,30 +23,30 @@ fn is_about_links(now: Progress) -> bool {
 }
 
 #[test]
-fn mending_a_graph_is_heard_of() {
+fn mending_a_graph_reports_progress() {
     let mut world = quarter_deleted();
-    let heard: Mutex<Vec<Progress>> = Mutex::default();
-    let listen = |now: Progress| {
-        heard.lock().push(now);
+    let reports: Mutex<Vec<Progress>> = Mutex::default();
+    let report = |now: Progress| {
+        reports.lock().push(now);
         ControlFlow::Continue(())
     };
-    // One thread, so that it is heard in order.
-    let more = in_threads(1, || world.writer.maintain(&listen)).unwrap();
+    // One thread, so that the reports are in order.
+    let more = in_threads(1, || world.writer.maintain(&report)).unwrap();
     assert!(!more);
-    assert_eq!(shapes(world.directory.path()), [(1500, 32)]);
-    let heard = heard.into_inner();
-    let Progress { stage, total, .. } = heard[0];
-    assert!(is_about_links(heard[0]), "1,500 vectors were mended, and the first that was heard is {stage:?}");
-    let of_stage = heard.iter().take_while(|now| (now.stage, now.total) == (stage, total));
+    assert_eq!(shapes(world.folder.path()), [(1500, 32)]);
+    let reports = reports.into_inner();
+    let Progress { stage, total, .. } = reports[0];
+    assert!(is_about_links(reports[0]), "1,500 vectors were mended, and the first report is {stage:?}");
+    let of_stage = reports.iter().take_while(|now| (now.stage, now.total) == (stage, total));
     let done: Vec<usize> = of_stage.map(|now| now.done).collect();
     assert!(total > 0 && done.is_sorted() && done.last() == Some(&total), "{stage:?}: {done:?} of {total}");
-    assert!(done[0] <= total / 10, "{stage:?}: first heard when {} of {total} were done", done[0]);
+    assert!(done[0] <= total / 10, "{stage:?}: first reported when {} of {total} were done", done[0]);
 }
 
 #[test]
 fn mending_a_graph_can_be_stopped() {
     let mut world = quarter_deleted();
-    let files = |world: &World| std::fs::read_dir(world.directory.path()).unwrap().count();
+    let files = |world: &World| std::fs::read_dir(world.folder.path()).unwrap().count();
     let before = (world.writer.snapshot().generation(), 1500, files(&world));
     for stop_at in [1, 700] {
         let stop = |now: Progress| {
@@ -60,7 +60,7 @@ fn mending_a_graph_can_be_stopped() {
     world.maintain();
     let snapshot = world.writer.snapshot();
     assert_eq!((snapshot.len(), snapshot.verify()), (1500, vec![]));
-    assert_eq!(shapes(world.directory.path()), [(1500, 32)], "merged after the stops");
+    assert_eq!(shapes(world.folder.path()), [(1500, 32)], "merged after the stops");
 }
 
 /// With many vectors, hundreds are linked at a time.

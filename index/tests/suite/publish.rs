@@ -10,9 +10,9 @@ use crate::support::{World, clustered, small};
 
 const DIMS: usize = 8;
 
-fn files(directory: &Path) -> Vec<String> {
+fn files(folder: &Path) -> Vec<String> {
     let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
-    let mut names: Vec<String> = fs::read_dir(directory).unwrap().map(name).collect();
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
     names.sort();
     names
 }
@@ -25,8 +25,8 @@ fn copy(from: &Path) -> tempfile::TempDir {
     to
 }
 
-fn keys(directory: &Path) -> Vec<u64> {
-    let mut keys: Vec<u64> = Reader::open(directory).unwrap().snapshot().keys().collect();
+fn keys(folder: &Path) -> Vec<u64> {
+    let mut keys: Vec<u64> = Reader::open(folder).unwrap().snapshot().keys().collect();
     keys.sort_unstable();
     keys
 }
@@ -34,10 +34,10 @@ fn keys(directory: &Path) -> Vec<u64> {
 #[test]
 fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state() {
     let mut world = World::filled(small(DIMS, 100), &clustered(40, 150, DIMS, 5), 150);
-    let before = copy(world.directory.path());
+    let before = copy(world.folder.path());
     world.apply((100..300).zip(clustered(41, 200, DIMS, 5)).collect(), &(0..50).collect::<Vec<_>>());
     // The segments of the new state, and the manifest of the old one, as after a crash in between.
-    let crashed = copy(world.directory.path());
+    let crashed = copy(world.folder.path());
     fs::remove_file(crashed.path().join("manifest")).unwrap();
     fs::copy(before.path().join("manifest"), crashed.path().join("manifest")).unwrap();
     for left in ["manifest.tmp", ".memorist-0123456789abcdef.tmp"] {
@@ -64,9 +64,9 @@ fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state() {
 fn a_failed_write_changes_nothing() {
     let mut world = World::filled(small(DIMS, 100), &clustered(42, 150, DIMS, 5), 150);
     let generation = world.writer.snapshot().generation();
-    let before = files(world.directory.path());
-    // A directory in the place of the manifest: publishing fails, after the segment was written.
-    let (manifest, aside) = (world.directory.path().join("manifest"), world.directory.path().join("aside"));
+    let before = files(world.folder.path());
+    // A folder instead of the manifest: publishing fails, after the segment was written.
+    let (manifest, aside) = (world.folder.path().join("manifest"), world.folder.path().join("aside"));
     let swap = |from: &Path, to: &Path| fs::rename(from, to).unwrap();
     swap(&manifest, &aside);
     fs::create_dir(&manifest).unwrap();
@@ -76,17 +76,17 @@ fn a_failed_write_changes_nothing() {
     assert_eq!(world.writer.snapshot().generation(), generation);
     fs::remove_dir(&manifest).unwrap();
     swap(&aside, &manifest);
-    assert_eq!(keys(world.directory.path()), (0..150).collect::<Vec<_>>());
+    assert_eq!(keys(world.folder.path()), (0..150).collect::<Vec<_>>());
     world.apply(vec![(900, vector.to_vec())], &[1]);
     assert!(world.writer.snapshot().contains(900) && !world.writer.snapshot().contains(1));
-    world.writer = Writer::open(world.directory.path(), small(DIMS, 100)).unwrap();
-    assert_eq!(files(world.directory.path()).len(), before.len() + 1, "what the failure left behind is gone");
+    world.writer = Writer::open(world.folder.path(), small(DIMS, 100)).unwrap();
+    assert_eq!(files(world.folder.path()).len(), before.len() + 1, "what the failure left behind is gone");
 }
 
 #[test]
 fn old_segments_are_removed_and_older_snapshots_stay_whole() {
     let mut world = World::new(small(DIMS, 100));
-    let reader = Reader::open(world.directory.path()).unwrap();
+    let reader = Reader::open(world.folder.path()).unwrap();
     world.apply((0..).zip(clustered(43, 90, DIMS, 5)).collect(), &[]);
     assert!(reader.refresh().unwrap());
     assert!(!reader.refresh().unwrap(), "nothing new");
@@ -96,16 +96,16 @@ fn old_segments_are_removed_and_older_snapshots_stay_whole() {
     world.apply((0..90).zip(clustered(45, 90, DIMS, 5)).collect(), &[]);
     world.apply((90..200).zip(clustered(46, 110, DIMS, 5)).collect(), &[]);
     world.maintain();
-    assert_eq!(files(world.directory.path()).len(), 2, "a manifest and a segment");
+    assert_eq!(files(world.folder.path()).len(), 2, "a manifest and a segment");
     assert_eq!(older.search(&query, &SearchParams::new(20), Filter::All).unwrap(), before);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.snapshot().len(), 200);
 }
 
 #[test]
-fn a_payload_is_published_with_what_it_speaks_of() {
+fn a_payload_is_published_with_its_vectors() {
     let mut world = World::new(small(DIMS, 100));
-    let reader = Reader::open(world.directory.path()).unwrap();
+    let reader = Reader::open(world.folder.path()).unwrap();
     world.writer.apply(&[], &[], b"model A, 17").unwrap();
     reader.refresh().unwrap();
     assert_eq!(reader.snapshot().payload(), b"model A, 17");
@@ -113,18 +113,18 @@ fn a_payload_is_published_with_what_it_speaks_of() {
     assert_eq!(world.writer.snapshot().payload(), b"model A, 17");
 }
 
-/// The caller's model has changed, and with it the dimensions: an index was made anew where the old one was.
+/// The caller's model has changed, and with it the dimensions: a new index was made where the old one was.
 #[test]
 fn a_reader_follows_to_an_index_of_other_dimensions() {
     let mut world = World::filled(small(8, 100), &clustered(70, 300, 8, 5), 100);
-    let reader = Reader::open(world.directory.path()).unwrap();
+    let reader = Reader::open(world.folder.path()).unwrap();
     let older = reader.snapshot();
     let before = older.search(&[1.0; 8], &SearchParams::new(20), Filter::All).unwrap();
 
-    fs::remove_file(world.directory.path().join("manifest")).unwrap();
+    fs::remove_file(world.folder.path().join("manifest")).unwrap();
     let mut options = small(16, 100);
     options.first_segment = 1000;
-    world.writer = Writer::create(world.directory.path(), options, b"").unwrap();
+    world.writer = Writer::create(world.folder.path(), options, b"").unwrap();
     world.vectors.clear();
     world.apply((0..).zip(clustered(71, 250, 16, 5)).collect(), &[]);
     world.maintain();
@@ -144,7 +144,7 @@ fn a_reader_follows_to_an_index_of_other_dimensions() {
 fn a_reader_that_races_with_a_writer_sees_whole_states_in_order() {
     let mut world = World::new(small(DIMS, 60));
     world.writer.apply(&[], &[], &0u64.to_le_bytes()).unwrap();
-    let path = world.directory.path().to_owned();
+    let path = world.folder.path().to_owned();
     let is_done = AtomicBool::new(false);
     let vectors = clustered(47, 2000, DIMS, 5);
     std::thread::scope(|scope| {
@@ -177,9 +177,9 @@ fn a_reader_that_races_with_a_writer_sees_whole_states_in_order() {
 }
 
 #[test]
-fn a_missing_index_and_a_missing_segment_are_told_apart() {
+fn a_missing_index_and_a_missing_segment_are_different_errors() {
     let world = World::filled(small(DIMS, 100), &clustered(48, 150, DIMS, 5), 150);
-    let copied = copy(world.directory.path());
+    let copied = copy(world.folder.path());
     let segment = files(copied.path()).into_iter().find(|name| name.starts_with("segment")).unwrap();
     fs::remove_file(copied.path().join(segment)).unwrap();
     let error = Reader::open(copied.path()).unwrap_err();

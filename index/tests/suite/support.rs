@@ -24,9 +24,9 @@ pub fn clustered(seed: u64, count: usize, dims: usize, clusters: usize) -> Vec<V
     centres.iter().cycle().take(count).map(near).collect()
 }
 
-/// An index in a temporary directory, and what should be in it.
+/// An index in a temporary folder, and what should be in it.
 pub struct World {
-    pub directory: TempDir,
+    pub folder: TempDir,
     pub writer: Writer,
     pub vectors: BTreeMap<u64, Vec<f32>>,
     /// Vectors inserted into graphs so far.
@@ -35,9 +35,9 @@ pub struct World {
 
 impl World {
     pub fn new(options: IndexOptions) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let writer = Writer::create(directory.path(), options, b"").unwrap();
-        Self { directory, writer, vectors: BTreeMap::new(), inserted: 0 }
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Writer::create(folder.path(), options, b"").unwrap();
+        Self { folder, writer, vectors: BTreeMap::new(), inserted: 0 }
     }
 
     /// An index of these vectors, with the keys from 0, in batches, merged as it goes.
@@ -124,8 +124,8 @@ pub fn with_ef(k: usize, ef: usize) -> SearchParams {
 
 /// How many vectors each segment has, and how many links a node of its graph; 0 where it has none. As the page of the format
 /// says where they are.
-pub fn shapes(directory: &Path) -> Vec<(u32, u32)> {
-    let names = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
+pub fn shapes(folder: &Path) -> Vec<(u32, u32)> {
+    let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let segments = names.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("segment-"));
     segments.map(|path| shape(&std::fs::read(path).unwrap())).collect()
 }
@@ -138,8 +138,8 @@ pub fn shape(segment: &[u8]) -> (u32, u32) {
 
 /// The recalls that the efforts of the first segment were measured for, and how many candidates a walk keeps for each; the
 /// greatest number stands for a scan. As the page of the format says where they are in a manifest without a payload.
-pub fn efforts(directory: &Path) -> Vec<(f32, u32)> {
-    let manifest = std::fs::read(directory.join("manifest")).unwrap();
+pub fn efforts(folder: &Path) -> Vec<(f32, u32)> {
+    let manifest = std::fs::read(folder.join("manifest")).unwrap();
     let efforts = manifest[96..128].chunks(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()));
     [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999].into_iter().zip(efforts).collect()
 }

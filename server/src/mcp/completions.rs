@@ -5,7 +5,7 @@ use memorist_engine::Engine;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompletionInfo, Reference};
 
-use super::handler::told;
+use super::errors::protocol_error;
 use super::profiles::Profile;
 use super::prompts::{self, Asked};
 use super::resources;
@@ -45,7 +45,7 @@ pub fn complete(
             Ok(choices)
         }
     };
-    let mut values = found.map_err(|error| told(&error))?;
+    let mut values = found.map_err(|error| protocol_error(&error))?;
     let more = values.len() > CompletionInfo::MAX_VALUES;
     values.truncate(CompletionInfo::MAX_VALUES);
     // How many there are beyond is not counted.

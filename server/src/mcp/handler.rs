@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memorist_engine::{Engine, Error, ErrorKind};
+use memorist_engine::Engine;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
@@ -14,6 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::door::{Access, Door};
+use super::errors::{internal, protocol_error};
 use super::profiles::{Answer, Profile};
 use super::{completions, prompts, resources};
 use crate::ops::Context;
@@ -139,21 +140,9 @@ impl ServerHandler for Handler {
                 let uri = request.uri;
                 return Err(ErrorData::resource_not_found(format!("no resource {uri}"), Some(json!({ "uri": uri }))));
             }
-            Ok(Err(error)) => return Err(told(&error)),
+            Ok(Err(error)) => return Err(protocol_error(&error)),
             Err(unavailable) => return Err(internal(unavailable.message())),
         };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
-}
-
-/// An error of the engine, where no tool can say it.
-pub fn told(error: &Error) -> ErrorData {
-    match error.kind() {
-        ErrorKind::Input => ErrorData::invalid_params(error.to_string(), None),
-        _ => internal(error.to_string()),
-    }
-}
-
-fn internal(message: impl Into<String>) -> ErrorData {
-    ErrorData::internal_error(message.into(), None)
 }

@@ -6,6 +6,7 @@
 //! | `profiles` | the tools: names, descriptions, schemas, and what they call |
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
 //! | `completions.rs` | what a client offers for their arguments |
+//! | `errors.rs` | errors as JSON-RPC knows them |
 //! | `handler.rs` | answers requests |
 //! | `door.rs` | the engine behind all sessions: opened beside the handshake, closed after the last call |
 //! | `message.rs` | reads a message, and refuses what cannot be read |
@@ -15,6 +16,7 @@
 mod completions;
 mod connections;
 mod door;
+mod errors;
 mod guard;
 mod handler;
 mod http;

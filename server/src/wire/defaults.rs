@@ -2,6 +2,7 @@
 
 use memorist_engine::types::{Reach, Scope, Viewer};
 use memorist_engine::{Error, Result};
+use serde_json::{Map, Value};
 
 use super::values::Patch;
 
@@ -128,6 +129,19 @@ impl Defaults {
     /// Whose a new memory is where a call cannot say.
     pub fn own_scope(&self) -> Scope {
         Scope { project: self.project.clone(), agent: self.agent.clone() }
+    }
+
+    /// Behind a wall, refuses arguments of a tool that name another: also where the tool has no such parameter, for a call
+    /// that means another's memories must not be answered with its own.
+    ///
+    /// # Errors
+    /// As [`viewer`](Defaults::viewer).
+    pub fn check_arguments(&self, arguments: &Map<String, Value>) -> Result<()> {
+        let given = |names: &[&str]| match names.iter().find_map(|name| arguments.get(*name)) {
+            Some(Value::String(name)) => Patch::Value(name.clone()),
+            _ => Patch::Absent,
+        };
+        self.check(&given(&["project"]), &given(&["agent", "agent_id"]))
     }
 
     fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {

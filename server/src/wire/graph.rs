@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::convert::{BYTES_PER_TOKEN, fit};
 use super::markdown::escaped;
 use super::params::Detail;
-use super::results::Brief;
+use super::results::{Brief, Step};
 use super::values::{Int, Patch};
 use super::{brief, count};
 
@@ -107,19 +107,8 @@ pub struct ChainHit {
     /// Links away from the start.
     pub depth: i64,
     /// The way there.
-    #[schemars(schema_with = "items_schema")]
+    #[schemars(schema_with = "super::results::items_schema")]
     pub path: Vec<Step>,
-}
-
-/// A link, seen from one of its ends.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Step {
-    /// The memory at the other end.
-    pub id: i64,
-    pub link_type: LinkKind,
-    /// Forward: to the other end; backward: from it.
-    pub direction: Direction,
 }
 
 /// A link, seen from the memory `id`.
@@ -232,11 +221,11 @@ pub struct DigestResult {
     /// Unix milliseconds.
     pub generated_at: i64,
     pub summary: Summary,
-    #[schemars(schema_with = "items_schema")]
+    #[schemars(schema_with = "super::results::items_schema")]
     pub key_decisions: Vec<Item>,
-    #[schemars(schema_with = "items_schema")]
+    #[schemars(schema_with = "super::results::items_schema")]
     pub active_patterns: Vec<Item>,
-    #[schemars(schema_with = "items_schema")]
+    #[schemars(schema_with = "super::results::items_schema")]
     pub recent_bugfixes: Vec<Item>,
     pub outdated_count: i64,
     /// Left out for maxTokens.
@@ -389,11 +378,6 @@ fn after_title(item: &Item) -> String {
         Some((rest, false)) => format!(": {rest}"),
         None => format!(": {}", escaped(description)),
     }
-}
-
-pub(super) fn items_schema(_: &mut SchemaGenerator) -> Schema {
-    // What is in it says itself.
-    json_schema!({ "type": "array" })
 }
 
 pub(super) fn link_schema(_: &mut SchemaGenerator) -> Schema {

@@ -53,7 +53,7 @@ pub use exchange_lines::ExportLine;
 pub use exchange_tools::{DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
-    OutdatedResult, Step, Summary, UnlinkResult, chain_result, digest, markdown, outdated, step, summary, titled,
+    OutdatedResult, Summary, UnlinkResult, chain_result, digest, markdown, outdated, step, summary, titled,
 };
 pub use history::{
     HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, VersionEntry, purged, version,
@@ -62,7 +62,7 @@ pub use lines::Lines;
 pub use params::{AddParams, DeleteParams, Detail, GetParams, ListParams, SearchParams, StatsParams, UpdateParams};
 pub use parse::parse;
 pub use results::{
-    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult,
+    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult, Step,
     Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};

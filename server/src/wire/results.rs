@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::Error;
-use memorist_engine::types::{EmbeddingState, Kind, LinkKind, Side, Tier, UpdateOutcome};
+use memorist_engine::types::{Direction, EmbeddingState, Kind, LinkKind, Side, Tier, UpdateOutcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
-
-use super::graph::Step;
 
 /// The answer of `memory_add`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -196,7 +194,7 @@ pub struct Entry {
     pub version: i64,
     /// Its links, at most 50.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(schema_with = "super::graph::items_schema")]
+    #[schemars(schema_with = "items_schema")]
     pub links: Vec<Step>,
     /// There are more links; memory_chain follows them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,6 +205,17 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
+}
+
+/// A link, seen from one of its ends.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// The memory at the other end.
+    pub id: i64,
+    pub link_type: LinkKind,
+    /// Forward: to the other end; backward: from it.
+    pub direction: Direction,
 }
 
 /// The answer of `memory_stats`.
@@ -300,6 +309,11 @@ fn integer_schema(_: &mut SchemaGenerator) -> Schema {
 
 fn boolean_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "boolean" })
+}
+
+pub(super) fn items_schema(_: &mut SchemaGenerator) -> Schema {
+    // What is in it says itself.
+    json_schema!({ "type": "array" })
 }
 
 pub(super) fn objects_schema(_: &mut SchemaGenerator) -> Schema {

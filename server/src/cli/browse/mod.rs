@@ -2,6 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `message.rs` | what the other threads send to the screen's |
 //! | `found.rs` | what the store answers, as far as it is shown |
 //! | `state.rs` | what is on the screen: an event comes in, effects go out |
 //! | `keys.rs` | what each key does to it |
@@ -17,6 +18,7 @@
 
 mod found;
 mod keys;
+mod message;
 mod overlays;
 mod page;
 mod screen;

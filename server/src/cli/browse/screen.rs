@@ -12,7 +12,7 @@ use ratatui::crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScr
 use ratatui::prelude::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
-use super::session::Message;
+use super::message::Message;
 use super::state::Event;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;

@@ -9,9 +9,10 @@ use memorist_engine::config::Config;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Filter;
 
+use super::message::Message;
 use super::page::Broken;
 use super::screen::{self, Screen};
-use super::state::{Effect, Event, Measures, State};
+use super::state::{Effect, Measures, State};
 use super::theme::Theme;
 use super::view;
 use super::worker::{self, Worker};
@@ -22,15 +23,6 @@ use crate::exit::{Failure, Kind, Outcome};
 
 /// How often it is looked whether the process was told to end.
 const LOOK: Duration = Duration::from_millis(200);
-
-/// What reaches the screen's thread.
-#[derive(Debug)]
-pub enum Message {
-    /// Something happened.
-    Event(Event),
-    /// It cannot go on.
-    Failed(Failure),
-}
 
 /// Runs the command.
 pub fn run(app: &App, args: &Browse) -> Outcome {

@@ -7,7 +7,7 @@ use memorist_engine::types::{Filter, ListQuery, Mode, Query, RecordId, Tier};
 use memorist_engine::{Engine, Error, Result};
 
 use super::found::{By, Found, Memory, Row};
-use super::session::Message;
+use super::message::Message;
 use super::state::{Effect, Event};
 use crate::cli::links;
 use crate::wire;

@@ -2,6 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `profile.rs` | what a server offers to its sessions |
 //! | `tool.rs` | a tool: its definition, and what it calls |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | those of other systems, by their names and shapes, over the same calls |
@@ -12,6 +13,7 @@ mod full;
 mod krolik;
 mod memorizer;
 mod mudpuppy;
+mod profile;
 mod tool;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ mod usage;
 
 use std::sync::OnceLock;
 
+pub use profile::{Profile, TOPIC};
 pub use tool::{Answer, Served};
 
 use crate::args::ProfileName;
@@ -36,21 +39,6 @@ const PROFILES: usize = 5;
 
 /// The parameters that name a project or an agent, in every profile.
 pub const SCOPES: [&str; 3] = ["project", "agent", "agent_id"];
-
-/// What a server offers to its sessions.
-pub struct Profile {
-    /// What a model is told of the server as a whole.
-    pub instructions: &'static str,
-    /// The prompt to look something up; [`TOPIC`] stands for what.
-    pub recall: &'static str,
-    /// The prompt to keep what a conversation taught.
-    pub remember: &'static str,
-    /// Its tools, in the order in which they are listed.
-    pub tools: Vec<Served>,
-}
-
-/// Stands for the topic in [`Profile::recall`].
-pub const TOPIC: &str = "{topic}";
 
 impl Profile {
     /// The profile of this name.
@@ -77,10 +65,5 @@ impl Profile {
             ProfileName::Memorizer => memorizer::profile(),
             ProfileName::Krolik => krolik::profile(),
         }
-    }
-
-    /// The tool of this name.
-    pub fn tool(&self, name: &str) -> Option<&Served> {
-        self.tools.iter().find(|tool| tool.definition.name == name)
     }
 }

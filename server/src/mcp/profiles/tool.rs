@@ -96,6 +96,7 @@ impl Served {
             .with_raw_output_schema(wire::output_schema::<R>())
             .with_annotations(annotations);
         let run = move |engine: &Engine, context: &Context, arguments: Map<String, Value>| {
+            context.defaults.check_arguments(&arguments).map_err(|error| error.to_string())?;
             let result = run(engine, context, wire::parse(arguments)?).map_err(|error| error.to_string())?;
             let structured = serde_json::to_value(&result).map_err(|error| format!("internal error: {error}"))?;
             Ok(Answer { structured, words: words(&result) })

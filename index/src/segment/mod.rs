@@ -1,4 +1,9 @@
 //! A segment that is mapped, and which of its vectors are deleted.
+//!
+//! | file | job |
+//! |---|---|
+//! | `view.rs` | the sections of a mapped file |
+//! | `write.rs` | writes a segment's file and maps it |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,15 +11,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use roaring::RoaringBitmap;
 
-use crate::calibrate::Efforts;
+use self::view::SegmentView;
+use crate::efforts::Efforts;
 use crate::error::OpenError;
 use crate::format::layout::{Header, HeaderError, Layout, Section};
 use crate::format::manifest::SegmentEntry;
-use crate::format::view::SegmentView;
 use crate::format::{FORMAT_VERSION, names};
+use crate::ids::{Key, Slot};
 use crate::simd::Kernel;
 use crate::sys::map::Mapped;
-use crate::{Key, Slot};
+
+pub(crate) mod view;
+pub(crate) mod write;
 
 /// A mapped segment file. Several snapshots share it.
 #[derive(Debug)]
@@ -32,8 +40,8 @@ pub(crate) struct SegmentFile {
 
 impl SegmentFile {
     /// Maps the file that a manifest names. Only its header is read.
-    pub(crate) fn open(directory: &Path, entry: &SegmentEntry, dims: usize) -> Result<Self, OpenError> {
-        let path = names::segment(directory, entry.number);
+    pub(crate) fn open(folder: &Path, entry: &SegmentEntry, dims: usize) -> Result<Self, OpenError> {
+        let path = names::segment(folder, entry.number);
         let len = std::fs::metadata(&path).map_err(OpenError::io(&path))?.len();
         if len != entry.file_len {
             return Err(OpenError::damaged(&path, format!("it is {len} bytes long, not {}", entry.file_len)));

@@ -1,12 +1,11 @@
 //! A segment as it lies in its bytes: nothing is copied, and nothing in it is trusted.
 
-use super::NO_SLOT;
-use super::layout::{Header, Layout, Section};
+use crate::format::layout::{Header, Layout, Section};
 use crate::graph::GraphView;
 use crate::graph::codes::Codes;
 use crate::graph::vectors::Vectors;
+use crate::ids::{Key, Slot};
 use crate::simd::Kernel;
-use crate::{Key, Slot};
 
 /// The sections of a segment. All slices that have one item per vector are equally long.
 #[derive(Clone, Copy)]
@@ -68,10 +67,4 @@ impl<'a> SegmentView<'a> {
 
 fn slice_of<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Option<&[T]> {
     bytemuck::try_cast_slice(bytes).ok()
-}
-
-/// The links of a row up to its end.
-pub(crate) fn row_links(row: &[Slot]) -> &[Slot] {
-    let len = row.iter().position(|&slot| slot == NO_SLOT).unwrap_or(row.len());
-    &row[..len]
 }

@@ -1,15 +1,23 @@
-//! Writes a segment file.
+//! Writes a segment's file and maps it.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::layout::{HEADER_LEN, Header, Section, Shape};
+use roaring::RoaringBitmap;
+
+use super::{Segment, SegmentFile};
+use crate::efforts::Efforts;
+use crate::error::WriteError;
+use crate::format::layout::{HEADER_LEN, Header, Section, Shape};
+use crate::format::manifest::SegmentEntry;
+use crate::format::{CODE_ALIGNMENT, names};
 use crate::graph::GraphView;
 use crate::graph::vectors::Vectors;
+use crate::ids::{Key, Slot};
 use crate::progress::{OnProgress, Stage, Work};
 use crate::sys::publish;
-use crate::{Key, Slot};
 
 /// Between two reports of progress about so many words of nodes are written.
 const WORDS_AT_ONCE: usize = 2 << 20;
@@ -24,14 +32,38 @@ pub(crate) struct Draft<'a> {
     pub(crate) graph: Option<GraphView<'a>>,
 }
 
+/// Writes a segment and maps it.
+pub(crate) fn write_segment(
+    folder: &Path,
+    number: u64,
+    draft: &Draft<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<Segment, WriteError> {
+    let path = names::segment(folder, number);
+    let written = write_file(&path, draft, on_progress).map_err(|error| match error {
+        publish::Error::Write(error) if error.kind() == io::ErrorKind::Interrupted => WriteError::Cancelled,
+        error => WriteError::publishing(&path)(error),
+    })?;
+    let entry = SegmentEntry {
+        number,
+        file_len: written.file_len,
+        count: draft.keys.len() as u32,
+        header_checksum: written.header_checksum,
+        efforts: Efforts::NONE,
+        tombstones: RoaringBitmap::new(),
+    };
+    let file = Arc::new(SegmentFile::open(folder, &entry, draft.dims)?);
+    Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
+}
+
 /// What the manifest has to know of a segment that was written.
-pub(crate) struct Written {
-    pub(crate) file_len: u64,
-    pub(crate) header_checksum: u32,
+struct Written {
+    file_len: u64,
+    header_checksum: u32,
 }
 
 /// Writes the file and syncs it. Cancelling it is an error of the kind `Interrupted`, and leaves no file.
-pub(crate) fn write(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>) -> Result<Written, publish::Error> {
+fn write_file(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>) -> Result<Written, publish::Error> {
     let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
     let shape = Shape {
         dims: number(draft.dims)?,
@@ -96,8 +128,8 @@ impl SectionWriter<'_> {
 
     /// Fills up to the next section.
     fn finish(mut self) -> io::Result<u32> {
-        let padding = self.len.next_multiple_of(super::CODE_ALIGNMENT) - self.len;
-        self.put(&[0u8; super::CODE_ALIGNMENT][..padding])?;
+        let padding = self.len.next_multiple_of(CODE_ALIGNMENT) - self.len;
+        self.put(&[0u8; CODE_ALIGNMENT][..padding])?;
         Ok(self.checksum.finalize())
     }
 }

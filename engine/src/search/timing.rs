@@ -1,0 +1,8 @@
+//! How long the steps of a search take.
+
+use std::time::Instant;
+
+/// Microseconds since then.
+pub(super) fn micros(since: Instant) -> u64 {
+    since.elapsed().as_micros() as u64
+}

@@ -1,0 +1,17 @@
+//! Errors as JSON-RPC knows them, where no tool can say what is wrong.
+
+use memorist_engine::{Error, ErrorKind};
+use rmcp::ErrorData;
+
+/// An error of the engine, where no tool can say it.
+pub fn protocol_error(error: &Error) -> ErrorData {
+    match error.kind() {
+        ErrorKind::Input => ErrorData::invalid_params(error.to_string(), None),
+        _ => internal(error.to_string()),
+    }
+}
+
+/// An error of the server itself.
+pub fn internal(message: impl Into<String>) -> ErrorData {
+    ErrorData::internal_error(message.into(), None)
+}
