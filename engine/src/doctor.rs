@@ -87,7 +87,7 @@ pub fn examine(sync: &Sync, progress: &dyn Progress) -> Result<Diagnosis> {
 
 fn database(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     let problems = match sync.records.integrity() {
-        Err(error @ (Error::Sqlite(_) | Error::Database { .. })) => vec![error.to_string()],
+        Err(error @ (Error::DatabaseFailed(_) | Error::Database { .. })) => vec![error.to_string()],
         problems => problems?,
     };
     let count = if problems.is_empty() { sync.records.snapshot()?.live_count(now())? } else { 0 };

@@ -46,9 +46,9 @@ pub enum Error {
         why: String,
     },
 
-    /// SQLite failed.
+    /// A statement of the database failed, or what it returned cannot be read.
     #[error("the database failed: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    DatabaseFailed(#[source] Box<dyn std::error::Error + Send + Sync>),
 
     /// The keyword index failed.
     #[error("the keyword index failed: {0}")]
@@ -142,6 +142,11 @@ impl Error {
         Error::Io { path: path.into(), source }
     }
 
+    /// A value in the database that cannot be read.
+    pub(crate) fn unreadable(why: impl Into<String>) -> Self {
+        Error::DatabaseFailed(why.into().into())
+    }
+
     /// Its sort.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -149,7 +154,7 @@ impl Error {
             Error::NotFound(_) => ErrorKind::NotFound,
             Error::Store { .. }
             | Error::Database { .. }
-            | Error::Sqlite(_)
+            | Error::DatabaseFailed(_)
             | Error::Keywords(_)
             | Error::Vectors(_)
             | Error::IndexUnusable { .. }

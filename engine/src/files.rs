@@ -26,7 +26,7 @@ fn unless_absent(path: &Path, removed: io::Result<()>) -> Result<()> {
 /// Drops, in a thread of its own, what has files mapped: others may have removed them, and the last who lets go of a removed
 /// file waits for the disk to give its blocks back (measured: 30 to 60 ms for a few small ones). A search that still holds
 /// it may be the last all the same.
-pub(crate) fn drop_aside(mapped: impl Send + 'static) {
+pub(crate) fn drop_in_background(mapped: impl Send + 'static) {
     // Where no thread can be had it is dropped here.
     let _ = std::thread::Builder::new().name("memorist-unmap".into()).spawn(move || drop(mapped));
 }

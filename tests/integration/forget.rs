@@ -279,7 +279,7 @@ const STEPS: [&str; 9] = [
     "file written",
     "vectors forgotten",
     "log emptied",
-    "database written anew",
+    "database rewritten",
 ];
 
 /// The process that is killed.
@@ -313,7 +313,7 @@ fn a_purge_that_is_killed_is_finished_by_whoever_opens_the_store_next() {
         let folder = folder.path();
         match step {
             // Who goes on does not know what was purged.
-            "database written anew" => {
+            "database rewritten" => {
                 crash(folder, "words forgotten", false);
                 crash(folder, step, true);
             }
@@ -338,7 +338,7 @@ fn a_purge_that_was_killed_is_not_forgotten_over_the_next_one() {
     let folder = folder.path();
     crash(folder, "words forgotten", false);
     // The next one finds no trace of its own, but it does not know what the first one has left.
-    crash(folder, "database written anew", false);
+    crash(folder, "database rewritten", false);
     let engine = hashed().open(folder).expect("opens");
     let purged = purge(&engine, &text("of nothing that is there"));
     assert!(purged.records == 0 && purged.complete, "{purged:?}");

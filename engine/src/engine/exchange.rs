@@ -90,6 +90,6 @@ impl Import<'_> {
     /// # Errors
     /// Those of the database. Refused with [`Error::Invalid`] is a link to what is not there.
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
-        self.engine.sync.records.import_links(links, &self.viewer, &mut self.aliases, now())
+        self.engine.sync.records.import_links(links, &self.viewer, &self.aliases, now())
     }
 }

@@ -50,7 +50,7 @@ impl Engine {
             let cancelled = || cancel_point(progress).map(|()| false);
             match self.sync.lock.acquire_unless(progress, cancelled) {
                 Ok(Some(guard)) => self.sync.as_writer(guard, |guard| {
-                    self.sync.finish_purge(guard, &removed.mark, &removed.sought, READERS_PATIENCE, progress)
+                    self.sync.finish_purge(guard, &removed.mark, &removed.patterns, READERS_PATIENCE, progress)
                 })?,
                 Ok(None) => return Err(Error::Cancelled),
                 // The memories are gone already. Whoever opens the store next cleans its files.

@@ -22,7 +22,7 @@ pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress:
     let paths = StorePaths::new(root);
     let mut damage = match Engine::open(paths.root(), config.clone()) {
         Ok(engine) => engine.doctor(repair, progress)?,
-        Err(error @ (Error::Database { .. } | Error::Sqlite(_))) => Diagnosis::of_unusable_database(&error),
+        Err(error @ (Error::Database { .. } | Error::DatabaseFailed(_))) => Diagnosis::of_unusable_database(&error),
         Err(error) => return Err(error),
     };
     if !damage.has_failed(doctor::DATABASE) {

@@ -20,7 +20,7 @@ use super::segment::Segment;
 use super::snapshot::Snapshot;
 use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
-use crate::files::{drop_aside, private_folders};
+use crate::files::{drop_in_background, private_folders};
 use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};
 
@@ -168,7 +168,7 @@ impl KeywordIndex for TantivyIndex {
         let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.source.folder));
         if !current {
             let newer = contained(|| self.source.load(Some(&published.snapshot)))?;
-            drop_aside(std::mem::replace(&mut *published, newer));
+            drop_in_background(std::mem::replace(&mut *published, newer));
         }
         Ok(published.snapshot.clone())
     }

@@ -12,7 +12,7 @@ use super::store::Sync;
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
-use crate::records::{PurgeMark, Sought};
+use crate::records::{PurgeMark, PurgePatterns};
 use crate::types::Millis;
 
 /// Expired records deleted in one transaction.
@@ -45,18 +45,18 @@ impl Sync {
     }
 
     /// Removes from both indexes, from the log and from the files of the database what was removed from the tables up to
-    /// `mark`: `sought`. Returns false when somebody keeps a file for longer than `patience`; then it is to be called again,
-    /// with the mark that is there then and [`Sought::unknown`].
+    /// `mark`: `patterns`. Returns false when somebody keeps a file for longer than `patience`; then it is to be called again,
+    /// with the mark that is there then and [`PurgePatterns::unknown`].
     pub fn finish_purge(
         &self,
         proof: &WriterGuard<'_>,
         mark: &PurgeMark,
-        sought: &Sought,
+        patterns: &PurgePatterns,
         patience: Duration,
         progress: &dyn Progress,
     ) -> Result<bool> {
-        // The indexes come first: of a database that was written anew they have nothing more.
-        if !mark.is_written_anew() {
+        // The indexes come first: they have nothing of a purge whose database was rewritten.
+        if !mark.is_rewritten() {
             // A rebuild that was killed has left files as well.
             self.mend(proof, progress)?;
             self.catch_up(proof, progress)?;
@@ -64,7 +64,7 @@ impl Sync {
                 return Ok(false);
             }
         }
-        if !self.records.remove_traces(mark, sought, patience)? {
+        if !self.records.remove_traces(mark, patterns, patience)? {
             return Ok(false);
         }
         self.records.end_purge(mark)?;

@@ -11,7 +11,7 @@ use super::clock::now;
 use super::store::Sync;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::records::{Access, AccessKind, Sought};
+use crate::records::{Access, AccessKind, PurgePatterns};
 use crate::types::RecordId;
 
 /// How often a process looks for what others have written or published.
@@ -189,7 +189,7 @@ struct ForgetAt {
 fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()> {
     sync.reopen()?;
     sync.take_out_unless_sound()?;
-    let has_room = sync.records.has_room_to_give()?;
+    let can_shrink = sync.records.can_shrink()?;
     // A model that is not the store's, or that fails, keeps nobody from the rest of the work.
     let (can_embed, refusal) =
         sync.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
@@ -199,8 +199,8 @@ fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()
         has_expired = sync.has_expired()?;
     }
     let is_time = Instant::now() >= forget_at.purged;
-    let purge = if is_time { sync.records.unfinished_purge()?.filter(|mark| mark.is_left(now())) } else { None };
-    let is_idle = !can_embed && !has_room && !has_expired && purge.is_none();
+    let purge = if is_time { sync.records.unfinished_purge()?.filter(|mark| mark.is_abandoned(now())) } else { None };
+    let is_idle = !can_embed && !can_shrink && !has_expired && purge.is_none();
     if is_idle && !sync.is_out()? && sync.unapplied()? == 0 {
         return refusal;
     }
@@ -215,14 +215,14 @@ fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()
         if let Some(purge) = purge {
             forget_at.purged = Instant::now() + PURGE_AGAIN;
             // Another has begun it: what it removed is not known here.
-            sync.finish_purge(guard, &purge, &Sought::unknown(), Duration::ZERO, stopping)?;
+            sync.finish_purge(guard, &purge, &PurgePatterns::unknown(), Duration::ZERO, stopping)?;
         }
         if can_embed {
             sync.embed_backlog(guard, stopping)?;
             sync.catch_up(guard, stopping)?;
         }
-        if has_room {
-            sync.records.give_room()?;
+        if can_shrink {
+            sync.records.vacuum_step()?;
         }
         sync.maintain(guard, stopping)
     })?;

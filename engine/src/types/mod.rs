@@ -49,7 +49,7 @@ pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Po
 pub use filter::Filter;
 pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked};
-pub use model::Model;
+pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use purge::{Purge, Purged};
 pub use query::{ListQuery, Mode, Query, Weights};

@@ -1,5 +1,8 @@
 //! What makes embeddings comparable.
 
+/// The number of a model in its store.
+pub type ModelId = i64;
+
 /// What makes two embeddings comparable: the weights, the pooling, the dimensions. The name is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {

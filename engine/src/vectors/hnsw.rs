@@ -17,7 +17,7 @@ use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, Result};
-use crate::files::{drop_aside, private_folders};
+use crate::files::{drop_in_background, private_folders};
 use crate::inspection::Inspection;
 use crate::progress::Progress;
 use crate::quality::Quality;
@@ -132,7 +132,7 @@ impl VectorIndex for HnswIndex {
         self.reader.refresh().map_err(open_error)?;
         let index = self.reader.snapshot();
         if !Arc::ptr_eq(&before, &index) {
-            drop_aside(before);
+            drop_in_background(before);
         }
         let applied = parse(index.payload(), &self.store, &self.model)?;
         let inspection = self.inspect(&index);

@@ -1,11 +1,12 @@
-use parking_lot::Mutex;
-use rusqlite::types::ValueRef;
+//! A purge as a whole: what it finds, and what it removes from the tables.
 
-use super::super::testing::{NOW, Store, model, new};
-use super::*;
-use crate::progress::NoProgress;
-use crate::records::{Access, AccessKind};
-use crate::types::{NewRecord, RecordUpdate};
+use super::mark::PurgeMark;
+use crate::progress::{NoProgress, Progress};
+use crate::records::rules::purge::STEP;
+use crate::records::sqlite::testing::{NOW, Store, model, new};
+use crate::records::{Access, AccessKind, Removed};
+use crate::types::{Kind, NewRecord, Purge, RecordId, RecordUpdate, Scope, Viewer};
+use parking_lot::Mutex;
 
 const SECRET: &str = "kestrel \"vault\"";
 
@@ -39,23 +40,6 @@ fn assert_sound(store: &Store) {
     assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
 }
 
-/// Whether any table has the text, however it is written there.
-fn is_anywhere(store: &Store, text: &str) -> bool {
-    let escaped = serde_json::Value::from(text).to_string();
-    let conn = rusqlite::Connection::open(store.paths().database()).unwrap();
-    let holds = |value: ValueRef<'_>| {
-        let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = value else { return false };
-        let value = String::from_utf8_lossy(bytes);
-        value.contains(text) || value.contains(escaped.trim_matches('"'))
-    };
-    ["records", "versions", "record_tags", "access_log", "sync_log", "meta"].iter().any(|table| {
-        let mut statement = conn.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns = statement.column_count();
-        let row = |row: &Row<'_>| Ok((0..columns).any(|at| holds(row.get_ref(at).unwrap())));
-        statement.query_map([], row).unwrap().any(Result::unwrap)
-    })
-}
-
 #[test]
 fn a_text_is_removed_from_every_field_and_nothing_else_is() {
     let store = Store::new();
@@ -76,11 +60,11 @@ fn a_text_is_removed_from_every_field_and_nothing_else_is() {
     let kept = [new("kestrel vault"), new("Kestrel \"vault\""), new("a kestrel \"vaul")];
     let kept: Vec<_> = kept.iter().map(|new| store.add(new, NOW).unwrap().id).collect();
     let head = store.head().unwrap();
-    assert!(is_anywhere(&store, SECRET));
+    assert!(store.has_text(SECRET));
     assert_eq!(purge(&store, text(SECRET)), (7, 0, 0));
-    assert!(!is_anywhere(&store, SECRET));
+    assert!(!store.has_text(SECRET));
     assert_eq!(store.view().live_ids_after(0, 99, i64::MIN).unwrap(), kept);
-    assert_eq!(store.head().unwrap(), head + 7, "the indexes hear of each");
+    assert_eq!(store.head().unwrap(), head + 7, "the log has each");
     assert_eq!(purge(&store, text(SECRET)), (0, 0, 0));
     assert_sound(&store);
 }
@@ -113,7 +97,7 @@ fn only_the_versions_that_have_the_text_go_with_their_embeddings() {
     assert_eq!(purge(&store, text(SECRET)), (0, 1, 0));
     let lost = "SELECT group_concat(j.value) = '1,2' FROM meta m, json_each(m.value) j WHERE m.key = 'versions_lost'";
     assert_eq!(store.number(lost), 1);
-    assert!(!is_anywhere(&store, SECRET));
+    assert!(!store.has_text(SECRET));
     assert_sound(&store);
 }
 
@@ -133,12 +117,12 @@ fn searches_for_the_text_go_from_the_access_log() {
     let store = Store::new();
     let [kept, gone] = ["kept", SECRET].map(|text| store.add(&new(text), NOW).unwrap().id);
     let access = |id, query| Access { id, kind: AccessKind::Search, score: None, query, counts: false };
-    let asked = format!("where is the {SECRET}?");
-    let accesses = [(kept, Some("kept")), (kept, None), (kept, Some(asked.as_str())), (gone, Some(asked.as_str()))];
+    let query = format!("where is the {SECRET}?");
+    let accesses = [(kept, Some("kept")), (kept, None), (kept, Some(query.as_str())), (gone, Some(query.as_str()))];
     store.record_access(&accesses.map(|(id, query)| access(id, query)), NOW).unwrap();
     assert_eq!(purge(&store, text(SECRET)), (1, 0, 1), "the other went with its record");
     assert_eq!(store.number(&format!("SELECT count(*) FROM access_log WHERE record_id = {kept}")), 2);
-    assert!(!is_anywhere(&store, SECRET));
+    assert!(!store.has_text(SECRET));
 }
 
 #[test]
@@ -147,8 +131,8 @@ fn records_are_purged_by_id_in_any_number() {
     let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
     let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();
     let (kept, gone) = ids.split_at(5);
-    let asked = [gone, &[99_999, -1, gone[0]]].concat();
-    assert_eq!(purge(&store, Purge::Ids(asked)), (gone.len() as u64, 0, 0));
+    let ids = [gone, &[99_999, -1, gone[0]]].concat();
+    assert_eq!(purge(&store, Purge::Ids(ids)), (gone.len() as u64, 0, 0));
     assert_eq!(store.view().live_ids_after(0, 99, NOW).unwrap(), kept);
     assert_eq!(purge(&store, text("text ")), (5, 0, 0));
     assert_sound(&store);
@@ -158,13 +142,13 @@ fn records_are_purged_by_id_in_any_number() {
 fn what_the_viewer_does_not_see_is_neither_touched_nor_counted() {
     let store = Store::new();
     let of = |project: Option<&str>| Scope { agent: None, project: project.map(Into::into) };
-    let asked = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
+    let search = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
     let (mut holding, mut others) = (Vec::new(), Vec::new());
     for project in [None, Some("mine"), Some("theirs")] {
         holding.push(store.add(&NewRecord { scope: of(project), ..new(SECRET) }, NOW).unwrap().id);
         let other = store.add(&NewRecord { scope: of(project), ..new(&format!("was {SECRET}")) }, NOW).unwrap().id;
         update(&store, other, content("clean"));
-        store.record_access(&[asked(other)], NOW).unwrap();
+        store.record_access(&[search(other)], NOW).unwrap();
         others.push(other);
     }
     let mine = Viewer::in_project("mine");
@@ -211,7 +195,7 @@ fn a_text_like_json_or_like_a_field_s_name_takes_nothing_with_it() {
 fn a_purge_looks_for_everything_that_another_has_left() {
     let store = Store::new();
     let ids: Vec<_> = ["one", "other"].map(|text| store.add(&new(text), NOW).unwrap().id).to_vec();
-    let is_unknown = |removed: &Removed| removed.sought.is_in(&b""[..]).unwrap();
+    let is_unknown = |removed: &Removed| removed.patterns.is_in(&b""[..]).unwrap();
     let first = purge_as(&store, &Purge::Ids(vec![ids[0]]), &Viewer::OWNER);
     assert!(!is_unknown(&first));
     let second = purge_as(&store, &text("other"), &Viewer::OWNER);
@@ -222,7 +206,7 @@ fn a_purge_looks_for_everything_that_another_has_left() {
     assert!(!is_unknown(&purge_as(&store, &text("more"), &Viewer::OWNER)));
 }
 
-/// Ends whatever mark it saw the last time, as a worker does that has cleaned the files since.
+/// Ends the mark that it saw the last time, as a worker does that has cleaned the files since.
 struct Cleaner<'a> {
     store: &'a Store,
     seen: Mutex<Vec<PurgeMark>>,

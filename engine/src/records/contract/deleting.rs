@@ -1,0 +1,90 @@
+//! What is deleted for good: expired records, and what a purge names.
+
+use super::*;
+use crate::progress::NoProgress;
+use crate::records::purge::mark::PurgeMark;
+use crate::records::purge::patterns::PurgeText;
+use crate::records::rules::access::{Access, record_access};
+use crate::records::rules::expiry::remove_expired;
+use crate::records::rules::purge::{purge_ids, purge_queries, purge_text};
+use crate::types::AccessKind;
+
+/// R26.
+fn what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does(store: &impl Subject) {
+    let model = store.adopt(1);
+    let add = |text: &str, expires_at| store.add(&NewRecord { expires_at, ..new(text) }, NOW).id;
+    let (kept, later) = (add("kept", None), add("later", Some(NOW + 11)));
+    let gone: Vec<_> = [10, 9, 8].into_iter().map(|after| add(&format!("brief {after}"), Some(NOW + after))).collect();
+    store.embed(model, 1);
+    let tags = RecordUpdate { tags: Some(vec!["t".into()]), ..RecordUpdate::default() };
+    store.update(gone[0], &tags, NOW).unwrap();
+    let head = store.head();
+    let remove = |by, limit| remove_expired(store.authority(), by, limit).unwrap();
+    assert_eq!(remove(NOW + 7, 2), 0);
+    assert_eq!(remove(NOW + 10, 2), 2);
+    let last = format!("SELECT count(*) FROM records WHERE id = {}", gone[0]);
+    assert_eq!(store.number(&last), 1, "the last to expire");
+    assert_eq!(remove(NOW + 10, 2), 1);
+    assert_eq!(store.log(head).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [gone[2], gone[1], gone[0]]);
+    assert!([kept, later].iter().all(|id| store.record(*id, NOW).is_some()));
+    for (table, left) in [("records", 2), ("versions", 0), ("embeddings", 2)] {
+        assert_eq!(store.count(table), left, "{table}");
+    }
+    store.assert_sound();
+}
+
+fn records_are_purged_by_id_where_they_are_seen(store: &impl Subject) {
+    let add = |project: Option<&str>| store.add(&NewRecord { scope: scope(None, project), ..new("text") }, NOW).id;
+    let [ours, theirs] = [Some("ours"), Some("theirs")].map(add);
+    let ids = [ours, theirs, 99, ours];
+    let removed = purge_ids(store.authority(), &ids, &Viewer::in_project("ours"), &NoProgress).unwrap();
+    assert_eq!(removed.records, 1);
+    assert!(removed.patterns.is_in(&b"a text!"[..]).unwrap() && !removed.patterns.is_in(&b"other"[..]).unwrap());
+    assert_eq!(store.write(|tx| PurgeMark::read(tx)), Some(removed.mark), "its traces are not removed yet");
+    assert_eq!((store.record(ours, NOW), store.record(theirs, NOW).is_some()), (None, true));
+    store.assert_sound();
+}
+
+fn a_text_is_purged_from_records_versions_and_queries(store: &impl Subject) {
+    let model = store.adopt(1);
+    let [has, had, other] = ["the secret", "a secret", "other"].map(|text| store.add(&new(text), NOW).id);
+    store.embed(model, 1);
+    store.update(had, &content("clean"), NOW).unwrap();
+    store.update(had, &content("cleaner"), NOW).unwrap();
+    let query = |query| Access { id: other, kind: AccessKind::Search, score: None, query: Some(query), counts: false };
+    record_access(store.authority(), &[query("secret"), query("other")], NOW).unwrap();
+    let (text, all) = (PurgeText::new("secret"), [has, had, other].map(|id| id as u64).into_iter().collect());
+    let mut removed = purge_text(store.authority(), &text, &all, &Viewer::OWNER, &NoProgress).unwrap();
+    assert_eq!((removed.records, removed.versions), (1, 1));
+    let entries = [store.number("SELECT id FROM access_log WHERE query_text = 'secret'") as u64].into_iter().collect();
+    purge_queries(store.authority(), &entries, &mut removed, &NoProgress).unwrap();
+    assert_eq!((removed.queries, store.count("access_log")), (1, 1));
+    assert!(store.contents().iter().all(|row| !row.contains("secret")));
+    assert_eq!(store.record(had, NOW).unwrap().content, "cleaner");
+    assert_eq!((store.count("versions"), store.count("embeddings")), (1, 1), "what has the text goes, no more");
+    let lost = format!("SELECT count(*) FROM meta WHERE key = 'versions_lost' AND value = '[{had}]'");
+    assert_eq!(store.number(&lost), 1);
+    store.assert_sound();
+}
+
+/// Two that run at once, or one that was killed: whoever ends a mark has cleaned what was removed up to it.
+fn a_purge_takes_over_what_another_has_left(store: &impl Subject) {
+    let [one, two, three] = ["one", "two", "three"].map(|text| store.add(&new(text), NOW).id);
+    let purge = |id| purge_ids(store.authority(), &[id], &Viewer::OWNER, &NoProgress).unwrap();
+    let is_unknown = |patterns: &crate::records::PurgePatterns| patterns.is_in(&b""[..]).unwrap();
+    let first = purge(one);
+    let second = purge(two);
+    assert_eq!((is_unknown(&first.patterns), is_unknown(&second.patterns)), (false, true));
+    store.write(|tx| first.mark.end(tx));
+    assert_eq!(store.write(|tx| PurgeMark::read(tx)).as_ref(), Some(&second.mark), "it ends no other's");
+    store.write(|tx| second.mark.end(tx));
+    assert_eq!(store.write(|tx| PurgeMark::read(tx)), None);
+    assert!(!is_unknown(&purge(three).patterns));
+}
+
+on_every_database![
+    what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does,
+    records_are_purged_by_id_where_they_are_seen,
+    a_text_is_purged_from_records_versions_and_queries,
+    a_purge_takes_over_what_another_has_left,
+];

@@ -1,0 +1,108 @@
+//! The store's model, and the vectors of texts.
+
+use super::*;
+use crate::records::rules::embeddings::{adopt_model, store_embeddings};
+use crate::text;
+use crate::types::Model;
+
+/// R18, E11: the store keeps the identity of its model.
+fn the_first_model_is_the_stores_and_another_is_refused(store: &impl Subject) {
+    let current = || store.write(|tx| models::current(tx));
+    assert_eq!(current(), None);
+    assert!(matches!(store.authority().write(|tx| models::require_current(tx, 1)), Err(Error::ModelMismatch { .. })));
+    let adopt = |model: &Model| adopt_model(store.authority(), model);
+    let id = adopt(&model(3)).unwrap();
+    assert_eq!(adopt(&model(3)).unwrap(), id);
+    assert_eq!(adopt(&Model { name: "renamed".into(), ..model(3) }).unwrap(), id, "a name is only a name");
+    assert_eq!(current(), Some((id, model(3))));
+    for other in
+        [model(4), Model { pooling: "cls".into(), ..model(3) }, Model { weights_sha256: "f".repeat(64), ..model(3) }]
+    {
+        let error = adopt(&other).unwrap_err();
+        assert!(matches!(error, Error::ModelMismatch { .. }));
+        assert!(error.to_string().contains("`memorist reembed`"), "{error}");
+    }
+    assert!(matches!(store_embeddings(store.authority(), id + 1, &[]), Err(Error::ModelMismatch { .. })));
+}
+
+fn texts_wait_until_their_vector_is_stored(store: &impl Subject) {
+    let model = store.adopt(3);
+    let in_context = NewRecord { context: Some("in the evening".into()), ..new("dark") };
+    let first = store.add(&in_context, NOW);
+    assert_eq!((first.embedding, store.embedding_state(first.id)), (EmbeddingState::Pending, EmbeddingState::Pending));
+    let hash = text::embedding_hash(Some("in the evening"), "dark");
+    assert_eq!(store.pending(NOW), [Pending { record_id: first.id, hash, text: "in the evening\ndark".into() }]);
+    let before = store.head();
+    assert_eq!(store.embed(model, 3), 1);
+    assert_eq!(store.pending(NOW), []);
+    assert_eq!(store.vectors(model, &[99, first.id]), [(first.id, vec![19.0; 3])]);
+    assert_eq!(store.vectors(model + 1, &[first.id]), []);
+    assert_eq!(store.log(before), [(first.id, Change::Embed { model })]);
+    assert_eq!(store.add(&in_context, NOW).embedding, EmbeddingState::Ready);
+    store.assert_sound();
+}
+
+fn equal_texts_are_embedded_once(store: &impl Subject) {
+    let model = store.adopt(3);
+    let add = |project: &str| store.add(&NewRecord { scope: scope(None, Some(project)), ..new("same") }, NOW);
+    let (one, two) = (add("one").id, add("two").id);
+    assert_eq!(store.pending(NOW).len(), 1);
+    assert_eq!(store.embed(model, 3), 2);
+    let three = add("three");
+    assert_eq!(three.embedding, EmbeddingState::Ready);
+    assert_eq!(store.vectors(model, &[one, two, three.id]).len(), 3);
+    assert_eq!(store.count("embeddings"), 1);
+}
+
+fn a_wrong_vector_is_refused_with_its_whole_batch(store: &impl Subject) {
+    let model = store.adopt(3);
+    store.add(&new("text"), NOW);
+    let hash = store.pending(NOW)[0].hash;
+    let good = (hash, vec![1.0, 0.0, 0.0]);
+    for bad in [vec![1.0; 2], vec![1.0; 4], vec![], vec![f32::NAN; 3], vec![1.0, f32::INFINITY, 0.0]] {
+        let error = store_embeddings(store.authority(), model, &[good.clone(), (hash, bad)]).unwrap_err();
+        assert!(matches!(error, Error::Embedding(_)), "{error}");
+        assert_eq!(store.pending(NOW).len(), 1);
+    }
+}
+
+fn the_vector_of_a_text_that_is_gone_is_dropped(store: &impl Subject) {
+    let model = store.adopt(3);
+    let id = store.add(&new("fleeting"), NOW).id;
+    let hash = store.pending(NOW)[0].hash;
+    store.delete(id);
+    assert_eq!(store_embeddings(store.authority(), model, &[(hash, vec![0.0; 3])]).unwrap(), 0);
+    assert_eq!(store.count("embeddings"), 0);
+}
+
+fn an_expired_record_does_not_wait(store: &impl Subject) {
+    store.adopt(3);
+    store.add(&NewRecord { expires_at: Some(NOW + 5), ..new("brief") }, NOW);
+    assert_eq!(store.pending(NOW + 4).len(), 1);
+    assert_eq!(store.pending(NOW + 5), []);
+}
+
+fn going_back_to_an_earlier_text_finds_its_vector(store: &impl Subject) {
+    let model = store.adopt(3);
+    let id = store.add(&new("first"), NOW).id;
+    store.embed(model, 3);
+    store.update(id, &content("the second"), NOW).unwrap();
+    assert_eq!(store.vectors(model, &[id]), [], "not the vector of the old text");
+    assert_eq!(store.embed(model, 3), 1);
+    store.update(id, &content("first"), NOW).unwrap();
+    assert_eq!(store.pending(NOW), []);
+    assert_eq!(store.vectors(model, &[id]), [(id, vec![5.0; 3])]);
+    store.delete(id);
+    assert_eq!(store.count("embeddings"), 0);
+    store.assert_sound();
+}
+
+on_every_database![
+    the_first_model_is_the_stores_and_another_is_refused,
+    texts_wait_until_their_vector_is_stored,
+    equal_texts_are_embedded_once,
+    a_wrong_vector_is_refused_with_its_whole_batch,
+    the_vector_of_a_text_that_is_gone_is_dropped,
+    an_expired_record_does_not_wait,
+    going_back_to_an_earlier_text_finds_its_vector,
+];

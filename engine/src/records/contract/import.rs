@@ -1,0 +1,108 @@
+//! Records and links of another store.
+
+use super::*;
+use crate::records::rules::import::{Aliases, import, import_links};
+use crate::types::{AccessKind, Accessed, Earlier, Imported, LinkKind, Portable, PortableLink, Replaced};
+
+const ULIDS: [&str; 3] = ["01HF7YAT00AAAAAAAAAAAAAAAA", "01HF7YAT00BBBBBBBBBBBBBBBB", "01HF7YAT00CCCCCCCCCCCCCCCC"];
+
+/// A record of another store with this many versions before it, and an embedding of two dimensions.
+fn portable(ulid: &str, text: &str, earlier: usize) -> Portable {
+    let before = |version: usize| Earlier {
+        version: version as i64,
+        since: NOW - 10,
+        replaced: Replaced { at: NOW - 5, reason: "update".into() },
+        text: new(&format!("{text} {version}")),
+    };
+    Portable {
+        ulid: ulid.into(),
+        version: earlier as i64 + 1,
+        text: new(text),
+        created_at: NOW - 20,
+        updated_at: NOW - 5,
+        access_count: 3,
+        last_accessed_at: Some(NOW - 1),
+        earlier: (1..=earlier).map(before).collect(),
+        accesses: vec![Accessed { at: NOW - 1, kind: AccessKind::Get, score: None, query: None }],
+        embedding: Some(vec![0.6, 0.8]),
+    }
+}
+
+fn run<S: Subject>(store: &S, records: &[Portable], model: ModelId, aliases: &mut Aliases) -> Vec<Imported> {
+    let outcomes = import(store.authority(), records, Some(model), &Viewer::OWNER, false, aliases, NOW).unwrap();
+    outcomes.into_iter().map(Result::unwrap).collect()
+}
+
+fn an_import_run_twice_changes_nothing_the_second_time(store: &impl Subject) {
+    let model = store.adopt(2);
+    let records = [portable(ULIDS[0], "one", 2), portable(ULIDS[1], "two", 0)];
+    assert_eq!(run(store, &records, model, &mut Aliases::default()), [Imported::Created, Imported::Created]);
+    let record = store.record(1, NOW).unwrap();
+    assert_eq!((record.ulid.as_str(), record.version, record.access_count), (ULIDS[0], 3, 3));
+    assert_eq!((record.created_at, record.updated_at), (NOW - 20, NOW - 5));
+    assert_eq!((store.count("versions"), store.count("access_log")), (2, 2));
+    assert_eq!(store.vectors(model, &[1]), [(1, vec![0.6, 0.8])]);
+    let before = store.contents();
+    assert_eq!(run(store, &records, model, &mut Aliases::default()), [Imported::Unchanged, Imported::Unchanged]);
+    assert_eq!(store.contents(), before);
+    store.assert_sound();
+}
+
+fn a_newer_version_replaces_all_that_there_is_of_a_record(store: &impl Subject) {
+    let model = store.adopt(2);
+    run(store, &[portable(ULIDS[0], "old", 1)], model, &mut Aliases::default());
+    let head = store.head();
+    assert_eq!(run(store, &[portable(ULIDS[0], "new", 3)], model, &mut Aliases::default()), [Imported::Replaced]);
+    assert_eq!(store.log(head), [(1, Change::Put { version: 4, new_text: true })]);
+    assert_eq!((store.count("records"), store.count("versions"), store.count("embeddings")), (1, 3, 1));
+    assert_eq!(run(store, &[portable(ULIDS[0], "old", 1)], model, &mut Aliases::default()), [Imported::Unchanged]);
+    let incomplete = Portable { earlier: vec![], ..portable(ULIDS[0], "newest", 9) };
+    assert_eq!(run(store, &[incomplete], model, &mut Aliases::default()), [Imported::Replaced]);
+    assert_eq!(store.number("SELECT count(*) FROM meta WHERE key = 'versions_lost' AND value = '[1]'"), 1);
+    store.assert_sound();
+}
+
+/// A ULID stands for the record here that has its text, so that links find their ends.
+fn links_lead_to_the_records_that_have_the_text_already(store: &impl Subject) {
+    let model = store.adopt(2);
+    let here = store.add(&new("same"), NOW).id;
+    let brief = Portable { text: NewRecord { expires_at: Some(NOW), ..new("over") }, ..portable(ULIDS[2], "", 0) };
+    let mut aliases = Aliases::default();
+    let records = [portable(ULIDS[0], "same", 0), portable(ULIDS[1], "other", 0), brief];
+    let outcomes = run(store, &records, model, &mut aliases);
+    assert_eq!(outcomes, [Imported::Duplicate, Imported::Created, Imported::Expired]);
+    let link = |from: usize, to: usize| {
+        let (from, to) = (ULIDS[from].into(), ULIDS[to].into());
+        PortableLink { from, kind: LinkKind::Related, to, created_at: NOW }
+    };
+    let links = |aliases| {
+        let links = [link(0, 1), link(1, 0), link(1, 2)];
+        import_links(store.authority(), &links, &Viewer::OWNER, aliases, NOW).unwrap()
+    };
+    let made = links(&aliases);
+    assert!(matches!(made[..], [Ok(Imported::Created), Ok(Imported::Created), Ok(Imported::Expired)]), "{made:?}");
+    assert_eq!(store.number(&format!("SELECT count(*) FROM links WHERE from_id = {here} OR to_id = {here}")), 2);
+    assert!(matches!(links(&aliases)[..2], [Ok(Imported::Unchanged), Ok(Imported::Unchanged)]));
+    assert!(links(&Aliases::default()).iter().all(Result::is_err), "met by no import");
+}
+
+fn a_refused_record_does_not_stop_the_others(store: &impl Subject) {
+    let model = store.adopt(2);
+    let records = [
+        Portable { text: new(" "), ..portable(ULIDS[0], "", 0) },
+        Portable { embedding: Some(vec![1.0]), ..portable(ULIDS[1], "one", 0) },
+        portable(ULIDS[2], "two", 0),
+    ];
+    let mut aliases = Aliases::default();
+    let outcomes = import(store.authority(), &records, Some(model), &Viewer::OWNER, false, &mut aliases, NOW).unwrap();
+    assert!(matches!(outcomes[..], [Err(_), Err(Error::Invalid { .. }), Ok(Imported::Created)]), "{outcomes:?}");
+    assert_eq!(store.count("records"), 1);
+    store.assert_sound();
+}
+
+on_every_database![
+    an_import_run_twice_changes_nothing_the_second_time,
+    a_newer_version_replaces_all_that_there_is_of_a_record,
+    links_lead_to_the_records_that_have_the_text_already,
+    a_refused_record_does_not_stop_the_others,
+];

@@ -1,0 +1,222 @@
+//! What every [`Authority`] promises: the rules, run over each implementation that there is.
+//!
+//! A test takes a [`Subject`], an empty store, and looks at it through the seam alone, with SQL that the rules could use.
+//! A second implementation adds its `Subject` and one line to [`on_every_database`]. How a database is read, cared for
+//! and repaired is not in here.
+//!
+//! | file | rules |
+//! |---|---|
+//! | `transactions.rs` | all or nothing; work that runs twice |
+//! | `saving.rs` | twins, versions, deletion |
+//! | `links.rs` | links |
+//! | `references.rs` | what bodies refer to; one profile a scope |
+//! | `embeddings.rs` | the store's model, and vectors |
+//! | `model_change.rs` | the change to another model |
+//! | `import.rs` | import |
+//! | `deleting.rs` | expiry and purge |
+//! | `accesses.rs` | the access log |
+
+mod accesses;
+mod deleting;
+mod embeddings;
+mod import;
+mod links;
+mod model_change;
+mod references;
+mod saving;
+mod transactions;
+
+use std::ops::ControlFlow;
+
+use super::log::Change;
+use super::models::{self, Pending};
+use super::rules::{add, embeddings as embedding_rules, links as link_rules, update};
+use super::sqlite::testing::{NOW, Store, model, new};
+use super::transaction::{Authority, Select, SelectExt, Tx, Value};
+use super::{lookup, rows};
+use crate::error::{Error, Result};
+use crate::text::{self, Hash};
+use crate::types::{
+    AddOutcome, EmbeddingState, Link, Millis, ModelId, NewRecord, Record, RecordId, RecordUpdate, Scope, Viewer,
+};
+
+/// The tables that the rules write, and what a row of each is ordered by.
+const TABLES: [(&str, &str); 9] = [
+    ("records", "id"),
+    ("versions", "record_id, version"),
+    ("scopes", "id"),
+    ("links", "from_id, kind, to_id"),
+    ("models", "id"),
+    ("embeddings", "id"),
+    ("access_log", "id"),
+    ("sync_log", "seq"),
+    ("meta", "key"),
+];
+
+/// An empty store to be tested.
+trait Subject: Sized {
+    type Authority: Authority;
+
+    fn empty() -> Self;
+
+    fn authority(&self) -> &Self::Authority;
+
+    /// Asserts whatever the database can check of itself.
+    fn assert_sound(&self);
+
+    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> T {
+        self.authority().write(work).unwrap()
+    }
+
+    fn add(&self, new: &NewRecord, now: Millis) -> AddOutcome {
+        add::add(self.authority(), new, now).unwrap()
+    }
+
+    fn update(&self, id: RecordId, change: &RecordUpdate, now: Millis) -> Result<Record> {
+        update::update(self.authority(), id, change, &Viewer::OWNER, now)
+    }
+
+    fn delete(&self, id: RecordId) -> bool {
+        add::delete(self.authority(), id, &Viewer::OWNER).unwrap()
+    }
+
+    fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+        link_rules::link(self.authority(), link, viewer, now)
+    }
+
+    /// A live record.
+    fn record(&self, id: RecordId, now: Millis) -> Option<Record> {
+        self.write(|tx| lookup::live(tx, id, &Viewer::OWNER, now))
+    }
+
+    /// The number that a query gives.
+    fn number(&self, sql: &str) -> i64 {
+        self.write(|tx| tx.first(sql, &[], |row| row.get(0))).expect("a row")
+    }
+
+    /// How many rows a table has.
+    fn count(&self, table: &str) -> i64 {
+        self.number(&format!("SELECT count(*) FROM {table}"))
+    }
+
+    /// The log from its first entry or the one after `after` on: the records and what happened to them.
+    fn log(&self, after: i64) -> Vec<(RecordId, Change)> {
+        let sql = "SELECT op, record_id, payload FROM sync_log WHERE seq > ?1 ORDER BY seq";
+        self.write(|tx| {
+            tx.all(sql, &[after.into()], |row| {
+                Ok((row.get(1)?, Change::decode(row.get(0)?, row.get(2)?).expect("a change")))
+            })
+        })
+    }
+
+    /// The newest number of the log, which has not been trimmed.
+    fn head(&self) -> i64 {
+        self.number("SELECT coalesce(max(seq), 0) FROM sync_log")
+    }
+
+    /// The texts that wait for the store's model.
+    fn pending(&self, now: Millis) -> Vec<Pending> {
+        self.write(|tx| models::pending(tx, usize::MAX, now))
+    }
+
+    /// The vectors of these records under a model.
+    fn vectors(&self, model: ModelId, ids: &[RecordId]) -> Vec<(RecordId, Vec<f32>)> {
+        let sql = "SELECT e.vector FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+             WHERE r.id = ?1 AND e.model_id = ?2";
+        let vector = |tx: &dyn Tx, id: RecordId| {
+            tx.first(sql, &[id.into(), model.into()], |row| Ok((id, rows::to_vector(row.get(0)?))))
+        };
+        self.write(|tx| {
+            Ok(ids.iter().map(|id| vector(tx, *id)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })
+    }
+
+    /// Makes a model of so many dimensions the store's.
+    fn adopt(&self, dims: usize) -> ModelId {
+        embedding_rules::adopt_model(self.authority(), &model(dims)).unwrap()
+    }
+
+    /// Stores a vector of so many dimensions for each text that waits. Returns how many records waited.
+    fn embed(&self, model: ModelId, dims: usize) -> usize {
+        let vectors = vectors_of(&self.pending(NOW), dims);
+        embedding_rules::store_embeddings(self.authority(), model, &vectors).unwrap()
+    }
+
+    fn embedding_state(&self, id: RecordId) -> EmbeddingState {
+        let sql = "SELECT 1 FROM records WHERE id = ?1 AND embedding_id IS NOT NULL";
+        let is_ready = self.write(|tx| tx.exists(sql, &[id.into()]));
+        if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending }
+    }
+
+    /// All rows of all tables.
+    fn contents(&self) -> Vec<String> {
+        let mut contents = Vec::new();
+        self.write(|tx| {
+            for (table, order) in TABLES {
+                let sql = format!("SELECT * FROM {table} ORDER BY {order}");
+                tx.select(&sql, &[], &mut |row| {
+                    let values = (0..).map_while(|column| row.value(column).ok());
+                    let values: Vec<String> = values.map(written).collect();
+                    contents.push(format!("{table}: {}", values.join(", ")));
+                    Ok(ControlFlow::Continue(()))
+                })?;
+            }
+            Ok(())
+        });
+        contents
+    }
+}
+
+impl Subject for Store {
+    type Authority = super::Records;
+
+    fn empty() -> Self {
+        Store::new()
+    }
+
+    fn authority(&self) -> &super::Records {
+        self
+    }
+
+    fn assert_sound(&self) {
+        assert_eq!(self.integrity().unwrap(), Vec::<String>::new());
+    }
+}
+
+/// Runs tests of this contract over every database.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            use super::super::{Store, Subject};
+
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(&<Store as Subject>::empty());
+                }
+            )*
+        }
+    };
+}
+use on_every_database;
+
+fn content(text: &str) -> RecordUpdate {
+    RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() }
+}
+
+fn scope(agent: Option<&str>, project: Option<&str>) -> Scope {
+    Scope { agent: agent.map(Into::into), project: project.map(Into::into) }
+}
+
+/// A value as SQL has it.
+fn written(value: Value<'_>) -> String {
+    match value {
+        Value::Blob(bytes) => format!("x'{}'", text::to_hex(bytes)),
+        other => format!("{other:?}"),
+    }
+}
+
+/// A vector for each text: all numbers its length.
+fn vectors_of(texts: &[Pending], dims: usize) -> Vec<(Hash, Vec<f32>)> {
+    texts.iter().map(|text| (text.hash, vec![text.text.len() as f32; dims])).collect()
+}

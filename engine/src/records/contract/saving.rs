@@ -1,0 +1,248 @@
+//! Saving, changing and deleting: twins, versions, what is logged, what goes with a record.
+
+use super::*;
+use crate::records::rules::access::{Access, record_access};
+use crate::text;
+use crate::types::{AccessKind, Kind, LinkKind, Reach};
+
+/// R1.
+fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
+    let given = NewRecord {
+        content: "caf\u{e9}, \"quoted\"\n\u{1F600}".into(),
+        kind: Kind::Chunk,
+        source: "a file".into(),
+        context: Some("around it".into()),
+        confidence: 0.25,
+        importance: 10,
+        tags: vec!["z".into(), "a \"b\"".into(), "z".into(), "日本".into()],
+        expires_at: Some(NOW + 1_000),
+        scope: Scope { agent: Some("agent".into()), project: Some("project".into()) },
+        body: None,
+    };
+    let outcome = store.add(&given, NOW);
+    assert!(outcome.created);
+    let record = store.record(outcome.id, NOW).unwrap();
+    let ulid = ulid::Ulid::from_string(&record.ulid).unwrap();
+    assert_eq!(ulid.timestamp_ms(), NOW.unsigned_abs());
+    let expected = Record {
+        id: outcome.id,
+        ulid: record.ulid.clone(),
+        version: 1,
+        content_hash: text::content_hash(&given.content),
+        content: given.content,
+        kind: given.kind,
+        source: given.source,
+        context: given.context,
+        confidence: given.confidence,
+        importance: given.importance,
+        tags: vec!["z".into(), "a \"b\"".into(), "日本".into()],
+        scope: given.scope,
+        created_at: NOW,
+        updated_at: NOW,
+        expires_at: given.expires_at,
+        access_count: 0,
+        last_accessed_at: None,
+        body: None,
+    };
+    assert_eq!(record, expected);
+}
+
+fn invalid_input_stores_nothing(store: &impl Subject) {
+    let bad = [
+        (new(" \n"), "content"),
+        (new("a\0b"), "content"),
+        (NewRecord { importance: 11, ..new("x") }, "importance"),
+        (NewRecord { confidence: f64::NAN, ..new("x") }, "confidence"),
+        (NewRecord { expires_at: Some(1_700_000_000), ..new("x") }, "expiresAt"),
+        (NewRecord { tags: vec![String::new()], ..new("x") }, "tags"),
+    ];
+    for (record, field) in &bad {
+        let error = add::add(store.authority(), record, NOW).unwrap_err();
+        assert!(error.to_string().starts_with(field), "{error}");
+    }
+    let id = store.add(&new("sound"), NOW).id;
+    let update = RecordUpdate { importance: Some(0), ..Default::default() };
+    assert!(matches!(store.update(id, &update, NOW), Err(Error::Invalid { .. })));
+    assert!(matches!(store.update(id, &RecordUpdate::default(), NOW), Err(Error::Invalid { .. })));
+    assert_eq!(store.head(), 1);
+    assert_eq!(store.count("records"), 1);
+}
+
+/// D1, D2.
+fn a_text_is_saved_once_per_scope(store: &impl Subject) {
+    let first = store.add(&new("caf\u{e9}"), NOW);
+    let head = store.head();
+    let again = store.add(&NewRecord { importance: 9, ..new("cafe\u{301}") }, NOW + 7);
+    assert_eq!((again.id, again.created), (first.id, false));
+    let record = store.record(first.id, NOW).unwrap();
+    assert_eq!((record.updated_at, record.created_at, record.importance), (NOW + 7, NOW, 5));
+    assert_eq!(store.head(), head, "nothing that the indexes hold has changed");
+
+    let scopes = [(None, Some("p")), (Some("p"), None), (Some("a"), Some("p")), (Some("a"), Some("q"))];
+    let mut ids = vec![first.id];
+    for _ in 0..2 {
+        for (agent, project) in scopes {
+            let scope = scope(agent, project);
+            ids.push(store.add(&NewRecord { scope, ..new("caf\u{e9}") }, NOW).id);
+        }
+    }
+    assert_eq!(ids[1..5], ids[5..]);
+    assert_eq!(store.count("records"), 5);
+    let conversation = NewRecord { kind: Kind::Conversation, ..new("yes") };
+    assert_ne!(store.add(&conversation, NOW).id, store.add(&conversation, NOW).id, "a kind that repeats");
+}
+
+fn an_update_keeps_the_version_before(store: &impl Subject) {
+    let id = store.add(&NewRecord { tags: vec!["old".into(), "both".into()], ..new("first") }, NOW).id;
+    let update = RecordUpdate {
+        content: Some("second".into()),
+        kind: Some(Kind::Task),
+        context: Some(Some("why".into())),
+        tags: Some(vec!["both".into(), "new".into(), "new".into()]),
+        ..Default::default()
+    };
+    let updated = store.update(id, &update, NOW + 1).unwrap();
+    assert_eq!(store.record(id, NOW + 1).unwrap(), updated);
+    assert_eq!(updated.content_hash, text::content_hash("second"));
+    assert_eq!((updated.version, updated.updated_at, updated.created_at), (2, NOW + 1, NOW));
+    assert_eq!(updated.tags, ["both", "new"]);
+    let before = format!(
+        "SELECT count(*) FROM versions WHERE record_id = {id} AND version = 1 AND content = 'first'
+         AND kind = 0 AND context IS NULL AND tags = '[\"old\",\"both\"]' AND updated_at = {NOW}
+         AND replaced_at = {NOW} + 1 AND reason = 'update'"
+    );
+    assert_eq!(store.number(&before), 1);
+    assert_eq!(store.log(1), [(id, Change::Put { version: 2, new_text: true })]);
+
+    let emptied = RecordUpdate { context: Some(None), tags: Some(vec![]), ..Default::default() };
+    let emptied = store.update(id, &emptied, NOW + 2).unwrap();
+    assert_eq!((emptied.context, emptied.tags), (None, vec![]));
+    let louder = store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, NOW + 3).unwrap();
+    assert_eq!(store.log(3), [(id, Change::Put { version: 4, new_text: false })]);
+    assert_eq!(store.update(id, &content("second"), NOW + 4).unwrap(), louder, "no change, no version");
+    assert_eq!(store.head(), 4);
+    store.assert_sound();
+}
+
+fn an_update_refuses_what_it_must(store: &impl Subject) {
+    let one = store.add(&new("one"), NOW).id;
+    let two = store.add(&NewRecord { expires_at: Some(NOW + 10), ..new("two") }, NOW).id;
+    assert!(matches!(store.update(one, &content("two"), NOW), Err(Error::Duplicate(id)) if id == two));
+    for absent in [0, -1, 99, i64::MAX] {
+        assert!(matches!(store.update(absent, &content("x"), NOW), Err(Error::NotFound(id)) if id == absent));
+    }
+    assert!(matches!(store.update(two, &content("x"), NOW + 10), Err(Error::NotFound(_))), "expired");
+    let composed = store.update(one, &content("one\u{301}"), NOW).unwrap();
+    let same_hash = store.update(one, &content("on\u{e9}"), NOW).unwrap();
+    assert_eq!(composed.content_hash, same_hash.content_hash);
+    assert_eq!(store.log(3), [(one, Change::Put { version: 3, new_text: false })]);
+}
+
+fn delete_leaves_nothing(store: &impl Subject) {
+    let model = store.adopt(1);
+    let id = store.add(&NewRecord { tags: vec!["t".into()], ..new("secret") }, NOW).id;
+    let ulid = ulid::Ulid::from_string(&store.record(id, NOW).unwrap().ulid).unwrap().to_bytes();
+    for text in ["secret two", "secret three"] {
+        assert_eq!(store.embed(model, 1), 1);
+        store.update(id, &content(text), NOW).unwrap();
+    }
+    let access = Access { id, kind: AccessKind::Get, score: None, query: Some("secret"), counts: true };
+    record_access(store.authority(), &[access], NOW).unwrap();
+    let other = store.add(&new("other"), NOW).id;
+    assert!(store.link(Link { from: id, kind: LinkKind::Related, to: other }, &Viewer::OWNER, NOW).unwrap());
+    assert_eq!(store.count("embeddings"), 2);
+    let head = store.head();
+    assert!(store.delete(id));
+    assert_eq!(store.log(head), [(id, Change::Delete { ulid })]);
+    for table in ["versions", "embeddings", "access_log", "links"] {
+        assert_eq!(store.count(table), 0, "{table}");
+    }
+    assert_eq!(store.record(id, NOW), None);
+    for absent in [id, -1, 0, i64::MIN] {
+        assert!(!store.delete(absent));
+    }
+    assert_eq!(store.head(), head + 1, "nothing deleted, nothing logged");
+    assert!(store.delete(other));
+    assert!(store.add(&new("another"), NOW).id > other, "ids are never used twice");
+}
+
+fn an_embedding_that_another_record_uses_stays(store: &impl Subject) {
+    let model = store.adopt(1);
+    let one = store.add(&new("shared"), NOW).id;
+    let scope = scope(None, Some("p"));
+    let two = store.add(&NewRecord { scope, ..new("shared") }, NOW).id;
+    assert_eq!(store.embed(model, 1), 2);
+    store.delete(one);
+    assert_eq!(store.vectors(model, &[two]), [(two, vec![6.0])]);
+    store.delete(two);
+    assert_eq!(store.count("embeddings"), 0);
+}
+
+fn an_expired_twin_gives_its_text_up(store: &impl Subject) {
+    let brief = NewRecord { expires_at: Some(NOW + 10), ..new("brief") };
+    let old = store.add(&brief, NOW).id;
+    assert!(!store.add(&new("brief"), NOW + 9).created);
+    let fresh = store.add(&new("brief"), NOW + 10);
+    assert!(fresh.created && fresh.id != old, "{fresh:?}");
+    assert_eq!(store.record(old, NOW), None);
+    assert!(matches!(store.log(1)[..], [(gone, Change::Delete { .. }), (new, Change::Put { .. })]
+        if gone == old && new == fresh.id));
+
+    let expired = store.add(&NewRecord { expires_at: Some(NOW + 20), ..new("other") }, NOW + 10).id;
+    store.update(fresh.id, &content("other"), NOW + 20).unwrap();
+    assert_eq!(store.number(&format!("SELECT count(*) FROM records WHERE id = {expired}")), 0);
+    store.assert_sound();
+}
+
+fn an_invalid_record_of_a_batch_does_not_stop_the_others(store: &impl Subject) {
+    let batch = [new("one"), new(""), new("two"), new("one")];
+    let outcomes = add::add_batch(store.authority(), &batch, NOW).unwrap();
+    let ids: Vec<_> = outcomes.iter().map(|o| o.as_ref().ok().map(|o| (o.id, o.created))).collect();
+    assert_eq!(ids, [Some((1, true)), None, Some((2, true)), Some((1, false))]);
+    assert!(matches!(outcomes[1], Err(Error::Invalid { field: "content", .. })));
+
+    assert_eq!(store.log(0).len(), 2);
+    assert_eq!(store.record(2, NOW).unwrap().content, "two");
+}
+
+fn an_earlier_version_comes_back_as_a_new_one(store: &impl Subject) {
+    let id = store.add(&NewRecord { expires_at: Some(NOW + 5), ..new("first") }, NOW).id;
+    let update = RecordUpdate { expires_at: Some(None), ..content("second") };
+    store.update(id, &update, NOW + 1).unwrap();
+    let back = |version, now| update::roll_back(store.authority(), id, version, None, &Viewer::OWNER, now);
+    let first = back(1, NOW + 6).unwrap();
+    assert_eq!((first.version, first.content.as_str(), first.expires_at), (3, "first", None), "it is over by now");
+    assert_eq!(store.log(2), [(id, Change::Put { version: 3, new_text: true })]);
+    assert_eq!(store.number("SELECT count(*) FROM versions WHERE version = 2 AND reason = 'rollback to 1'"), 1);
+    let refused = back(7, NOW + 6).unwrap_err().to_string();
+    assert!(refused.contains("there are 2, 1"), "{refused}");
+    assert_eq!(store.count("versions"), 2);
+    store.assert_sound();
+}
+
+fn only_who_may_change_a_record_changes_it(store: &impl Subject) {
+    let of = |project: Option<&str>| NewRecord { scope: scope(None, project), ..new("text") };
+    let [global, theirs] = [of(None), of(Some("theirs"))].map(|new| store.add(&new, NOW).id);
+    let before = store.contents();
+    let reader = Viewer { project: Reach::Only("mine".into()), agent: Reach::Every };
+    let update = |id, viewer: &Viewer| update::update(store.authority(), id, &content("changed"), viewer, NOW);
+    assert!(matches!(update(theirs, &Viewer::in_project("mine")), Err(Error::NotFound(id)) if id == theirs));
+    assert!(!add::delete(store.authority(), theirs, &Viewer::in_project("mine")).unwrap());
+    assert!(matches!(update(global, &reader), Err(Error::Invalid { .. })));
+    assert!(matches!(add::delete(store.authority(), global, &reader), Err(Error::Invalid { .. })));
+    assert_eq!(store.contents(), before);
+}
+
+on_every_database![
+    a_record_comes_back_as_it_was_given,
+    invalid_input_stores_nothing,
+    a_text_is_saved_once_per_scope,
+    an_update_keeps_the_version_before,
+    an_update_refuses_what_it_must,
+    delete_leaves_nothing,
+    an_embedding_that_another_record_uses_stays,
+    an_expired_twin_gives_its_text_up,
+    an_invalid_record_of_a_batch_does_not_stop_the_others,
+    an_earlier_version_comes_back_as_a_new_one,
+    only_who_may_change_a_record_changes_it,
+];

@@ -1,0 +1,231 @@
+//! All or nothing, for everything that writes; and work that a database runs again.
+
+use std::cell::Cell;
+
+use regex::Regex;
+
+use super::*;
+use crate::progress::NoProgress;
+use crate::records::rules::access::{Access, count_accesses, record_access};
+use crate::records::rules::import::{Aliases, import};
+use crate::records::rules::{embeddings, expiry, links, next_model, purge};
+use crate::records::transaction::Each;
+use crate::types::{AccessKind, LinkKind, Portable};
+
+/// Fails at one of the statements of each transaction.
+struct FailsAt<'a, A> {
+    authority: &'a A,
+    statement: usize,
+}
+
+impl<A: Authority> Authority for FailsAt<'_, A> {
+    fn write<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        self.authority.write(|tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
+    }
+
+    fn write_unsynced<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        self.authority.write_unsynced(|tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
+    }
+}
+
+struct FailingTx<'a> {
+    tx: &'a dyn Tx,
+    left: Cell<usize>,
+}
+
+impl FailingTx<'_> {
+    fn step(&self) -> Result<()> {
+        self.left.set(self.left.get().checked_sub(1).ok_or(Error::Cancelled)?);
+        Ok(())
+    }
+}
+
+impl Select for FailingTx<'_> {
+    fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()> {
+        self.step()?;
+        self.tx.select(sql, values, each)
+    }
+}
+
+impl Tx for FailingTx<'_> {
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
+        self.step()?;
+        self.tx.execute(sql, values)
+    }
+
+    fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64> {
+        self.step()?;
+        self.tx.insert(sql, values)
+    }
+}
+
+/// Runs each transaction twice, as a server does when the first one lost against another.
+struct RunsTwice<'a, A>(&'a A);
+
+impl<A: Authority> Authority for RunsTwice<'_, A> {
+    fn write<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let lost = self.0.write(|tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
+        assert!(lost.is_err());
+        self.0.write(work)
+    }
+
+    fn write_unsynced<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let lost = self.0.write_unsynced(|tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
+        assert!(lost.is_err());
+        self.0.write_unsynced(work)
+    }
+}
+
+/// A store for [`operate`].
+fn prepare<S: Subject>(store: &S) {
+    let model = store.adopt(1);
+    for text in ["one", "two", "three", "four", "five"] {
+        store.add(&NewRecord { tags: vec!["tag".into()], ..new(text) }, NOW);
+    }
+    store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW);
+    store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("briefer") }, NOW);
+    assert_eq!(store.embed(model, 1), 7);
+    store.update(1, &content("uno"), NOW).unwrap();
+    store.link(Link { from: 1, kind: LinkKind::Related, to: 2 }, &Viewer::OWNER, NOW).unwrap();
+}
+
+/// Everything that writes, one after the other: its result, for comparison. Each is a single transaction.
+const OPERATIONS: usize = 17;
+
+fn operate(authority: &impl Authority, at: usize) -> Result<String> {
+    let owner = &Viewer::OWNER;
+    let later = NOW + 5;
+    let link = Link { from: 2, kind: LinkKind::Supersedes, to: 3 };
+    let access = Access { id: 2, kind: AccessKind::Get, score: None, query: None, counts: true };
+    let hash = |text: &str| rows::hash_of_content(text);
+    Ok(match at {
+        0 => format!("{:?}", add::add(authority, &NewRecord { scope: scope(Some("a"), None), ..new("new") }, NOW)?),
+        1 => format!("{:?}", add::add(authority, &new("two"), later)?),
+        2 => format!("{:?}", add::add(authority, &new("brief"), later)?),
+        3 => format!("{:?}", add::add_batch(authority, &[new("six"), new(""), new("seven")], NOW)?),
+        4 => format!("{:?}", update::update(authority, 2, &content("dos"), owner, later)?),
+        5 => format!("{:?}", update::roll_back(authority, 1, 1, None, owner, later)?),
+        6 => format!("{:?}", links::link(authority, link, owner, NOW)?),
+        7 => format!("{:?}", links::unlink(authority, link, owner)?),
+        8 => format!("{:?}", record_access(authority, &[access, access], NOW)?),
+        9 => format!("{:?}", count_accesses(authority, &[3, 3], NOW)?),
+        10 => format!("{:?}", embeddings::store_embeddings(authority, 1, &[(hash("dos"), vec![1.0])])?),
+        11 => format!("{:?}", next_model::begin_next_model(authority, &model(2))?),
+        12 => format!("{:?}", next_model::store_next(authority, 2, &[(hash("dos"), vec![1.0; 2])])?),
+        13 => format!("{:?}", next_model::change_model(authority, 2, Some(&Default::default()), later)?),
+        14 => {
+            let mut aliases = Aliases::default();
+            let merged = import(authority, &portables(), None, owner, false, &mut aliases, NOW)?;
+            format!("{merged:?} {:?}", import(authority, &[] as &[Portable], None, owner, false, &mut aliases, NOW)?)
+        }
+        15 => {
+            let removed = purge::purge_ids(authority, &[4, 4, 99], owner, &NoProgress)?;
+            format!("{} {} {:?}", removed.records, removed.versions, removed.patterns)
+        }
+        16 => format!("{} {}", add::delete(authority, 5, owner)?, expiry::remove_expired(authority, later, 9)?),
+        _ => unreachable!("there are {OPERATIONS}"),
+    })
+}
+
+/// A duplicate, and a new record that lacks its earlier version.
+fn portables() -> [Portable; 2] {
+    let portable = |ulid: &str, text: &str, version| Portable {
+        ulid: ulid.into(),
+        version,
+        text: new(text),
+        created_at: NOW,
+        updated_at: NOW,
+        access_count: 0,
+        last_accessed_at: None,
+        earlier: Vec::new(),
+        accesses: Vec::new(),
+        embedding: None,
+    };
+    [portable("01HF7YAT00AAAAAAAAAAAAAAAA", "three", 1), portable("01HF7YAT00BBBBBBBBBBBBBBBB", "imported", 2)]
+}
+
+/// Whatever statement fails, a record and its log entry are there together or not at all, and so is all the rest.
+fn what_fails_leaves_nothing(store: &impl Subject) {
+    prepare(store);
+    for at in 0..OPERATIONS {
+        for statement in 0.. {
+            let before = store.contents();
+            match operate(&FailsAt { authority: store.authority(), statement }, at) {
+                Ok(_) => {
+                    assert!(statement > 0, "operation {at} runs statements");
+                    break;
+                }
+                Err(Error::Cancelled) if at == 16 => {} // two transactions
+                Err(Error::Cancelled) => assert_eq!(store.contents(), before, "operation {at}, statement {statement}"),
+                Err(error) => panic!("operation {at}: {error}"),
+            }
+        }
+    }
+    store.assert_sound();
+}
+
+fn work_that_runs_again_does_what_running_once_does<S: Subject>(store: &S) {
+    let once = S::empty();
+    prepare(store);
+    prepare(&once);
+    // Every store has ULIDs of its own.
+    let ulids = Regex::new(r"x'[0-9a-f]{32}'|\b[0-9A-HJKMNP-TV-Z]{26}\b").unwrap();
+    let masked = |text: &str| ulids.replace_all(text, "ULID").into_owned();
+    let contents = |store: &S| store.contents().iter().map(|row| masked(row)).collect::<Vec<_>>();
+    for at in 0..OPERATIONS {
+        let twice = operate(&RunsTwice(store.authority()), at).unwrap();
+        assert_eq!(masked(&twice), masked(&operate(once.authority(), at).unwrap()), "operation {at}");
+        assert_eq!(contents(store), contents(&once), "operation {at}");
+    }
+    store.assert_sound();
+}
+
+fn numbers_rise_and_are_never_used_twice(store: &impl Subject) {
+    let add = |text: &str| store.add(&new(text), NOW).id;
+    let (one, two) = (add("one"), add("two"));
+    let newest = || store.number("SELECT max(seq) FROM sync_log");
+    let before = newest();
+    assert!(store.delete(two) && store.delete(one));
+    assert_eq!(newest(), before + 2);
+    store.write(|tx| tx.execute("DELETE FROM sync_log", &[]));
+    let three = add("three");
+    assert!(three > two && one > 0 && one < two);
+    assert!(newest() > before + 2, "also after the log was trimmed");
+}
+
+fn a_transaction_sees_what_it_has_written_and_nobody_else_does(store: &impl Subject) {
+    let put = "INSERT INTO meta (key, value) VALUES ('test', ?1)";
+    let read = |tx: &dyn Tx| tx.first("SELECT value FROM meta WHERE key = 'test'", &[], |row| row.get::<i64>(0));
+    let failed = store.authority().write(|tx| {
+        assert_eq!(tx.execute(put, &[7.into()])?, 1);
+        assert_eq!(read(tx)?, Some(7));
+        Err::<(), _>(Error::Cancelled)
+    });
+    assert!(matches!(failed, Err(Error::Cancelled)));
+    assert_eq!(store.write(|tx| read(tx)), None);
+}
+
+fn values_come_back_as_they_were_given(store: &impl Subject) {
+    let values =
+        [Value::Null, Value::Integer(i64::MIN), Value::Real(0.1), Value::Text("caf\u{e9}"), Value::Blob(&[0, 255])];
+    store.write(|tx| {
+        let all = tx.all("SELECT ?1, ?2, ?3, ?4, ?5", &values, |row| {
+            let found: Vec<String> = (0..5).map(|at| format!("{:?}", row.value(at).unwrap())).collect();
+            assert_eq!(row.get::<Option<i64>>(0)?, None);
+            assert_eq!((row.get::<i64>(1)?, row.get::<f64>(2)?), (i64::MIN, 0.1));
+            assert_eq!((row.get::<&str>(3)?, row.get::<[u8; 2]>(4)?), ("caf\u{e9}", [0, 255]));
+            assert!(row.get::<i64>(3).is_err() && row.get::<&str>(0).is_err() && row.get::<[u8; 3]>(4).is_err());
+            Ok(found)
+        })?;
+        assert_eq!(all, [values.map(|value| format!("{value:?}")).to_vec()]);
+        Ok(())
+    });
+}
+
+on_every_database![
+    what_fails_leaves_nothing,
+    work_that_runs_again_does_what_running_once_does,
+    numbers_rise_and_are_never_used_twice,
+    a_transaction_sees_what_it_has_written_and_nobody_else_does,
+    values_come_back_as_they_were_given,
+];

@@ -1,0 +1,38 @@
+//! What both rules and reads look up: a live record, its scope, and who may see and change it.
+
+use super::rows::{self, select_records};
+use super::transaction::{Select, SelectExt};
+use crate::error::Result;
+use crate::types::{Millis, Record, RecordId, Scope, Viewer};
+
+/// The live record with this id, where `viewer` sees it.
+pub(super) fn live(db: &dyn Select, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
+    let sql = select_records!("WHERE r.id = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)");
+    let record = db.first(sql, &[id.into(), now.into()], rows::to_record)?;
+    Ok(record.filter(|record| viewer.sees(&record.scope)))
+}
+
+/// Whether there is a live record with this id that `viewer` sees.
+pub(super) fn is_live(db: &dyn Select, id: RecordId, viewer: &Viewer, now: Millis) -> Result<bool> {
+    let sql = "SELECT s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id
+         WHERE r.id = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)";
+    let scope =
+        db.first(sql, &[id.into(), now.into()], |row| Ok(Scope { agent: row.get(0)?, project: row.get(1)? }))?;
+    Ok(scope.is_some_and(|scope| viewer.sees(&scope)))
+}
+
+/// The scope of a record, live or expired, where there is one with this id.
+pub(super) fn scope_of(db: &dyn Select, id: RecordId) -> Result<Option<Scope>> {
+    let sql = "SELECT s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id WHERE r.id = ?1";
+    db.first(sql, &[id.into()], |row| Ok(Scope { agent: row.get(0)?, project: row.get(1)? }))
+}
+
+/// Whether there is a record with this id, live or expired, that `viewer` sees.
+///
+/// # Errors
+/// [`Error::Invalid`](crate::Error::Invalid) when `viewer` sees it and may not change it.
+pub(super) fn may_change(db: &dyn Select, id: RecordId, viewer: &Viewer) -> Result<bool> {
+    let scope = scope_of(db, id)?.filter(|scope| viewer.sees(scope));
+    scope.as_ref().map_or(Ok(()), |scope| viewer.check_change(id, scope))?;
+    Ok(scope.is_some())
+}

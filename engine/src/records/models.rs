@@ -1,0 +1,158 @@
+//! The store's embedding model, the next one while the store changes to it, and the texts that wait for either.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::transaction::{Select, SelectExt, Value};
+use crate::error::{Error, Result};
+use crate::text::{self, Hash};
+use crate::types::{Millis, Model, ModelId, RecordId};
+
+/// A live record that waits for its embedding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The record.
+    pub record_id: RecordId,
+    /// The key under which the vector of `text` is to be stored.
+    pub hash: Hash,
+    /// The text to embed.
+    pub text: String,
+}
+
+/// A change of the model that is not finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextModel {
+    /// What the store is changing to.
+    pub model: Model,
+    /// Different texts of live records.
+    pub texts: u64,
+    /// Those of them that it has not embedded yet.
+    pub missing: u64,
+}
+
+/// What to do when the store's model is another.
+const USE_THE_STORES: &str =
+    "Name the store's model in the setting `model`, or change the store to the one at hand with `memorist reembed`.";
+
+/// What to do when the store has begun to change to another model.
+const WAIT_OR_BEGIN_AGAIN: &str =
+    "The change to a third model has begun meanwhile: let it finish, or begin this one again.";
+
+/// The store's model; `None` while it has none.
+pub(super) fn current(db: &dyn Select) -> Result<Option<(ModelId, Model)>> {
+    named_by(db, "model")
+}
+
+/// The model that the store is changing to, where it is.
+pub(super) fn next(db: &dyn Select) -> Result<Option<(ModelId, Model)>> {
+    named_by(db, "next_model")
+}
+
+/// The store's model, which must be comparable to `model`; `None` while it has none.
+///
+/// # Errors
+/// [`Error::ModelMismatch`] when it is another.
+pub(super) fn known(db: &dyn Select, model: &Model) -> Result<Option<(ModelId, Model)>> {
+    match current(db)? {
+        Some((_, stored)) if !stored.is_comparable_to(model) => {
+            Err(mismatch(stored.describe(), model.describe(), USE_THE_STORES))
+        }
+        stored => Ok(stored),
+    }
+}
+
+/// The store's model, which must be this one.
+///
+/// # Errors
+/// [`Error::ModelMismatch`] when it is another, or none.
+pub(super) fn require_current(db: &dyn Select, model: ModelId) -> Result<Model> {
+    match current(db)? {
+        Some((id, stored)) if id == model => Ok(stored),
+        stored => Err(not_of_the_store(db, stored, model, USE_THE_STORES)?),
+    }
+}
+
+/// The model that the store is changing to, which must be this one; `None` when the change to it is done.
+///
+/// # Errors
+/// [`Error::ModelMismatch`] when the change to another model has begun meanwhile.
+pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Model>> {
+    if let Some((_, next)) = next(db)?.filter(|(id, _)| *id == model) {
+        return Ok(Some(next));
+    }
+    match current(db)? {
+        Some((current, _)) if current == model => Ok(None),
+        stored => Err(not_of_the_store(db, stored, model, WAIT_OR_BEGIN_AGAIN)?),
+    }
+}
+
+/// The first texts of live records that wait for the store's model, at most `limit`, each once.
+pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<Pending>> {
+    let sql = "SELECT id, embedding_hash, context, content FROM records
+         WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?1) ORDER BY id";
+    each_text_once(db, sql, &[now.into()], limit)
+}
+
+/// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
+/// once.
+pub(super) fn missing(
+    db: &dyn Select,
+    next: ModelId,
+    after: RecordId,
+    limit: usize,
+    now: Millis,
+) -> Result<Vec<Pending>> {
+    let sql = "SELECT id, embedding_hash, context, content FROM records r
+         WHERE id > ?1 AND (expires_at IS NULL OR expires_at > ?2)
+             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = r.embedding_hash)
+         ORDER BY id";
+    each_text_once(db, sql, &[after.into(), now.into(), next.into()], limit)
+}
+
+/// The texts that a query gives (record, hash, context, content), at most `limit`, each once.
+fn each_text_once(db: &dyn Select, sql: &str, values: &[Value<'_>], limit: usize) -> Result<Vec<Pending>> {
+    let (mut seen, mut texts) = (HashSet::new(), Vec::new());
+    if limit == 0 {
+        return Ok(texts);
+    }
+    db.select(sql, values, &mut |row| {
+        let hash = row.get(1)?;
+        if seen.insert(hash) {
+            let text = text::embedding_text(row.get(2)?, row.get(3)?);
+            texts.push(Pending { record_id: row.get(0)?, hash, text });
+        }
+        Ok(if texts.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(texts)
+}
+
+/// The model that an entry of `meta` names.
+fn named_by(db: &dyn Select, key: &str) -> Result<Option<(ModelId, Model)>> {
+    let sql = "SELECT id, name, weights_sha256, pooling, dims FROM models
+         WHERE id = (SELECT value FROM meta WHERE key = ?1)";
+    read(db, sql, key.into())
+}
+
+fn with_id(db: &dyn Select, id: ModelId) -> Result<Option<(ModelId, Model)>> {
+    read(db, "SELECT id, name, weights_sha256, pooling, dims FROM models WHERE id = ?1", id.into())
+}
+
+fn read(db: &dyn Select, sql: &str, value: Value<'_>) -> Result<Option<(ModelId, Model)>> {
+    db.first(sql, &[value], |row| {
+        let dims = usize::try_from(row.get::<i64>(4)?).unwrap_or(0);
+        let model = Model { name: row.get(1)?, weights_sha256: row.get(2)?, pooling: row.get(3)?, dims };
+        Ok((row.get(0)?, model))
+    })
+}
+
+/// The refusal of `model`, where the store's is `stored`.
+fn not_of_the_store(db: &dyn Select, stored: Option<(ModelId, Model)>, model: ModelId, way_out: &str) -> Result<Error> {
+    let describe =
+        |found: Option<(ModelId, Model)>, or: &str| found.map_or(or.to_owned(), |(_, model)| model.describe());
+    let offered = with_id(db, model)?;
+    Ok(mismatch(describe(stored, "no model yet"), describe(offered, "an unknown one"), way_out))
+}
+
+fn mismatch(stored: String, offered: String, way_out: &str) -> Error {
+    Error::ModelMismatch { stored, offered, way_out: way_out.to_owned() }
+}

@@ -1,0 +1,152 @@
+//! The mark of a purge whose traces are not all removed: `purging` in `meta`. It does not say what is purged.
+//!
+//! Each transaction of a purge writes a new mark over the one that is there, so nothing is ever removed without a mark. A
+//! mark stands for all that was removed up to it: who ends it has cleaned the files since, and ends no other, so that what
+//! was removed meanwhile keeps its mark. A purge that finds a mark which is not its own last one takes over what another
+//! has left, of which it does not know the texts. So purges may run at once or one after another, and any process may be
+//! killed at any step: what is not cleaned has a mark, and whoever ends that mark has cleaned it.
+//!
+//! A purge cleans up itself, as it knows the texts. When its mark is no longer new, it has been killed, or something
+//! keeps it; then the worker of any open store does it. When both do it, that costs time and nothing else.
+//!
+//! Once the database is rewritten the mark says so, and only the write-ahead log is left to be emptied. Readers may keep
+//! that from being done for long, and nobody rewrites the database again meanwhile.
+
+use std::time::Duration;
+
+use ulid::Ulid;
+
+use crate::error::Result;
+use crate::records::meta;
+use crate::records::transaction::{Select, Tx};
+use crate::types::Millis;
+
+/// The entry of `meta`.
+const KEY: &str = "purging";
+/// A purge that has not written a new mark for longer is finished by others. Its steps take much less.
+const NEW: Duration = Duration::from_secs(2);
+/// Follows the id of a mark once the database is rewritten.
+const REWRITTEN: &str = " written anew";
+
+/// Stands for all that purges have removed up to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgeMark {
+    /// A ULID: no other mark has it, and it contains the time.
+    id: String,
+    is_rewritten: bool,
+}
+
+impl PurgeMark {
+    /// One that is not in the database.
+    pub(in crate::records) fn unwritten() -> Self {
+        PurgeMark { id: Ulid::generate().to_string(), is_rewritten: false }
+    }
+
+    /// The mark that is there.
+    pub(in crate::records) fn read(db: &dyn Select) -> Result<Option<Self>> {
+        Ok(meta::text(db, KEY)?.map(|value| match value.strip_suffix(REWRITTEN) {
+            Some(id) => PurgeMark { id: id.into(), is_rewritten: true },
+            None => PurgeMark { id: value, is_rewritten: false },
+        }))
+    }
+
+    /// Writes this mark over the one that is there. Returns whether that was another's than `last`.
+    pub(in crate::records) fn write(&self, tx: &dyn Tx, last: &PurgeMark) -> Result<bool> {
+        let before = Self::read(tx)?;
+        meta::put(tx, KEY, (&self.id).into())?;
+        Ok(before.is_some_and(|before| before.id != last.id))
+    }
+
+    /// Notes that the database was rewritten since this mark, unless more has been removed meanwhile.
+    pub(in crate::records) fn note_rewritten(&self, tx: &dyn Tx) -> Result<()> {
+        let noted = [&self.id, REWRITTEN].concat();
+        let sql = "UPDATE meta SET value = ?1 WHERE key = ?2 AND value = ?3";
+        tx.execute(sql, &[(&noted).into(), KEY.into(), (&self.id).into()]).map(drop)
+    }
+
+    /// Removes this mark: nothing is left of what was removed up to it. What was removed meanwhile has another.
+    pub(in crate::records) fn end(&self, tx: &dyn Tx) -> Result<()> {
+        let noted = [&self.id, REWRITTEN].concat();
+        let sql = "DELETE FROM meta WHERE key = ?1 AND value IN (?2, ?3)";
+        tx.execute(sql, &[KEY.into(), (&self.id).into(), (&noted).into()]).map(drop)
+    }
+
+    /// Whether the purge is to be finished by others. A mark of the future is of a clock that was set back.
+    pub fn is_abandoned(&self, now: Millis) -> bool {
+        let written = Ulid::from_string(&self.id).map_or(0, |id| id.timestamp_ms());
+        now.unsigned_abs().abs_diff(written) >= NEW.as_millis() as u64
+    }
+
+    /// Whether nothing is left but the write-ahead log.
+    pub fn is_rewritten(&self) -> bool {
+        self.is_rewritten
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::sqlite::testing::Store;
+    use crate::records::transaction::Authority;
+
+    fn renew(store: &Store, mark: &mut PurgeMark) -> bool {
+        let last = std::mem::replace(mark, PurgeMark::unwritten());
+        store.write(|tx| mark.write(tx, &last)).unwrap()
+    }
+
+    #[test]
+    fn who_ends_a_mark_ends_no_other() {
+        let store = Store::new();
+        assert_eq!(store.unfinished_purge().unwrap(), None);
+        let mut mark = PurgeMark::unwritten();
+        assert!(!renew(&store, &mut mark));
+        let first = mark.clone();
+        assert_eq!(store.again().unfinished_purge().unwrap(), Some(first.clone()));
+        assert!(!renew(&store, &mut mark), "its own");
+        store.end_purge(&first).unwrap();
+        assert_eq!(store.unfinished_purge().unwrap(), Some(mark.clone()), "more was removed meanwhile");
+        store.end_purge(&mark).unwrap();
+        assert_eq!(store.unfinished_purge().unwrap(), None);
+        assert!(!renew(&store, &mut mark), "all of it was cleaned");
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_another_purge_has_left_is_taken_over_by_whoever_writes_over_its_mark() {
+        let store = Store::new();
+        let [mut one, mut other] = [PurgeMark::unwritten(), PurgeMark::unwritten()];
+        assert!(!renew(&store, &mut one));
+        assert!(renew(&store, &mut other));
+        assert!(renew(&store, &mut one), "they run at once");
+        store.end_purge(&other).unwrap();
+        assert_eq!(store.unfinished_purge().unwrap(), Some(one));
+    }
+
+    #[test]
+    fn a_mark_says_that_the_database_was_rewritten_until_more_is_removed() {
+        let store = Store::new();
+        let mut mark = PurgeMark::unwritten();
+        renew(&store, &mut mark);
+        store.write(|tx| mark.note_rewritten(tx)).unwrap();
+        assert!(store.unfinished_purge().unwrap().unwrap().is_rewritten());
+        let before = mark.clone();
+        assert!(!renew(&store, &mut mark), "its own still");
+        store.write(|tx| before.note_rewritten(tx)).unwrap();
+        assert_eq!(store.unfinished_purge().unwrap(), Some(mark.clone()));
+        store.write(|tx| mark.note_rewritten(tx)).unwrap();
+        store.end_purge(&mark).unwrap();
+        assert_eq!(store.unfinished_purge().unwrap(), None);
+    }
+
+    #[test]
+    fn a_purge_is_abandoned_when_its_mark_is_not_new() {
+        let mark = PurgeMark::unwritten();
+        let written = Ulid::from_string(&mark.id).unwrap().timestamp_ms() as Millis;
+        let new = NEW.as_millis() as Millis;
+        assert_eq!(
+            [0, new - 1, new, 1 - new, -new].map(|since| mark.is_abandoned(written + since)),
+            [false, false, true, false, true]
+        );
+        assert!(PurgeMark { id: "?".into(), is_rewritten: false }.is_abandoned(written));
+    }
+}

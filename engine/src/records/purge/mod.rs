@@ -1,0 +1,15 @@
+//! What a purge looks for, and the note that it is not finished. What it removes from the tables is in `rules/purge.rs`,
+//! what it removes from the files in `sqlite/traces.rs`.
+//!
+//! | file | job |
+//! |---|---|
+//! | `patterns.rs` | the texts of a purge, and whether they occur in a text or in the bytes of a file |
+//! | `row.rs` | the texts of a record or a version |
+//! | `mark.rs` | the mark of a purge that is not finished |
+
+pub(super) mod mark;
+pub(super) mod patterns;
+pub(super) mod row;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! A record is saved, and deleted with all that belongs to it.
+
+use std::borrow::Borrow;
+use std::ops::ControlFlow;
+
+use super::embeddings;
+use super::log::append;
+use super::references::check_body;
+use super::scopes::scope_id;
+use crate::body::Body;
+use crate::error::{Error, Result};
+use crate::records::log::Change;
+use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::records::{lookup, rows};
+use crate::text::{self, Hash};
+use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, Viewer};
+
+/// Saves a record, unless a live record of its scope has its text.
+pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
+    new.validate()?;
+    authority.write(|tx| insert(tx, new, now))
+}
+
+/// Saves many records in one transaction. An invalid one does not stop the others.
+pub(crate) fn add_batch(
+    authority: &impl Authority,
+    news: &[impl Borrow<NewRecord>],
+    now: Millis,
+) -> Result<Vec<Result<AddOutcome>>> {
+    let valid: Vec<Result<()>> = news.iter().map(|new| new.borrow().validate()).collect();
+    let added = authority.write(|tx| {
+        let valid = news.iter().zip(&valid).filter(|(_, valid)| valid.is_ok());
+        valid.map(|(new, _)| insert(tx, new.borrow(), now)).collect::<Result<Vec<_>>>()
+    })?;
+    let mut added = added.into_iter();
+    Ok(valid.into_iter().map(|valid| valid.map(|()| added.next().expect("one for each valid record"))).collect())
+}
+
+/// Deletes a record. Returns whether there was one that `viewer` sees.
+pub(crate) fn delete(authority: &impl Authority, id: RecordId, viewer: &Viewer) -> Result<bool> {
+    authority.write(|tx| Ok(lookup::may_change(tx, id, viewer)? && remove(tx, id)?))
+}
+
+/// A record with the same text in the same scope, of a kind that does not repeat.
+pub(super) struct Twin {
+    pub(super) id: RecordId,
+    pub(super) live: bool,
+    embedding: EmbeddingState,
+}
+
+/// The twin of a text.
+pub(super) fn twin(tx: &dyn Tx, hash: &Hash, scope: i64, now: Millis) -> Result<Option<Twin>> {
+    let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id
+         FROM records WHERE content_hash = ?1 AND scope_id = ?2";
+    let mut twin = None;
+    tx.select(sql, &[hash.into(), scope.into(), now.into()], &mut |row| {
+        if rows::to_kind(row, 1)?.repeats() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        twin = Some(Twin { id: row.get(0)?, live: row.get(2)?, embedding: state(row.get(3)?) });
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(twin)
+}
+
+/// Claims its text for `record`: an expired record of its scope that has it is removed.
+///
+/// # Errors
+/// [`Error::Duplicate`] when a live one has it.
+pub(super) fn claim_text(tx: &dyn Tx, hash: &Hash, record: &Record, now: Millis) -> Result<()> {
+    let scope = scope_id(tx, &record.scope)?;
+    match twin(tx, hash, scope, now)? {
+        Some(twin) if twin.id != record.id && twin.live => Err(Error::Duplicate(twin.id)),
+        Some(twin) if twin.id != record.id => remove(tx, twin.id).map(drop),
+        _ => Ok(()),
+    }
+}
+
+fn state(embedding_id: Option<i64>) -> EmbeddingState {
+    if embedding_id.is_some() { EmbeddingState::Ready } else { EmbeddingState::Pending }
+}
+
+fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
+    let scope = scope_id(tx, &new.scope)?;
+    let body = new.checked_body()?;
+    check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
+    let content_hash = rows::hash_of_content(&new.content);
+    if !new.kind.repeats()
+        && let Some(twin) = twin(tx, &content_hash, scope, now)?
+    {
+        if twin.live {
+            tx.execute("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
+            return Ok(AddOutcome { id: twin.id, created: false, embedding: twin.embedding });
+        }
+        remove(tx, twin.id)?;
+    }
+    let identity = Identity { ulid: rows::new_ulid(now), scope, version: 1, created_at: now, updated_at: now };
+    let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, &identity)?;
+    Ok(AddOutcome { id, created: true, embedding })
+}
+
+/// What a row of `records` has and a [`NewRecord`] has not.
+pub(super) struct Identity {
+    pub(super) ulid: [u8; 16],
+    pub(super) scope: i64,
+    pub(super) version: i64,
+    pub(super) created_at: Millis,
+    pub(super) updated_at: Millis,
+}
+
+/// Writes a record that was checked, and logs it.
+pub(super) fn insert_row(
+    tx: &dyn Tx,
+    new: &NewRecord,
+    body: Option<&Body>,
+    content_hash: &Hash,
+    identity: &Identity,
+) -> Result<(RecordId, EmbeddingState)> {
+    let embedding_hash = match new.context.as_deref() {
+        None => *content_hash,
+        context => text::embedding_hash(context, &new.content),
+    };
+    let embedding_id = embeddings::find(tx, &embedding_hash)?;
+    let tags = rows::tags_json(&rows::unique_tags(&new.tags));
+    let body = body.map(Body::to_json);
+    let sql = "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
+             content_hash, embedding_hash, embedding_id, source, tags, context, content, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) RETURNING id";
+    let values = [
+        (&identity.ulid).into(),
+        identity.version.into(),
+        rows::kind_code(new.kind).into(),
+        identity.scope.into(),
+        new.importance.into(),
+        new.confidence.into(),
+        identity.created_at.into(),
+        identity.updated_at.into(),
+        new.expires_at.into(),
+        content_hash.into(),
+        (&embedding_hash).into(),
+        embedding_id.into(),
+        (&new.source).into(),
+        tags.as_ref().into(),
+        new.context.as_ref().into(),
+        (&new.content).into(),
+        body.as_ref().into(),
+    ];
+    let id = tx.insert(sql, &values)?;
+    append(tx, id, &Change::Put { version: identity.version, new_text: true })?;
+    Ok((id, state(embedding_id)))
+}
+
+/// Removes a record with its versions, accesses, links, and the embeddings that no other record uses, and logs it.
+/// Returns whether there was one.
+pub(super) fn remove(tx: &dyn Tx, id: RecordId) -> Result<bool> {
+    let ulid = tx.first("SELECT ulid FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
+    let Some(ulid) = ulid else { return Ok(false) };
+    let hashes = embedding_hashes(tx, id)?;
+    tx.execute("DELETE FROM records WHERE id = ?1", &[id.into()])?;
+    for hash in hashes {
+        embeddings::remove_unused(tx, &hash)?;
+    }
+    append(tx, id, &Change::Delete { ulid })?;
+    Ok(true)
+}
+
+/// The hashes under which the texts of a record and of its versions are embedded.
+pub(super) fn embedding_hashes(tx: &dyn Tx, id: RecordId) -> Result<Vec<Hash>> {
+    let sql = "SELECT embedding_hash FROM records WHERE id = ?1
+         UNION SELECT embedding_hash FROM versions WHERE record_id = ?1";
+    tx.all(sql, &[id.into()], |row| row.get(0))
+}

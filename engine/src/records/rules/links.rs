@@ -1,0 +1,89 @@
+//! Links between records. They go with either of their ends.
+
+use crate::error::{Error, Result};
+use crate::records::lookup::{is_live, scope_of};
+use crate::records::rows::link_code;
+use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::types::{Link, LinkKind, Millis, RecordId, Viewer};
+
+/// Makes a link between two live records that `viewer` sees. Returns whether it is new.
+pub(crate) fn link(authority: &impl Authority, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+    authority.write(|tx| insert(tx, link, viewer, now, now))
+}
+
+/// Makes many links in one transaction. One that is refused does not stop the others.
+pub(crate) fn link_batch(
+    authority: &impl Authority,
+    links: &[Link],
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Vec<Result<bool>>> {
+    authority.write(|tx| {
+        let outcomes = links.iter().map(|link| match insert(tx, *link, viewer, now, now) {
+            Err(refused @ (Error::Invalid { .. } | Error::NotFound(_))) => Ok(Err(refused)),
+            outcome => outcome.map(Ok),
+        });
+        outcomes.collect()
+    })
+}
+
+/// Removes a link between two records that `viewer` sees. Returns whether there was one.
+pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer) -> Result<bool> {
+    authority.write(|tx| {
+        for id in [link.from, link.to] {
+            if !scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)) {
+                return Ok(false);
+            }
+        }
+        check_ends(tx, link, viewer)?;
+        let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+        Ok(tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])? == 1)
+    })
+}
+
+/// Makes a link as of `made_at` between two records that are live `now`. One that would make a record supersede itself,
+/// over whatever others, is refused: all of that circle would be hidden from every search.
+pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, now: Millis) -> Result<bool> {
+    if link.from == link.to {
+        return Err(Error::invalid("toId", format!("{} is the memory itself", link.to)));
+    }
+    for id in [link.from, link.to] {
+        if !is_live(tx, id, viewer, now)? {
+            return Err(Error::NotFound(id));
+        }
+    }
+    check_ends(tx, link, viewer)?;
+    if link.kind == LinkKind::Supersedes && supersedes(tx, link.to, link.from)? {
+        let why = format!("memory {} supersedes memory {} already; remove that link first", link.to, link.from);
+        return Err(Error::invalid("linkType", why));
+    }
+    let sql = "INSERT INTO links (from_id, kind, to_id, from_scope, to_scope, created_at)
+         SELECT f.id, ?2, t.id, f.scope_id, t.scope_id, ?4 FROM records f, records t
+         WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING";
+    let values = [link.from.into(), link_code(link.kind).into(), link.to.into(), made_at.into()];
+    Ok(tx.execute(sql, &values)? == 1)
+}
+
+/// Whether this very link is in the table.
+pub(super) fn is_there(tx: &dyn Tx, link: Link) -> Result<bool> {
+    let sql = "SELECT 1 FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+    tx.exists(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])
+}
+
+/// Checks that `viewer`, who sees both ends of a link, may change one of them: nobody else sees the link, then.
+fn check_ends(tx: &dyn Tx, link: Link, viewer: &Viewer) -> Result<()> {
+    for id in [link.from, link.to] {
+        if scope_of(tx, id)?.is_some_and(|scope| viewer.changes(&scope)) {
+            return Ok(());
+        }
+    }
+    scope_of(tx, link.from)?.map_or(Ok(()), |scope| viewer.check_change(link.from, &scope))
+}
+
+/// Whether a record supersedes another, itself or over others.
+fn supersedes(tx: &dyn Tx, id: RecordId, other: RecordId) -> Result<bool> {
+    let sql = "WITH RECURSIVE older (id) AS (
+             SELECT ?1 UNION SELECT l.to_id FROM older JOIN links l ON l.from_id = older.id AND l.kind = ?3
+         ) SELECT 1 FROM older WHERE id = ?2";
+    tx.exists(sql, &[id.into(), other.into(), link_code(LinkKind::Supersedes).into()])
+}

@@ -1,0 +1,32 @@
+//! What may be written, and what belongs together: one transaction each, over [`Tx`](super::transaction::Tx), whatever
+//! the database. Each file begins with the operations, which take an [`Authority`](super::transaction::Authority).
+//!
+//! | file | rules |
+//! |---|---|
+//! | `add.rs` | a record is saved, and a text once in its scope; deleted with all that belongs to it |
+//! | `update.rs` | a record is changed, and its version before kept; an earlier version comes back |
+//! | `references.rs` | what a body refers to; one profile a scope |
+//! | `links.rs` | links, and that nothing supersedes itself |
+//! | `import.rs` | records and links of another store, merged by ULID |
+//! | `purge.rs` | what a purge removes |
+//! | `expiry.rs` | what has expired is deleted |
+//! | `access.rs` | accesses are logged and counted |
+//! | `embeddings.rs` | the store's model, and the vectors of texts |
+//! | `next_model.rs` | the change to another model |
+//! | `versions.rs` | earlier versions |
+//! | `scopes.rs` | rows of scopes |
+//! | `log.rs` | appends to the sync log |
+
+pub(super) mod access;
+pub(super) mod add;
+pub(super) mod embeddings;
+pub(super) mod expiry;
+pub(super) mod import;
+pub(super) mod links;
+mod log;
+pub(super) mod next_model;
+pub(super) mod purge;
+pub(super) mod references;
+mod scopes;
+pub(super) mod update;
+mod versions;

@@ -1,0 +1,101 @@
+//! The change to another model: its embeddings are gathered beside those in use, and replace them in one transaction.
+//! Until then the model in use serves as before, new texts included.
+
+use std::ops::ControlFlow;
+
+use roaring::RoaringTreemap;
+
+use super::embeddings;
+use super::log::append;
+use crate::error::Result;
+use crate::records::log::Change;
+use crate::records::rows::vector_bytes;
+use crate::records::transaction::{Authority, Tx};
+use crate::records::{meta, models};
+use crate::text::Hash;
+use crate::types::{Millis, Model, ModelId, RecordId};
+
+/// This many texts may lack their vector when the model is changed: those written in the last moments wait for it as
+/// every new text does. Writers that never rest must not keep the change from happening.
+pub const MAX_UNEMBEDDED_AT_SWITCH: usize = 32;
+
+/// Begins the change to `model`, or goes on with it. `None` when there is nothing to change.
+pub(crate) fn begin_next_model(authority: &impl Authority, model: &Model) -> Result<Option<ModelId>> {
+    authority.write(|tx| {
+        let Some((current, stored)) = models::current(tx)? else { return Ok(None) };
+        let next = if stored.is_comparable_to(model) { None } else { Some(embeddings::row_of(tx, model)?) };
+        match next {
+            Some(next) => meta::put(tx, "next_model", next.into())?,
+            None => meta::remove(tx, "next_model")?,
+        }
+        drop_others(tx, current, next.unwrap_or(current))?;
+        Ok(next)
+    })
+}
+
+/// Stores vectors of the next model, beside those in use.
+pub(crate) fn store_next(authority: &impl Authority, next: ModelId, vectors: &[(Hash, Vec<f32>)]) -> Result<()> {
+    let sql = "INSERT INTO embeddings (model_id, hash, vector) SELECT ?1, ?2, ?3
+         WHERE EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?2)
+             OR EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?2)
+         ON CONFLICT DO NOTHING";
+    authority.write(|tx| {
+        let Some(model) = models::require_next(tx, next)? else { return Ok(()) };
+        for (hash, vector) in vectors {
+            embeddings::check_vector(vector, model.dims)?;
+            tx.execute(sql, &[next.into(), hash.into(), (&vector_bytes(vector)).into()])?;
+        }
+        Ok(())
+    })
+}
+
+/// Makes the next model the store's, and drops the embeddings of the one before. Returns false while too many texts lack
+/// their vector.
+pub(crate) fn change_model(
+    authority: &impl Authority,
+    next: ModelId,
+    indexed: Option<&RoaringTreemap>,
+    now: Millis,
+) -> Result<bool> {
+    authority.write(|tx| {
+        if models::require_next(tx, next)?.is_none() {
+            return Ok(true);
+        }
+        let missing = models::missing(tx, next, 0, MAX_UNEMBEDDED_AT_SWITCH + 1, now)?;
+        if missing.len() > MAX_UNEMBEDDED_AT_SWITCH {
+            return Ok(false);
+        }
+        meta::put(tx, "model", next.into())?;
+        meta::remove(tx, "next_model")?;
+        tx.execute(
+            "UPDATE records SET embedding_id =
+                 (SELECT e.id FROM embeddings e WHERE e.model_id = ?1 AND e.hash = records.embedding_hash)",
+            &[next.into()],
+        )?;
+        drop_others(tx, next, next)?;
+        if let Some(indexed) = indexed {
+            log_all_but(tx, indexed, next)?;
+        }
+        Ok(true)
+    })
+}
+
+/// Drops the embeddings of all models but these two.
+fn drop_others(tx: &dyn Tx, current: ModelId, next: ModelId) -> Result<()> {
+    let sql = "DELETE FROM embeddings WHERE model_id IN (SELECT id FROM models WHERE id NOT IN (?1, ?2))";
+    tx.execute(sql, &[current.into(), next.into()]).map(drop)
+}
+
+/// Logs [`Change::Embed`] for the records that have their vector and are not `indexed`.
+fn log_all_but(tx: &dyn Tx, indexed: &RoaringTreemap, model: ModelId) -> Result<()> {
+    let sql = "SELECT id FROM records WHERE embedding_id IS NOT NULL ORDER BY id";
+    let mut missed: Vec<RecordId> = Vec::new();
+    tx.select(sql, &[], &mut |row| {
+        let id: RecordId = row.get(0)?;
+        if !indexed.contains(id.unsigned_abs()) {
+            missed.push(id);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    missed.into_iter().try_for_each(|id| append(tx, id, &Change::Embed { model }))
+}

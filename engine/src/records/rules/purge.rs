@@ -1,0 +1,217 @@
+//! What a purge removes from the tables, in short transactions. Each writes the mark of a purge that is not finished, for
+//! the files still hold what was removed (`purge/mark.rs`).
+
+use std::ops::ControlFlow;
+
+use memorist_durable::crash;
+use roaring::RoaringTreemap;
+
+use super::add::remove;
+use super::{embeddings, versions};
+use crate::error::Result;
+use crate::progress::{Progress, cancel_point};
+use crate::records::lookup::may_change;
+use crate::records::purge::mark::PurgeMark;
+use crate::records::purge::patterns::{PurgePatterns, PurgeText};
+use crate::records::purge::row::{RowTexts, text_columns};
+use crate::records::transaction::{Authority, Select, SelectExt, Tx};
+use crate::text::Hash;
+use crate::types::{RecordId, Viewer};
+
+/// Records, or entries of the access log, in one transaction: so few that other writers hardly wait.
+pub(crate) const STEP: usize = 100;
+
+/// What was removed from the tables.
+#[derive(Debug)]
+pub struct Removed {
+    /// Records, with all their versions.
+    pub records: u64,
+    /// Versions of records that stay.
+    pub versions: u64,
+    /// Entries of the access log of records that stay.
+    pub queries: u64,
+    /// What the files may hold of it still, and of what another purge has left in them.
+    pub patterns: PurgePatterns,
+    /// The mark of its last transaction.
+    pub mark: PurgeMark,
+}
+
+impl Removed {
+    fn nothing(patterns: PurgePatterns) -> Self {
+        Removed { records: 0, versions: 0, queries: 0, patterns, mark: PurgeMark::unwritten() }
+    }
+}
+
+/// What one transaction has removed.
+#[derive(Default)]
+struct Step {
+    records: u64,
+    versions: u64,
+    queries: u64,
+}
+
+/// Removes these records, of those that `viewer` sees.
+pub(crate) fn purge_ids(
+    authority: &impl Authority,
+    ids: &[RecordId],
+    viewer: &Viewer,
+    progress: &dyn Progress,
+) -> Result<Removed> {
+    let mut removed = Removed::nothing(PurgePatterns::default());
+    for ids in ids.chunks(STEP) {
+        step(authority, &mut removed, |tx, patterns| {
+            let mut step = Step::default();
+            for &id in ids {
+                if may_change(tx, id, viewer)? {
+                    add_texts(tx, id, patterns)?;
+                    step.records += u64::from(remove(tx, id)?);
+                }
+            }
+            Ok(step)
+        })?;
+        cancel_point(progress)?;
+    }
+    Ok(removed)
+}
+
+/// Removes a text with the records that have it, or with their versions that do. `candidates` are the records that had it
+/// when it was looked for.
+pub(crate) fn purge_text(
+    authority: &impl Authority,
+    text: &PurgeText,
+    candidates: &RoaringTreemap,
+    viewer: &Viewer,
+    progress: &dyn Progress,
+) -> Result<Removed> {
+    let mut removed = Removed::nothing(PurgePatterns::of(text));
+    // Also where no record has the text: the files may have it still.
+    step(authority, &mut removed, |_, _| Ok(Step::default()))?;
+    for ids in steps(candidates) {
+        step(authority, &mut removed, |tx, patterns| {
+            let mut step = Step::default();
+            for &id in &ids {
+                if may_change(tx, id, viewer)? {
+                    remove_text(tx, id, text, patterns, &mut step)?;
+                }
+            }
+            Ok(step)
+        })?;
+        cancel_point(progress)?;
+    }
+    Ok(removed)
+}
+
+/// Removes these entries of the access log.
+pub(crate) fn purge_queries(
+    authority: &impl Authority,
+    entries: &RoaringTreemap,
+    removed: &mut Removed,
+    progress: &dyn Progress,
+) -> Result<()> {
+    for entries in steps(entries) {
+        step(authority, removed, |tx, _| {
+            let mut step = Step::default();
+            for &id in &entries {
+                // It is gone where its record was removed meanwhile.
+                step.queries += tx.execute("DELETE FROM access_log WHERE id = ?1", &[id.into()])? as u64;
+            }
+            Ok(step)
+        })?;
+        cancel_point(progress)?;
+    }
+    Ok(())
+}
+
+/// One transaction of a purge, with a mark of its own.
+fn step(
+    authority: &impl Authority,
+    removed: &mut Removed,
+    mut work: impl FnMut(&dyn Tx, &mut PurgePatterns) -> Result<Step>,
+) -> Result<()> {
+    let mark = PurgeMark::unwritten();
+    let (last, patterns) = (&removed.mark, &mut removed.patterns);
+    let mut takes_over = false;
+    let done = authority.write(|tx| {
+        takes_over = mark.write(tx, last)?;
+        work(tx, patterns)
+    })?;
+    removed.mark = mark;
+    if takes_over {
+        removed.patterns = PurgePatterns::unknown();
+    }
+    removed.records += done.records;
+    removed.versions += done.versions;
+    removed.queries += done.queries;
+    crash::point("some purged");
+    Ok(())
+}
+
+/// Removes a record that has the text, or its versions that have it.
+fn remove_text(
+    tx: &dyn Tx,
+    id: RecordId,
+    text: &PurgeText,
+    patterns: &mut PurgePatterns,
+    step: &mut Step,
+) -> Result<()> {
+    // Looked up again in the transaction: it may have been changed since.
+    let sql = concat!("SELECT ", text_columns!(), " FROM records WHERE id = ?1");
+    let has_text = tx.first(sql, &[id.into()], |row| {
+        let texts = RowTexts::of(row)?;
+        texts.add_other_forms(text, patterns);
+        Ok(texts.have(text))
+    })?;
+    match has_text {
+        None => {}
+        Some(true) => step.records += u64::from(remove(tx, id)?),
+        Some(false) => step.versions += remove_versions(tx, id, text, patterns)?,
+    }
+    Ok(())
+}
+
+/// Removes the versions of a record that have the text. Returns how many.
+fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut PurgePatterns) -> Result<u64> {
+    let sql =
+        concat!("SELECT ", text_columns!(), ", reason, version, embedding_hash FROM versions WHERE record_id = ?1");
+    let mut having: Vec<(i64, Hash)> = Vec::new();
+    tx.select(sql, &[id.into()], &mut |row| {
+        let texts = RowTexts::of(row)?;
+        if texts.have(text) || text.is_in(row.get(7)?) {
+            texts.add_other_forms(text, patterns);
+            having.push((row.get(8)?, row.get(9)?));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for (version, hash) in &having {
+        let sql = "DELETE FROM versions WHERE record_id = ?1 AND version = ?2";
+        tx.execute(sql, &[id.into(), (*version).into()])?;
+        embeddings::remove_unused(tx, hash)?;
+    }
+    if !having.is_empty() {
+        versions::mark_incomplete(tx, id)?;
+    }
+    Ok(having.len() as u64)
+}
+
+/// Adds what only this record and its versions are likely to have. Labels are left out: other records share them, so they
+/// would be found.
+fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns) -> Result<()> {
+    let sql = concat!(
+        "SELECT ",
+        text_columns!(),
+        " FROM records WHERE id = ?1 UNION ALL SELECT ",
+        text_columns!(),
+        " FROM versions WHERE record_id = ?1"
+    );
+    db.select(sql, &[id.into()], &mut |row| {
+        let RowTexts { content, context, body, provenance, .. } = RowTexts::of(row)?;
+        [content, context, body, provenance].into_iter().flatten().for_each(|text| patterns.add(text));
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// The ids of a set, a step at a time.
+fn steps(ids: &RoaringTreemap) -> impl Iterator<Item = Vec<i64>> {
+    let mut ids = ids.iter().map(|id| id as i64).peekable();
+    std::iter::from_fn(move || ids.peek().is_some().then(|| ids.by_ref().take(STEP).collect()))
+}

@@ -1,0 +1,160 @@
+//! A record is changed: the version before is kept, and can come back.
+
+use super::add::claim_text;
+use super::log::append;
+use super::references::{check_body, references};
+use super::{embeddings, versions};
+use crate::body::Body;
+use crate::error::{Error, Result};
+use crate::records::log::Change;
+use crate::records::transaction::{Authority, Tx};
+use crate::records::{lookup, rows};
+use crate::sensitive;
+use crate::text::{self, Hash};
+use crate::types::bounds::check_label;
+use crate::types::{Millis, Record, RecordId, RecordUpdate, Version, Viewer};
+
+/// Changes a live record, and keeps the version before.
+pub(crate) fn update(
+    authority: &impl Authority,
+    id: RecordId,
+    update: &RecordUpdate,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Record> {
+    update.validate()?;
+    authority.write(|tx| {
+        let before = to_change(tx, id, viewer, now)?;
+        let after = changed(update, &before)?;
+        change(tx, before, after, &[], update.reason.as_deref().unwrap_or("update"), now)
+    })
+}
+
+/// Makes an earlier version of a live record the newest again, as a version of its own.
+pub(crate) fn roll_back(
+    authority: &impl Authority,
+    id: RecordId,
+    version: i64,
+    reason: Option<&str>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Record> {
+    reason.map_or(Ok(()), |reason| check_label("reason", reason))?;
+    authority.write(|tx| {
+        let before = to_change(tx, id, viewer, now)?;
+        let Version { content, kind, source, context, confidence, importance, tags, expires_at, body, .. } =
+            versions::earlier(tx, id, version)?;
+        let expires_at = expires_at.filter(|at| *at > now);
+        let mut after = before.clone();
+        (after.content, after.kind, after.source, after.context) = (content, kind, source, context);
+        (after.confidence, after.importance, after.tags) = (confidence, importance, tags);
+        (after.expires_at, after.body) = (expires_at, body);
+        let mut gone = Vec::new();
+        for id in references(&after) {
+            if lookup::live(tx, id, &Viewer::OWNER, now)?.is_none() {
+                gone.push(id);
+            }
+        }
+        let rolled_back = format!("rollback to {version}");
+        change(tx, before, after, &gone, reason.unwrap_or(&rolled_back), now)
+    })
+}
+
+/// A live record that `viewer` sees and may change.
+fn to_change(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
+    let record = lookup::live(tx, id, viewer, now)?.ok_or(Error::NotFound(id))?;
+    viewer.check_change(id, &record.scope)?;
+    Ok(record)
+}
+
+/// Replaces `before` by `after` where anything differs, and returns what the record is then. It may refer to what is
+/// `gone`, and to what it referred to before: that was checked then, and may be gone since.
+fn change(
+    tx: &dyn Tx,
+    before: Record,
+    mut after: Record,
+    gone: &[RecordId],
+    reason: &str,
+    now: Millis,
+) -> Result<Record> {
+    if after == before {
+        return Ok(before);
+    }
+    let content_hash = rows::hash_of_content(&after.content);
+    let is_new_to_its_scope = after.content != before.content || before.kind.repeats();
+    if is_new_to_its_scope && !after.kind.repeats() {
+        claim_text(tx, &content_hash, &after, now)?;
+    }
+    let known = [&references(&before), gone].concat();
+    check_body(tx, after.body.as_ref(), &after.scope, Some(after.id), &known, now)?;
+    after.content_hash = text::to_hex(&content_hash);
+    after.version += 1;
+    after.updated_at = now;
+    versions::keep(tx, after.id, reason, now)?;
+    replace(tx, &after, &content_hash, &before)?;
+    Ok(after)
+}
+
+/// The record after `update`.
+fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
+    fn set<T: Clone>(field: &mut T, value: &Option<T>) {
+        if let Some(value) = value {
+            field.clone_from(value);
+        }
+    }
+    let mut record = before.clone();
+    set(&mut record.content, &update.content);
+    set(&mut record.kind, &update.kind);
+    set(&mut record.source, &update.source);
+    set(&mut record.context, &update.context);
+    set(&mut record.confidence, &update.confidence);
+    set(&mut record.importance, &update.importance);
+    set(&mut record.tags, &update.tags.as_deref().map(rows::unique_tags));
+    set(&mut record.expires_at, &update.expires_at);
+    let body = match &update.body {
+        Some(body) => body.clone(),
+        None => record.body.take().map(Body::into_value),
+    };
+    record.body = body.map(|body| Body::new(record.kind, body)).transpose()?;
+    let text_before = before.body.as_ref().and_then(Body::text);
+    let text = record.body.as_ref().and_then(Body::text).filter(|text| text_before.as_ref() != Some(text));
+    if let Some(text) = text {
+        // Only here is the kind certain, on which it depends what stands beside what.
+        sensitive::check_text_of_body(&text)?;
+        if update.content.is_none() && text_before.as_ref() == Some(&before.content) {
+            record.content = text;
+        }
+    }
+    Ok(record)
+}
+
+/// Replaces `before` by `after`, and logs it.
+pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: &Record) -> Result<()> {
+    let embedding_hash = text::embedding_hash(after.context.as_deref(), &after.content);
+    let tags = rows::tags_json(&after.tags);
+    let body = after.body.as_ref().map(Body::to_json);
+    let sql = "UPDATE records SET version = ?2, kind = ?3, importance = ?4, confidence = ?5, updated_at = ?6, expires_at = ?7,
+             content_hash = ?8, embedding_hash = ?9, embedding_id = ?10, source = ?11, tags = ?12, context = ?13,
+             content = ?14, body = ?15
+         WHERE id = ?1";
+    let values = [
+        after.id.into(),
+        after.version.into(),
+        rows::kind_code(after.kind).into(),
+        after.importance.into(),
+        after.confidence.into(),
+        after.updated_at.into(),
+        after.expires_at.into(),
+        content_hash.into(),
+        (&embedding_hash).into(),
+        embeddings::find(tx, &embedding_hash)?.into(),
+        (&after.source).into(),
+        tags.as_ref().into(),
+        after.context.as_ref().into(),
+        (&after.content).into(),
+        body.as_ref().into(),
+    ];
+    tx.execute(sql, &values)?;
+    let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);
+    append(tx, after.id, &Change::Put { version: after.version, new_text })
+}

@@ -1,0 +1,82 @@
+//! Connections to `memory.db`: how they wait, what they trust, what they leave behind.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::errors::is_busy;
+
+/// A write gives up after waiting this long for other writes, of this process and of others. Clients of a server give up
+/// after 60 s, and a tool may write more than once.
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+/// An unsynced write, of an access count, gives up after this.
+pub(super) const UNSYNCED_PATIENCE: Duration = Duration::from_millis(500);
+/// A write empties the write-ahead log itself only when it has more pages than this: the background thread is far behind.
+const PAGES_BEHIND: i64 = 4_000;
+/// Statements kept prepared per connection.
+const STATEMENTS: usize = 64;
+/// As SQLite numbers the modes of `auto_vacuum`.
+pub(super) const INCREMENTAL: i64 = 2;
+
+/// Opens a connection that can write.
+pub(super) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
+    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX, patience)
+}
+
+pub(super) fn connect_with(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    distrust(&conn)?;
+    wait_at_most(&mut conn, patience)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    conn.pragma_update_and_check(None, "wal_autocheckpoint", PAGES_BEHIND, |_| Ok(()))?;
+    Ok(conn)
+}
+
+/// Lets a connection run nothing that a hostile database brings along.
+pub(super) fn distrust(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    conn.pragma_update(None, "cell_size_check", true)
+}
+
+/// Has the connection wait for locks, for so long each time.
+pub(super) fn wait_at_most(conn: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
+    let mut since = Instant::now();
+    conn.busy_handler(Some(move |attempt: i32| {
+        if attempt == 0 {
+            since = Instant::now();
+        }
+        // Short naps, unlike SQLite's own handler: the transactions waited for are short.
+        thread::sleep(Duration::from_micros(200 * attempt.clamp(1, 20) as u64));
+        since.elapsed() < patience
+    }))
+}
+
+/// Switches the database to the write-ahead log. SQLite does not call the busy handler here, so two processes that
+/// create a store at the same time must try again.
+pub(super) fn use_write_ahead_log(conn: &Connection) -> rusqlite::Result<()> {
+    let since = Instant::now();
+    loop {
+        match conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
+            Err(error) if is_busy(&error) && since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(2)),
+            result => return result,
+        }
+    }
+}
+
+/// Makes a connection overwrite what it deletes with zeros: what is deleted shall be gone (`traces.rs`).
+pub(super) fn enable_secure_delete(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
+}
+
+/// Lets a database give free pages back (`space.rs`). Only one that has no page yet can learn it.
+pub(super) fn enable_incremental_vacuum(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "auto_vacuum", INCREMENTAL)
+}

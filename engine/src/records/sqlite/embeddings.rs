@@ -1,0 +1,132 @@
+//! The store's model, the texts that wait for it or for the next one, and the vectors.
+
+use rusqlite::OptionalExtension;
+
+use super::snapshot::Snapshot;
+use super::store::Records;
+use crate::error::Result;
+use crate::records::models::{self, NextModel, Pending};
+use crate::records::rows::to_vector;
+use crate::records::transaction::SelectExt;
+use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId};
+
+impl Records {
+    /// The store's model, which must be this one; `None` while it has none.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the store's vectors are another model's.
+    pub fn known_model(&self, model: &Model) -> Result<Option<(ModelId, Model)>> {
+        models::known(&*self.reader()?, model)
+    }
+
+    /// The model that made the store's vectors; `None` while it has had none.
+    pub fn current_model(&self) -> Result<Option<(ModelId, Model)>> {
+        models::current(&*self.reader()?)
+    }
+
+    /// Whether the record `id` has its embedding. One that does not exist has none.
+    pub fn embedding_state(&self, id: RecordId) -> Result<EmbeddingState> {
+        let sql = "SELECT 1 FROM records WHERE id = ?1 AND embedding_id IS NOT NULL";
+        let is_ready = self.reader()?.exists(sql, &[id.into()])?;
+        Ok(if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending })
+    }
+
+    /// The first live records that wait for their embedding, at most `limit`. Of several with one text only the first is
+    /// named: its vector serves them all. Empty when none waits.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the store's model is not this one.
+    pub fn pending(&self, model: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
+        let reader = self.reader()?;
+        models::require_current(&*reader, model)?;
+        models::pending(&*reader, limit, now)
+    }
+
+    /// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
+    /// once. Empty when the change is done.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the change to another model has begun meanwhile.
+    pub fn missing(&self, next: ModelId, after: RecordId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
+        let reader = self.reader()?;
+        match models::require_next(&*reader, next)? {
+            Some(_) => models::missing(&*reader, next, after, limit, now),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Snapshot {
+    /// The store's model, which must be this one.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when it is another, or none.
+    pub fn require_model(&self, model: ModelId) -> Result<Model> {
+        models::require_current(self.conn(), model)
+    }
+
+    /// The vectors that this model has made of the texts of these records, in the order of `ids`, without those that have
+    /// none yet.
+    pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(RecordId, Vec<f32>)>> {
+        let mut statement = self.conn().prepare_cached(
+            "SELECT e.vector FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+             WHERE r.id = ?1 AND e.model_id = ?2",
+        )?;
+        let mut found = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let vector =
+                statement.query_row((id, model), |row| Ok(to_vector(row.get_ref(0)?.as_blob()?))).optional()?;
+            found.extend(vector.map(|vector| (id, vector)));
+        }
+        Ok(found)
+    }
+
+    /// The change of the model that is not finished, where there is one. Looks at every record then.
+    pub fn next_model(&self, now: Millis) -> Result<Option<NextModel>> {
+        let Some((next, model)) = models::next(self.conn())? else { return Ok(None) };
+        let (texts, missing): (i64, i64) = self
+            .conn()
+            .prepare_cached(
+                "SELECT count(*), count(*) FILTER (WHERE NOT EXISTS
+                     (SELECT 1 FROM embeddings e WHERE e.model_id = ?1 AND e.hash = embedding_hash))
+                 FROM (SELECT DISTINCT embedding_hash FROM records WHERE expires_at IS NULL OR expires_at > ?2)",
+            )?
+            .query_row((next, now), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Some(NextModel { model, texts: texts.unsigned_abs(), missing: missing.unsigned_abs() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, model, new};
+    use crate::error::Error;
+    use crate::records::NextModel;
+    use crate::types::EmbeddingState;
+
+    #[test]
+    fn texts_vectors_and_models_are_read() {
+        let store = Store::new();
+        assert_eq!(store.current_model().unwrap(), None);
+        assert!(matches!(store.pending(1, 1, NOW), Err(Error::ModelMismatch { .. })));
+        let old = store.model(&model(2)).unwrap();
+        assert_eq!(store.model(&model(2)).unwrap(), old);
+        assert!(matches!(store.known_model(&model(3)), Err(Error::ModelMismatch { .. })));
+        let ids = ["one", "two", "three"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let texts = store.pending(old, 2, NOW).unwrap();
+        assert_eq!(texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        store.store_embeddings(old, &[(texts[1].hash, vec![0.6, 0.8])]).unwrap();
+        assert_eq!(ids.map(|id| store.embedding_state(id).unwrap() == EmbeddingState::Ready), [false, true, false]);
+        assert_eq!(store.view().embeddings(old, &[99, ids[1], ids[0]]).unwrap(), [(ids[1], vec![0.6, 0.8])]);
+
+        let next = store.begin_next_model(&model(3)).unwrap().unwrap();
+        store.store_next(next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();
+        let missing = store.missing(next, ids[0], 9, NOW).unwrap();
+        assert_eq!(missing.iter().map(|text| text.record_id).collect::<Vec<_>>(), ids[1..]);
+        let unfinished = NextModel { model: model(3), texts: 3, missing: 2 };
+        assert_eq!(store.view().next_model(NOW).unwrap(), Some(unfinished));
+        assert!(store.change_model(next, None, NOW).unwrap());
+        assert_eq!(store.current_model().unwrap(), Some((next, model(3))));
+        assert_eq!((store.missing(next, 0, 9, NOW).unwrap(), store.view().next_model(NOW).unwrap()), (vec![], None));
+        assert!(matches!(store.view().require_model(old), Err(Error::ModelMismatch { .. })));
+    }
+}

@@ -1,0 +1,80 @@
+//! What SQLite says, in words that name the way out.
+
+use std::path::Path;
+
+use rusqlite::ffi;
+
+use crate::error::Error;
+use crate::holders::{self, Holder};
+use crate::paths::companions;
+
+/// The only place that makes an error of SQLite one of the engine.
+#[doc(hidden)]
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Error::DatabaseFailed(Box::new(error))
+    }
+}
+
+/// The same error, in words where it is SQLite's.
+pub(super) fn explain(path: &Path, error: Error) -> Error {
+    match error {
+        Error::DatabaseFailed(error) => match error.downcast() {
+            Ok(error) => open_error(path, *error),
+            Err(error) => Error::DatabaseFailed(error),
+        },
+        other => other,
+    }
+}
+
+/// What SQLite says while a database is opened, in words.
+pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
+    let Some(code) = code(&error) else { return error.into() };
+    let store = |why: &str| Error::Store { path: path.to_owned(), why: why.to_owned() };
+    match code {
+        ffi::SQLITE_NOTADB => database_error(
+            path,
+            "it is not an SQLite database; move the file away to start with an empty store, or put a backup in its place",
+        ),
+        ffi::SQLITE_CORRUPT => damaged(path, &error.to_string()),
+        ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_READONLY => {
+            store("the file or its folder cannot be written; mend its permissions, or choose another folder")
+        }
+        ffi::SQLITE_FULL => store("the disk is full; make room and try again"),
+        ffi::SQLITE_BUSY => held(path),
+        _ => error.into(),
+    }
+}
+
+/// Whether others keep the database locked.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    code(error) == Some(ffi::SQLITE_BUSY)
+}
+
+/// SQLite's primary result code.
+fn code(error: &rusqlite::Error) -> Option<i32> {
+    error.sqlite_error().map(|error| error.extended_code & 0xFF)
+}
+
+/// The byte of the shared-memory file that a writer of the write-ahead log keeps locked.
+/// See <https://sqlite.org/walformat.html#wal_locks>.
+const WRITE_LOCK: u64 = 120;
+
+/// Others keep the database locked, for longer than anybody waits.
+pub(super) fn held(path: &Path) -> Error {
+    let [_, shared_memory, _] = companions(path);
+    let holder = Holder::of_byte(&shared_memory, WRITE_LOCK);
+    holders::held(&format!("the right to write to {}", path.display()), holder.as_ref())
+}
+
+/// The database contradicts itself.
+pub(super) fn damaged(path: &Path, what: &str) -> Error {
+    database_error(
+        path,
+        format!("it is damaged ({what}); `memorist doctor` says what of it can be saved; or put a backup in its place"),
+    )
+}
+
+pub(super) fn database_error(path: &Path, why: impl Into<String>) -> Error {
+    Error::Database { path: path.to_owned(), why: why.into() }
+}

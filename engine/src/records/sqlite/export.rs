@@ -1,0 +1,158 @@
+//! Records with all that belongs to them, and the links between them, for another store. What is held in memory is one
+//! record, and a bit for each that was exported.
+
+use roaring::RoaringTreemap;
+use rusqlite::{OptionalExtension, Row, params_from_iter};
+use serde_json::Value;
+use ulid::Ulid;
+
+use super::filter::Condition;
+use super::snapshot::Snapshot;
+use crate::body::{self, Body, ULID_PREFIX};
+use crate::error::{Error, Result};
+use crate::records::models;
+use crate::records::rows::{self, select_records};
+use crate::sensitive::logged_query;
+use crate::types::{
+    AccessKind, Accessed, Earlier, Export, Exported, Kind, Millis, ModelId, NewRecord, Portable, PortableLink, Record,
+    RecordId, Replaced, Version, Viewer,
+};
+
+impl Snapshot {
+    /// Calls `visit` with what is live and in the export, in the order that [`Exported`] has.
+    ///
+    /// # Errors
+    /// The first of `visit`, which ends it.
+    pub fn export<E: From<Error>>(
+        &self,
+        export: &Export,
+        now: Millis,
+        mut visit: impl FnMut(Exported) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let model = if export.embeddings { models::current(self.conn())? } else { None };
+        let model = model.map(|(id, model)| visit(Exported::Model(model)).map(|()| id)).transpose()?;
+        let Condition { sql, values } = Condition::new(&export.filter, now);
+        let sql = format!("SELECT r.id FROM records r INDEXED BY records_by_ulid WHERE {sql} ORDER BY r.ulid");
+        let mut exported = RoaringTreemap::new();
+        self.each(&sql, params_from_iter(values), |row| {
+            let id: RecordId = row.get(0).map_err(Error::from)?;
+            exported.insert(id.unsigned_abs());
+            visit(Exported::Record(Box::new(self.portable(id, model, export, now)?)))
+        })?;
+        let sql = "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at
+             FROM records f INDEXED BY records_by_ulid
+             CROSS JOIN links l ON l.from_id = f.id CROSS JOIN records t ON t.id = l.to_id
+             ORDER BY f.ulid, l.kind, t.ulid";
+        self.each(sql, [], |row| {
+            let link = rows::to_link(row)?;
+            if [link.from, link.to].iter().all(|end| exported.contains(end.unsigned_abs())) {
+                visit(Exported::Link(to_portable_link(row)?))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn each<E: From<Error>>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut statement = self.conn().prepare(sql).map_err(Error::from)?;
+        let mut rows = statement.query(values).map_err(Error::from)?;
+        while let Some(row) = rows.next().map_err(Error::from)? {
+            visit(row)?;
+        }
+        Ok(())
+    }
+
+    fn portable(&self, id: RecordId, model: Option<ModelId>, export: &Export, now: Millis) -> Result<Portable> {
+        let mut record = self.conn().prepare_cached(select_records!("WHERE r.id = ?"))?;
+        let record = record.query_row([id], |row| Ok(rows::to_record(row)))??;
+        let earlier = self.all_earlier(id)?;
+        let embedding = match model {
+            Some(model) => self.embeddings(model, &[id])?.pop().map(|(_, vector)| vector),
+            None => None,
+        };
+        let mut accesses = if export.accesses { self.accesses(id)? } else { Vec::new() };
+        // A shared memory was searched for by other projects, too.
+        if export.filter.viewer != Viewer::OWNER {
+            accesses.iter_mut().for_each(|access| access.query = None);
+        }
+        Ok(Portable {
+            ulid: record.ulid.clone(),
+            version: record.version,
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+            access_count: record.access_count,
+            last_accessed_at: record.last_accessed_at,
+            earlier: earlier.into_iter().map(|version| self.earlier(version, &record, now)).collect::<Result<_>>()?,
+            accesses,
+            embedding,
+            text: NewRecord {
+                content: record.content,
+                kind: record.kind,
+                source: record.source,
+                context: record.context,
+                confidence: record.confidence,
+                importance: record.importance,
+                tags: record.tags,
+                expires_at: record.expires_at,
+                scope: record.scope,
+                body: self.body(record.kind, record.body, now)?,
+            },
+        })
+    }
+
+    fn earlier(&self, version: Version, record: &Record, now: Millis) -> Result<Earlier> {
+        let Version { content, kind, source, context, confidence, importance, tags, expires_at, .. } = version;
+        let body = self.body(kind, version.body, now)?;
+        let scope = record.scope.clone();
+        // One from the table of earlier versions was replaced.
+        let replaced = version.replaced.unwrap_or(Replaced { at: version.since, reason: "update".into() });
+        let text = NewRecord { content, kind, source, context, confidence, importance, tags, expires_at, scope, body };
+        Ok(Earlier { version: version.version, since: version.since, replaced, text })
+    }
+
+    /// What the access log holds of a record, oldest first. Earlier versions of memorist kept queries whole.
+    fn accesses(&self, id: RecordId) -> Result<Vec<Accessed>> {
+        let mut statement = self.conn().prepare_cached(
+            "SELECT accessed_at, access_type, relevance_score, query_text FROM access_log WHERE record_id = ? ORDER BY id",
+        )?;
+        let accesses = statement.query_and_then([id], |row| {
+            let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            let kind = [AccessKind::Get, AccessKind::Search].into_iter().find(|kind| kind.as_str() == name);
+            let kind = kind.ok_or_else(|| Error::unreadable(format!("{name:?} is no kind of access")))?;
+            // Damage to a query must not keep the memory from being exported.
+            let query = row.get_ref(3)?.as_bytes_or_null().map_err(rusqlite::Error::from)?;
+            let query = query.map(String::from_utf8_lossy).as_deref().map(logged_query);
+            Ok(Accessed { at: row.get(0)?, kind, score: row.get(2)?, query })
+        })?;
+        accesses.collect()
+    }
+
+    /// A body with ULIDs instead of ids, and without references to records that are gone.
+    fn body(&self, kind: Kind, body: Option<Body>, now: Millis) -> Result<Option<Value>> {
+        let Some(body) = body else { return Ok(None) };
+        let mut value = body.into_value();
+        body::replace_references(kind, &mut value, |id| self.reference(id, now))?;
+        Ok(Some(value))
+    }
+
+    fn reference(&self, id: &Value, now: Millis) -> Result<Option<Value>> {
+        let mut statement = self
+            .conn()
+            .prepare_cached("SELECT ulid FROM records WHERE id = ? AND (expires_at IS NULL OR expires_at > ?)")?;
+        let ulid = statement.query_row((id.as_i64(), now), |row| row.get(0)).optional()?;
+        Ok(ulid.map(|ulid| format!("{ULID_PREFIX}{}", Ulid::from_bytes(ulid)).into()))
+    }
+}
+
+fn to_portable_link(row: &Row<'_>) -> Result<PortableLink> {
+    Ok(PortableLink {
+        from: Ulid::from_bytes(row.get(3)?).to_string(),
+        kind: rows::to_link(row)?.kind,
+        to: Ulid::from_bytes(row.get(4)?).to_string(),
+        created_at: row.get(5)?,
+    })
+}

@@ -1,0 +1,186 @@
+//! [`Filter`]s as SQL: the same rule as [`Filter::allows`], for records that are live.
+
+use std::fmt::Write;
+
+use rusqlite::types::Value;
+
+use crate::records::rows;
+use crate::types::{Filter, Kind, Millis, Reach, Viewer};
+
+/// A condition on the row `r` of `records`, and the values of its question marks.
+pub(super) struct Condition {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+}
+
+impl Condition {
+    /// Live at `now`.
+    pub(super) fn live(row: &str, now: Millis) -> Self {
+        Condition { sql: format!("({row}.expires_at IS NULL OR {row}.expires_at > ?)"), values: vec![now.into()] }
+    }
+
+    /// Live at `now`, and everything that the filter has but the tags.
+    pub(super) fn without_tags(filter: &Filter, now: Millis) -> Self {
+        let mut condition = Self::live("r", now);
+        condition.and_tallied(filter);
+        condition.and(" AND r.confidence >= ?", filter.min_confidence);
+        condition.and(" AND r.created_at >= ?", filter.created_after);
+        condition.and(" AND r.created_at < ?", filter.created_before);
+        condition
+    }
+
+    /// And the kinds, the importance and the viewer of the filter: what a row of `tallies` has too.
+    pub(super) fn and_tallied(&mut self, filter: &Filter) {
+        if !filter.kinds.is_empty() || filter.min_importance.is_some() {
+            // All kinds, spelled out, let one index find importances: it begins with the kind.
+            let kinds = if filter.kinds.is_empty() { &Kind::ALL[..] } else { &filter.kinds[..] };
+            let _ = write!(self.sql, " AND r.kind IN ({})", rows::kind_codes(kinds));
+        }
+        self.and(" AND r.importance >= ?", filter.min_importance);
+        self.and_seen("r.scope_id", &filter.viewer);
+    }
+
+    /// Live at `now`, and everything that the filter has.
+    pub(super) fn new(filter: &Filter, now: Millis) -> Self {
+        let mut condition = Self::without_tags(filter, now);
+        if !filter.tags.is_empty() {
+            let _ = write!(condition.sql, " AND r.id IN (SELECT record_id FROM record_tags WHERE {})", any_tag(filter));
+            condition.values.extend(filter.tags.iter().cloned().map(Value::from));
+        }
+        condition
+    }
+
+    /// And `viewer` sees the scope with the id in `column`.
+    pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer) {
+        for (owner, reach) in [("project", &viewer.project), ("agent", &viewer.agent)] {
+            let or_own = match reach {
+                Reach::Every => continue,
+                Reach::Shared => String::new(),
+                Reach::Own(name) | Reach::Only(name) => {
+                    self.values.push(name.clone().into());
+                    format!(" OR {owner} = ?")
+                }
+            };
+            let _ = write!(self.sql, " AND {column} IN (SELECT id FROM scopes WHERE {owner} IS NULL{or_own})");
+        }
+    }
+
+    /// And the scope with the id in `column` is of this project, where one is given: what is global is not.
+    pub(super) fn and_of(&mut self, column: &str, project: Option<&str>) {
+        let sql = format!(" AND {column} IN (SELECT id FROM scopes WHERE project = ?)");
+        self.and(&sql, project.map(str::to_owned));
+    }
+
+    pub(super) fn and(&mut self, sql: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.sql.push_str(sql);
+            self.values.push(value.into());
+        }
+    }
+}
+
+/// On a row of `record_tags`: it is one of the tags of the filter.
+pub(super) fn any_tag(filter: &Filter) -> String {
+    format!("tag IN (?{})", ", ?".repeat(filter.tags.len() - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::option::of;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use rusqlite::params_from_iter;
+
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::types::{ListQuery, NewRecord, Record, Scope};
+
+    const NAMES: [&str; 3] = ["one", "two", "One"];
+
+    fn name() -> impl Strategy<Value = String> {
+        select(&NAMES[..]).prop_map(str::to_owned)
+    }
+
+    /// A record, its expiry and the time of its creation.
+    fn record() -> impl Strategy<Value = (NewRecord, Millis)> {
+        let scope = (of(name()), of(name())).prop_map(|(agent, project)| Scope { agent, project });
+        let confidence = select(vec![0.0, 0.5, 0.7, 1.0]);
+        (select(&Kind::ALL[..3]), vec(name(), 0..3), 1..=10_i64, confidence, scope, of(-1..3_i64), 0..4_i64).prop_map(
+            |(kind, tags, importance, confidence, scope, expires_in, age)| {
+                let expires_at = expires_in.map(|later| NOW + later);
+                (NewRecord { kind, tags, importance, confidence, scope, expires_at, ..new("") }, NOW - age)
+            },
+        )
+    }
+
+    fn reach() -> impl Strategy<Value = Reach> {
+        prop_oneof![Just(Reach::Every), Just(Reach::Shared), name().prop_map(Reach::Own)]
+    }
+
+    fn filter() -> impl Strategy<Value = Filter> {
+        let bounds = (of(1..=10_i64), of(select(vec![0.0, 0.5, 0.6, 1.0])));
+        let times = (of(-4..1_i64), of(-4..2_i64));
+        (vec(select(&Kind::ALL[..4]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times).prop_map(
+            |(kinds, tags, (min_importance, min_confidence), project, agent, (after, before))| Filter {
+                kinds,
+                tags,
+                min_importance,
+                min_confidence,
+                viewer: Viewer { agent, project },
+                created_after: after.map(|after| NOW + after),
+                created_before: before.map(|before| NOW + before),
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        /// The rule in SQL is the rule in Rust.
+        #[test]
+        fn matching_and_list_are_what_the_filter_allows(records in vec(record(), 0..30), filters in vec(filter(), 1..20)) {
+            let store = Store::new();
+            for (number, (record, created_at)) in records.iter().enumerate() {
+                store.add(&NewRecord { content: number.to_string(), ..record.clone() }, *created_at).unwrap();
+            }
+            let snapshot = store.view();
+            let all = snapshot.live_ids_after(0, usize::MAX, NOW).unwrap();
+            let expired = snapshot.expired(NOW).unwrap();
+            prop_assert_eq!(all.len() as u64 + expired.len(), records.len() as u64);
+            let all = snapshot.records(&all, NOW).unwrap();
+            for filter in filters.iter().chain([&Filter::default()]) {
+                let whole = ListQuery { limit: usize::MAX, filter: filter.clone(), ..ListQuery::default() };
+                let allowed: Vec<Record> = all.iter().filter(|record| filter.allows(record)).cloned().collect();
+                let ids: Vec<u64> = allowed.iter().map(|record| record.id as u64).collect();
+                prop_assert_eq!(snapshot.matching(filter, NOW).unwrap().iter().collect::<Vec<_>>(), ids, "{:?}", filter);
+                prop_assert_eq!(&snapshot.list(&whole, NOW).unwrap(), &allowed, "{:?}", filter);
+            }
+        }
+    }
+
+    /// R2: the type, the importance, the hash and the expiry each have their index.
+    #[test]
+    fn filters_are_answered_from_indexes() {
+        let store = Store::new();
+        let plan = |filter: Filter| {
+            let snapshot = store.view();
+            let Condition { sql, values } = Condition::without_tags(&filter, NOW);
+            let sql = format!("EXPLAIN QUERY PLAN SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}");
+            let mut statement = snapshot.conn().prepare(&sql).unwrap();
+            let plan = statement.query_map(params_from_iter(values), |row| row.get::<_, String>(3)).unwrap();
+            plan.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+        };
+        let important = plan(Filter { min_importance: Some(9), ..Filter::default() });
+        assert!(important.contains("COVERING INDEX records_by_kind (kind=? AND importance>?)"), "{important}");
+        let project = plan(Filter::of(Viewer::in_project("p")));
+        assert!(project.contains("COVERING INDEX records_by_kind"), "{project}");
+        for (condition, index) in
+            [("content_hash = x'00' AND scope_id = 1", "records_by_content"), ("expires_at <= 1", "records_by_expiry")]
+        {
+            let sql = format!("EXPLAIN QUERY PLAN SELECT id FROM records WHERE {condition}");
+            let plan: String = store.view().conn().query_row(&sql, [], |row| row.get(3)).unwrap();
+            assert!(plan.contains(index), "{condition}: {plan}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The links of records.
+
+use std::collections::BTreeMap;
+
+use rusqlite::params_from_iter;
+
+use super::filter::Condition;
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::records::lookup::is_live;
+use crate::records::rows::{link_code, to_link};
+use crate::types::{Direction, Link, LinkKind, Linked, Millis, RecordId, Viewer};
+
+impl Snapshot {
+    /// At most `limit` of the links from a record and to it, those from it first, where the other end is live and seen by
+    /// `viewer`; each in the order of kinds, then of ids. `None` when the record itself is not. Of a hub with many more
+    /// no others are read: the indexes have them in this order.
+    pub fn links(&self, id: RecordId, viewer: &Viewer, limit: usize, now: Millis) -> Result<Option<Vec<Link>>> {
+        if !is_live(self.conn(), id, viewer, now)? {
+            return Ok(None);
+        }
+        let mut links = Vec::new();
+        for direction in [Direction::Forward, Direction::Backward] {
+            let left = limit - links.len();
+            links.extend(self.links_of(id, direction, None, viewer, left, now)?);
+        }
+        Ok(Some(links))
+    }
+
+    /// At most `limit` of the live records that a record links to, or with [`Direction::Backward`] of those that link to
+    /// it, seen by `viewer`, each with the kind of its link, in the order of kinds, then of ids; those of one kind alone
+    /// where it is given. `None` when the record itself is not live or not seen.
+    pub fn linked(
+        &self,
+        id: RecordId,
+        direction: Direction,
+        kind: Option<LinkKind>,
+        viewer: &Viewer,
+        limit: usize,
+        now: Millis,
+    ) -> Result<Option<Vec<Linked>>> {
+        if !is_live(self.conn(), id, viewer, now)? {
+            return Ok(None);
+        }
+        let mut linked = Vec::new();
+        for one_way in [Direction::Forward, Direction::Backward] {
+            if direction != Direction::Both && direction != one_way {
+                continue;
+            }
+            let links = self.links_of(id, one_way, kind, viewer, limit - linked.len(), now)?;
+            let ids: Vec<RecordId> = links.iter().map(|link| link.other_end(id)).collect();
+            let records = self.records(&ids, now)?.into_iter().zip(&links);
+            linked.extend(records.map(|(record, link)| Linked { record, kind: link.kind }));
+        }
+        Ok(Some(linked))
+    }
+
+    /// The links of a record in one direction, of one kind where it is given, where the other end is live and seen.
+    fn links_of(
+        &self,
+        id: RecordId,
+        direction: Direction,
+        kind: Option<LinkKind>,
+        viewer: &Viewer,
+        limit: usize,
+        now: Millis,
+    ) -> Result<Vec<Link>> {
+        let sql = match direction {
+            Direction::Backward => {
+                "SELECT from_id, kind, to_id FROM links INDEXED BY links_to
+                 WHERE to_id = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY kind, from_id"
+            }
+            _ => {
+                "SELECT from_id, kind, to_id FROM links
+                 WHERE from_id = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY kind, to_id"
+            }
+        };
+        let mut links = Vec::new();
+        let mut statement = self.conn().prepare_cached(sql)?;
+        let mut found = statement.query((id, kind.map(link_code)))?;
+        while links.len() < limit
+            && let Some(row) = found.next()?
+        {
+            let link = to_link(row)?;
+            if is_live(self.conn(), link.other_end(id), viewer, now)? {
+                links.push(link);
+            }
+        }
+        Ok(links)
+    }
+
+    /// The live records that `viewer` sees and that have a link of `kind` to one of `ids`, by that one, in the order of
+    /// their ids.
+    pub fn linked_from(
+        &self,
+        ids: &[RecordId],
+        kind: LinkKind,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<BTreeMap<RecordId, Vec<RecordId>>> {
+        let mut of = Condition::live("r", now);
+        of.and_seen("l.from_scope", viewer);
+        let sql = format!(
+            "SELECT l.to_id, l.from_id FROM json_each(?) wanted
+             CROSS JOIN links l INDEXED BY links_to ON l.to_id = wanted.value AND l.kind = ?
+             CROSS JOIN records r ON r.id = l.from_id WHERE {} ORDER BY l.to_id, l.from_id",
+            of.sql
+        );
+        of.values.splice(0..0, [serde_json::json!(ids).to_string().into(), link_code(kind).into()]);
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(of.values))?;
+        let mut found = BTreeMap::<RecordId, Vec<RecordId>>::new();
+        while let Some(row) = rows.next()? {
+            found.entry(row.get(0)?).or_default().push(row.get(1)?);
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::types::NewRecord;
+
+    fn link(from: RecordId, kind: LinkKind, to: RecordId) -> Link {
+        Link { from, to, kind }
+    }
+
+    #[test]
+    fn the_links_of_a_record_are_those_from_it_then_those_to_it() {
+        let store = Store::new();
+        let [a, b, c] = ["a", "b", "c"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let (ab, bc) = (link(a, LinkKind::Caused, b), link(b, LinkKind::Supersedes, c));
+        for link in [ab, bc] {
+            assert!(store.link(link, &Viewer::OWNER, NOW).unwrap());
+        }
+        let links = |id, limit| store.view().links(id, &Viewer::OWNER, limit, NOW).unwrap();
+        assert_eq!((links(b, 9), links(b, 1)), (Some(vec![bc, ab]), Some(vec![bc])));
+        assert!(store.delete(c, &Viewer::OWNER).unwrap());
+        assert_eq!((links(b, 9), links(c, 9)), (Some(vec![ab]), None));
+    }
+
+    /// R17.
+    #[test]
+    fn linked_records_are_found_by_direction_and_kind() {
+        let store = Store::new();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
+        for (from, kind, to) in [
+            (a, LinkKind::Related, c),
+            (a, LinkKind::Related, b),
+            (a, LinkKind::Caused, d),
+            (a, LinkKind::Caused, brief),
+            (c, LinkKind::Implements, a),
+            (d, LinkKind::Related, a),
+        ] {
+            assert!(store.link(link(from, kind, to), &Viewer::OWNER, NOW).unwrap());
+        }
+        let linked = |direction, kind, limit| {
+            let found = store.view().linked(a, direction, kind, &Viewer::OWNER, limit, NOW + 1).unwrap().unwrap();
+            found.into_iter().map(|linked| (linked.kind, linked.record.id)).collect::<Vec<_>>()
+        };
+        let from = [(LinkKind::Caused, d), (LinkKind::Related, b), (LinkKind::Related, c)];
+        assert_eq!(linked(Direction::Forward, None, 9), from);
+        assert_eq!(linked(Direction::Forward, Some(LinkKind::Related), 9), from[1..]);
+        assert_eq!(linked(Direction::Forward, Some(LinkKind::Related), 1), from[1..2]);
+        assert_eq!(linked(Direction::Forward, Some(LinkKind::Contradicts), 9), []);
+        let to = [(LinkKind::Related, d), (LinkKind::Implements, c)];
+        assert_eq!(linked(Direction::Backward, None, 9), to);
+        assert_eq!(linked(Direction::Backward, Some(LinkKind::Implements), 9), to[1..]);
+        assert_eq!(linked(Direction::Both, None, 4), [&from[..], &to[..1]].concat());
+        assert_eq!(store.view().linked(99, Direction::Both, None, &Viewer::OWNER, 9, NOW).unwrap(), None);
+    }
+}

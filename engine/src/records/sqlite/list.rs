@@ -1,0 +1,157 @@
+//! Records by id, page by page, and the ids that pass a filter.
+
+use roaring::RoaringTreemap;
+use rusqlite::params_from_iter;
+use rusqlite::types::Value;
+
+use super::filter::{Condition, any_tag};
+use super::snapshot::{Snapshot, stored_limit};
+use super::store::Records;
+use crate::error::Result;
+use crate::records::lookup;
+use crate::records::rows::{self, select_records};
+use crate::records::transaction::SelectExt;
+use crate::types::{Filter, ListQuery, Millis, Record, RecordId, Viewer};
+
+impl Records {
+    /// The live record `id`, where `viewer` sees it.
+    pub fn get(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
+        lookup::live(&*self.reader()?, id, viewer, now)
+    }
+
+    /// Whether a record has expired by `by`.
+    pub fn has_expired(&self, by: Millis) -> Result<bool> {
+        self.reader()?.exists("SELECT 1 FROM records WHERE expires_at <= ?1", &[by.into()])
+    }
+}
+
+impl Snapshot {
+    /// The live ones of these records, in the order of `ids`.
+    pub fn records(&self, ids: &[RecordId], now: Millis) -> Result<Vec<Record>> {
+        let mut statement = self
+            .conn()
+            .prepare_cached(select_records!("WHERE r.id = ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)"))?;
+        let mut found = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let mut rows = statement.query((id, now))?;
+            if let Some(row) = rows.next()? {
+                found.push(rows::to_record(row)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// A page of the live records that pass the filter, in the order of their ids.
+    pub fn list(&self, query: &ListQuery, now: Millis) -> Result<Vec<Record>> {
+        let Condition { sql, mut values } = listed(query, now);
+        let (beyond, order) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
+        let after = if query.newest_first && query.after == 0 { RecordId::MAX } else { query.after };
+        values.extend([after.into(), stored_limit(query.limit).into()]);
+        // By id rather than by an index: a page of a broad filter is full after few rows.
+        let ids = format!(
+            "SELECT r.id FROM records r NOT INDEXED WHERE {sql} AND r.id {beyond} ? ORDER BY r.id {order} LIMIT ?"
+        );
+        let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY r.id {}"), ids, order);
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let records = statement.query_and_then(params_from_iter(values), |row| rows::to_record(row))?;
+        records.collect()
+    }
+
+    /// How many records the pages of a list have together.
+    pub fn list_count(&self, query: &ListQuery, now: Millis) -> Result<u64> {
+        let Condition { sql, values } = listed(query, now);
+        // Kinds come first in this index, and most of what a filter needs is in it.
+        let sql = format!("SELECT count(*) FROM records r INDEXED BY records_by_kind WHERE {sql}");
+        self.count(&sql, params_from_iter(values))
+    }
+
+    /// At most `limit` ids of live records above `after`, ascending: to walk over all of them.
+    pub fn live_ids_after(&self, after: RecordId, limit: usize, now: Millis) -> Result<Vec<RecordId>> {
+        let mut statement = self.conn().prepare_cached(
+            "SELECT id FROM records WHERE id > ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?",
+        )?;
+        let ids = statement.query_map((after, now, stored_limit(limit)), |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The ids of the records that have expired and are not deleted yet: indexes may still hold them.
+    pub fn expired(&self, now: Millis) -> Result<RoaringTreemap> {
+        self.ids("SELECT id FROM records WHERE expires_at <= ?", [now])
+    }
+
+    /// The ids of all live records that pass the filter.
+    pub fn matching(&self, filter: &Filter, now: Millis) -> Result<RoaringTreemap> {
+        let Condition { sql, mut values } = Condition::without_tags(filter, now);
+        let sql = if filter.tags.is_empty() {
+            format!("SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}")
+        } else {
+            // The tags first: they are the most selective.
+            values.splice(0..0, filter.tags.iter().cloned().map(Value::from));
+            format!(
+                "SELECT r.id FROM record_tags t CROSS JOIN records r ON r.id = t.record_id WHERE {} AND {sql}",
+                any_tag(filter)
+            )
+        };
+        self.ids(&sql, params_from_iter(values))
+    }
+}
+
+/// What a list shows on all of its pages.
+fn listed(query: &ListQuery, now: Millis) -> Condition {
+    let mut condition = Condition::new(&query.filter, now);
+    if !query.plain.is_empty() {
+        let kinds = rows::kind_codes(&query.plain);
+        // The body last: it is not in the index.
+        condition.sql.push_str(&format!(" AND (r.kind NOT IN ({kinds}) OR r.body IS NULL)"));
+    }
+    condition
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use crate::types::{Filter, ListQuery, NewRecord, Viewer};
+
+    #[test]
+    fn records_come_in_the_order_of_the_ids_without_the_missing_and_expired() {
+        let store = Store::new();
+        for (text, expires_at) in [("one", None), ("two", Some(NOW + 1)), ("three", None)] {
+            store.add(&NewRecord { expires_at, ..new(text) }, NOW).unwrap();
+        }
+        let snapshot = store.view();
+        let texts = |now| {
+            let records = snapshot.records(&[3, -5, 2, 99, 1, 3], now).unwrap();
+            records.into_iter().map(|record| record.content).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(NOW), ["three", "two", "one", "three"]);
+        assert_eq!(texts(NOW + 1), ["three", "one", "three"]);
+        assert!(!store.has_expired(NOW).unwrap() && store.has_expired(NOW + 1).unwrap());
+        assert_eq!(snapshot.expired(NOW).unwrap().len(), 0);
+        assert_eq!(snapshot.expired(NOW + 1).unwrap().iter().collect::<Vec<_>>(), [2]);
+        assert_eq!(store.get(2, &Viewer::OWNER, NOW + 1).unwrap(), None);
+        assert_eq!(store.get(-2, &Viewer::OWNER, NOW + 1).unwrap(), None);
+    }
+
+    #[test]
+    fn lists_go_page_by_page() {
+        let store = Store::new();
+        let news: Vec<_> = (1..=25).map(|n| NewRecord { importance: 1 + n % 2, ..new(&n.to_string()) }).collect();
+        store.add_batch(&news, NOW).unwrap();
+        let snapshot = store.view();
+        let odd = Filter { min_importance: Some(2), ..Filter::default() };
+        let listed = |newest_first| {
+            let mut query = ListQuery { limit: 4, newest_first, filter: odd.clone(), ..ListQuery::default() };
+            let mut seen = Vec::new();
+            loop {
+                let page = snapshot.list(&query, NOW).unwrap();
+                let Some(last) = page.last() else { break seen };
+                query.after = last.id;
+                seen.extend(page.into_iter().map(|record| record.content));
+            }
+        };
+        let wanted: Vec<_> = (1..=25).step_by(2).map(|n| n.to_string()).collect();
+        assert_eq!(listed(false), wanted);
+        assert_eq!(listed(true), wanted.into_iter().rev().collect::<Vec<_>>());
+        assert_eq!(snapshot.live_ids_after(22, 2, NOW).unwrap(), [23, 24]);
+    }
+}

@@ -1,0 +1,77 @@
+//! `memory.db`: the records of a store in SQLite, and all the care that such a file needs.
+//!
+//! Nothing outside of this folder names SQLite. [`Records`](store::Records) is a store, and implements
+//! [`Authority`](super::transaction::Authority) for the rules; [`Snapshot`](snapshot::Snapshot) reads one unchanging state.
+//!
+//! | file | job |
+//! |---|---|
+//! | *ground* | |
+//! | `schema.rs` | the tables, on one page, and the migrations |
+//! | `errors.rs` | what SQLite says, in words |
+//! | `connection.rs` | connections and their settings |
+//! | `readers.rs` | the connections that read, also of a store that cannot be written |
+//! | `place.rs` | whether the files are still those that were opened |
+//! | `folder.rs` | makes the store's folder and file, private to the user |
+//! | `shape.rs` | whether a database has the tables of the schema and nothing else |
+//! | `migrate.rs` | checks that a database is memorist's; brings it up to date |
+//! | *a store* | |
+//! | `store.rs` | [`Records`](store::Records): its connections |
+//! | `transaction.rs` | **its transactions: here a write becomes durable** |
+//! | `log.rs` | the sync log: head, tail, trimming |
+//! | *reads* | |
+//! | `snapshot.rs` | [`Snapshot`](snapshot::Snapshot): one state of everything |
+//! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
+//! | `list.rs` | records by id, pages of a list, ids that pass a filter |
+//! | `history.rs` | versions |
+//! | `links.rs`, `chain.rs` | links, and the graph around a record |
+//! | `superseded.rs` | what others replace |
+//! | `tally.rs`, `stats.rs` | totals that triggers keep; statistics |
+//! | `digest.rs` | the summary of a project |
+//! | `names.rs` | the projects and tags in use |
+//! | `substring.rs` | the last tier of a search: texts that contain a text |
+//! | `embeddings.rs` | the model, the texts that wait, the vectors |
+//! | `export.rs` | records with all that belongs to them, for another store |
+//! | `purge_scan.rs` | which rows have a text that is to be purged |
+//! | *care* | |
+//! | `wal.rs` | keeps the write-ahead log short |
+//! | `space.rs` | gives the space of what was deleted back |
+//! | `traces.rs` | removes what the files still hold of purged texts |
+//! | `integrity.rs`, `recount.rs` | finds what contradicts itself; counts totals again |
+//! | `backup.rs` | a whole database into one file, and back |
+//! | `salvage/` | what can be read of a damaged database, saved into a new one |
+
+pub(super) mod backup;
+mod chain;
+mod connection;
+mod digest;
+mod embeddings;
+mod errors;
+mod export;
+mod filter;
+mod folder;
+mod history;
+mod integrity;
+mod links;
+mod list;
+mod log;
+mod migrate;
+mod names;
+mod place;
+mod purge_scan;
+mod readers;
+mod recount;
+pub(super) mod salvage;
+mod schema;
+mod shape;
+pub(super) mod snapshot;
+mod space;
+pub(super) mod stats;
+pub(super) mod store;
+mod substring;
+mod superseded;
+mod tally;
+#[cfg(test)]
+pub(super) mod testing;
+mod traces;
+mod transaction;
+mod wal;

@@ -1,0 +1,136 @@
+//! The names in use: projects, and tags.
+
+use rusqlite::params_from_iter;
+
+use super::filter::Condition;
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::types::{Filter, Millis, Viewer};
+
+impl Snapshot {
+    /// The projects of the live records that `viewer` sees, in the order of their names: at most `limit` that begin with
+    /// `start`, in upper or lower case.
+    pub fn projects(&self, viewer: &Viewer, start: &str, limit: usize, now: Millis) -> Result<Vec<String>> {
+        let mut condition = Condition::live("r", now);
+        condition.and_seen("s.id", viewer);
+        let sql = format!(
+            "SELECT DISTINCT s.project FROM scopes s WHERE s.project IS NOT NULL AND EXISTS
+                 (SELECT 1 FROM records r INDEXED BY records_by_scope WHERE r.scope_id = s.id AND {}) ORDER BY s.project",
+            condition.sql
+        );
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(condition.values))?;
+        let mut names = Vec::new();
+        while let Some(row) = rows.next()?.filter(|_| names.len() < limit) {
+            let name = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            if begins(name, start) {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// The tags of the live records that `viewer` sees, as [`Snapshot::projects`] has the projects. Reads two indexes
+    /// from end to end and no text.
+    pub fn tags(&self, viewer: &Viewer, start: &str, limit: usize, now: Millis) -> Result<Vec<String>> {
+        let seen = self.matching(&Filter::of(viewer.clone()), now)?;
+        let mut statement = self.conn().prepare_cached("SELECT tag, record_id FROM record_tags ORDER BY tag")?;
+        let mut rows = statement.query(())?;
+        let mut names: Vec<String> = Vec::new();
+        // Of the last tag: whether it begins so.
+        let (mut last, mut fits) = (String::new(), false);
+        while let Some(row) = rows.next()? {
+            let tag = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            if tag != last {
+                if names.len() == limit {
+                    break;
+                }
+                tag.clone_into(&mut last);
+                fits = begins(tag, start);
+            }
+            if fits && seen.contains(row.get::<_, i64>(1)?.unsigned_abs()) {
+                names.push(tag.to_owned());
+                fits = false;
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// Whether `name` begins with `start`, in upper or lower case.
+fn begins(name: &str, start: &str) -> bool {
+    let mut name = name.chars().flat_map(char::to_lowercase);
+    start.chars().flat_map(char::to_lowercase).all(|wanted| name.next() == Some(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::types::{NewRecord, Scope};
+
+    fn add(store: &Store, text: &str, agent: Option<&str>, project: Option<&str>, tags: &[&str]) -> i64 {
+        let scope = Scope { agent: agent.map(Into::into), project: project.map(Into::into) };
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        store.add(&NewRecord { scope, tags, ..new(text) }, NOW).unwrap().id
+    }
+
+    /// R23, R24.
+    #[test]
+    fn names_are_those_of_live_records_in_view() {
+        let store = Store::new();
+        add(&store, "global", None, None, &["Shared", "über"]);
+        add(&store, "a", None, Some("Atlas"), &["sails", "shared"]);
+        add(&store, "ann's", Some("ann"), Some("atlas 2"), &["secret"]);
+        let gone = add(&store, "b", None, Some("Borealis"), &["gone"]);
+        store.delete(gone, &Viewer::OWNER).unwrap();
+        let brief = NewRecord { expires_at: Some(NOW + 1), tags: vec!["brief".into()], ..new("brief") };
+        let brief = NewRecord { scope: Scope { agent: None, project: Some("brief".into()) }, ..brief };
+        store.add(&brief, NOW).unwrap();
+
+        let view = store.view();
+        let projects = |viewer: &Viewer, start| view.projects(viewer, start, 9, NOW + 1).unwrap();
+        assert_eq!(projects(&Viewer::OWNER, ""), ["Atlas", "atlas 2"]);
+        assert_eq!(projects(&Viewer::OWNER, "AT"), ["Atlas", "atlas 2"]);
+        assert_eq!(projects(&Viewer::OWNER, "atlas "), ["atlas 2"]);
+        assert_eq!(projects(&Viewer::of_agent("bob"), ""), ["Atlas"]);
+        assert_eq!(projects(&Viewer::in_project("Atlas"), ""), ["Atlas"]);
+        assert!(projects(&Viewer::OWNER, "tlas").is_empty());
+        assert_eq!(view.projects(&Viewer::OWNER, "", 1, NOW).unwrap(), ["Atlas"]);
+        assert_eq!(view.projects(&Viewer::OWNER, "b", 9, NOW).unwrap(), ["brief"], "it lives until then");
+
+        let tags = |viewer: &Viewer, start| view.tags(viewer, start, 9, NOW + 1).unwrap();
+        assert_eq!(tags(&Viewer::OWNER, ""), ["Shared", "sails", "secret", "shared", "über"]);
+        assert_eq!(tags(&Viewer::OWNER, "s"), ["Shared", "sails", "secret", "shared"]);
+        assert_eq!(tags(&Viewer::OWNER, "ÜB"), ["über"]);
+        assert_eq!(tags(&Viewer::in_project("Atlas"), "S"), ["Shared", "sails", "shared"]);
+        assert_eq!(tags(&Viewer::of_agent("bob"), "se"), Vec::<String>::new());
+        assert_eq!(view.tags(&Viewer::OWNER, "s", 2, NOW).unwrap(), ["Shared", "sails"]);
+        assert_eq!(view.tags(&Viewer::OWNER, "b", 2, NOW).unwrap(), ["brief"]);
+    }
+
+    /// Prints what it costs in a large store.
+    #[test]
+    #[ignore = "a measurement"]
+    fn names_of_a_hundred_thousand_records() {
+        let store = Store::new();
+        let records: Vec<_> = (0..100_000)
+            .map(|at| {
+                let project = (at % 2 == 1).then(|| format!("project {}", at % 1_000));
+                let tags = vec!["all".into(), format!("tag {}", at % 5_000), format!("own {at}")];
+                NewRecord { scope: Scope { agent: None, project }, tags, ..new(&format!("note {at}")) }
+            })
+            .collect();
+        store.add_batch(&records, NOW).unwrap().into_iter().for_each(|outcome| assert!(outcome.unwrap().created));
+        let view = store.view();
+        for viewer in [Viewer::OWNER, Viewer::in_project("project 7")] {
+            for start in ["", "tag 49", "zzz"] {
+                let at = std::time::Instant::now();
+                let tags = view.tags(&viewer, start, 101, NOW).unwrap().len();
+                let (tags_took, at) = (at.elapsed(), std::time::Instant::now());
+                let projects = view.projects(&viewer, start, 101, NOW).unwrap().len();
+                eprintln!("{start:?}: {tags} tags {tags_took:?}, {projects} projects {:?}", at.elapsed());
+            }
+        }
+    }
+}

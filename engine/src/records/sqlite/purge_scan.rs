@@ -1,0 +1,59 @@
+//! Which rows have a text that is to be purged: every record, version and logged query is looked through.
+
+use std::ops::ControlFlow;
+
+use roaring::RoaringTreemap;
+
+use super::store::Records;
+use crate::error::Result;
+use crate::progress::{Progress, cancel_point};
+use crate::records::purge::patterns::PurgeText;
+use crate::records::purge::row::{RowTexts, text_columns};
+use crate::records::transaction::{Row, Select};
+use crate::types::{Scope, Viewer};
+
+impl Records {
+    /// The records that have the text, now or in a version.
+    pub(in crate::records) fn records_with(&self, text: &PurgeText, progress: &dyn Progress) -> Result<RoaringTreemap> {
+        let in_record = |row: &dyn Row| Ok(RowTexts::of(row)?.have(text));
+        let in_version = |row: &dyn Row| Ok(in_record(row)? || text.is_in(row.get(8)?));
+        let records = concat!("SELECT ", text_columns!(), ", id FROM records");
+        let versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM versions");
+        Ok(self.ids_where(records, 7, in_record, progress)? | self.ids_where(versions, 7, in_version, progress)?)
+    }
+
+    /// The entries of the access log that have the text, of records that `viewer` may change.
+    pub(in crate::records) fn queries_with(
+        &self,
+        text: &PurgeText,
+        viewer: &Viewer,
+        progress: &dyn Progress,
+    ) -> Result<RoaringTreemap> {
+        let sql = "SELECT a.id, a.query_text, s.agent, s.project FROM access_log a
+             JOIN records r ON r.id = a.record_id JOIN scopes s ON s.id = r.scope_id WHERE a.query_text IS NOT NULL";
+        let in_query = |row: &dyn Row| {
+            let scope = Scope { agent: row.get(2)?, project: row.get(3)? };
+            Ok(viewer.changes(&scope) && text.is_in(row.get(1)?))
+        };
+        self.ids_where(sql, 0, in_query, progress)
+    }
+
+    /// The ids, in the column `id`, of the rows of a query for which `holds` is true.
+    fn ids_where(
+        &self,
+        sql: &str,
+        id: usize,
+        holds: impl Fn(&dyn Row) -> Result<bool>,
+        progress: &dyn Progress,
+    ) -> Result<RoaringTreemap> {
+        let mut ids = RoaringTreemap::new();
+        self.reader()?.select(sql, &[], &mut |row| {
+            if holds(row)? {
+                ids.insert(row.get::<i64>(id)?.unsigned_abs());
+            }
+            cancel_point(progress)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(ids)
+    }
+}

@@ -1,0 +1,198 @@
+//! Connections that only read, and how a database is read that cannot be written.
+//!
+//! SQLite reads a database with a write-ahead log only where it finds that log and its index or can make them. In a
+//! folder that cannot be written there are two cases:
+//!
+//! - The log is there: somebody has the store open for writing, or did not close it. It is read with the log.
+//! - There is no log: the database is complete in itself, and is opened as one that does not change. Whoever writes to it
+//!   makes a log first. So before each read the log is looked for and the time and length of the file are compared; where
+//!   they differ, new connections are made. Backups and exports, which read for long, compare them afterwards, too.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags};
+
+use super::connection::{PATIENCE, connect, connect_with};
+use super::errors::open_error;
+use crate::error::{Error, Result};
+use crate::paths::companions;
+
+/// Reading connections kept open while they are idle.
+pub(super) const IDLE_READERS: usize = 4;
+
+/// By which it shows that a database which is read without a log has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Look {
+    has_log: bool,
+    length: u64,
+    changed: Option<SystemTime>,
+}
+
+impl Look {
+    fn at(database: &Path) -> Self {
+        let [wal, ..] = companions(database);
+        let found = database.metadata().ok();
+        Look {
+            has_log: wal.metadata().is_ok_and(|wal| wal.len() > 0),
+            length: found.as_ref().map_or(0, std::fs::Metadata::len),
+            changed: found.and_then(|found| found.modified().ok()),
+        }
+    }
+}
+
+/// The reading connections of a store.
+pub(super) struct Readers {
+    path: PathBuf,
+    can_write: bool,
+    pub(super) idle: Mutex<Vec<Idle>>,
+}
+
+pub(super) struct Idle {
+    conn: Connection,
+    /// Of a store that cannot be written: what was found when it was opened.
+    look: Option<Look>,
+}
+
+impl Readers {
+    pub(super) fn new(path: PathBuf, can_write: bool) -> Arc<Self> {
+        Arc::new(Readers { path, can_write, idle: Mutex::default() })
+    }
+
+    /// A connection that is not in use, or a new one.
+    pub(super) fn lend(self: &Arc<Self>) -> Result<Reader> {
+        let look = (!self.can_write).then(|| Look::at(&self.path));
+        let idle = {
+            let mut idle = self.idle.lock();
+            idle.retain(|idle| idle.look == look);
+            idle.pop()
+        };
+        let idle = match idle {
+            Some(idle) => idle,
+            None => {
+                let conn = match &look {
+                    None => connect(&self.path, PATIENCE),
+                    Some(look) => connect_to_read(&self.path, look.has_log),
+                };
+                let conn = conn.map_err(|error| self.explain(error))?;
+                conn.pragma_update(None, "query_only", true)?;
+                if look.is_some() {
+                    // SQLite opens files at the first read: what stands in the way shows here.
+                    let version = conn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+                    version.map_err(|error| self.explain(error))?;
+                }
+                Idle { conn, look }
+            }
+        };
+        Ok(Reader { lent: Some(idle), home: Arc::clone(self) })
+    }
+
+    fn explain(&self, error: rusqlite::Error) -> Error {
+        let [wal, index, _] = companions(&self.path);
+        if !self.can_write && wal.exists() && !index.exists() {
+            let why =
+                "it cannot be written, and what memory.db-wal has cannot be read without memory.db-shm; copy the \
+                       folder to where it can be written, and open it there"
+                    .into();
+            return Error::Store { path: self.path.clone(), why };
+        }
+        open_error(&self.path, error)
+    }
+}
+
+fn connect_to_read(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if has_log {
+        return connect_with(path, flags, PATIENCE);
+    }
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(char::from(*byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    connect_with(Path::new(&(uri + "?immutable=1")), flags | OpenFlags::SQLITE_OPEN_URI, PATIENCE)
+}
+
+/// A reading connection, on loan from its pool.
+pub(super) struct Reader {
+    lent: Option<Idle>,
+    home: Arc<Readers>,
+}
+
+impl Reader {
+    pub(super) fn path(&self) -> &Path {
+        &self.home.path
+    }
+
+    /// Of a database that is read without a log: fails when it has changed since this reader was lent.
+    pub(super) fn check_unchanged(&self) -> Result<()> {
+        let look = self.lent.as_ref().and_then(|lent| lent.look.as_ref());
+        if look.is_some_and(|look| !look.has_log && *look != Look::at(&self.home.path)) {
+            let why = "it was changed while it was read; try again".into();
+            return Err(Error::Store { path: self.home.path.clone(), why });
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn conn_mut(&mut self) -> &mut Connection {
+        &mut self.lent.as_mut().expect("the connection is taken only by drop").conn
+    }
+}
+
+impl std::ops::Deref for Reader {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.lent.as_ref().expect("the connection is taken only by drop").conn
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let Some(lent) = self.lent.take() else { return };
+        // A connection that still is in a transaction would show its next user the past: it is closed instead.
+        let clean = lent.conn.is_autocommit() || lent.conn.execute_batch("ROLLBACK").is_ok();
+        let mut idle = self.home.idle.lock();
+        if clean && idle.len() < IDLE_READERS {
+            idle.push(lent);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snapshot::Snapshot;
+    use super::super::store::Records;
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::paths::StorePaths;
+
+    #[test]
+    fn what_its_owner_writes_is_read_with_a_log_and_without() {
+        let store = Store::new();
+        store.add(&new("one"), NOW).unwrap();
+        let kept = store.close();
+        let paths = StorePaths::new(kept.path());
+        let files = || std::fs::read_dir(kept.path()).unwrap().count();
+        let readers = Readers::new(paths.database(), false);
+        let count = || Snapshot::begin(readers.lend().unwrap()).unwrap().live_count(NOW).unwrap();
+        assert_eq!((count(), files()), (1, 1), "no log, and none is made");
+        for (at, text) in ["two", "three"].into_iter().enumerate() {
+            let records = Records::open(&paths).unwrap();
+            records.add(&new(text), NOW).unwrap();
+            assert_eq!(count(), at as u64 + 2, "in the log");
+            readers.idle.lock().clear();
+            drop(records);
+            assert_eq!((count(), files()), (at as u64 + 2, 1), "in the database");
+        }
+        assert!(readers.lend().unwrap().execute_batch("DELETE FROM meta").is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! The new database replaces the damaged one, which is kept. Killed at any point, one of the two is there, whole.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use memorist_durable::{NewFile, crash, folder_of, sync_folder};
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::doubts::Doubts;
+use super::report::{Kept, Salvage};
+use super::transfer::transfer;
+use crate::error::{Error, Result};
+use crate::paths::{StorePaths, companions};
+use crate::progress::Progress;
+use crate::records::sqlite::backup::{beside, copy_pages, remove_indexes, replace};
+use crate::records::sqlite::connection::{connect, enable_incremental_vacuum};
+use crate::records::sqlite::errors::{damaged as damaged_error, explain, is_busy, open_error};
+use crate::records::sqlite::{integrity, migrate};
+
+/// Others have so long to finish what they are doing.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a salvage would save. Changes nothing; others may use the store meanwhile.
+///
+/// # Errors
+/// [`Error::Database`] when the file is no database of ours, or not even its header can be read.
+pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
+    let damaged = open(&paths.database())?;
+    Saved::from(&damaged, paths, &database_time(&damaged)?, progress).map(|saved| saved.salvage)
+}
+
+/// Saves what can be read into a new database, which replaces the damaged one; that is kept beside it. The indexes go:
+/// they are rebuilt when the store is opened.
+///
+/// # Errors
+/// Those of [`survey`], and [`Error::Store`] while anybody else has the store open: what they wrote into the old file
+/// would be lost. Nothing is changed then.
+pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
+    let database = paths.database();
+    let damaged = open(&database)?;
+    lock_out_others(&damaged).map_err(|error| {
+        if is_busy(&error) {
+            let why = "other processes use this store; end them first".into();
+            return Error::Store { path: paths.root().to_owned(), why };
+        }
+        open_error(&database, error)
+    })?;
+    let now = database_time(&damaged)?;
+    let saved = Saved::from(&damaged, paths, &now, progress)?;
+    let mut kept = Kept { damaged: paths.damaged(&now), doubtful: None };
+    keep(&damaged, &database, &kept.damaged)?;
+    if saved.doubts > 0 {
+        let place = paths.doubtful(&now);
+        replace(saved.doubtful, &place)?;
+        kept.doubtful = Some(place);
+    }
+    // They are of the old database, and must not pass for those of the new one.
+    remove_indexes(paths)?;
+    crash::point("damaged database kept");
+    // The lock must hold until the old file cannot be found by its name; where an open file has to stay, almost.
+    let mut lock = Some(damaged);
+    if cfg!(not(unix)) {
+        lock = None;
+    }
+    replace(saved.database, &database)?;
+    crash::point("salvaged database in place");
+    drop(lock);
+    Ok(Salvage { kept: Some(kept), ..saved.salvage })
+}
+
+/// The time of a repair, as it stands in the names of what is kept.
+pub(super) fn database_time(conn: &Connection) -> Result<String> {
+    Ok(conn.query_row("SELECT strftime('%Y%m%dT%H%M%fZ', 'now')", [], |row| row.get(0))?)
+}
+
+/// Opens a database that need not make sense beyond its header.
+pub(super) fn open(path: &Path) -> Result<Connection> {
+    let refuse = |error| open_error(path, error);
+    let conn = connect(path, PATIENCE).map_err(refuse)?;
+    // Nothing but pages is read of it, so the schema does no harm. Defensive mode would forbid what comes now.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(refuse)?;
+    // This makes SQLite accept a file that is too short or has a schema that makes no sense.
+    conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
+    if migrate::check_owner(&conn, path)? == 0 {
+        return Err(damaged_error(path, "it is empty"));
+    }
+    Ok(conn)
+}
+
+/// Takes SQLite's lock on the whole file, which is free only when nobody else has it open, and keeps it.
+fn lock_out_others(conn: &Connection) -> rusqlite::Result<()> {
+    // A write-ahead log that is shared already would stay shared.
+    conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+    conn.execute_batch("BEGIN EXCLUSIVE; COMMIT")
+}
+
+/// Gives the database a second name, under which it stays, and frees its first name of its write-ahead log, which would
+/// be played into another database in its place.
+fn keep(conn: &Connection, database: &Path, kept: &Path) -> Result<()> {
+    let [wal, ..] = companions(database);
+    let [kept_wal, ..] = companions(kept);
+    let failed = |path: &Path, error| Error::io(path, error);
+    fs::hard_link(database, kept).map_err(|error| {
+        let why = format!(
+            "the damaged database cannot be kept as {} ({error}); copy the folder to another disk, and repair it there",
+            kept.display()
+        );
+        Error::Store { path: database.to_owned(), why }
+    })?;
+    // What SQLite cannot read any more at the end of the log goes when the log goes.
+    if wal.metadata().is_ok_and(|wal| wal.len() > 0) {
+        let copied = fs::copy(&wal, &kept_wal).and_then(|_| File::options().write(true).open(&kept_wal)?.sync_all());
+        copied.map_err(|error| failed(&kept_wal, error))?;
+    }
+    sync_folder(folder_of(database)).map_err(|error| failed(database, error))?;
+    // Each leaves no file behind that a later process could lose to this one.
+    for mode in ["DELETE", "MEMORY"] {
+        conn.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
+            .map_err(|error| open_error(database, error))?;
+    }
+    Ok(())
+}
+
+/// What was saved, in files that go when they are not put in their place.
+pub(super) struct Saved {
+    pub(super) database: NewFile,
+    pub(super) doubtful: NewFile,
+    doubts: u64,
+    pub(super) salvage: Salvage,
+}
+
+impl Saved {
+    /// Of a repair at `when`.
+    pub(super) fn from(damaged: &Connection, paths: &StorePaths, when: &str, progress: &dyn Progress) -> Result<Self> {
+        let database = paths.database();
+        // A copy, because the pages of a database in use are partly in its write-ahead log.
+        let source = beside(&database)?;
+        {
+            let mut copy = Connection::open(source.path())?;
+            copy.pragma_update(None, "synchronous", "OFF")?;
+            damaged.execute_batch("BEGIN; PRAGMA schema_version")?;
+            let copied = copy_pages(damaged, &mut copy, progress);
+            damaged.execute_batch("COMMIT")?;
+            copied.map_err(|error| explain(&database, error))?;
+        }
+        let (new, doubtful) = (beside(&database)?, beside(&paths.doubtful(when))?);
+        let mut doubts = Doubts::into_file(doubtful.path())?;
+        let salvage = fill(source.path(), new.path(), &mut doubts, progress)?;
+        let lines = doubts.lines;
+        doubts.finish().map_err(|error| Error::io(doubtful.path(), error))?;
+        Ok(Saved { database: new, doubtful, doubts: lines, salvage })
+    }
+}
+
+/// Makes the empty file `new` a database with everything that can be saved of the pages in `source`.
+fn fill(source: &Path, new: &Path, doubts: &mut Doubts, progress: &dyn Progress) -> Result<Salvage> {
+    let mut conn = connect(new, PATIENCE)?;
+    enable_incremental_vacuum(&conn)?;
+    // It is thrown away if anything fails, and synced when it is done.
+    conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))?;
+    conn.pragma_update(None, "synchronous", "OFF")?;
+    migrate::prepare(&mut conn, new)?;
+    let tx = conn.transaction()?;
+    let salvage = transfer(source, &tx, doubts, progress)?;
+    tx.commit()?;
+    progress.start("checking what is saved", None);
+    let findings = integrity::findings(&conn);
+    progress.finish();
+    if let Some(finding) = findings?.first() {
+        let why = format!(
+            "what can be saved of it is not sound either ({finding}); nothing was changed; put a backup in its place"
+        );
+        return Err(Error::Database { path: new.to_owned(), why });
+    }
+    conn.close().map_err(|(_, error)| error)?;
+    Ok(salvage)
+}

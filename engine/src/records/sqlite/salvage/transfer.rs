@@ -1,0 +1,474 @@
+//! Row by row from a damaged database into a new one: what is sound is copied, what is not is reported.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Transaction, params_from_iter};
+
+use super::doubts::Doubts;
+use super::evidence::{IndexEvidence, print};
+use super::pages::{Pages, Row};
+use super::report::Salvage;
+use super::roots::Roots;
+use super::tables::{Standing, Table, Trees};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::records::rows;
+use crate::records::sqlite::{integrity, recount};
+use crate::types::{Kind, LinkKind, RecordId, Scope};
+
+/// The tables with row ids, in the order of [`Tables`].
+const NAMES: [&str; 8] =
+    ["records", "versions", "embeddings", "scopes", "models", "access_log", "sync_log", "sqlite_sequence"];
+
+/// Ids and sequence numbers beyond are damage: JSON has none larger.
+const LARGEST: i64 = (1 << 53) - 1;
+
+/// A vector has length 1, within this: f32 rounding.
+const NEAR_ONE: f32 = 1e-4;
+
+/// Reads the damaged file, which nobody writes, and fills the new database. Rows that are not to be
+/// trusted go to `doubts`.
+pub(super) fn transfer(
+    damaged: &Path,
+    to: &Transaction<'_>,
+    doubts: &mut Doubts,
+    progress: &dyn Progress,
+) -> Result<Salvage> {
+    let pages = Pages::open(damaged).map_err(|error| Error::io(damaged, error))?;
+    let mut trees = Trees::new(&pages);
+    let roots = Roots::find(&pages, &mut trees, Table::like(to, "sqlite_schema")?);
+    for root in roots.of_others(to)? {
+        trees.leave_out(root);
+    }
+    let mut tables = Vec::new();
+    for name in NAMES {
+        let mut table = Table::like(to, name)?;
+        trees.follow(roots.get(name), &mut table);
+        tables.push(table);
+    }
+    trees.find_strays(&mut tables);
+    let evidence = IndexEvidence::collect(&mut trees, &roots);
+    let meta = read_meta(&mut trees, &roots);
+    let [records, versions, embeddings, scopes, models, access_log, sync_log, sequences] = &tables[..] else {
+        unreachable!("one for each name")
+    };
+    let mut transfer = Transfer {
+        pages: &pages,
+        to,
+        doubts,
+        progress,
+        scopes: HashMap::new(),
+        dims: HashMap::new(),
+        written: HashSet::new(),
+        doubtful: BTreeSet::new(),
+        last_id: 0,
+    };
+    transfer.scopes(scopes, &mut trees, &roots)?;
+    transfer.models(models, &mut trees, &roots)?;
+    transfer.embeddings(embeddings)?;
+    progress.start("saving memories", Some(evidence.ids().count() as u64));
+    let saved = transfer.records(records, &evidence).and_then(|()| transfer.versions(versions));
+    progress.finish();
+    saved?;
+    transfer.access_log(access_log)?;
+    let links_lost = transfer.links(&mut trees, &roots)?;
+    transfer.meta(&meta)?;
+    transfer.sequences(sequences, sync_log, &meta, &evidence)?;
+    Ok(Salvage { links_lost, ..transfer.finish(&evidence)? })
+}
+
+/// The rows of `meta` that can be read.
+fn read_meta(trees: &mut Trees<'_>, roots: &Roots) -> HashMap<String, Value> {
+    let mut meta = HashMap::new();
+    trees.keys(roots.get("meta"), 2, |entry| {
+        if let [Value::Text(key), value] = entry {
+            meta.insert(key.clone(), value.clone());
+        }
+    });
+    meta
+}
+
+struct Transfer<'a> {
+    pages: &'a Pages,
+    to: &'a Transaction<'a>,
+    doubts: &'a mut Doubts,
+    progress: &'a dyn Progress,
+    /// What is written so far: the scopes, and the dimensions of the models.
+    scopes: HashMap<i64, Scope>,
+    dims: HashMap<i64, i64>,
+    /// Prints of the rows of records and versions: a page that was written to two places has each row twice.
+    written: HashSet<u64>,
+    doubtful: BTreeSet<RecordId>,
+    last_id: RecordId,
+}
+
+impl Transfer<'_> {
+    /// A scope is known by its row and by the index of names; where they contradict each other, by neither.
+    fn scopes(&mut self, table: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+        let mut found: BTreeMap<i64, Option<Scope>> = BTreeMap::new();
+        let mut note = |id: i64, scope: Scope| {
+            let known = found.entry(id).or_insert_with(|| Some(scope.clone()));
+            if known.as_ref() != Some(&scope) {
+                *known = None;
+            }
+        };
+        for row in sound_rows(table, self.pages) {
+            if let (Ok(agent), Ok(project)) = (label(&row.values[1]), label(&row.values[2])) {
+                note(row.id, Scope { agent, project });
+            }
+        }
+        trees.keys(roots.get("scopes_by_names"), 3, |entry| {
+            if let [agent, project, Value::Integer(id)] = entry
+                && let (Ok(agent), Ok(project)) = (label(agent), label(project))
+            {
+                note(*id, Scope { agent, project });
+            }
+        });
+        self.scopes.insert(1, Scope::default());
+        let mut insert = self.to.prepare("INSERT OR IGNORE INTO scopes VALUES (?, ?, ?)")?;
+        for (id, scope) in found {
+            let Some(scope) = scope else { continue };
+            if insert.execute((id, &scope.agent, &scope.project))? == 1 {
+                self.scopes.insert(id, scope);
+            }
+        }
+        Ok(())
+    }
+
+    fn models(&mut self, table: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+        let mut indexed = HashMap::new();
+        trees.keys(roots.get("sqlite_autoindex_models_1"), 4, |entry| {
+            if let Some(Value::Integer(id)) = entry.last() {
+                indexed.insert(*id, print("model", &entry[..3]));
+            }
+        });
+        for row in sound_rows(table, self.pages) {
+            let contradicted = indexed.get(&row.id).is_some_and(|entry| *entry != print("model", &row.values[2..]));
+            let dims = integer(table.value(&row, "dims")).unwrap_or(0);
+            if !contradicted && self.insert(table, &row)?.is_ok() {
+                self.dims.insert(row.id, dims);
+            }
+        }
+        Ok(())
+    }
+
+    /// One that is not what a model makes is left out: its text waits to be embedded again. One that was deleted does no
+    /// harm: it is that of its text, or of none that is saved.
+    fn embeddings(&mut self, table: &Table) -> Result<()> {
+        let mut insert =
+            self.to.prepare("INSERT OR IGNORE INTO embeddings (model_id, hash, vector) VALUES (?, ?, ?)")?;
+        for (row, _) in table.rows(self.pages).filter(|(row, _)| row.whole) {
+            let [_, Value::Integer(model), hash @ Value::Blob(key), Value::Blob(vector)] = &row.values[..] else {
+                continue;
+            };
+            let dims = self.dims.get(model).copied().unwrap_or(0);
+            let length = || rows::to_vector(vector).iter().map(|number| number * number).sum::<f32>().sqrt();
+            if key.len() == 32 && integrity::is_vector(vector, dims) && (length() - 1.0).abs() < NEAR_ONE {
+                insert.execute((model, hash, vector))?;
+            }
+            self.cancel_point()?;
+        }
+        Ok(())
+    }
+
+    fn records(&mut self, table: &Table, evidence: &IndexEvidence) -> Result<()> {
+        for (row, standing) in table.rows(self.pages) {
+            self.progress.advance(1);
+            self.cancel_point()?;
+            if standing == Standing::Unlikely && !evidence.knows(row.id) {
+                continue;
+            }
+            self.last_id = self.last_id.max(if row.id <= LARGEST { row.id } else { 0 });
+            let print = print(("record", row.id), &row.values);
+            if self.written.contains(&print) {
+                continue;
+            }
+            let may_be_deleted = standing == Standing::Unsure && !evidence.knows(row.id);
+            let problem = may_be_deleted
+                .then_some("nothing leads to it any more: it may have been deleted")
+                .or_else(|| problem_of_text(table, &row))
+                .or_else(|| self.scope(table, &row).is_none().then_some("its scope cannot be read"))
+                .or_else(|| evidence.objection(table, &row));
+            let problem = match problem {
+                Some(problem) => Some(problem.to_owned()),
+                None if self.repeats(table, &row) => self.insert(table, &row)?.err(),
+                None => match self.twin(table, &row)? {
+                    Some(id) => Some(format!("memory {id} of its scope has the same text")),
+                    None => self.insert(table, &row)?.err(),
+                },
+            };
+            match problem {
+                None => drop(self.written.insert(print)),
+                Some(problem) => {
+                    self.doubtful.insert(row.id);
+                    self.doubt(table, &row, row.id, &problem)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn versions(&mut self, table: &Table) -> Result<()> {
+        let mut newest = self.to.prepare("SELECT version FROM records WHERE id = ?")?;
+        for (row, standing) in table.rows(self.pages) {
+            self.cancel_point()?;
+            let print = print("version", &row.values);
+            if self.written.contains(&print) {
+                continue;
+            }
+            let id = integer(table.value(&row, "record_id")).unwrap_or(0);
+            let newest: Option<i64> = newest.query_row([id], |row| row.get(0)).optional()?;
+            // Versions never change and go only with their record: where that is there, they are.
+            if standing == Standing::Unlikely && newest.is_none() {
+                continue;
+            }
+            let problem = match problem_of_text(table, &row) {
+                Some(problem) => Err(problem.to_owned()),
+                None if newest.is_none() => Err("its memory is not saved".to_owned()),
+                None if integer(table.value(&row, "version")) >= newest => {
+                    Err("it is not an earlier version".to_owned())
+                }
+                None => self.insert(table, &row)?,
+            };
+            match problem {
+                Ok(()) => drop(self.written.insert(print)),
+                Err(problem) => self.doubt(table, &row, id, &problem)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of records that are saved; nobody misses one.
+    fn access_log(&mut self, table: &Table) -> Result<()> {
+        for row in sound_rows(table, self.pages) {
+            self.cancel_point()?;
+            let is_kind =
+                matches!(table.value(&row, "access_type"), Value::Text(kind) if kind == "get" || kind == "search");
+            if is_kind && (1..=LARGEST).contains(&row.id) {
+                let _refused = self.insert(table, &row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those between saved records that both the table and its index know, or the one where the other cannot be read.
+    /// Returns how many more there were.
+    fn links(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
+        let (mut listed, mut indexed) = (BTreeMap::new(), BTreeSet::new());
+        trees.keys(roots.get("links"), 6, |entry| {
+            if let [Value::Integer(from), Value::Integer(kind), Value::Integer(to), _, _, Value::Integer(made)] = entry
+            {
+                listed.insert((*from, *kind, *to), *made);
+            }
+        });
+        let all_indexed = trees.keys(roots.get("links_to"), 3, |entry| {
+            if let [Value::Integer(to), Value::Integer(kind), Value::Integer(from)] = entry {
+                indexed.insert((*from, *kind, *to));
+            }
+        });
+        let mut insert = self.to.prepare(
+            "INSERT INTO links SELECT r.id, ?2, t.id, r.scope_id, t.scope_id, ?4 FROM records r, records t
+             WHERE r.id = ?1 AND t.id = ?3",
+        )?;
+        let is_kind = |kind: i64| (0..LinkKind::ALL.len() as i64).contains(&kind);
+        for (&(from, kind, to), made) in &listed {
+            if (!all_indexed || indexed.contains(&(from, kind, to))) && is_kind(kind) && from != to {
+                insert.execute((from, kind, to, made))?;
+            }
+        }
+        let mut lost = 0;
+        let mut find = self.to.prepare(
+            "SELECT 1 FROM records r, records t WHERE r.id = ?1 AND t.id = ?3
+                 AND NOT EXISTS (SELECT 1 FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3)",
+        )?;
+        indexed.extend(listed.keys());
+        for link in indexed {
+            lost += u64::from(find.exists(link)?);
+        }
+        Ok(lost)
+    }
+
+    fn meta(&self, meta: &HashMap<String, Value>) -> Result<()> {
+        if let Some(Value::Text(id)) = meta.get("store_id")
+            && ulid::Ulid::from_string(id).is_ok()
+        {
+            self.to.execute("UPDATE meta SET value = ? WHERE key = 'store_id'", [id])?;
+        }
+        let named = |key| meta.get(key).and_then(integer).filter(|model| self.dims.contains_key(model));
+        let next = named("next_model");
+        let model = named("model").map_or_else(|| self.likely_model(next), |model| Ok(Some(model)))?;
+        for (key, model) in [("model", model), ("next_model", next.filter(|next| Some(*next) != model))] {
+            if let Some(model) = model {
+                self.to.execute("INSERT INTO meta VALUES (?, ?)", (key, model))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The model that made the most embeddings, of which the next one has fewer until the change; the latest where two
+    /// made as many, because the one before a change has rows in the database and no embeddings.
+    fn likely_model(&self, next: Option<i64>) -> Result<Option<i64>> {
+        let mut statement = self.to.prepare(
+            "SELECT id FROM models WHERE id IS NOT ?
+             ORDER BY (SELECT count(*) FROM embeddings WHERE model_id = models.id) DESC, id DESC",
+        )?;
+        Ok(statement.query_row([next], |row| row.get(0)).optional()?)
+    }
+
+    /// Ids and the numbers of the log go on where they were. The log itself is not copied: both indexes are rebuilt.
+    fn sequences(
+        &self,
+        sequences: &Table,
+        sync_log: &Table,
+        meta: &HashMap<String, Value>,
+        evidence: &IndexEvidence,
+    ) -> Result<()> {
+        let plausible = |number: &i64| (0..=LARGEST).contains(number);
+        let known = |name: &str| {
+            let rows = sequences.rows(self.pages).filter(|(row, _)| row.whole);
+            let of_name = rows.filter(|(row, _)| matches!(&row.values[0], Value::Text(found) if found == name));
+            of_name.filter_map(|(row, _)| integer(&row.values[1])).filter(plausible).max()
+        };
+        let logged = sync_log.rows(self.pages).map(|(row, _)| row.id).filter(plausible).max();
+        let trimmed = meta.get("trimmed_to").and_then(integer).filter(plausible);
+        let head = [known("sync_log"), logged, trimmed].into_iter().flatten().max().unwrap_or(0);
+        // Each new record is a new entry of the log: there never were more ids than entries.
+        let given = known("records").unwrap_or(head);
+        let last = evidence.ids().filter(plausible).fold(given.max(self.last_id), RecordId::max);
+        self.to.execute("DELETE FROM sqlite_sequence WHERE name IN ('records', 'sync_log')", [])?;
+        let mut insert = self.to.prepare("INSERT INTO sqlite_sequence VALUES (?, ?)")?;
+        insert.execute(("records", last))?;
+        insert.execute(("sync_log", head))?;
+        self.to.execute("UPDATE meta SET value = ? WHERE key = 'trimmed_to'", [head])?;
+        Ok(())
+    }
+
+    /// Ties records to their embeddings, drops what belongs to nobody, and counts.
+    fn finish(self, evidence: &IndexEvidence) -> Result<Salvage> {
+        let count = |sql: &str| self.to.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
+        let ids = |sql: &str| {
+            let mut statement = self.to.prepare(sql)?;
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<RecordId>>>()
+        };
+        let embedded = count("SELECT count(*) FROM records WHERE embedding_id IS NOT NULL")?;
+        self.to.execute_batch(
+            "UPDATE records SET embedding_id = (SELECT e.id FROM embeddings e WHERE e.hash = records.embedding_hash
+                 AND e.model_id = (SELECT value FROM meta WHERE key = 'model'));
+             DELETE FROM embeddings WHERE hash NOT IN (SELECT embedding_hash FROM records)
+                 AND hash NOT IN (SELECT embedding_hash FROM versions);
+             DELETE FROM embeddings
+                 WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'));",
+        )?;
+        recount::limit_accesses(self.to)?;
+        let versions_lost = ids(
+            "SELECT id FROM records r WHERE version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
+        )?;
+        self.to.execute(
+            "INSERT INTO meta SELECT 'versions_lost', json_group_array(value) FROM json_each(?) HAVING count(*) > 0",
+            [serde_json::Value::from(versions_lost.clone()).to_string()],
+        )?;
+        let saved: BTreeSet<RecordId> = ids("SELECT id FROM records")?.into_iter().collect();
+        let given: RecordId =
+            self.to.query_row("SELECT seq FROM sqlite_sequence WHERE name = 'records'", [], |row| row.get(0))?;
+        let unreadable: BTreeSet<RecordId> = evidence.ids().filter(|id| *id <= given).collect();
+        Ok(Salvage {
+            records: saved.len() as u64,
+            doubtful: &self.doubtful - &saved,
+            unreadable: &(&unreadable - &saved) - &self.doubtful,
+            versions_lost,
+            to_embed: embedded.saturating_sub(count("SELECT count(*) FROM records WHERE embedding_id IS NOT NULL")?),
+            ..Salvage::default()
+        })
+    }
+
+    fn repeats(&self, table: &Table, row: &Row) -> bool {
+        integer(table.value(row, "kind")).and_then(rows::kind_of).is_some_and(Kind::repeats)
+    }
+
+    /// Another record that is saved already and has the same text in the same scope: a damaged index let it through.
+    fn twin(&self, table: &Table, row: &Row) -> Result<Option<RecordId>> {
+        let mut statement = self.to.prepare_cached(
+            "SELECT id FROM records WHERE content_hash = ? AND scope_id = ? AND id <> ? AND kind NOT IN (14, 15)",
+        )?;
+        let key = (table.value(row, "content_hash"), table.value(row, "scope_id"), row.id);
+        Ok(statement.query_row(key, |row| row.get(0)).optional()?)
+    }
+
+    /// Writes a row as it is, or says which rule of the database it breaks.
+    fn insert(&self, table: &Table, row: &Row) -> Result<std::result::Result<(), String>> {
+        let marks = vec!["?"; table.width()].join(", ");
+        let mut statement = self.to.prepare_cached(&format!("INSERT INTO {} VALUES ({marks})", table.name))?;
+        // Only a row id is null in the first column.
+        let id = Value::Integer(row.id);
+        let first = if row.values[0] == Value::Null { &id } else { &row.values[0] };
+        match statement.execute(params_from_iter([first].into_iter().chain(&row.values[1..]))) {
+            Ok(_) => Ok(Ok(())),
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                Ok(Err(format!("it breaks a rule of the database: {error}")))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn scope(&self, table: &Table, row: &Row) -> Option<&Scope> {
+        self.scopes.get(&integer(table.value(row, "scope_id"))?)
+    }
+
+    fn doubt(&mut self, table: &Table, row: &Row, id: RecordId, problem: &str) -> Result<()> {
+        let scope = integer(table.value(row, "scope_id")).and_then(|scope| self.scopes.get(&scope));
+        let added = self.doubts.add(table, row, id, scope, problem);
+        added.map_err(|error| Error::io("the file of doubtful memories", error))
+    }
+
+    fn cancel_point(&self) -> Result<()> {
+        if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// The rows that are whole and were not deleted.
+fn sound_rows<'a>(table: &'a Table, pages: &'a Pages) -> impl Iterator<Item = Row> + 'a {
+    let rows = table.rows(pages).filter(|(row, standing)| row.whole && *standing == Standing::Sure);
+    rows.map(|(row, _)| row)
+}
+
+/// What is wrong with a row of `records` or `versions` in itself.
+fn problem_of_text(table: &Table, row: &Row) -> Option<&'static str> {
+    let text = |name| match table.value(row, name) {
+        Value::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let bytes = |name| match table.value(row, name) {
+        Value::Blob(bytes) => &bytes[..],
+        _ => &[],
+    };
+    if !row.whole {
+        return Some("a part of it is missing");
+    }
+    if row.values.iter().zip(table.texts()).any(|(value, is_text)| is_text && matches!(value, Value::Blob(_))) {
+        return Some("one of its texts is not UTF-8");
+    }
+    integrity::text_problem(&integrity::Text {
+        content: text("content").unwrap_or_default(),
+        context: text("context"),
+        content_hash: bytes("content_hash"),
+        embedding_hash: bytes("embedding_hash"),
+        kind: integer(table.value(row, "kind")).unwrap_or(-1),
+        tags: text("tags"),
+        body: text("body"),
+    })
+}
+
+pub(super) fn integer(value: &Value) -> Option<i64> {
+    if let Value::Integer(number) = value { Some(*number) } else { None }
+}
+
+/// The name of an agent or a project; none where it is null or, as in the index, empty.
+fn label(value: &Value) -> std::result::Result<Option<String>, ()> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Text(text) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
+        _ => Err(()),
+    }
+}

@@ -1,0 +1,309 @@
+//! The tables of `memory.db`, and how they came to be.
+//!
+//! # The database on one page
+//!
+//! The header names the owner: `application_id` is [`APPLICATION_ID`], `user_version` counts the [`MIGRATIONS`] that
+//! were applied. Times are Unix milliseconds, hashes the 32 bytes of a SHA-256, ULIDs their 16 bytes (the most
+//! significant first, so that they sort by time).
+//!
+//! | table | one row is |
+//! |---|---|
+//! | `records` | the newest version of a memory, of any kind |
+//! | `versions` | an earlier version of one, whole; goes when the record goes |
+//! | `scopes` | an (agent, project) pair; row 1 is global (both null) |
+//! | `links` | one link from a memory to another; goes when either goes |
+//! | `tallies` | totals of the records of one scope, kind and importance; kept by triggers (`tally.rs`) |
+//! | `record_tags` | one tag of one record; derived from `records.tags` by triggers |
+//! | `models` | an embedding model: two rows are never comparable |
+//! | `embeddings` | the vector of one text under one model, `f32` little-endian |
+//! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
+//! | `sync_log` | one change that the indexes must follow; see `records/log.rs` |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
+//!
+//! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
+//! a lineage. Where it is missing, `store_id` is the lineage.
+//!
+//! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
+//! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purge/mark.rs`).
+//!
+//! `links.kind` is the position in [`LinkKind::ALL`](crate::types::LinkKind::ALL). `from_scope` and `to_scope` repeat the
+//! scopes of the two records (scopes never change), so that one index answers which memories
+//! are superseded for a viewer, and how many of a project are. `superseding` grows with each change to the links that supersede.
+//!
+//! Columns of `records` that need more than their name:
+//!
+//! - `kind` is the position in [`Kind::ALL`](crate::types::Kind::ALL).
+//! - `content_hash` is of the content, `embedding_hash` of context and content ([`crate::text`]). The content hash is
+//!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats). An expired record does not count: a text with an expired twin alone is saved under
+//!   a new id, because "duplicate of 7" would name a record that nobody can see.
+//! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
+//!   embedding stays as long as a record or a version has its text and the store has its model.
+//! - `tags` is a JSON array of texts, null when empty.
+//! - `valid_from`, `valid_to`, `provenance` (JSON: path and lines, or session and turn) and `body` (JSON, its shape is
+//!   the kind's) are carried for kinds that define them.
+//!
+//! A record is **live** until `expires_at`, exclusive. Ids are never used twice, and neither are sequence numbers of
+//! the log (`AUTOINCREMENT`).
+//!
+//! `meta.model` is missing until a text is embedded. `meta.next_model` is there while the store changes to another
+//! model (`rules/next_model.rs`): its embeddings are gathered beside those in use. No third model has any.
+//!
+//! `records_by_kind` covers every filter but tags, so that none reads a text. `records_by_scope` ends with the id, and so
+//! has the newest records of a scope, kind and importance in order.
+//!
+//! # Versions
+//!
+//! | version | adds |
+//! |---|---|
+//! | 1 | records, versions, embeddings, the access log, the sync log |
+//! | 2 | links, features, conversations that repeat a text, a count per scope, kind and importance |
+//! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
+//!
+//! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
+//! version is refused (`shape.rs`).
+
+/// `SELECT` of what `tallies` must hold.
+macro_rules! counted {
+    () => {
+        "SELECT scope_id, kind, importance, count(*), sum(embedding_id IS NULL),
+             sum(min(max(access_count, 0), 4294967295)), sum(CAST(round(confidence * 1000000000) AS INTEGER))
+         FROM records GROUP BY scope_id, kind, importance"
+    };
+}
+pub(super) use counted;
+
+/// `MMRS`, in the database's header.
+pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
+
+/// Each brings a database one version further; the position is the version it starts from. Append only.
+pub(super) const MIGRATIONS: [&str; 3] = [FIRST, SECOND, THIRD];
+
+pub(super) const FIRST: &str = r"
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('trimmed_to', 0);
+
+CREATE TABLE scopes (
+    id INTEGER PRIMARY KEY,
+    agent TEXT,
+    project TEXT
+) STRICT;
+-- A unique index takes nulls for different; labels are never empty, so '' can stand for null.
+CREATE UNIQUE INDEX scopes_by_names ON scopes (coalesce(agent, ''), coalesce(project, ''));
+INSERT INTO scopes VALUES (1, NULL, NULL);
+
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    ulid BLOB NOT NULL CHECK (length(ulid) = 16),
+    version INTEGER NOT NULL CHECK (version >= 1),
+    kind INTEGER NOT NULL CHECK (kind >= 0),
+    scope_id INTEGER NOT NULL REFERENCES scopes (id),
+    importance INTEGER NOT NULL CHECK (importance BETWEEN 1 AND 10),
+    confidence REAL NOT NULL CHECK (confidence BETWEEN 0 AND 1),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    access_count INTEGER NOT NULL DEFAULT 0,
+    last_accessed_at INTEGER,
+    content_hash BLOB NOT NULL CHECK (length(content_hash) = 32),
+    embedding_hash BLOB NOT NULL CHECK (length(embedding_hash) = 32),
+    embedding_id INTEGER,
+    source TEXT NOT NULL,
+    tags TEXT,
+    provenance TEXT,
+    body TEXT,
+    context TEXT,
+    content TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX records_by_ulid ON records (ulid);
+CREATE UNIQUE INDEX records_by_content ON records (content_hash, scope_id);
+CREATE INDEX records_by_embedding ON records (embedding_hash);
+CREATE INDEX records_by_kind
+    ON records (kind, importance, confidence, scope_id, created_at, expires_at, access_count);
+CREATE INDEX records_by_expiry ON records (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX records_pending ON records (id, expires_at) WHERE embedding_id IS NULL;
+
+CREATE TABLE versions (
+    record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    replaced_at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    scope_id INTEGER NOT NULL,
+    importance INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    content_hash BLOB NOT NULL,
+    embedding_hash BLOB NOT NULL,
+    source TEXT NOT NULL,
+    tags TEXT,
+    provenance TEXT,
+    body TEXT,
+    context TEXT,
+    content TEXT NOT NULL,
+    PRIMARY KEY (record_id, version)
+) STRICT;
+CREATE INDEX versions_by_embedding ON versions (embedding_hash);
+
+CREATE TABLE record_tags (
+    tag TEXT NOT NULL,
+    record_id INTEGER NOT NULL,
+    PRIMARY KEY (tag, record_id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER tags_of_new_record AFTER INSERT ON records WHEN new.tags IS NOT NULL BEGIN
+    INSERT INTO record_tags SELECT value, new.id FROM json_each(new.tags);
+END;
+CREATE TRIGGER tags_of_deleted_record AFTER DELETE ON records WHEN old.tags IS NOT NULL BEGIN
+    DELETE FROM record_tags WHERE record_id = old.id AND tag IN (SELECT value FROM json_each(old.tags));
+END;
+CREATE TRIGGER tags_of_changed_record AFTER UPDATE OF tags ON records WHEN new.tags IS NOT old.tags BEGIN
+    DELETE FROM record_tags WHERE record_id = old.id AND tag IN (SELECT value FROM json_each(old.tags));
+    INSERT INTO record_tags SELECT value, new.id FROM json_each(new.tags);
+END;
+
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    weights_sha256 TEXT NOT NULL,
+    pooling TEXT NOT NULL,
+    dims INTEGER NOT NULL CHECK (dims > 0),
+    UNIQUE (weights_sha256, pooling, dims)
+) STRICT;
+
+CREATE TABLE embeddings (
+    id INTEGER PRIMARY KEY,
+    model_id INTEGER NOT NULL REFERENCES models (id),
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    vector BLOB NOT NULL,
+    UNIQUE (model_id, hash)
+) STRICT;
+
+CREATE TABLE access_log (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    accessed_at INTEGER NOT NULL,
+    access_type TEXT NOT NULL,
+    relevance_score REAL,
+    query_text TEXT
+) STRICT;
+CREATE INDEX access_log_by_record ON access_log (record_id);
+
+CREATE TABLE sync_log (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    op INTEGER NOT NULL,
+    record_id INTEGER NOT NULL,
+    payload BLOB NOT NULL
+) STRICT;
+";
+
+/// Links; indexes for queries by scope and by feature; conversations that repeat a text; tallies.
+pub(super) const SECOND: &str = r"
+CREATE TABLE links (
+    from_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    kind INTEGER NOT NULL CHECK (kind >= 0),
+    to_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    from_scope INTEGER NOT NULL,
+    to_scope INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (from_id, kind, to_id),
+    CHECK (from_id <> to_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX links_to ON links (to_id, kind, from_id);
+CREATE INDEX links_that_supersede ON links (to_scope, to_id, from_scope) WHERE kind = 2;
+INSERT INTO meta VALUES ('superseding', 0);
+CREATE TRIGGER supersedes_made AFTER INSERT ON links WHEN new.kind = 2 BEGIN
+    UPDATE meta SET value = value + 1 WHERE key = 'superseding';
+END;
+CREATE TRIGGER supersedes_gone AFTER DELETE ON links WHEN old.kind = 2 BEGIN
+    UPDATE meta SET value = value + 1 WHERE key = 'superseding';
+END;
+
+DROP INDEX records_by_content;
+CREATE INDEX records_by_content ON records (content_hash, scope_id);
+CREATE INDEX records_by_scope ON records (scope_id, kind, importance, created_at, expires_at);
+CREATE INDEX records_by_feature ON records (json_extract(body, '$.feature')) WHERE body IS NOT NULL;
+
+-- To count 100,000 records, even in an index, takes longer than a whole digest may.
+CREATE TABLE tallies (
+    scope_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    importance INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    PRIMARY KEY (scope_id, kind, importance)
+) STRICT, WITHOUT ROWID;
+INSERT INTO tallies SELECT scope_id, kind, importance, count(*) FROM records GROUP BY scope_id, kind, importance;
+CREATE TRIGGER tally_of_new_record AFTER INSERT ON records BEGIN
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1)
+        ON CONFLICT DO UPDATE SET records = records + 1;
+END;
+CREATE TRIGGER tally_of_deleted_record AFTER DELETE ON records BEGIN
+    UPDATE tallies SET records = records - 1
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+END;
+CREATE TRIGGER tally_of_changed_record AFTER UPDATE OF scope_id, kind, importance ON records
+WHEN (new.scope_id, new.kind, new.importance) <> (old.scope_id, old.kind, old.importance) BEGIN
+    UPDATE tallies SET records = records - 1
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1)
+        ON CONFLICT DO UPDATE SET records = records + 1;
+END;
+";
+
+/// Totals that are kept instead of counted; indexes that have in order what a digest lists.
+const THIRD: &str = concat!(
+    r"
+DROP INDEX records_by_scope;
+CREATE INDEX records_by_scope ON records (scope_id, kind, importance, created_at, id, expires_at);
+CREATE INDEX patterns_by_use ON records (scope_id, access_count, created_at, id, expires_at) WHERE kind = 7;
+
+DROP TRIGGER tally_of_new_record;
+DROP TRIGGER tally_of_deleted_record;
+DROP TRIGGER tally_of_changed_record;
+DROP TABLE tallies;
+CREATE TABLE tallies (
+    scope_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    importance INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    waiting INTEGER NOT NULL, -- for an embedding
+    accesses INTEGER NOT NULL,
+    confidence INTEGER NOT NULL, -- in billionths: sums of fractions would drift
+    PRIMARY KEY (scope_id, kind, importance)
+) STRICT, WITHOUT ROWID;
+INSERT INTO tallies ",
+    counted!(),
+    r";
+CREATE TRIGGER tally_of_new_record AFTER INSERT ON records BEGIN
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1, new.embedding_id IS NULL,
+            min(max(new.access_count, 0), 4294967295), CAST(round(new.confidence * 1000000000) AS INTEGER))
+        ON CONFLICT DO UPDATE SET records = records + 1, waiting = waiting + excluded.waiting,
+            accesses = accesses + excluded.accesses, confidence = confidence + excluded.confidence;
+END;
+CREATE TRIGGER tally_of_deleted_record AFTER DELETE ON records BEGIN
+    UPDATE tallies SET records = records - 1, waiting = waiting - (old.embedding_id IS NULL),
+            accesses = accesses - min(max(old.access_count, 0), 4294967295),
+            confidence = confidence - CAST(round(old.confidence * 1000000000) AS INTEGER)
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+END;
+CREATE TRIGGER tally_of_changed_record
+AFTER UPDATE OF scope_id, kind, importance, confidence, access_count, embedding_id ON records
+WHEN (new.scope_id, new.kind, new.importance, new.confidence, new.access_count, new.embedding_id IS NULL)
+    <> (old.scope_id, old.kind, old.importance, old.confidence, old.access_count, old.embedding_id IS NULL) BEGIN
+    UPDATE tallies SET records = records - 1, waiting = waiting - (old.embedding_id IS NULL),
+            accesses = accesses - min(max(old.access_count, 0), 4294967295),
+            confidence = confidence - CAST(round(old.confidence * 1000000000) AS INTEGER)
+        WHERE scope_id = old.scope_id AND kind = old.kind AND importance = old.importance;
+    INSERT INTO tallies VALUES (new.scope_id, new.kind, new.importance, 1, new.embedding_id IS NULL,
+            min(max(new.access_count, 0), 4294967295), CAST(round(new.confidence * 1000000000) AS INTEGER))
+        ON CONFLICT DO UPDATE SET records = records + 1, waiting = waiting + excluded.waiting,
+            accesses = accesses + excluded.accesses, confidence = confidence + excluded.confidence;
+END;
+"
+);

@@ -1,0 +1,269 @@
+//! Whether a database has the tables that memorist makes, and nothing else.
+//!
+//! A trigger, a view or another table runs or keeps what no one sees: a trigger can move a memory into another scope, or
+//! keep a copy of what was purged. So a database with a schema that is not, text for text, what the migrations make
+//! is not used. What they make is found by running them in memory, once per process.
+//!
+//! `sqlite_stat1` is allowed: `ANALYZE` makes it, and it holds nothing but numbers.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rusqlite::{Connection, Row};
+
+use super::errors::{database_error, open_error};
+use super::schema::MIGRATIONS;
+use crate::error::Result;
+
+/// Differences of one kind that are named.
+const NAMED: usize = 5;
+/// Characters of a name that are shown.
+const SHOWN: usize = 60;
+const STATISTICS: &str = "CREATE TABLE sqlite_stat1(tbl,idx,stat)";
+/// What to do about a store.
+pub(super) const REPAIR: &str = "nothing was changed. `memorist doctor --repair` saves its memories into a clean \
+                                 database and keeps this one; or put a backup in its place";
+/// What to do about a backup.
+pub(super) const TAKE_ANOTHER: &str = "nothing was restored. Take another backup";
+
+/// A table, an index or a trigger.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Object {
+    kind: String,
+    name: String,
+    table: String,
+    sql: String,
+}
+
+/// Refuses a database that is not what the first `version` migrations make of an empty one.
+pub(super) fn check(conn: &Connection, version: usize, path: &Path, way_out: &str) -> Result<()> {
+    match difference(conn, version).map_err(|error| open_error(path, error))? {
+        Some(what) => Err(database_error(path, format!("{what}; {way_out}"))),
+        None => Ok(()),
+    }
+}
+
+/// What of the schema is not as the first `version` migrations make it, in words.
+pub(super) fn difference(conn: &Connection, version: usize) -> rusqlite::Result<Option<String>> {
+    let (expected, found) = (expected(version), objects(conn)?);
+    if found == *expected {
+        return Ok(None);
+    }
+    let named = |some: &[Object], object: &Object| {
+        some.iter().any(|one| (&one.kind, &one.name) == (&object.kind, &object.name))
+    };
+    let beside = |some: &[Object], other: &[Object]| {
+        let beside = some.iter().filter(|object| !named(other, object));
+        beside.map(|object| (object.kind.clone(), object.name.clone())).collect::<Vec<_>>()
+    };
+    let changed = found.iter().filter(|object| named(expected, object) && !expected.contains(object));
+    let changed: Vec<_> = changed.map(|object| (object.kind.clone(), object.name.clone())).collect();
+    let mut words = String::new();
+    for (verb, objects) in
+        [("added", beside(&found, expected)), ("missing", beside(expected, &found)), ("changed", changed)]
+    {
+        for (kind, name) in objects.iter().take(NAMED) {
+            let separator = if words.is_empty() { "" } else { ", " };
+            let name: String = name.chars().take(SHOWN).collect();
+            let _ = write!(words, "{separator}{verb}: {kind} {name:?}");
+        }
+        if objects.len() > NAMED {
+            let _ = write!(words, " and {} more", objects.len() - NAMED);
+        }
+    }
+    if words.is_empty() {
+        words.push_str("one of them is there twice");
+    }
+    Ok(Some(format!("its tables are not those that memorist makes ({words})")))
+}
+
+fn expected(version: usize) -> &'static [Object] {
+    static EXPECTED: [OnceLock<Vec<Object>>; MIGRATIONS.len() + 1] = [const { OnceLock::new() }; MIGRATIONS.len() + 1];
+    EXPECTED[version].get_or_init(|| {
+        let made = || {
+            let conn = Connection::open_in_memory()?;
+            for migration in &MIGRATIONS[..version] {
+                conn.execute_batch(migration)?;
+            }
+            objects(&conn)
+        };
+        made().expect("the migrations run on an empty database")
+    })
+}
+
+fn objects(conn: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut statement = conn.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
+    // A hostile schema has whatever it likes in these columns.
+    let text = |row: &Row<'_>, column| {
+        let bytes = row.get_ref(column)?.as_bytes_or_null().ok().flatten().unwrap_or_default();
+        Ok::<_, rusqlite::Error>(String::from_utf8_lossy(bytes).into_owned())
+    };
+    let objects = statement.query_map([], |row| {
+        Ok(Object { kind: text(row, 0)?, name: text(row, 1)?, table: text(row, 2)?, sql: text(row, 3)? })
+    })?;
+    let mut objects = objects.collect::<rusqlite::Result<Vec<_>>>()?;
+    objects.retain(|object| object.name != "sqlite_stat1" || object.sql != STATISTICS);
+    objects.sort();
+    Ok(objects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use rusqlite::config::DbConfig;
+
+    use super::super::backup::restore;
+    use super::super::connection::connect;
+    use super::super::salvage::{salvage, survey};
+    use super::super::store::Records;
+    use super::*;
+    use crate::error::Error;
+    use crate::paths::StorePaths;
+    use crate::progress::NoProgress;
+    use crate::types::{NewRecord, Purge, Scope, Viewer};
+
+    /// What somebody may have done to a store, and how it is named.
+    const HOSTILE: [(&str, &str); 9] = [
+        (
+            "CREATE TRIGGER leak AFTER INSERT ON records BEGIN UPDATE records SET scope_id = 1 WHERE id = new.id; END",
+            "added: trigger \"leak\"",
+        ),
+        ("CREATE TABLE stash AS SELECT * FROM records", "added: table \"stash\""),
+        ("CREATE VIEW everything AS SELECT content FROM records", "added: view \"everything\""),
+        ("CREATE INDEX odd ON records (upper(content))", "added: index \"odd\""),
+        ("ALTER TABLE records ADD COLUMN more TEXT", "changed: table \"records\""),
+        ("DROP TRIGGER tags_of_new_record", "missing: trigger \"tags_of_new_record\""),
+        ("DROP INDEX records_by_expiry", "missing: index \"records_by_expiry\""),
+        (
+            "DROP INDEX records_by_expiry; CREATE INDEX records_by_expiry ON records (expires_at)",
+            "changed: index \"records_by_expiry\"",
+        ),
+        (
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = replace(sql, 'importance BETWEEN 1 AND 10', '1') WHERE name = 'records'",
+            "changed: table \"records\"",
+        ),
+    ];
+
+    fn hostile(statements: &str) -> Store {
+        let store = Store::new();
+        store.add(&new("kept"), NOW).unwrap();
+        store.sql(statements);
+        store
+    }
+
+    #[test]
+    fn a_hostile_schema_is_refused_at_open_and_named_by_the_doctor() {
+        for (statements, named) in HOSTILE {
+            let store = hostile(statements);
+            let findings = store.integrity().unwrap();
+            assert!(findings.iter().any(|finding| finding.contains(named)), "{statements}: {findings:?}");
+            let Err(error) = Records::open(&store.paths()) else { panic!("{statements}: opened") };
+            assert!(matches!(error, Error::Database { .. }), "{error:?}");
+            let message = error.to_string();
+            assert!(message.contains(named) && message.contains("doctor --repair"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_schema_is_refused_at_restore_and_nothing_is_left() {
+        for (statements, named) in HOSTILE {
+            let store = hostile(statements);
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("backup");
+            store.back_up(&file, &NoProgress).unwrap();
+            let paths = StorePaths::new(folder.path().join("again"));
+            let Err(error) = restore(&file, &paths, &NoProgress) else { panic!("{statements}: restored") };
+            assert!(error.to_string().contains(named), "{error}");
+            assert!(error.to_string().contains("another backup"), "{error}");
+            assert!(!paths.database().exists());
+        }
+    }
+
+    /// Each version is compared with its own tables before it is brought up to date, and nothing of it runs.
+    #[test]
+    fn a_hostile_store_of_an_older_version_is_not_brought_up_to_date() {
+        for version in 1..MIGRATIONS.len() {
+            for (trigger, is_sound) in [
+                ("", true),
+                ("CREATE TRIGGER spy AFTER UPDATE ON meta BEGIN INSERT INTO meta VALUES ('seen', 1); END;", false),
+            ] {
+                let folder = tempfile::tempdir().unwrap();
+                let paths = StorePaths::new(folder.path());
+                let conn = Connection::open(paths.database()).unwrap();
+                for migration in &MIGRATIONS[..version] {
+                    conn.execute_batch(migration).unwrap();
+                }
+                conn.execute_batch(&format!(
+                    "INSERT INTO meta VALUES ('store_id', '01J00000000000000000000000'); {trigger}
+                     PRAGMA application_id = {}; PRAGMA user_version = {version}",
+                    super::super::schema::APPLICATION_ID
+                ))
+                .unwrap();
+                drop(conn);
+                let opened = Records::open(&paths);
+                assert_eq!(opened.is_ok(), is_sound, "version {version}: {:?}", opened.err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_repair_brings_neither_triggers_nor_what_they_kept() {
+        let store = Store::new();
+        let project = Scope { agent: None, project: Some("alpha".into()) };
+        let ours = store.add(&NewRecord { scope: project.clone(), ..new("of alpha") }, NOW).unwrap().id;
+        let purged = store.add(&NewRecord { scope: project, ..new("purged") }, NOW).unwrap().id;
+        let columns =
+            "importance, confidence, updated_at, NULL, NULL, NULL, content_hash, embedding_hash, source, NULL,
+             NULL, NULL, NULL, content";
+        store.sql(&format!(
+            "CREATE TABLE kept AS SELECT * FROM records WHERE 0;
+             CREATE TABLE older AS SELECT * FROM versions WHERE 0;
+             CREATE TRIGGER keep BEFORE DELETE ON records BEGIN
+                 INSERT INTO kept SELECT * FROM records WHERE id = old.id;
+                 INSERT INTO older SELECT {ours}, 1, 0, 'update', kind, scope_id, {columns} FROM records WHERE id = old.id;
+             END;
+             CREATE TRIGGER leak AFTER INSERT ON records BEGIN UPDATE records SET scope_id = 1; END"
+        ));
+        store.purge(&Purge::Ids(vec![purged]), &Viewer::OWNER, &NoProgress).unwrap();
+        store.sql(&format!("UPDATE records SET version = 2 WHERE id = {ours}"));
+        let folder = store.close();
+        let paths = StorePaths::new(folder.path());
+        assert_eq!(survey(&paths, &NoProgress).unwrap().records, 1);
+        salvage(&paths, &NoProgress).unwrap();
+        let records = Records::open(&paths).unwrap();
+        assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
+        let id = records.add(&new("global"), NOW).unwrap().id;
+        let seen = |id| records.get(id, &Viewer::in_project("beta"), NOW).unwrap().is_some();
+        assert_eq!((seen(ours), seen(id)), (false, true));
+        let conn = Connection::open(paths.database()).unwrap();
+        let purged: i64 = conn
+            .query_row(
+                "SELECT count(*) FROM (SELECT content FROM records UNION ALL SELECT content FROM versions)
+                        WHERE content = 'purged'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(purged, 0);
+    }
+
+    #[test]
+    fn statistics_for_the_planner_are_allowed() {
+        let store = hostile("CREATE TABLE other (x)");
+        store.sql("DROP TABLE other; ANALYZE; DROP TABLE IF EXISTS sqlite_stat4");
+        assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+        Records::open(&store.paths()).unwrap();
+    }
+
+    #[test]
+    fn a_connection_runs_nothing_that_a_database_brings_along() {
+        let store = Store::new();
+        let conn = connect(&store.paths().database(), std::time::Duration::ZERO).unwrap();
+        assert!(conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).unwrap());
+        assert!(!conn.db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA).unwrap());
+        conn.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        assert!(conn.execute("UPDATE sqlite_schema SET sql = '' WHERE name = 'records'", []).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! What the tests of the records share.
+
+use std::ops::Deref;
+
+use rusqlite::types::ValueRef;
+use tempfile::TempDir;
+
+use super::snapshot::Snapshot;
+use super::store::Records;
+use crate::paths::StorePaths;
+use crate::types::{Millis, Model, NewRecord};
+
+/// The time of the tests.
+pub(in crate::records) const NOW: Millis = 1_700_000_000_000;
+
+/// A store in a folder that goes with it.
+pub(in crate::records) struct Store {
+    records: Records,
+    folder: TempDir,
+}
+
+impl Store {
+    pub(in crate::records) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Store { records: Records::open(&StorePaths::new(folder.path())).unwrap(), folder }
+    }
+
+    /// Closes it, and keeps its folder.
+    pub(in crate::records) fn close(self) -> TempDir {
+        self.folder
+    }
+
+    pub(in crate::records) fn paths(&self) -> StorePaths {
+        StorePaths::new(self.folder.path())
+    }
+
+    /// The store as another process would open it.
+    pub(in crate::records) fn again(&self) -> Records {
+        Records::open(&self.paths()).unwrap()
+    }
+
+    /// Runs statements behind the back of [`Records`].
+    pub(in crate::records) fn sql(&self, statements: &str) {
+        let conn = rusqlite::Connection::open(self.paths().database()).unwrap();
+        conn.execute_batch(statements).unwrap();
+    }
+
+    /// The number that a query gives.
+    pub(in crate::records) fn number(&self, query: &str) -> i64 {
+        let conn = rusqlite::Connection::open(self.paths().database()).unwrap();
+        conn.query_row(query, [], |row| row.get(0)).unwrap()
+    }
+
+    /// Whether any table has the text, however it is written there.
+    pub(in crate::records) fn has_text(&self, text: &str) -> bool {
+        let escaped = serde_json::Value::from(text).to_string();
+        let conn = rusqlite::Connection::open(self.paths().database()).unwrap();
+        let has_text = |value: ValueRef<'_>| {
+            let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = value else { return false };
+            let value = String::from_utf8_lossy(bytes);
+            value.contains(text) || value.contains(escaped.trim_matches('"'))
+        };
+        ["records", "versions", "record_tags", "access_log", "sync_log", "meta"].iter().any(|table| {
+            let mut statement = conn.prepare(&format!("SELECT * FROM {table}")).unwrap();
+            let columns = statement.column_count();
+            let row = |row: &rusqlite::Row<'_>| Ok((0..columns).any(|at| has_text(row.get_ref(at).unwrap())));
+            statement.query_map([], row).unwrap().any(Result::unwrap)
+        })
+    }
+
+    pub(in crate::records) fn view(&self) -> Snapshot {
+        self.records.snapshot().unwrap()
+    }
+}
+
+impl Deref for Store {
+    type Target = Records;
+
+    fn deref(&self) -> &Records {
+        &self.records
+    }
+}
+
+/// A fact, with defaults.
+pub(in crate::records) fn new(content: &str) -> NewRecord {
+    NewRecord::new(content)
+}
+
+/// A model that does not exist.
+pub(in crate::records) fn model(dims: usize) -> Model {
+    Model { name: "test".into(), weights_sha256: "0".repeat(64), pooling: "mean".into(), dims }
+}

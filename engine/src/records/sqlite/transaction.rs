@@ -1,0 +1,155 @@
+//! SQLite as an [`Authority`]: a write is one transaction of `memory.db`.
+//!
+//! Here a saved text becomes durable: [`Records::write`] returns when SQLite has committed, which it does by writing to
+//! the write-ahead log and waiting until the disk has it (`synchronous = FULL`, set in `store.rs`).
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
+
+use super::connection::{PATIENCE, UNSYNCED_PATIENCE, wait_at_most};
+use super::errors::{explain, held};
+use super::store::Records;
+use crate::error::{Error, Result};
+use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
+
+impl Authority for Records {
+    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let began = Instant::now();
+        let writing = self.writing()?;
+        self.place.check()?;
+        let conn = writing.writer.try_lock_for(PATIENCE);
+        let mut conn = conn.ok_or_else(|| held(&self.path))?;
+        // All who queue for the connection have waited when the first of them gives up.
+        let left = PATIENCE.saturating_sub(began.elapsed());
+        let written = wait_at_most(&mut conn, left).map_err(Error::from).and_then(|()| transact(&mut conn, work));
+        let done = written.map_err(|error| explain(&self.path, error))?;
+        self.place.check()?;
+        Ok(done)
+    }
+
+    fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
+        let writing = self.writing()?;
+        self.place.check()?;
+        // Cheaper than to meet the other connection in SQLite's lock.
+        let _queue = writing.writer.try_lock_for(UNSYNCED_PATIENCE).ok_or_else(busy)?;
+        let done = transact(&mut writing.unsynced.lock(), work)?;
+        self.place.check()?;
+        Ok(done)
+    }
+}
+
+/// SQLite has one writer at a time, so that a transaction which has begun never has to run again.
+fn transact<T>(conn: &mut Connection, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let result = work(&tx)?; // an error rolls back as `tx` goes
+    tx.commit()?;
+    Ok(result)
+}
+
+impl Select for Connection {
+    fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()> {
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            if let ControlFlow::Break(()) = each(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Select for Transaction<'_> {
+    fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()> {
+        Connection::select(self, sql, values, each)
+    }
+}
+
+impl Tx for Transaction<'_> {
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
+        Ok(self.prepare_cached(sql)?.execute(params_from_iter(values))?)
+    }
+
+    fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64> {
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        let id = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?.get(0)?;
+        // To its end, where a statement says that it breaks a rule of the tables.
+        while rows.next()?.is_some() {}
+        Ok(id)
+    }
+}
+
+impl Row for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>> {
+        Ok(match self.get_ref(column)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Integer(number),
+            ValueRef::Real(number) => Value::Real(number),
+            ValueRef::Text(bytes) => {
+                Value::Text(str::from_utf8(bytes).map_err(|error| rusqlite::Error::Utf8Error(column, error))?)
+            }
+            ValueRef::Blob(bytes) => Value::Blob(bytes),
+        })
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Value::Null => ValueRef::Null,
+            Value::Integer(number) => ValueRef::Integer(number),
+            Value::Real(number) => ValueRef::Real(number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::records::rules::references::OTHER_PROFILE;
+    use crate::records::{Access, AccessKind};
+
+    #[test]
+    fn an_access_does_not_wait_long_for_others_who_write() {
+        let store = Store::new();
+        let id = store.add(&new("text"), NOW).unwrap().id;
+        let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+        let other = rusqlite::Connection::open(store.paths().database()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let started = std::time::Instant::now();
+        assert!(store.record_access(&[access], NOW).is_err());
+        assert!(started.elapsed() < std::time::Duration::from_secs(5));
+        other.execute_batch("ROLLBACK").unwrap();
+        store.record_access(&[access], NOW).unwrap();
+    }
+
+    /// What the rules look up for each record is in an index.
+    #[test]
+    fn the_queries_of_the_rules_use_indexes() {
+        let store = Store::new();
+        let view = store.view();
+        for (sql, index) in [
+            (OTHER_PROFILE, "records_by_scope (scope_id=? AND kind=?)"),
+            ("SELECT id, kind FROM records WHERE content_hash = ?1 AND scope_id = ?2", "records_by_content"),
+            ("SELECT id FROM records WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2", "records_by_expiry"),
+            (
+                "SELECT id FROM records WHERE embedding_hash = ?1 AND embedding_id IS NULL ORDER BY id",
+                "records_by_embedding",
+            ),
+        ] {
+            let mut explain = view.conn().prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let nulls = vec![Value::Null; explain.parameter_count()];
+            let plan = explain.query_map(params_from_iter(nulls), |row| row.get::<_, String>(3)).unwrap();
+            let plan: Vec<String> = plan.map(Result::unwrap).collect();
+            assert!(plan.join("; ").contains(index), "{sql}: {plan:?}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What [`Records`] writes, by role: saving, links, another store's records, embeddings, accesses, and what is deleted for
+//! good. Each runs a rule on the database.
+
+use std::borrow::Borrow;
+
+use roaring::RoaringTreemap;
+
+use super::purge::patterns::PurgeText;
+use super::rules::access::{self, Access};
+use super::rules::import::{self, Aliases};
+use super::rules::purge::{self, Removed};
+use super::rules::{add, embeddings, expiry, links, next_model, update};
+use super::sqlite::store::Records;
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::text::Hash;
+use crate::types::{
+    AddOutcome, Imported, Link, Millis, Model, ModelId, NewRecord, Portable, PortableLink, Purge, Record, RecordId,
+    RecordUpdate, Viewer,
+};
+
+/// Saving, changing, deleting.
+impl Records {
+    /// Saves a record; it is on the disk when this returns. A text that a live record of the same scope already has is
+    /// not saved again: the outcome names that record, and its `updated_at` becomes `now`.
+    pub fn add(&self, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
+        add::add(self, new, now)
+    }
+
+    /// Saves many records in one transaction. The outcomes are in the order of `news`; an invalid one does not stop the
+    /// others, a failure of the database stops them all.
+    pub fn add_batch(&self, news: &[impl Borrow<NewRecord>], now: Millis) -> Result<Vec<Result<AddOutcome>>> {
+        add::add_batch(self, news, now)
+    }
+
+    /// Changes a live record and keeps the version before. An update to what the record is already changes nothing.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::Error::NotFound), also when `viewer` does not see it; [`Invalid`](crate::Error::Invalid) when
+    /// `viewer` may not change it; [`Duplicate`](crate::Error::Duplicate) when another live record of the scope has the
+    /// new text.
+    pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Record> {
+        update::update(self, id, update, viewer, now)
+    }
+
+    /// Makes an earlier version of a live record the newest again, as a version of its own. The scope stays, an expiry
+    /// that is over by now does not come back, and a reference to what is gone by now leads nowhere.
+    ///
+    /// # Errors
+    /// As [`Records::update`], and [`Invalid`](crate::Error::Invalid) names the versions that there are.
+    pub fn roll_back(
+        &self,
+        id: RecordId,
+        version: i64,
+        reason: Option<&str>,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<Record> {
+        update::roll_back(self, id, version, reason, viewer, now)
+    }
+
+    /// Deletes a record for good: its versions, its access rows, and its embeddings that no other record uses. Returns
+    /// whether there was one that `viewer` sees (an expired one counts).
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) when `viewer` sees it and may not change it.
+    pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
+        add::delete(self, id, viewer)
+    }
+}
+
+/// Links.
+impl Records {
+    /// Makes a link between two live records that `viewer` sees. Returns whether it is new.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::Error::NotFound) names the record that is missing; [`Invalid`](crate::Error::Invalid) when it
+    /// is one and the same, or would come to supersede itself.
+    pub fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+        links::link(self, link, viewer, now)
+    }
+
+    /// Makes many links in one transaction. The outcomes are in the order of `links`; one that is refused does not stop
+    /// the others, a failure of the database stops them all.
+    pub fn link_batch(&self, links: &[Link], viewer: &Viewer, now: Millis) -> Result<Vec<Result<bool>>> {
+        links::link_batch(self, links, viewer, now)
+    }
+
+    /// Removes a link between two records that `viewer` sees. Returns whether there was one.
+    pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
+        links::unlink(self, link, viewer)
+    }
+}
+
+/// Records and links of another store.
+impl Records {
+    /// Merges records into the store, in one transaction, for a `viewer` who must see the scope of each. `model` is that
+    /// of their embeddings; without it these are passed over. With `keep_shared`, what belongs to no agent is not
+    /// replaced. The outcomes are in the order of `records`; one that is refused does not stop the others, a failure of
+    /// the database stops them all.
+    pub fn import(
+        &self,
+        records: &[impl Borrow<Portable>],
+        model: Option<ModelId>,
+        viewer: &Viewer,
+        keep_shared: bool,
+        aliases: &mut Aliases,
+        now: Millis,
+    ) -> Result<Vec<Result<Imported>>> {
+        import::import(self, records, model, viewer, keep_shared, aliases, now)
+    }
+
+    /// Makes links between records that `viewer` sees, in one transaction; one that is there stays as it is. The outcomes
+    /// are in the order of `links`; one that is refused does not stop the others.
+    pub fn import_links(
+        &self,
+        links: &[PortableLink],
+        viewer: &Viewer,
+        aliases: &Aliases,
+        now: Millis,
+    ) -> Result<Vec<Result<Imported>>> {
+        import::import_links(self, links, viewer, aliases, now)
+    }
+}
+
+/// Embeddings, and the model that makes them.
+impl Records {
+    /// The row of this model. The first model of a store becomes the store's own.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the store's vectors are another model's.
+    pub fn model(&self, model: &Model) -> Result<ModelId> {
+        match self.known_model(model)? {
+            Some((id, _)) => Ok(id),
+            None => embeddings::adopt_model(self, model),
+        }
+    }
+
+    /// Stores the vectors of texts, each under the hash that [`Records::pending`] gave for it, and logs
+    /// [`Change::Embed`](super::Change::Embed) for every record that waited for one of them. Returns how many did. A
+    /// vector that no record wants any more is dropped.
+    ///
+    /// # Errors
+    /// [`Embedding`](crate::Error::Embedding), and nothing is stored, when a vector has other dimensions than the model's
+    /// or holds a number that is not finite.
+    pub fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {
+        embeddings::store_embeddings(self, model, embeddings)
+    }
+
+    /// Begins the change to `model`, or goes on with it; embeddings gathered for a third one are dropped. `None` when
+    /// there is nothing to change: the store's model is this one, or it has none.
+    pub fn begin_next_model(&self, model: &Model) -> Result<Option<ModelId>> {
+        next_model::begin_next_model(self, model)
+    }
+
+    /// Stores vectors of the next model, each under the hash that [`Records::missing`] gave for its text. One of a text that
+    /// is gone is dropped, and so are all when the change is done.
+    ///
+    /// # Errors
+    /// [`Embedding`](crate::Error::Embedding) as [`Records::store_embeddings`];
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the change to another model has begun meanwhile.
+    pub fn store_next(&self, next: ModelId, vectors: &[(Hash, Vec<f32>)]) -> Result<()> {
+        next_model::store_next(self, next, vectors)
+    }
+
+    /// Makes the next model the store's, and drops the embeddings of the one before. Changes nothing and returns false
+    /// while more than [`MAX_UNEMBEDDED_AT_SWITCH`](super::MAX_UNEMBEDDED_AT_SWITCH) texts of live records lack their
+    /// vector.
+    ///
+    /// `indexed` are the records that the vector index of the next model has; [`Change::Embed`](super::Change::Embed) is
+    /// logged for those that have their vector and are not among them. Without such an index nothing is logged.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the change to another model has begun meanwhile.
+    pub fn change_model(&self, next: ModelId, indexed: Option<&RoaringTreemap>, now: Millis) -> Result<bool> {
+        next_model::change_model(self, next, indexed, now)
+    }
+}
+
+/// Accesses.
+impl Records {
+    /// Writes accesses to the log, in one transaction that does not wait for the disk: a power cut may forget the last
+    /// of them. The oldest rows beyond [`MAX_ACCESS_ROWS`](super::MAX_ACCESS_ROWS) go.
+    pub fn record_access(&self, accesses: &[Access<'_>], now: Millis) -> Result<()> {
+        access::record_access(self, accesses, now)
+    }
+
+    /// Counts an access of each of these records, without a row in the log; as with [`Records::record_access`], a power
+    /// cut may forget it. One that is gone is passed over.
+    pub fn count_accesses(&self, ids: &[RecordId], now: Millis) -> Result<()> {
+        access::count_accesses(self, ids, now)
+    }
+}
+
+/// What is deleted for good.
+impl Records {
+    /// Deletes at most `limit` records that have expired by `by`, the longest expired first, in one transaction. Returns
+    /// how many.
+    pub fn remove_expired(&self, by: Millis, limit: usize) -> Result<usize> {
+        expiry::remove_expired(self, by, limit)
+    }
+
+    /// Removes the records and versions that are to be purged, of what `viewer` sees, from the tables, in short
+    /// transactions. What others write meanwhile may stay, and so do the queries in the access log
+    /// ([`Self::purge_queries`]).
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) names a record that `viewer` sees and may not change.
+    pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
+        match purge {
+            Purge::Ids(ids) => purge::purge_ids(self, ids, viewer, progress),
+            Purge::Text(text) => {
+                let text = PurgeText::new(text);
+                let candidates = self.records_with(&text, progress)?;
+                purge::purge_text(self, &text, &candidates, viewer, progress)
+            }
+        }
+    }
+
+    /// Removes the queries that have a purged text from the access log, of records that `viewer` may change: the log
+    /// keeps the queries of those who may only read a record without their text.
+    pub fn purge_queries(
+        &self,
+        text: &str,
+        viewer: &Viewer,
+        removed: &mut Removed,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let entries = self.queries_with(&PurgeText::new(text), viewer, progress)?;
+        purge::purge_queries(self, &entries, removed, progress)
+    }
+}
