@@ -152,10 +152,10 @@ fn rows(text: &str) -> BTreeSet<Row> {
     ranges.flat_map(|((letter, first), (_, last))| (first..=last).map(move |number| (letter, number))).collect()
 }
 
-/// What tests say in a file: all of it in a folder of tests, else what follows the mark of its tests.
+/// What tests say in a file: all of it in a folder of tests or of a contract suite, else what follows the mark of its tests.
 fn of_tests(path: &str) -> String {
     let text = read(path);
-    if path.contains("tests") {
+    if path.contains("tests") || path.contains("/contract/") {
         return text;
     }
     text.split_once("#[cfg(test)]").map_or(String::new(), |(_, tests)| tests.to_owned())

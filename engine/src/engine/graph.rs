@@ -1,7 +1,5 @@
 //! Links between memories, what hangs together by them, and what a project's memories come to.
 
-use roaring::RoaringTreemap;
-
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::sync::now;
@@ -131,9 +129,6 @@ impl Engine {
     pub fn digest(&self, query: &DigestQuery) -> Result<Digest> {
         query.validate()?;
         let snapshot = self.sync.records.snapshot()?;
-        if query.with_superseded {
-            return snapshot.digest(query, &RoaringTreemap::new(), now());
-        }
         let superseded = self.hidden.superseded(&query.viewer, &snapshot)?;
         snapshot.digest(query, &superseded, now())
     }

@@ -48,8 +48,11 @@ impl List {
 }
 
 impl Snapshot {
-    /// The digest of what is live at `now`. Its lists are without the records in `hidden`.
-    pub fn digest(&self, query: &DigestQuery, hidden: &RoaringTreemap, now: Millis) -> Result<Digest> {
+    /// The digest of what is live at `now`. Its lists are without the records in `superseded`, the
+    /// [superseded](Self::superseded) ones of the viewer, unless the query wants them.
+    pub fn digest(&self, query: &DigestQuery, superseded: &RoaringTreemap, now: Millis) -> Result<Digest> {
+        let none = RoaringTreemap::new();
+        let hidden = if query.with_superseded { &none } else { superseded };
         let (mut by_kind, mut by_importance) = (BTreeMap::new(), ByImportance::default());
         for (kind, importance, count) in self.digested(query, now)? {
             *by_kind.entry(kind).or_default() += count;
@@ -65,7 +68,7 @@ impl Snapshot {
             active_patterns: self.listed(&ACTIVE_PATTERNS, query, hidden, now)?,
             recent_bugfixes: self.listed(&RECENT_BUGFIXES, query, hidden, now)?,
             outdated: match &query.feature {
-                None => self.outdated_count(query.project.as_deref(), &query.viewer, now)?,
+                None => self.outdated_count(query.project.as_deref(), superseded, &query.viewer, now)?,
                 Some(_) => self.outdated_of_feature(query, now)?,
             },
         })
@@ -183,8 +186,7 @@ impl Snapshot {
 
 /// Live, of the project and the feature that the query names, seen, and what else `filter` requires.
 fn conditions(query: &DigestQuery, filter: Filter, now: Millis) -> Condition {
-    let mut condition = Condition::new(&filter, now);
-    condition.and_of("r.scope_id", query.project.as_deref());
+    let mut condition = Condition::new(&filter, query.project.as_deref(), now);
     let feature = query.feature.clone().map(Value::from);
     condition.and(" AND r.body IS NOT NULL AND json_extract(r.body, '$.feature') = ?", feature);
     condition
@@ -208,8 +210,9 @@ mod tests {
     }
 
     fn digest(store: &Store, query: &DigestQuery, hidden: &[RecordId], now: Millis) -> Digest {
-        let hidden = hidden.iter().map(|id| id.unsigned_abs()).collect();
-        store.view().digest(query, &hidden, now).unwrap()
+        let view = store.view();
+        let hidden: RoaringTreemap = hidden.iter().map(|id| id.unsigned_abs()).collect();
+        view.digest(query, &(view.superseded(&query.viewer).unwrap() | hidden), now).unwrap()
     }
 
     fn ids(records: &[Record]) -> Vec<RecordId> {
@@ -328,7 +331,7 @@ mod tests {
         assert!(
             store.link(Link { from: login[1], to: billing, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap()
         );
-        let query = DigestQuery { feature: Some("login".into()), ..of("atlas") };
+        let query = DigestQuery { feature: Some("login".into()), with_superseded: true, ..of("atlas") };
         let found = digest(&store, &query, &[], NOW);
         assert_eq!(
             (found.total, found.by_kind, found.by_importance.high, found.outdated),

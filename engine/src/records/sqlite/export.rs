@@ -31,7 +31,7 @@ impl Snapshot {
     ) -> Result<(), E> {
         let model = if export.embeddings { models::current(self.conn())? } else { None };
         let model = model.map(|(id, model)| visit(Exported::Model(model)).map(|()| id)).transpose()?;
-        let Condition { sql, values } = Condition::new(&export.filter, now);
+        let Condition { sql, values } = Condition::new(&export.filter, None, now);
         let sql = format!("SELECT r.id FROM records r INDEXED BY records_by_ulid WHERE {sql} ORDER BY r.ulid");
         let mut exported = RoaringTreemap::new();
         self.each(&sql, params_from_iter(values), |row| {

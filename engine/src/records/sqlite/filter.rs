@@ -20,29 +20,29 @@ impl Condition {
     }
 
     /// Live at `now`, and everything that the filter has but the tags.
-    pub(super) fn without_tags(filter: &Filter, now: Millis) -> Self {
+    pub(super) fn without_tags(filter: &Filter, project: Option<&str>, now: Millis) -> Self {
         let mut condition = Self::live("r", now);
-        condition.and_tallied(filter);
+        condition.and_tallied(filter, project);
         condition.and(" AND r.confidence >= ?", filter.min_confidence);
         condition.and(" AND r.created_at >= ?", filter.created_after);
         condition.and(" AND r.created_at < ?", filter.created_before);
         condition
     }
 
-    /// And the kinds, the importance and the viewer of the filter: what a row of `tallies` has too.
-    pub(super) fn and_tallied(&mut self, filter: &Filter) {
+    /// And the kinds, the importance and the viewer of the filter, and the project: what a row of `tallies` has too.
+    pub(super) fn and_tallied(&mut self, filter: &Filter, project: Option<&str>) {
         if !filter.kinds.is_empty() || filter.min_importance.is_some() {
             // All kinds, spelled out, let one index find importances: it begins with the kind.
             let kinds = if filter.kinds.is_empty() { &Kind::ALL[..] } else { &filter.kinds[..] };
             let _ = write!(self.sql, " AND r.kind IN ({})", rows::kind_codes(kinds));
         }
         self.and(" AND r.importance >= ?", filter.min_importance);
-        self.and_seen("r.scope_id", &filter.viewer);
+        self.and_seen("r.scope_id", &filter.viewer, project);
     }
 
-    /// Live at `now`, and everything that the filter has.
-    pub(super) fn new(filter: &Filter, now: Millis) -> Self {
-        let mut condition = Self::without_tags(filter, now);
+    /// Live at `now`, and everything that the filter has, of this project alone where one is given.
+    pub(super) fn new(filter: &Filter, project: Option<&str>, now: Millis) -> Self {
+        let mut condition = Self::without_tags(filter, project, now);
         if !filter.tags.is_empty() {
             let _ = write!(condition.sql, " AND r.id IN (SELECT record_id FROM record_tags WHERE {})", any_tag(filter));
             condition.values.extend(filter.tags.iter().cloned().map(Value::from));
@@ -50,25 +50,28 @@ impl Condition {
         condition
     }
 
-    /// And `viewer` sees the scope with the id in `column`.
-    pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer) {
+    /// And the scope with the id in `column` is one that `viewer` sees, and of this project where one is given (what is
+    /// global is not). One list for all of it: SQLite seeks by one list in an index, and it would take the longest of
+    /// several.
+    pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer, project: Option<&str>) {
+        let mut scopes = Vec::new();
         for (owner, reach) in [("project", &viewer.project), ("agent", &viewer.agent)] {
-            let or_own = match reach {
-                Reach::Every => continue,
-                Reach::Shared => String::new(),
+            match reach {
+                Reach::Every => {}
+                Reach::Shared => scopes.push(format!("{owner} IS NULL")),
                 Reach::Own(name) | Reach::Only(name) => {
                     self.values.push(name.clone().into());
-                    format!(" OR {owner} = ?")
+                    scopes.push(format!("({owner} IS NULL OR {owner} = ?)"));
                 }
-            };
-            let _ = write!(self.sql, " AND {column} IN (SELECT id FROM scopes WHERE {owner} IS NULL{or_own})");
+            }
         }
-    }
-
-    /// And the scope with the id in `column` is of this project, where one is given: what is global is not.
-    pub(super) fn and_of(&mut self, column: &str, project: Option<&str>) {
-        let sql = format!(" AND {column} IN (SELECT id FROM scopes WHERE project = ?)");
-        self.and(&sql, project.map(str::to_owned));
+        if let Some(project) = project {
+            self.values.push(project.to_owned().into());
+            scopes.push("project = ?".to_owned());
+        }
+        if !scopes.is_empty() {
+            let _ = write!(self.sql, " AND {column} IN (SELECT id FROM scopes WHERE {})", scopes.join(" AND "));
+        }
     }
 
     pub(super) fn and(&mut self, sql: &str, value: Option<impl Into<Value>>) {
@@ -165,7 +168,7 @@ mod tests {
         let store = Store::new();
         let plan = |filter: Filter| {
             let snapshot = store.view();
-            let Condition { sql, values } = Condition::without_tags(&filter, NOW);
+            let Condition { sql, values } = Condition::without_tags(&filter, None, NOW);
             let sql = format!("EXPLAIN QUERY PLAN SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}");
             let mut statement = snapshot.conn().prepare(&sql).unwrap();
             let plan = statement.query_map(params_from_iter(values), |row| row.get::<_, String>(3)).unwrap();

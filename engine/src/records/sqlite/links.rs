@@ -99,7 +99,7 @@ impl Snapshot {
         now: Millis,
     ) -> Result<BTreeMap<RecordId, Vec<RecordId>>> {
         let mut of = Condition::live("r", now);
-        of.and_seen("l.from_scope", viewer);
+        of.and_seen("l.from_scope", viewer, None);
         let sql = format!(
             "SELECT l.to_id, l.from_id FROM json_each(?) wanted
              CROSS JOIN links l INDEXED BY links_to ON l.to_id = wanted.value AND l.kind = ?

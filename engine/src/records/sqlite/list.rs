@@ -81,7 +81,7 @@ impl Snapshot {
 
     /// The ids of all live records that pass the filter.
     pub fn matching(&self, filter: &Filter, now: Millis) -> Result<RoaringTreemap> {
-        let Condition { sql, mut values } = Condition::without_tags(filter, now);
+        let Condition { sql, mut values } = Condition::without_tags(filter, None, now);
         let sql = if filter.tags.is_empty() {
             format!("SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}")
         } else {
@@ -98,7 +98,7 @@ impl Snapshot {
 
 /// What a list shows on all of its pages.
 fn listed(query: &ListQuery, now: Millis) -> Condition {
-    let mut condition = Condition::new(&query.filter, now);
+    let mut condition = Condition::new(&query.filter, None, now);
     if !query.plain.is_empty() {
         let kinds = rows::kind_codes(&query.plain);
         // The body last: it is not in the index.

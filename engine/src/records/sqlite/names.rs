@@ -12,7 +12,7 @@ impl Snapshot {
     /// `start`, in upper or lower case.
     pub fn projects(&self, viewer: &Viewer, start: &str, limit: usize, now: Millis) -> Result<Vec<String>> {
         let mut condition = Condition::live("r", now);
-        condition.and_seen("s.id", viewer);
+        condition.and_seen("s.id", viewer, None);
         let sql = format!(
             "SELECT DISTINCT s.project FROM scopes s WHERE s.project IS NOT NULL AND EXISTS
                  (SELECT 1 FROM records r INDEXED BY records_by_scope WHERE r.scope_id = s.id AND {}) ORDER BY s.project",

@@ -68,7 +68,7 @@ impl Snapshot {
 
     /// The totals where `tallies` does not have them, and when the first and the last record was made.
     fn counted(&self, filter: &Filter, now: Millis) -> Result<(Vec<Tally>, Span)> {
-        let Condition { sql, values } = Condition::new(filter, now);
+        let Condition { sql, values } = Condition::new(filter, None, now);
         let waiting = format!(
             "SELECT kind, importance, count(*) FROM records r INDEXED BY records_pending
              WHERE embedding_id IS NULL AND {sql} GROUP BY kind, importance"

@@ -38,7 +38,7 @@ impl Snapshot {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let Condition { sql, values } = Condition::new(filter, now);
+        let Condition { sql, values } = Condition::new(filter, None, now);
         let sql = format!(
             "SELECT r.content, r.context, r.tags, r.id, r.confidence, coalesce(r.last_accessed_at, r.created_at),
                  r.created_at FROM records r WHERE {sql}"

@@ -15,10 +15,12 @@ impl Snapshot {
         Ok(statement.query_row([], |row| row.get(0))?)
     }
 
-    /// The ids of the records that are superseded by a record which `viewer` sees. That record hides them until it is
-    /// deleted, also when it has expired.
+    /// The ids of the records that `viewer` sees and that are superseded by another that he sees. That one hides them until
+    /// it is deleted, also when it has expired.
     pub fn superseded(&self, viewer: &Viewer) -> Result<RoaringTreemap> {
-        let Condition { sql, values } = superseding(viewer);
+        let mut condition = superseding(viewer);
+        condition.and_seen("l.to_scope", viewer, None);
+        let Condition { sql, values } = condition;
         self.ids(
             &format!("SELECT l.to_id FROM links l INDEXED BY links_that_supersede WHERE {sql}"),
             params_from_iter(values),
@@ -45,8 +47,18 @@ impl Snapshot {
         Ok(outdated.collect())
     }
 
-    /// How many records [`Self::outdated`] has in all.
-    pub(super) fn outdated_count(&self, project: Option<&str>, viewer: &Viewer, now: Millis) -> Result<u64> {
+    /// How many records [`Self::outdated`] has in all. `superseded` are those of the viewer: to count them all takes 20 ms
+    /// when there are 260,000.
+    pub(super) fn outdated_count(
+        &self,
+        project: Option<&str>,
+        superseded: &RoaringTreemap,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<u64> {
+        if project.is_none() {
+            return Ok(superseded.len() - superseded.intersection_len(&self.expired(now)?));
+        }
         let Condition { sql, values } = outdated(project, viewer, now);
         // With the scope, so that the index has them in order.
         let sql = format!(
@@ -61,15 +73,14 @@ impl Snapshot {
 pub(super) fn superseding(viewer: &Viewer) -> Condition {
     // The number itself, for the index is of the rows that have it.
     let mut condition = Condition { sql: "l.kind = 2".into(), values: Vec::new() };
-    condition.and_seen("l.from_scope", viewer);
+    condition.and_seen("l.from_scope", viewer, None);
     condition
 }
 
 /// And to a live record that `viewer` sees, of this project alone where one is given.
 fn outdated(project: Option<&str>, viewer: &Viewer, now: Millis) -> Condition {
     let mut condition = superseding(viewer);
-    condition.and_seen("l.to_scope", viewer);
-    condition.and_of("l.to_scope", project);
+    condition.and_seen("l.to_scope", viewer, project);
     condition.and(" AND l.to_id NOT IN (SELECT id FROM records WHERE expires_at <= ?)", Some(now));
     condition
 }
@@ -107,7 +118,8 @@ mod tests {
             let query = OutdatedQuery { project: project.map(Into::into), before, limit, viewer: viewer.clone() };
             let snapshot = store.view();
             let found = snapshot.outdated(&query, NOW).unwrap();
-            let count = snapshot.outdated_count(project, viewer, NOW).unwrap();
+            let superseded = snapshot.superseded(viewer).unwrap();
+            let count = snapshot.outdated_count(project, &superseded, viewer, NOW).unwrap();
             assert!(before.is_some() || count == found.len() as u64, "{count} of {}", found.len());
             found.into_iter().map(|outdated| (outdated.record.id, outdated.superseded_by)).collect::<Vec<_>>()
         };

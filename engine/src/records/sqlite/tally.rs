@@ -40,8 +40,7 @@ pub(super) fn answers(filter: &Filter) -> bool {
 /// On the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.
 pub(super) fn tallied(filter: &Filter, project: Option<&str>) -> Condition {
     let mut condition = Condition { sql: "r.records > 0".into(), values: Vec::new() };
-    condition.and_tallied(filter);
-    condition.and_of("r.scope_id", project);
+    condition.and_tallied(filter, project);
     condition
 }
 
@@ -50,8 +49,7 @@ impl Snapshot {
     pub(super) fn tallies(&self, filter: &Filter, project: Option<&str>, now: Millis) -> Result<Vec<Tally>> {
         let all = tallied(filter, project);
         let mut expired = Condition { sql: "r.expires_at <= ?".into(), values: vec![now.into()] };
-        expired.and_tallied(filter);
-        expired.and_of("r.scope_id", project);
+        expired.and_tallied(filter, project);
         let sql = format!(
             "SELECT kind, importance, sum(n), sum(waiting), sum(accesses), sum(confidence) FROM (
                  SELECT kind, importance, records AS n, waiting, accesses, confidence FROM tallies r WHERE {}
