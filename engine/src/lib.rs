@@ -11,7 +11,7 @@
 //! | 1 | [`progress`], [`secrets`], `files`, `holders`, `inspection` | progress, passwords in texts, files, who holds a lock, what was checked |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
-//! | 4 | [`records`] | SQLite: records, versions, embeddings, access log, the sync log |
+//! | 4 | [`records`] | records, versions, links, embeddings, the access log, the sync log: the rules, and SQLite |
 //! | 4 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 4 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
 //! | 4 | [`embed`] | text to vectors: provisioning, the ONNX model, its life in memory |

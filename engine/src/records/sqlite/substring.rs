@@ -3,14 +3,13 @@
 use std::cmp::Reverse;
 
 use roaring::RoaringTreemap;
-use rusqlite::params_from_iter;
+use rusqlite::{Row, params_from_iter};
 use unicode_normalization::UnicodeNormalization;
 
 use super::filter::Condition;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::records::rows::to_tags;
-use crate::records::transaction::Row;
 use crate::types::{Filter, Millis, Record, RecordId};
 
 /// A match and what it is sorted by: confidence, then the time of the last access or else of creation, then creation.
@@ -64,13 +63,14 @@ impl Snapshot {
 }
 
 /// Whether the content, the context or a tag of this row contains the text.
-fn contains(row: &dyn Row, wanted: &str, folded: &mut String) -> Result<bool> {
+fn contains(row: &Row<'_>, wanted: &str, folded: &mut String) -> Result<bool> {
     let mut is_in = |text: &str| {
         fold(text, folded);
         folded.contains(wanted)
     };
-    Ok(is_in(row.get(0)?)
-        || row.get::<Option<&str>>(1)?.is_some_and(&mut is_in)
+    let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str_or_null()?);
+    Ok(text(0)?.is_some_and(&mut is_in)
+        || text(1)?.is_some_and(&mut is_in)
         || to_tags(row, 2)?.iter().any(|tag| is_in(tag)))
 }
 
