@@ -159,6 +159,14 @@ mod tests {
 
     use super::*;
 
+    /// Every 64-bit ARM processor has NEON: were it not found, the tests below would compare the scalar kernel with itself.
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn neon_is_chosen() {
+        assert_eq!(Kernel::detect().name(), "neon");
+        assert!(Kernel::available().iter().map(|kernel| kernel.name()).eq(["scalar", "neon"]));
+    }
+
     proptest! {
         #[test]
         fn integer_kernels_equal_the_scalar_one(pairs in prop::collection::vec((-127i8..=127, -127i8..=127), 1..4096)) {
