@@ -1,4 +1,4 @@
-//! Comparing files with their checksums while somebody waits, but not for ever.
+//! Compares files with their checksums in the background. Callers can wait for the result, with a timeout.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,32 +7,32 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::{Error, Result};
 
-/// Up to so many bytes are read at once rather than in a thread of their own: less than a millisecond.
+/// Up to this many bytes are read at once rather than on a separate thread: less than a millisecond.
 const AT_ONCE: u64 = 1 << 20;
 
-/// The reading of some files, begun by the first who is about to rely on them; others share the verdict.
+/// The verification of some files, started by the first caller that relies on them; others share the result.
 #[derive(Debug, Default)]
-pub struct Inspection {
-    /// `None` until it is known; an error says in words what is wrong.
+pub struct Verification {
+    /// `None` until it is known; an error says what is wrong.
     verdict: Mutex<Option<Result<(), String>>>,
     known: Condvar,
 }
 
-impl Inspection {
-    /// Begins to read `bytes` bytes by `read`, which says in words what is wrong with them and must not panic. Few are
-    /// read before this returns.
-    pub fn begin(bytes: u64, read: impl FnOnce() -> Result<(), String> + Send + 'static) -> Arc<Self> {
-        let inspection = Arc::new(Inspection::default());
+impl Verification {
+    /// Starts to read `bytes` bytes with `read`, which returns what is wrong with them and must not panic. A small
+    /// number is read before this returns.
+    pub fn start(bytes: u64, read: impl FnOnce() -> Result<(), String> + Send + 'static) -> Arc<Self> {
+        let verification = Arc::new(Verification::default());
         if bytes <= AT_ONCE {
-            inspection.settle(read());
-            return inspection;
+            verification.settle(read());
+            return verification;
         }
-        let told = inspection.clone();
-        let reading = std::thread::Builder::new().name("memorist-inspect".into()).spawn(move || told.settle(read()));
+        let shared = verification.clone();
+        let reading = std::thread::Builder::new().name("memorist-verify".into()).spawn(move || shared.settle(read()));
         if let Err(error) = reading {
-            inspection.settle(Err(format!("no thread can be had to read it: {error}")));
+            verification.settle(Err(format!("no thread can be had to read it: {error}")));
         }
-        inspection
+        verification
     }
 
     fn settle(&self, verdict: Result<(), String>) {
@@ -40,13 +40,13 @@ impl Inspection {
         self.known.notify_all();
     }
 
-    /// Waits at most `patience`. Returns whether it is known by then that the files are sound.
+    /// Waits at most `timeout`. Returns whether the files are known to be sound by then.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`] of the index of this name when they are not.
-    pub fn wait(&self, index: &'static str, patience: Duration) -> Result<bool> {
+    /// [`Error::IndexUnusable`] for the index of this name if they are not.
+    pub fn wait(&self, index: &'static str, timeout: Duration) -> Result<bool> {
         let mut verdict = self.verdict.lock();
-        self.known.wait_while_for(&mut verdict, |verdict| verdict.is_none(), patience);
+        self.known.wait_while_for(&mut verdict, |verdict| verdict.is_none(), timeout);
         match &*verdict {
             None => Ok(false),
             Some(Ok(())) => Ok(true),
@@ -60,18 +60,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_waited_for_but_not_for_ever() {
-        let (tell, told) = std::sync::mpsc::channel::<Result<(), String>>();
-        let slow = Inspection::begin(AT_ONCE + 1, move || told.recv().unwrap());
+    fn waiting_for_a_result_times_out() {
+        let (sender, receiver) = std::sync::mpsc::channel::<Result<(), String>>();
+        let slow = Verification::start(AT_ONCE + 1, move || receiver.recv().unwrap());
         assert!(!slow.wait("vector", Duration::from_millis(20)).unwrap(), "not known yet");
-        tell.send(Err("a byte is wrong".into())).unwrap();
+        sender.send(Err("a byte is wrong".into())).unwrap();
         for _ in 0..2 {
             let found = slow.wait("vector", Duration::from_secs(60));
             assert!(
                 matches!(found, Err(Error::IndexUnusable { index: "vector", ref why }) if why == "a byte is wrong")
             );
         }
-        let quick = Inspection::begin(AT_ONCE, || Ok(()));
+        let quick = Verification::start(AT_ONCE, || Ok(()));
         assert!(quick.wait("vector", Duration::ZERO).unwrap());
     }
 }

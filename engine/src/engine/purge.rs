@@ -1,4 +1,4 @@
-//! Forgetting for good.
+//! Permanent removal.
 
 use std::time::Duration;
 
@@ -11,49 +11,49 @@ use crate::records::Removed;
 use crate::sync::Wake;
 use crate::types::{Purge, Purged, Viewer};
 
-/// How long to wait for readers in other processes, which keep what they read from being removed.
-const READERS_PATIENCE: Duration = Duration::from_secs(5);
-/// Waiting for the worker, how often to look whether to stop.
+/// How long to wait for readers in other processes, which prevent the removal of what they read.
+const READERS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often to check for cancellation while waiting for the worker.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Engine {
-    /// Removes records, or everything that has a text, for good, of what `viewer` sees (the rest is neither touched nor
-    /// counted): from records, versions, embeddings of every model, the
-    /// access log, both indexes, the sync log, the write-ahead log and the free space of the database, so that no file of
-    /// the store has the bytes any more. What an earlier [`Engine::delete`] or [`Engine::update`] of the same text has left
-    /// in the files goes too, even when no record has the text now.
+    /// Permanently removes records, or everything that contains a text, as far as `viewer` sees it (the rest is neither
+    /// touched nor counted): from records, versions, embeddings of every model, the access log, both indexes, the sync
+    /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
+    /// What an earlier [`Engine::delete`] or [`Engine::update`] of the same text left in the files is removed too, even
+    /// if no record contains the text now.
     ///
-    /// The records are gone first, at once for every process, whatever else is done in the background. Then this waits
-    /// until the worker of this process has logged the searches that were answered, removes those for the text, waits for
-    /// the index-writer lock and rewrites what has to be rewritten: of a large store that takes as long as a merge of its largest segments, and where a trace is
-    /// found in the database, as long as writing that anew. Other processes that have an old file of an index open keep
-    /// reading from it until they let go of it; its name is gone, and its bytes go with the last of them. When something
-    /// keeps this from being finished (see [`Purged::complete`]), or when the process is killed, the worker of any open
-    /// store goes on with it; calling this again does the same.
+    /// The records go first, at once for every process. Then this waits until the worker of this process has logged the
+    /// answered searches, removes those for the text, takes the index-writer lock and rewrites files. For a large store
+    /// that takes as long as a merge of its largest segments; if a trace is found in the database, as long as rewriting
+    /// it. Other processes that have an old index file open can read it until they close it; its name is gone, and its
+    /// bytes are freed with the last of them. If something prevents completion (see [`Purged::complete`]), or the
+    /// process is killed, the worker of any process with the store open continues; so does calling this again.
     ///
-    /// A text that is written again while this runs stays. So may a search for the text that another process has made in the
-    /// last second and has not logged yet; one that is made afterwards is logged like every other. Outside of the store,
-    /// and named in [`Purged::elsewhere`] where they lie in its folder, are backups, exports and what a repair has kept.
+    /// A text that is written again while this runs stays. So may a search for the text that another process made in
+    /// the last second and has not logged yet; later searches are logged as usual. Files that are not part of the store
+    /// are not touched: backups, exports and what a repair kept. Those in its folder are named in
+    /// [`Purged::unowned_files`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] when there is no text, or no id, or too much of either; [`Error::Cancelled`]: what is removed
-    /// already stays so, and the rest of the cleaning is done in the background.
+    /// [`Error::Invalid`] if there is no text, or no id, or too much of either; [`Error::Cancelled`]: what is removed
+    /// stays removed, and the rest of the cleanup happens in the background.
     pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Purged> {
         purge.validate()?;
         viewer.validate()?;
-        let elsewhere = self.sync.elsewhere()?;
+        let unowned_files = self.store.unowned_files()?;
         progress.start("removing", None);
         let removed = self.remove(purge, viewer, progress);
         progress.finish();
         let removed = removed?;
         let complete = self.config.index_writer && {
             let cancelled = || cancel_point(progress).map(|()| false);
-            match self.sync.lock.acquire_unless(progress, cancelled) {
-                Ok(Some(guard)) => self.sync.as_writer(guard, |guard| {
-                    self.sync.finish_purge(guard, &removed.mark, &removed.sought, READERS_PATIENCE, progress)
+            match self.store.lock.acquire_unless(progress, cancelled) {
+                Ok(Some(guard)) => self.store.as_writer(guard, |guard| {
+                    self.store.finish_purge(guard, &removed.mark, &removed.sought, READERS_TIMEOUT, progress)
                 })?,
                 Ok(None) => return Err(Error::Cancelled),
-                // The memories are gone already. Whoever opens the store next cleans its files.
+                // The memories are gone already. The next process that opens the store cleans its files.
                 Err(Error::Held(holder)) => {
                     tracing::warn!("{holder}");
                     false
@@ -62,27 +62,27 @@ impl Engine {
             }
         };
         let (records, versions, queries) = (removed.records, removed.versions, removed.queries);
-        Ok(Purged { records, versions, queries, complete, elsewhere })
+        Ok(Purged { records, versions, queries, complete, unowned_files })
     }
 
     /// Removes it from the tables.
     fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
-        let mut removed = self.sync.records.purge(purge, viewer, progress)?;
+        let mut removed = self.store.records.purge(purge, viewer, progress)?;
         self.worker.send(Wake::Written);
         if let Purge::Text(text) = purge {
-            self.settle_accesses(progress)?;
-            self.sync.records.purge_queries(text, viewer, &mut removed, progress)?;
+            self.flush_accesses(progress)?;
+            self.store.records.purge_queries(text, viewer, &mut removed, progress)?;
         }
         Ok(removed)
     }
 
-    /// Waits until the searches of this process that were answered are in the access log.
-    fn settle_accesses(&self, progress: &dyn Progress) -> Result<()> {
+    /// Waits until the answered searches of this process are in the access log.
+    fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
         let (answer, settled) = bounded(1);
-        self.worker.send(Wake::Settle(answer));
+        self.worker.send(Wake::Flush(answer));
         loop {
             match settled.recv_timeout(LOOK) {
-                // A worker that has ended has written what it knew.
+                // A worker that has ended has written its entries.
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => cancel_point(progress)?,
             }

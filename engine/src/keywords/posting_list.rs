@@ -1,24 +1,24 @@
-//! The documents in which a term occurs: in a segment as tantivy has them, in a tail as they were indexed in memory.
+//! Posting lists: those of tantivy in a segment, and those of the tail in memory.
 
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::{DocId, DocSet};
 
-/// The documents in which a term occurs, gone through in ascending order.
-pub(super) trait Occurrences {
-    /// The present one, [`TERMINATED`](tantivy::TERMINATED) after the last.
+/// The documents in which a term occurs, in ascending order.
+pub(super) trait PostingList {
+    /// The current document, [`TERMINATED`](tantivy::TERMINATED) after the last.
     fn doc(&self) -> DocId;
 
-    /// Goes on to the first document at or after `doc`, which is after the present one.
+    /// Advances to the first document at or after `doc`, which is after the current one.
     fn seek(&mut self, doc: DocId);
 
-    /// How often the term occurs in the present document.
+    /// The term frequency in the current document.
     fn frequency(&self) -> u32;
 
-    /// Puts where it occurs there in the place of what is in `positions`.
+    /// Replaces the content of `positions` with the term's positions in the current document.
     fn positions(&mut self, positions: &mut Vec<u32>);
 }
 
-impl Occurrences for SegmentPostings {
+impl PostingList for SegmentPostings {
     fn doc(&self) -> DocId {
         DocSet::doc(self)
     }
