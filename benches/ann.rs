@@ -1,9 +1,9 @@
-//! How much of the true neighbours does a vector search find, and how long does it take?
+//! Recall and latency of the vector search.
 //!
-//! Corpus: the whole bench corpus, 10 nearest, one search at a time. Recall@10 against a full scan is printed beside the
-//! percentiles of the time: along a ladder of efforts `ef`, for the qualities that have a name, and for the pool of 50 that a
-//! hybrid search asks for; among all vectors, and under filters that let half, a tenth, a hundredth and a thousandth pass.
-//! Criterion times the same among all, and the default quality under each filter.
+//! Corpus: the whole bench corpus, 10 nearest, one search at a time. Recall@10 against a full scan is printed beside
+//! latency percentiles: for a series of `ef` values, for the named qualities, and for the pool of 50 of a hybrid
+//! search; among all vectors, and under filters that pass half, a tenth, a hundredth and a thousandth. Criterion times
+//! the same among all, and the default quality under each filter.
 //! Run: `cargo bench --bench ann`; on one core: `taskset -c 0 cargo bench --bench ann`
 
 mod common;
@@ -18,7 +18,7 @@ use roaring::RoaringTreemap;
 
 const K: usize = 10;
 const QUERIES: usize = 200;
-/// How many searches the percentiles are of.
+/// Number of searches for the percentiles.
 const TIMED: usize = 2_000;
 
 struct Bench {
@@ -26,7 +26,7 @@ struct Bench {
     index: Arc<Snapshot>,
 }
 
-/// What may be found, and what is to be.
+/// A filter, and the expected results.
 struct Task {
     name: &'static str,
     /// `None` for all.
@@ -36,7 +36,7 @@ struct Task {
 }
 
 impl Bench {
-    /// Lets every `step`th record pass. The ids of the store are the rows plus 1.
+    /// Passes every `step`th record. The ids of the store are the rows plus 1.
     fn task(&self, name: &'static str, step: usize) -> Task {
         let passes = |row: usize| (row + 1).is_multiple_of(step);
         let allowed =

@@ -1,4 +1,4 @@
-//! How long does it take to build the vector index?
+//! Build time of the vector index.
 //!
 //! Corpus: a fifth of the bench corpus (20,000 of 100,000), in batches of 4,000 with the merges between them, on one
 //! thread and on all.

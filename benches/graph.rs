@@ -1,4 +1,4 @@
-//! How long do a chain and a digest take in a large store, and what does it cost a search to leave out what is superseded?
+//! Latency of a chain and a digest in a large store, and the cost of excluding superseded records from a search.
 //!
 //! Corpus: the whole bench corpus, half of it global and half in ten projects, with twice as many links: 150,000 between
 //! random pairs, 30,000 that supersede, 20 hubs of 1,000. All chains are of depth 3.
@@ -57,7 +57,7 @@ fn links(records: usize) -> Vec<Link> {
 
 fn store(corpus: &Corpus) -> Engine {
     let engine = Engine::open(common::store(corpus), common::config()).expect("the store");
-    // Links are made once: the first one tells whether they are there.
+    // Links are created once: the first one shows whether they exist.
     let links = links(corpus.texts.len());
     if engine.link(links[0], &Viewer::OWNER).expect("links") {
         eprintln!("making {} links", links.len());
@@ -72,7 +72,7 @@ fn chains(engine: &Engine, records: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(common::SEED + 1);
     for direction in Direction::ALL {
         for (from, starts) in [("any memory", 1..=records), ("a hub", 1..=HUBS)] {
-            // 50 are what the tool shows unless it is asked for more.
+            // 50 is the default of the tool.
             for (limit, calls) in [(50, CALLS), (1_000, CALLS / 10)] {
                 let (mut hops, mut cut) = (0, 0);
                 common::percentiles(&format!("chain {direction} from {from}, {limit} at most"), calls, |_| {
@@ -111,7 +111,7 @@ fn digests(engine: &Engine) {
     }
 }
 
-/// Each query in both ways, one after the other, so that what else the machine does meets both alike.
+/// Each query in both ways, alternating, so that other load on the machine affects both alike.
 fn leaving_out(engine: &Engine, corpus: &Corpus) {
     let mut times = [Vec::new(), Vec::new()];
     for at in 0..2 * CALLS {
@@ -136,7 +136,7 @@ fn leaving_out(engine: &Engine, corpus: &Corpus) {
     eprintln!("    {ratio:.3} times");
 }
 
-/// The first search after a link that supersedes was made or went: what is superseded is read again.
+/// The first search after a link that supersedes was created or removed: the superseded records are read again.
 fn after_a_link(engine: &Engine, corpus: &Corpus) {
     let link = Link { from: 1, to: 2, kind: LinkKind::Supersedes };
     let timed = |at: usize| {

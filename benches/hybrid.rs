@@ -1,9 +1,10 @@
-//! How long does a whole hybrid search take, from a query with its embedding to the records?
+//! Latency of a whole hybrid search, from a query with its embedding to the records.
 //!
-//! Corpus: the whole bench corpus, default settings, 10 results. The embedding of the query is not in it: that is the
-//! model's time, not ours. Also: under a filter that 1 % pass, and how much of the exact answer is found; under broad
-//! filters that were never asked before; right after a write, when the tail of the log is first indexed in memory; what
-//! resembles a memory, which a save tells; and in the view of a project, against all records, also right after a publish. `MEMORIST_BENCH_VIEWS=1` does this alone.
+//! Corpus: the whole bench corpus, default settings, 10 results. The embedding of the query is not included: that is
+//! the model's time, not ours. Also: under a filter that 1 % pass, with its recall; under broad filters that are used
+//! for the first time; right after a write, when the tail of the log is first indexed in memory; similar memories, as a
+//! save reports them; and for the viewer of a project, against all records, also right after a publish.
+//! `MEMORIST_BENCH_VIEWS=1` runs only the last.
 //! Run: `cargo bench --bench hybrid`; on one core: `taskset -c 0 cargo bench --bench hybrid`
 
 mod common;
@@ -21,7 +22,7 @@ use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Scope
 
 const QUERIES: usize = 200;
 
-/// How much of the exact answer under `filter`, which lets pass what `allows` says, the vector side finds.
+/// Recall of the vector search under `filter`, which passes the records for which `allows` returns true.
 fn recall(engine: &Engine, corpus: &Corpus, filter: &Filter, allows: impl Fn(&NewRecord) -> bool) -> f64 {
     let mut found = 0;
     let mut wanted = 0;
@@ -46,7 +47,7 @@ fn one_percent(corpus: &Corpus) -> Filter {
     Filter { tags: nearest.into_iter().map(|(tag, _)| tag.to_owned()).collect(), ..Filter::default() }
 }
 
-/// Broad filters, each for the first time: what a search costs before the answer to its filter is kept.
+/// Broad filters, each for the first time: the cost of a search before its filter is cached.
 fn new_filters(engine: &Engine, corpus: &Corpus) {
     let moment = memorist_engine::now();
     common::percentiles("a broad filter for the first time", 300, |at| {
@@ -56,8 +57,8 @@ fn new_filters(engine: &Engine, corpus: &Corpus) {
     });
 }
 
-/// What `memory_add` looks for beside saving: what resembles the new memory. By its vector and its words, as after its
-/// embedding was made; and by the words of long texts. In a copy of the store, for the long texts are saved.
+/// What `memory_add` does beside saving: a search for similar memories. By vector and words, as after its embedding was
+/// made; and by the words of long texts. In a copy of the store, because the long texts are saved.
 fn resembling(store: &Path, corpus: &Corpus) {
     let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
     copy(store, folder.path());
@@ -81,8 +82,8 @@ fn resembling(store: &Path, corpus: &Corpus) {
     }
 }
 
-/// The first search after a write, with so many records in the unapplied tail. In a copy of the store, of which no
-/// index is written.
+/// The first search after a write, with this many records in the unapplied tail. In a copy of the store, whose indexes
+/// are not written.
 fn after_a_write(store: &Path, corpus: &Corpus) {
     for tail in [1, 100, 1_000] {
         let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
@@ -115,7 +116,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Two of twenty records are of one project, ten of another, one is global; the projects of the others do not matter.
+/// Two of twenty records belong to one project, ten to another, one is global; the projects of the others do not
+/// matter.
 fn project_of(row: usize) -> Option<String> {
     let place = (row as u32).wrapping_mul(0x9e37_79b1) >> 16;
     match place % 20 {
@@ -126,9 +128,9 @@ fn project_of(row: usize) -> Option<String> {
     }
 }
 
-/// What the view of a project costs. The searches of all records and of two projects take turns: first with everything
-/// at hand, then each right after a publish that replaced a record and added one. In a copy of the store, whose indexes
-/// are written by nobody else.
+/// The cost of a project's viewer. Searches of all records and of two projects take turns: first with everything
+/// cached, then each right after a publish that replaced a record and added one. In a copy of the store, whose indexes
+/// nobody else writes.
 fn views(mut corpus: Corpus) {
     corpus.name += "-in-projects";
     for (row, record) in corpus.texts.iter_mut().enumerate() {
@@ -177,7 +179,7 @@ fn views(mut corpus: Corpus) {
             eprintln!("    of which, p50: the filter {filter:?}, meaning {meaning:?}, words {words:?}");
         }
     };
-    turns("at hand", 1_000, &|_| ());
+    turns("cached", 1_000, &|_| ());
     turns("right after a publish", 100, &publish);
 }
 

@@ -1,7 +1,7 @@
-//! What does it cost to save memories and to bring both indexes up to date?
+//! Cost of saving memories and of updating both indexes.
 //!
 //! Corpus: a tenth of the bench corpus (10,000 of 100,000), whose embeddings are known: records, keywords, vectors and
-//! the log are measured, not the model. One record in a transaction of its own is measured too.
+//! the log are measured, not the model. One record in a separate transaction is measured too.
 //! Run: `cargo bench --bench ingest`
 
 mod common;

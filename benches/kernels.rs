@@ -1,6 +1,6 @@
-//! How fast is one dot product, and one estimate of 32 neighbours, by each kernel that this processor can run?
+//! Speed of a dot product, and of an estimate of 32 neighbours, for each kernel that this processor supports.
 //!
-//! Corpus: rows that stay in the nearest cache, so that arithmetic is measured and not memory.
+//! Corpus: rows that stay in the L1 cache, so that arithmetic is measured and not memory.
 //! Run: `cargo bench --bench kernels`
 
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! How long does a search by words take?
+//! Latency of a keyword search.
 //!
 //! Corpus: the whole bench corpus; queries are its questions (sentences) and their first three words.
 //! Run: `cargo bench --bench keyword`

@@ -1,4 +1,4 @@
-//! How long does it take to open a store, and its vector index alone? It must not depend on the size.
+//! Time to open a store, and its vector index alone. It must not depend on the size.
 //!
 //! Corpus: stores of a hundredth and of the whole of the bench corpus.
 //! Run: `cargo bench --bench open`

@@ -1,8 +1,8 @@
-//! How long does a call of an agent take, over stdio and over HTTP, and how many are answered when many ask at once?
+//! Latency of an agent's call, over stdio and over HTTP, and throughput with concurrent clients.
 //!
-//! The program itself, on a store of 2,000 memories with their embeddings: `ping`, which shows what the transport costs,
-//! a search by words, and a hybrid one, whose query is embedded. Over HTTP 1, 4 and 16 clients share one server; on
-//! stdio each has a server of its own. Needs the model (`memorist setup`).
+//! The program itself, on a store of 2,000 memories with their embeddings: `ping`, which shows the cost of the
+//! transport, a keyword search, and a hybrid one, which embeds its query. Over HTTP 1, 4 and 16 clients share one
+//! server; on stdio each has a separate server. Needs the model (`memorist setup`).
 //! Run: `cargo bench --bench serving`
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const SEED: u64 = 42;
 const MEMORIES: usize = 2_000;
 const CLIENTS: [usize; 3] = [1, 4, 16];
-/// How long each is measured.
+/// Duration of each measurement.
 const SPAN: Duration = Duration::from_secs(5);
 
 fn memorist(store: &Path) -> Command {
@@ -27,7 +27,7 @@ fn memorist(store: &Path) -> Command {
     command
 }
 
-/// One client, which asks and waits for the answer.
+/// One client, which sends a request and waits for the response.
 enum Client {
     Stdio { server: Child, requests: ChildStdin, answers: BufReader<ChildStdout> },
     Http { stream: BufReader<TcpStream>, address: String },
@@ -91,13 +91,13 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         if let Client::Stdio { server, .. } = self {
-            // It has nothing left to do that matters.
+            // It has no more work that matters.
             let _ = server.kill().and_then(|()| server.wait());
         }
     }
 }
 
-/// What the clients ask for, each with queries of its own.
+/// The requests of the clients, each with separate queries.
 fn call(kind: &str, queries: &[String], number: usize) -> (&'static str, Value) {
     if kind == "ping" {
         return ("ping", json!({}));
@@ -106,7 +106,7 @@ fn call(kind: &str, queries: &[String], number: usize) -> (&'static str, Value) 
     ("tools/call", json!({ "name": "memory_search", "arguments": arguments }))
 }
 
-/// Lets all clients ask as fast as they can; prints how long a call takes and how many are answered.
+/// Lets all clients send requests as fast as they can; prints latency and throughput.
 fn measure(name: &str, kind: &str, clients: &mut [Client], queries: &[String]) {
     let count = clients.len();
     let ready = Barrier::new(count);
@@ -167,6 +167,6 @@ fn main() {
             measure("HTTP", kind, &mut clients, &queries);
         }
     }
-    // It has nothing left to do that matters.
+    // It has no more work that matters.
     let _ = server.kill().and_then(|()| server.wait());
 }

@@ -1,4 +1,4 @@
-//! The program `memorist`. Everything it does is in the library beside it.
+//! The program `memorist`. Everything it does is in the library.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Prints how near the neighbours are in generated vectors, beside the real ones where the environment variable MEMORIST_SHARED_DATA
-//! names their directory: `cargo run --release -p bench-data --example profile -- [COUNT] [DIMS]`
+//! Prints the neighbour distances of generated vectors, beside those of the real ones if the environment variable
+//! MEMORIST_SHARED_DATA names their directory: `cargo run --release -p bench-data --example profile -- [COUNT] [DIMS]`
 
 use std::io::{self, Write};
 use std::process::ExitCode;

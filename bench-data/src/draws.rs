@@ -1,12 +1,12 @@
 //! Random draws that give the same values on every platform and with every later version of the crates below.
 //!
-//! ChaCha8 is a fixed algorithm, and `rand_core` calls a change to what `seed_from_u64` gives "value-breaking". How `rand`
-//! turns bits into ranges and floats carries no such promise, so that step is ours.
+//! ChaCha8 is a fixed algorithm, and `rand_core` calls a change of `seed_from_u64` "value-breaking". How `rand` turns
+//! bits into ranges and floats is not guaranteed, so that step is ours.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What a stream of draws is for. Streams of different purposes share nothing, whatever their indices.
+/// The purpose of a stream of draws. Streams of different purposes are independent, whatever their indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Purpose {
@@ -31,7 +31,7 @@ impl Draws {
         Draws(generator)
     }
 
-    /// A stream of its own for a part of an item, so that what the part consumes does not move the draws after it.
+    /// A separate stream for a part of an item, so that the part does not move later draws.
     pub fn fork(&mut self) -> Self {
         Draws(ChaCha8Rng::seed_from_u64(self.0.next_u64()))
     }
@@ -82,7 +82,8 @@ impl Draws {
     }
 }
 
-/// Spreads `index` over its block of 2^20 numbers, one to one, so that neighbours in the corpus do not carry neighbouring numbers.
+/// Spreads `index` over its block of 2^20 numbers, one to one, so that neighbours in the corpus do not have
+/// neighbouring numbers.
 pub(crate) fn spread(seed: u64, index: u64) -> u64 {
     const MASK: u64 = (1 << 20) - 1;
     let key = Draws::of(seed, Purpose::Permutation, 0).bits();

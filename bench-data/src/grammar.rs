@@ -1,12 +1,12 @@
 //! A small grammar of texts: lists of templates, compiled once, expanded for each memory.
 //!
 //! A template is plain text with
-//! - `{name}`: something from the list `name`; `{$name}`: the same thing wherever it stands in one memory;
+//! - `{name}`: something from the list `name`; `{$name}`: the same item everywhere in one memory;
 //! - `{3-90}`: a number in this range, with leading zeros where the lower bound is written with them;
 //! - `(one|other|)`: a choice of wording, which may be nested and may be empty;
 //! - `{number}`, `{moment}`, `{commit}`: the memory's mark.
 //!
-//! What is said and how it is worded are drawn from two streams, so that a near-duplicate can say the same in other words.
+//! The content and its wording are drawn from two streams, so that a near-duplicate can say the same in other words.
 
 use std::collections::BTreeMap;
 
@@ -160,7 +160,7 @@ fn slot_part(slot: &str, names: &Names) -> Result<Part, String> {
     })
 }
 
-/// A memory's text in the making.
+/// A memory's text while it is generated.
 pub(crate) struct Expansion<'a> {
     grammar: &'a Grammar,
     mark: Mark,
@@ -182,7 +182,7 @@ impl<'a> Expansion<'a> {
         &mut self.wording
     }
 
-    /// What stands for the list in this memory, if it was used.
+    /// The item of a list that this memory uses, if it was used.
     pub fn bound(&self, list: usize) -> Option<&str> {
         self.bound.iter().find(|(bound, _)| *bound == list).map(|(_, text)| text.as_str())
     }

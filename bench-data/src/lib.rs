@@ -1,23 +1,27 @@
 //! Seeded corpora with known answers, for the demo, the benches and the tests.
 //!
 //! # Memories
-//! [`memories()`] makes believable memories of an AI agent: what its users like, decided, repaired, cooked, must not forget. They are
-//! of all kinds, on ten topics, with people, projects, dates, paths, error codes and identifiers; about 3 in 100 are
-//! near-duplicates of an earlier one, and none is an exact duplicate. [`write_jsonl`] writes them as `memorist import` reads them.
+//! [`memories()`] generates believable memories of an AI agent: what its users like, decided, repaired, cooked, must
+//! not forget. They are of all kinds, on ten topics, with people, projects, dates, paths, error codes and identifiers;
+//! about 3 in 100 are near-duplicates of an earlier one, and none is an exact duplicate. [`write_jsonl`] writes them
+//! for `memorist import`.
 //!
 //! # Questions
-//! [`questions()`] asks about them, by meaning, by word, and by both, and knows the answers: hand-written memories and pairs of facts
-//! are planted at fixed places, and every other memory carries a mark (a ticket, an order, a moment) that no other has.
+//! [`questions()`] generates questions about them, by meaning, by word, and by both, with their answers: hand-written
+//! memories and pairs of facts are planted at fixed positions, and every other memory has a unique mark (a ticket, an
+//! order, a moment).
 //!
 //! # Vectors
-//! [`vectors`] makes unit vectors that are as hard to search as real sentence embeddings, and others that are harder; [`profile`]
-//! measures how near neighbours are; [`real`] loads real embeddings from a directory, where there is one.
+//! [`vectors`] generates unit vectors that are as hard to search as real sentence embeddings, and others that are
+//! harder; [`profile`] measures how near neighbours are; [`real`] loads real embeddings from a directory, if there is
+//! one.
 //!
 //! # The same bytes everywhere
-//! Everything follows from a seed, and item `i` from the seed and `i` alone. So any corpus is the beginning of every larger one of the same
-//! seed, items can be made in any order, on any thread, and none is kept in memory. The values are the same on every platform: draws
-//! come from ChaCha8 with ranges of our own, and no function is used whose rounding is left to the platform. The tests hold the
-//! first items to a checksum; whoever changes a vocabulary file changes the corpora, and the checksums with them.
+//! Everything depends on a seed, and item `i` on the seed and `i` only. So any corpus is a prefix of every larger one
+//! with the same seed, items can be generated in any order, on any thread, and none is kept in memory. The values are
+//! the same on every platform: draws come from ChaCha8 with ranges of our own, and no function is used whose rounding
+//! depends on the platform. The tests compare the first items with a checksum. A change to a vocabulary file changes
+//! the corpora, and the checksums with them.
 //!
 //! ```
 //! let corpus: Vec<_> = bench_data::memories(42, 100).collect();

@@ -1,5 +1,5 @@
-//! The mark of a memory: a number, a moment or a commit that no other memory carries. It makes exact duplicates impossible and
-//! gives questions by word an answer that is right by construction.
+//! The mark of a memory: a unique number, moment or commit. It makes exact duplicates impossible and gives questions by
+//! word an answer that is right by construction.
 
 use crate::draws::{Draws, spread};
 
@@ -27,8 +27,8 @@ impl Mark {
     }
 
     /// Writes it in `form`.
-    ///
-    /// The forms cannot be mistaken for one another, and nothing else in the grammar looks like any of them (a test
+    /// The forms are distinct, and nothing else in the grammar looks like any of them (a test checks it), so two equal
+    /// texts would have the same mark.
     /// says so), so two texts that are equal would carry the same mark.
     pub fn write(self, form: Form, wording: &mut Draws, out: &mut String) {
         match form {
@@ -55,8 +55,8 @@ impl Mark {
     }
 }
 
-/// The marks in `text`, as words that can be searched for; moments are left out when `searchable` is set, because their
-/// parts (a day, a time) occur in other memories too.
+/// The marks in `text`, as words that can be searched for; with `searchable`, without moments, whose parts (a day, a
+/// time) occur in other memories too.
 pub(crate) fn marks_in(text: &str, searchable: bool) -> Vec<&str> {
     let mut after_commit = false;
     let mut marks = Vec::new();

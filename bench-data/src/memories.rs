@@ -21,7 +21,7 @@ pub struct MemoryRecord {
     pub entry_type: String,
     /// Where it came from: `conversation`, `email`, ...
     pub source: String,
-    /// What surrounded it.
+    /// Its context.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
     /// 0 to 1.
@@ -36,7 +36,7 @@ pub struct MemoryRecord {
     /// The agent it belongs to; none: all of them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// When it stops being shown, in Unix milliseconds; from the year 2100 on, so that nothing expires while it is measured.
+    /// When it expires, in Unix milliseconds; from the year 2100 on, so that nothing expires during a measurement.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<i64>,
 }
@@ -59,8 +59,8 @@ pub fn memory(seed: u64, index: usize) -> MemoryRecord {
     }
 }
 
-/// The earlier memory that memory `index` repeats in other words, if it is a near-duplicate (about 3 in 100 are). A planted
-/// memory, and one that a question by meaning asks for, is never repeated.
+/// The earlier memory that memory `index` repeats in other words, if it is a near-duplicate (about 3 in 100 are). A
+/// planted memory, and one that a question by meaning is about, is never repeated.
 pub fn near_duplicate_of(seed: u64, index: usize) -> Option<usize> {
     let drawn = |index: usize| {
         let mut draws = Draws::of(seed, Purpose::NearDuplicate, index as u64);
@@ -82,7 +82,7 @@ pub fn write_jsonl(seed: u64, count: usize, mut out: impl Write) -> io::Result<(
     out.flush()
 }
 
-/// What memory `says` says, in the words and with the mark of memory `index`.
+/// The content of memory `says`, in the words and with the mark of memory `index`.
 fn compose(seed: u64, says: usize, index: usize) -> MemoryRecord {
     let vocabulary = Vocabulary::get();
     let grammar = &vocabulary.grammar;
@@ -140,7 +140,7 @@ fn pick_topic<'a>(vocabulary: &'a Vocabulary, content: &mut Draws) -> &'a Topic 
     unreachable!("the ticket is below the sum of the topics' weights")
 }
 
-/// Appends something that belongs to the wording, not to what is said.
+/// Appends a part of the wording, not of the content.
 fn append_one_of(text: &mut Expansion<'_>, templates: &[Template]) {
     let mut draws = text.wording().fork();
     text.expand(draws.pick::<Template>(templates), &mut draws);

@@ -1,4 +1,4 @@
-//! Memories that are planted among the others because a question asks for them, and where they stand.
+//! Memories that are planted among the others because a question is about them, and their positions.
 
 use std::sync::LazyLock;
 
@@ -12,21 +12,21 @@ pub(crate) struct Memory {
     pub importance: u8,
     pub tags: Vec<&'static str>,
     pub content: &'static str,
-    pub asked: Vec<Asked>,
+    pub asked: Vec<PlantedQuestion>,
     /// Words and phrases that occur in no other memory.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests hold the grammar to it"))]
     pub reserved: Vec<&'static str>,
 }
 
 /// A hand-written question.
-pub(crate) struct Asked {
+pub(crate) struct PlantedQuestion {
     pub style: Style,
     pub text: &'static str,
     /// Names of further memories that answer it.
     pub also: Vec<&'static str>,
 }
 
-/// Persons and news about them, each as the memory words it and as a question does.
+/// Persons and news about them, each in the words of the memory and of a question.
 pub(crate) struct Pairs {
     persons: Vec<(&'static str, &'static str)>,
     news: Vec<(&'static str, &'static str)>,
@@ -40,7 +40,7 @@ pub(crate) enum Planted {
     Pair { person: &'static str, news: &'static str },
 }
 
-/// The hand-written memories, in the order of their places.
+/// The hand-written memories, in the order of their positions.
 pub(crate) fn hand_written() -> &'static [Memory] {
     static MEMORIES: LazyLock<Vec<Memory>> = LazyLock::new(|| {
         parse_memories(include_str!("vocabulary/planted.txt"))
@@ -57,15 +57,15 @@ fn pairs() -> &'static Pairs {
     &PAIRS
 }
 
-/// How many hand-written memories stand among the first hundred.
+/// How many hand-written memories are among the first hundred.
 const EARLY: usize = 24;
 
-/// Where the hand-written memory `number` stands.
+/// The position of the hand-written memory `number`.
 pub(crate) fn place_of(number: usize) -> usize {
     if number < EARLY { 4 * number + 1 } else { 107 + 52 * (number - EARLY) }
 }
 
-/// Where the pair of rank `rank` stands. It never meets a hand-written memory: these are at 1 or 3 modulo 4.
+/// The position of the pair of rank `rank`. It never collides with a hand-written memory: these are at 1 or 3 modulo 4.
 pub(crate) fn place_of_pair(rank: usize) -> usize {
     96 + 32 * rank
 }
@@ -75,7 +75,7 @@ pub(crate) fn pair_count() -> usize {
     pairs().persons.len() * pairs().news.len()
 }
 
-/// What is planted at `index`, if anything is.
+/// The planted memory at `index`, if any.
 pub(crate) fn at(seed: u64, index: usize) -> Option<Planted> {
     let number = match index.checked_sub(107) {
         Some(late) if late % 52 == 0 => Some(EARLY + late / 52),
@@ -92,7 +92,7 @@ pub(crate) fn at(seed: u64, index: usize) -> Option<Planted> {
 
 type Worded = (&'static str, &'static str);
 
-/// The person and the news of the pair of rank `rank`, each as the memory and as a question words it.
+/// The person and the news of the pair of rank `rank`, each in the words of the memory and of a question.
 pub(crate) fn pair(seed: u64, rank: usize) -> Option<(Worded, Worded)> {
     if rank >= pair_count() {
         return None;
@@ -167,7 +167,7 @@ fn parse_memories(text: &'static str) -> Result<Vec<Memory>, String> {
                     _ => Style::Both,
                 };
                 let also = also.split(',').filter(|name| !name.is_empty()).collect();
-                memory.asked.push(Asked { style, text, also });
+                memory.asked.push(PlantedQuestion { style, text, also });
             }
             _ if memory.content.is_empty() => memory.content = line,
             _ => return Err(wrong()),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stands_at_its_place_only() {
+    fn each_is_at_its_position_only() {
         let mut found = vec![0; hand_written().len()];
         let mut pairs = HashSet::new();
         for index in 0..30_000 {

@@ -11,20 +11,20 @@ use crate::style::Style;
 /// A question and its right answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// What is asked.
+    /// The question.
     pub text: String,
     /// Indices of the memories that answer it, ascending; at least one.
     pub answers: Vec<usize>,
-    /// What it is made for.
+    /// Its style.
     pub style: Style,
 }
 
 /// Up to `how_many` different questions about the first `count` memories of `seed`.
-///
-/// The hand-written ones come first, those about the earliest memories leading (the first about colours on screen). Then the
-/// styles take turns: a person and a piece of news in other words, the mark of a memory, the opening words of a memory with
-/// its mark. Fewer come back when the corpus holds no more: questions by meaning end with the planted memories
-/// (60 hand-written, then one in 32 up to index 20,000), the others go on while memories with searchable marks last.
+/// The hand-written ones come first, those about the earliest memories leading (the first about colours on screen).
+/// Then the styles take turns: a person and a piece of news in other words, the mark of a memory, the opening words of
+/// a memory with its mark. Fewer are returned if the corpus has no more: questions by meaning end with the planted
+/// memories (60 hand-written, then one in 32 up to index 20,000), the others continue while memories with searchable
+/// marks last.
 pub fn questions(seed: u64, count: usize, how_many: usize) -> Vec<Question> {
     let mut questions = hand_written(count);
     if questions.len() < how_many {
@@ -69,7 +69,7 @@ fn by_pairs(seed: u64, count: usize) -> impl Iterator<Item = Question> {
     })
 }
 
-/// Memories with a mark that can be searched for, in an order of their own, each once.
+/// Memories with a searchable mark, in a separate order, each once.
 fn by_marks(seed: u64, count: usize) -> impl Iterator<Item = (usize, String)> {
     let offset = if count == 0 { 0 } else { Draws::of(seed, Purpose::Question, 0).below(count) };
     let stride = stride(count);

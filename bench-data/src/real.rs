@@ -1,7 +1,7 @@
 //! Loads shared real data: 100,000 sentence embeddings with queries and exact answers, as `.npy` and `.npz` files.
 //!
-//! The files are not part of the repository. Whoever has them names their directory in [`DIRECTORY_VARIABLE`]; benches and
-//! examples then use them, and [`crate::vectors`] otherwise.
+//! The files are not part of the repository. [`DIRECTORY_VARIABLE`] names their directory; benches and examples then
+//! use them, and [`crate::vectors`] otherwise.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ pub struct RealData {
     pub base: Vec<f32>,
     /// The queries, one after another.
     pub queries: Vec<f32>,
-    /// Neighbours known of each query: the width of the two tables below.
+    /// Known neighbours of each query: the width of the two tables below.
     pub depth: usize,
     /// Ids of the nearest rows of each query, nearest first.
     pub neighbours: Vec<u32>,
@@ -36,7 +36,7 @@ pub struct Filter {
     pub percent: String,
     /// The allowed ids, ascending.
     pub allowed: Vec<u32>,
-    /// Neighbours known of each query.
+    /// Known neighbours of each query.
     pub depth: usize,
     /// Ids of the nearest allowed rows of each query, nearest first.
     pub neighbours: Vec<u32>,
@@ -44,12 +44,12 @@ pub struct Filter {
     pub similarities: Vec<f32>,
 }
 
-/// The directory that the environment names, if it does. A variable set to nothing names none.
+/// The directory that the environment names, if it does. An empty variable counts as not set.
 pub fn directory() -> Option<PathBuf> {
     std::env::var_os(DIRECTORY_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from)
 }
 
-/// Loads the data of `directory`; `None` if there is none in it. Files that are there but cannot be read or disagree are an error.
+/// Loads the data of `directory`; `None` if there is none in it. Unreadable or inconsistent files are an error.
 pub fn load(directory: &Path) -> io::Result<Option<RealData>> {
     let path = |name: &str| directory.join(name);
     if !path("emb_base_100k.f16.npy").exists() {

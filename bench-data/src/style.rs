@@ -1,8 +1,8 @@
-//! What a question is made for.
+//! Styles of questions.
 
 use serde::{Deserialize, Serialize};
 
-/// Which side of a hybrid search a question is made for.
+/// The search that a question is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Style {

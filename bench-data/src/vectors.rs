@@ -1,4 +1,5 @@
-//! Seeded generators of unit vectors: one as hard as real sentence embeddings, and others that find an index's weak sides.
+//! Seeded generators of unit vectors: one as hard as real sentence embeddings, and others that test an index's
+//! weaknesses.
 
 use self::directions::{Directions, random_direction};
 use crate::draws::{Draws, Purpose};
@@ -7,7 +8,7 @@ mod directions;
 mod realistic;
 mod shapes;
 
-/// How the vectors lie.
+/// The distribution of the vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// With neighbour distances like those of real sentence embeddings (see [`crate::profile`]).
@@ -29,8 +30,8 @@ impl Shape {
         [Shape::Realistic, Shape::Clustered, Shape::Duplicated, Shape::Adversarial, Shape::Uniform];
 }
 
-/// Makes the vectors of one shape and seed, in any order and from any thread: a vector depends on the shape, the seed, the dimensions and
-/// its index only, so a smaller set is the beginning of a larger one.
+/// Generates the vectors of one shape and seed, in any order and from any thread: a vector depends only on the shape,
+/// the seed, the dimensions and its index, so a smaller set is a prefix of a larger one.
 ///
 /// Every operation is one that IEEE 754 rounds in one way, so the bits are the same on every platform. It keeps about a mebibyte,
 /// and nothing grows with the number of vectors.
@@ -52,11 +53,11 @@ impl Generator {
         self.draw(draws, index)
     }
 
-    /// Query `number` for the first `count` vectors: held out from the same distribution. (Of duplicated vectors, a query
-    /// is a duplicate too.)
+    /// Query `number` for the first `count` vectors: held out from the same distribution. (For duplicated vectors, a
+    /// query is a duplicate too.)
     pub fn query(&self, count: usize, number: usize) -> Vec<f32> {
         let mut draws = Draws::of(self.seed, Purpose::Query, number as u64);
-        // where the place in the order matters, a query belongs to a place too
+        // if the order matters, a query has a position too
         let place = draws.below(count.max(1));
         self.draw(draws, place)
     }

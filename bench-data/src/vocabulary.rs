@@ -1,4 +1,4 @@
-//! The vocabulary files, compiled: what there is to talk about, topic by topic.
+//! The vocabulary files, compiled: the content of memories by topic.
 
 use std::sync::LazyLock;
 
@@ -39,7 +39,7 @@ const TOPICS: [(&str, &str); 10] = [
     ("work", include_str!("vocabulary/work.txt")),
 ];
 
-/// What a group of memories is about.
+/// The subject of a group of memories.
 pub(crate) struct Topic {
     pub name: &'static str,
     /// Its share of the memories, relative to the other topics' weights.
@@ -52,7 +52,7 @@ pub(crate) struct Topic {
     pub tail: Option<usize>,
 }
 
-/// Everything there is to say.
+/// The whole vocabulary.
 pub(crate) struct Vocabulary {
     pub grammar: Grammar,
     pub topics: Vec<Topic>,
@@ -63,7 +63,7 @@ pub(crate) struct Vocabulary {
     pub agent: usize,
     pub source: usize,
     pub project_names: usize,
-    /// Words and what may stand in their place.
+    /// Words and their synonyms.
     pub synonyms: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! The last strokes on a text: spaces and capitals after the grammar, and the rewording of near-duplicates.
+//! Post-processing of a text: spaces and capitals after the grammar, and the rewording of near-duplicates.
 
 use crate::draws::Draws;
 

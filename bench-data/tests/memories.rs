@@ -1,4 +1,4 @@
-//! The memories as others see them: the same bytes for a seed, prefixes, and the form of an import line.
+//! The memories from outside: the same bytes for a seed, prefixes, and the form of an import line.
 
 use std::collections::HashSet;
 

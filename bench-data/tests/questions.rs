@@ -47,7 +47,7 @@ fn questions_by_meaning_use_other_words() {
         asked += long.clone().count();
         shared += long.filter(|word| question.answers.iter().any(|&answer| corpus[answer].contains(*word))).count();
     }
-    assert!(asked > 500 && shared * 8 < asked, "{shared} of {asked} words are those of the answer");
+    assert!(asked > 500 && shared * 8 < asked, "{shared} of {asked} words are shared with the answer");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn questions_with_both_have_a_word_of_the_answer_alone() {
 }
 
 #[test]
-fn any_number_of_any_corpus_can_be_asked() {
+fn any_number_of_questions_works_for_any_corpus() {
     for count in [0, 1, 2, 100, 1_000] {
         for how_many in [0, 1, 30, 5_000] {
             let asked = questions(9, count, how_many);

@@ -1,8 +1,8 @@
-//! What the benches share: a corpus of memories with vectors as hard as real ones, and a store of it on disk.
+//! Shared by the benches: a corpus of memories with vectors as hard as real ones, and a store of it on disk.
 //!
-//! The texts are those of `bench_data::memories`; the vectors those of `bench_data::vectors` (as near to one another as
-//! real sentence embeddings are), or, where the environment variable `MEMORIST_SHARED_DATA` names a folder of real
-//! embeddings, those. `MEMORIST_BENCH_COUNT` sets the size (100,000 by default).
+//! The texts are those of `bench_data::memories`. The vectors are those of `bench_data::vectors` (as near to one
+//! another as real sentence embeddings), or real embeddings if the environment variable `MEMORIST_SHARED_DATA` names
+//! their folder. `MEMORIST_BENCH_COUNT` sets the size (100,000 by default).
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
@@ -89,7 +89,7 @@ fn record(memory: bench_data::MemoryRecord) -> NewRecord {
     }
 }
 
-/// Knows the vector of each text of the corpus.
+/// Returns the vector of each text of the corpus.
 struct Known {
     identity: ModelIdentity,
     rows: HashMap<String, Vec<f32>>,
@@ -128,7 +128,7 @@ pub fn config() -> Config {
     Config { model: ModelSource::None, log_searches: false, ..Config::default() }
 }
 
-/// The folder of a store of the whole corpus, made at the first call and kept for the next bench.
+/// The folder of a store of the whole corpus, created by the first call and kept for the next bench.
 pub fn store(corpus: &Corpus) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-stores").join(&corpus.name);
     let engine = Engine::open_with_embedder(&folder, config(), embedder(corpus)).expect("a store for the bench");
@@ -143,7 +143,7 @@ pub fn store(corpus: &Corpus) -> PathBuf {
     folder
 }
 
-/// Times each call by itself, after a warm-up, and prints percentiles: what a mean hides.
+/// Times each call separately, after a warm-up, and prints percentiles: a mean would hide outliers.
 pub fn percentiles(what: &str, calls: usize, mut call: impl FnMut(usize)) {
     for at in 0..calls.min(100) {
         call(at);

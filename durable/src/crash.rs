@@ -1,4 +1,4 @@
-//! Named steps at which a test may end the process, as a crash would. Without the feature `crash-points` they are
+//! Named steps at which a test may end the process, as a crash would. Without the feature `crash-points` they do
 //! nothing.
 
 /// The variable that names a step and how often it is passed before the process ends there: `file renamed:3`.
@@ -10,7 +10,7 @@ pub const VARIABLE: &str = "MEMORIST_CRASH_AT";
 #[inline(always)]
 pub fn point(_step: &str) {}
 
-/// A step that may be the last one before a crash: nothing is flushed, dropped or unwound after it.
+/// A step that may be the last one before a crash. After it nothing is flushed, dropped or unwound.
 #[cfg(feature = "crash-points")]
 pub fn point(step: &str) {
     use std::sync::OnceLock;

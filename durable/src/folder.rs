@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::new_file::NewFile;
 use crate::plain;
 
-/// A folder that belongs to this user (or to root) and that nobody else can write to. It is held open, so that it
-/// cannot be swapped for another while it is used.
+/// A folder that belongs to this user (or to root) and that no other user can write to. It is held open, so that it
+/// cannot be swapped while it is used.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -17,8 +17,8 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Creates it with those above it that are missing, readable by its user alone, and opens it. One that is there
-    /// already keeps its rights.
+    /// Creates it and its missing parents, readable by this user only, and opens it. An existing folder keeps its
+    /// permissions.
     ///
     /// # Errors
     /// Those of [`PrivateFolder::open`], and when it cannot be created.
@@ -31,10 +31,11 @@ impl PrivateFolder {
         Self::open(path)
     }
 
-    /// Opens it. A link to it is followed, and what it leads to is checked.
+    /// Opens it. A link is followed, and its target is checked.
     ///
     /// # Errors
-    /// When there is none, and with [`io::ErrorKind::PermissionDenied`] when somebody else owns it or can write to it.
+    /// When it does not exist, and with [`io::ErrorKind::PermissionDenied`] when another user owns it or can write to
+    /// it.
     #[cfg(unix)]
     pub fn open(path: &Path) -> io::Result<Self> {
         use nix::fcntl::OFlag;
@@ -46,7 +47,7 @@ impl PrivateFolder {
         Ok(PrivateFolder { path, handle })
     }
 
-    /// Opens it. Who may write to it is left to the system's access lists.
+    /// Opens it. Write permissions are left to the system's access control lists.
     #[cfg(not(unix))]
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
@@ -70,7 +71,7 @@ impl PrivateFolder {
         {
             use nix::fcntl::OFlag;
             let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-            let handle = self.open_at(name, flags).map_err(|error| self.in_words(name, error))?;
+            let handle = self.open_at(name, flags).map_err(|error| self.explain(name, error))?;
             check_owner(&handle)?;
             Ok(PrivateFolder { path: self.path.join(name), handle })
         }
@@ -78,7 +79,7 @@ impl PrivateFolder {
         Self::open(&self.path.join(name))
     }
 
-    /// Opens the plain file `name` in it to read: see [`open_plain`](crate::open_plain).
+    /// Opens the plain file `name` in it for reading: see [`open_plain`](crate::open_plain).
     pub fn open_plain(&self, name: &str) -> io::Result<File> {
         #[cfg(unix)]
         return plain::check_plain(self.open_at(name, plain::read_flags())?);
@@ -86,7 +87,7 @@ impl PrivateFolder {
         plain::open_plain(&self.path.join(name))
     }
 
-    /// The same for a file that nobody else may be able to write to.
+    /// The same for a file that no other user may be able to write to.
     pub fn open_own(&self, name: &str) -> io::Result<File> {
         let file = self.open_plain(name)?;
         #[cfg(unix)]
@@ -94,7 +95,7 @@ impl PrivateFolder {
         Ok(file)
     }
 
-    /// A file in the making, which will be `name` in it.
+    /// A temporary file that will become `name` in it.
     pub fn new_file(&self, name: &str) -> io::Result<NewFile> {
         let new = NewFile::beside(&self.path.join(name))?;
         self.check_in_place()?;
@@ -114,9 +115,9 @@ impl PrivateFolder {
         Ok(())
     }
 
-    /// Linux says of a link that is opened as a folder that it is none.
+    /// Linux reports a link that is opened as a folder as "not a directory".
     #[cfg(unix)]
-    fn in_words(&self, name: &str, error: io::Error) -> io::Error {
+    fn explain(&self, name: &str, error: io::Error) -> io::Error {
         let is_link = || std::fs::symlink_metadata(self.path.join(name)).is_ok_and(|found| found.is_symlink());
         if error.kind() == io::ErrorKind::NotADirectory && is_link() {
             return io::Error::new(io::ErrorKind::InvalidInput, "it is a link, not a folder");
@@ -128,7 +129,7 @@ impl PrivateFolder {
     fn open_at(&self, name: &str, flags: nix::fcntl::OFlag) -> io::Result<File> {
         use nix::sys::stat::Mode;
         let opened = nix::fcntl::openat(&self.handle, name, flags, Mode::empty());
-        opened.map(File::from).map_err(|errno| plain::in_words(errno.into()))
+        opened.map(File::from).map_err(|errno| plain::explain(errno.into()))
     }
 }
 

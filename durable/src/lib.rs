@@ -1,8 +1,8 @@
-//! Files that are whole after a crash, and that nobody else can swap or change.
+//! Files that are complete after a crash, and that no other user can swap or change.
 //!
 //! | module | job |
 //! |---|---|
-//! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. Nothing else in memorist replaces a file |
+//! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. The only code that replaces files |
 //! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |
 //! | `folder` | [`PrivateFolder`]: one that only its user can change, held open while it is used |
 //! | [`crash`] | named steps at which a test ends the process |

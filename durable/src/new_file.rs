@@ -1,12 +1,12 @@
-//! A new file beside its target, put in place whole.
+//! A new file, written beside its target and moved into place atomically.
 //!
 //! ```text
 //! .memorist-<16 random letters and digits>.tmp     and, where SQLite writes it, the same with -journal, -wal or -shm
-//! .memorist-<16 random letters and digits>.work    a folder for the time of some work
+//! .memorist-<16 random letters and digits>.work    a temporary folder for some work
 //! ```
 //!
-//! Such a name is created new or not at all, so it is never somebody else's file. A process that is killed leaves it
-//! behind; [`sweep`] removes it once nobody can still be writing to it.
+//! Such a name is created exclusively, so it is never another program's file. A killed process leaves it behind;
+//! [`sweep`] removes it once no process can still be writing to it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -23,7 +23,7 @@ const PREFIX: &str = ".memorist-";
 const RANDOM: usize = 16;
 const SUFFIX: &str = ".tmp";
 const FOLDER_SUFFIX: &str = ".work";
-/// A file in the making that nobody has written to for so long was left by a process that was killed.
+/// A temporary file that was not written to for this long was left by a killed process.
 pub const ABANDONED: Duration = Duration::from_secs(24 * 3_600);
 /// What SQLite adds to the name of a database.
 const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
@@ -31,9 +31,9 @@ const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// Why a file was not put in place.
 #[derive(Debug)]
 pub enum Error {
-    /// The old content stands.
+    /// The old content is unchanged.
     Write(io::Error),
-    /// What is on the disk is not known: the same sync may succeed next time and yet have lost data.
+    /// What is on the disk is unknown: the same sync may succeed next time and yet have lost data.
     Sync(io::Error),
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A file in the making, readable by its user alone. Dropped, it is removed.
+/// A temporary file, readable by this user only. Removed when dropped.
 #[derive(Debug)]
 pub struct NewFile {
     temporary: NamedTempFile<File>,
@@ -69,11 +69,11 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Creates it in the folder of `target`, under a name of its own.
+    /// Creates it in the folder of `target`, under a unique name.
     ///
     /// # Errors
-    /// When it cannot be created, and when `target` is a pipe or a device, as `/dev/stdout` may be: to replace one helps
-    /// nobody, and root could.
+    /// When it cannot be created, and when `target` is a pipe or a device, as `/dev/stdout` may be. Replacing one is
+    /// never wanted, and root could.
     pub fn beside(target: &Path) -> io::Result<Self> {
         if fs::metadata(target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             let why = "it is a pipe or a device, not a plain file, and is not replaced";
@@ -83,7 +83,7 @@ impl NewFile {
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // Created here, for the library's own errors name the temporary file, which says nothing to people.
+        // Created here, because the library's own errors name the temporary file, which tells people nothing.
         let temporary = Builder::new()
             .prefix(PREFIX)
             .rand_bytes(RANDOM)
@@ -92,7 +92,7 @@ impl NewFile {
         Ok(NewFile { temporary, target: target.to_owned() })
     }
 
-    /// Its name until it is put in place, for libraries that want one.
+    /// Its name until it is in place, for libraries that need one.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
@@ -102,13 +102,13 @@ impl NewFile {
         self.temporary.as_file()
     }
 
-    /// Puts it in the place of its target: after a crash the old or the new content is there, once this has returned the
+    /// Moves it to its target, atomically: after a crash the old or the new content is there; after this returns, the
     /// new. Returns its length.
     pub fn replace(self) -> Result<u64, Error> {
         self.put_in_place(|from, to| fs::rename(from, to))
     }
 
-    /// Puts it in place if its target does not exist yet; else fails with [`io::ErrorKind::AlreadyExists`].
+    /// Moves it into place if its target does not exist yet; otherwise fails with [`io::ErrorKind::AlreadyExists`].
     pub fn place(self) -> Result<u64, Error> {
         self.put_in_place(|from, to| match fs::hard_link(from, to) {
             Ok(()) => fs::remove_file(from),
@@ -123,7 +123,8 @@ impl NewFile {
         self.file().sync_all().map_err(Error::Sync)?;
         crash::point("file synced");
         let length = self.file().metadata()?.len();
-        // Closed first: Windows renames no open file, and a handle closed later would drop locks that SQLite takes on it.
+        // Closed first: Windows cannot rename an open file, and a handle closed later would drop locks that SQLite
+        // takes on it.
         let (file, path) = self.temporary.into_parts();
         drop(file);
         let path = path.keep().map_err(|error| error.error)?;
@@ -138,14 +139,14 @@ impl NewFile {
     }
 }
 
-/// Puts a file that holds `bytes` in the place of `target`.
+/// Replaces `target` with a file that contains `bytes`.
 pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let new = NewFile::beside(target)?;
     new.file().write_all(bytes)?;
     new.replace().map(drop)
 }
 
-/// Whether a file of this name was a [`NewFile`], or SQLite's beside one.
+/// Whether a file of this name was a [`NewFile`], or SQLite's companion of one.
 pub fn is_temporary(name: &OsStr) -> bool {
     let companion = after_random(name).and_then(|rest| rest.strip_prefix(SUFFIX));
     companion.is_some_and(|companion| companion.is_empty() || COMPANIONS.contains(&companion))
@@ -157,8 +158,7 @@ fn after_random(name: &OsStr) -> Option<&str> {
     random.bytes().all(|byte| byte.is_ascii_alphanumeric()).then_some(rest)
 }
 
-/// Creates a folder in `parent` for the time of some work, under a name that is nobody else's and for this user alone. It
-/// is removed when it is dropped.
+/// Creates a temporary folder in `parent` under a unique name, for this user only. It is removed when it is dropped.
 pub fn new_work_folder(parent: &Path) -> io::Result<TempDir> {
     let mut builder = Builder::new();
     #[cfg(unix)]
@@ -166,12 +166,12 @@ pub fn new_work_folder(parent: &Path) -> io::Result<TempDir> {
     builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(FOLDER_SUFFIX).tempdir_in(parent)
 }
 
-/// Removes the work folders that killed processes have left in `parent`, in which only the caller works now. What cannot
-/// be removed is only untidy.
+/// Removes the work folders that killed processes left in `parent`. Only the caller may be working there. Failures are
+/// ignored: a leftover is only untidy.
 pub fn sweep_work_folders(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten().filter(|entry| after_random(&entry.file_name()) == Some(FOLDER_SUFFIX)) {
-        // Of the entry itself: a link to a folder is none.
+        // Of the entry itself: a link to a folder does not count.
         if entry.metadata().is_ok_and(|found| found.is_dir() && is_own(&found)) {
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -188,8 +188,8 @@ fn is_own(_: &Metadata) -> bool {
     true
 }
 
-/// Removes what killed processes have left in `folder`: files named as above that were not written to for `idle`. Zero is
-/// for folders in which only the caller writes now. What cannot be removed is only untidy.
+/// Removes what killed processes left in `folder`: files named as above that were not written to for `idle`. Pass zero
+/// only for folders in which nobody else writes. Failures are ignored: a leftover is only untidy.
 pub fn sweep(folder: &Path, idle: Duration) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| is_temporary(&entry.file_name())) {
@@ -206,7 +206,7 @@ pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a folder durable. Windows does so by itself, and cannot open folders.
+/// Makes the names in a folder durable. Windows does so itself, and cannot open folders.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -1,10 +1,10 @@
-//! Opening what may have been put there by somebody else.
+//! Opening files that another user may have put there.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a plain file to read. What it is, is looked up on the open file, so it cannot be swapped in between; and nothing
+/// Opens a plain file for reading. Its type is checked on the open file, so it cannot be swapped in between. It never
 /// waits for the other end of a pipe.
 ///
 /// # Errors
@@ -16,7 +16,7 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, read_flags().bits());
     #[cfg(windows)]
     std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, FILE_FLAG_OPEN_REPARSE_POINT);
-    check_plain(options.open(path).map_err(in_words)?)
+    check_plain(options.open(path).map_err(explain)?)
 }
 
 /// Opens a link, not what it points to.
@@ -42,12 +42,12 @@ pub(crate) fn check_plain(file: File) -> io::Result<File> {
 
 const LINK: &str = "it is a link, not a plain file; name the file that it points to";
 
-/// The system's words for a link that is not followed speak of levels.
-pub(crate) fn in_words(error: io::Error) -> io::Error {
+/// The system's message for a link that is not followed speaks of levels ("too many levels of symbolic links").
+pub(crate) fn explain(error: io::Error) -> io::Error {
     #[cfg(unix)]
     {
         use nix::errno::Errno;
-        // The last is what opening a socket says.
+        // The last is the error of opening a socket.
         match error.raw_os_error().map(Errno::from_raw) {
             Some(Errno::ELOOP) => return io::Error::new(io::ErrorKind::InvalidInput, LINK),
             Some(Errno::ENXIO) => {
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(open_plain(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
-    /// Whoever looks first and opens then follows the link now and then.
+    /// A program that checks first and opens afterwards follows the link now and then.
     #[test]
     fn a_link_that_is_swapped_in_is_never_followed() {
         let folder = tempfile::tempdir().unwrap();

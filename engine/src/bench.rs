@@ -1,4 +1,4 @@
-//! Measures the vector search of a store on its own vectors: how much it finds, and how long it takes.
+//! Measures the vector search of a store on its own vectors: recall and latency.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,32 +9,33 @@ use crate::embed::hashed::next_random;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::quality::Quality;
-use crate::sync::{Sync, now};
+use crate::sync::{Store, now};
 use crate::types::{MAX_LIMIT, RecordId};
 use crate::vectors::{IdFilter, VectorSnapshot};
 
-/// The most queries that can be asked for.
+/// The most queries that can be requested.
 pub const MAX_QUERIES: usize = 100_000;
 
-/// The efforts that are tried, from the least; beyond the first that finds all, no more are.
+/// The `ef` values that are tried, lowest first, up to the first with perfect recall.
 const LADDER: [usize; 13] = [12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1_024];
-/// A recall from which more effort is a waste.
+/// A recall above which more effort is wasted.
 const ALL: f64 = 0.9995;
-/// About so many searches of each quality are timed ...
+/// About this many searches of each quality are timed ...
 const TIMED: usize = 1_000;
-/// ... unless all of it takes longer than this; but each query once.
+/// ... unless all of it takes longer than this. Each query is timed at least once.
 const TIMED_FOR: Duration = Duration::from_secs(10);
-/// Two cosines that differ by less are equal (f32 rounding): vectors that are as near as the last true neighbour count.
+/// Two cosines that differ by less than this are equal (f32 rounding): vectors that are as near as the last true
+/// neighbour count.
 const EQUAL: f32 = 1e-6;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchOptions {
-    /// How many of the store's vectors are searched for, 1 to [`MAX_QUERIES`]; all of them where there are no more.
+    /// How many of the store's vectors are used as queries, 1 to [`MAX_QUERIES`]; all of them if there are fewer.
     pub queries: usize,
     /// How many nearest neighbours of each, 1 to [`MAX_LIMIT`].
     pub limit: usize,
-    /// Decides which vectors are the queries.
+    /// Seed that selects the query vectors.
     pub seed: u64,
 }
 
@@ -53,72 +54,72 @@ pub struct VectorBench {
     pub dims: usize,
     /// Which index they are in.
     pub backend: Backend,
-    /// How many queries were asked.
+    /// How many queries were run.
     pub queries: usize,
     /// The store's own setting.
     pub setting: Quality,
-    /// A ladder of efforts, from the least to one that finds all.
+    /// A series of `ef` values, from the lowest to one with perfect recall.
     pub ladder: Vec<Measured>,
-    /// The levels of the settings, the fastest first, and the store's own setting after them where it is none of them.
+    /// The named levels, the fastest first, then the store's own setting if it is none of them.
     pub levels: Vec<Measured>,
     /// The exact scan.
     pub exact: Measured,
 }
 
-/// What was measured of one quality.
+/// Recall and latency of one quality.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Which.
+    /// Which quality.
     pub quality: Quality,
-    /// The mean share of the true neighbours that was found, 0 to 1.
+    /// Mean recall: the share of the true neighbours that was found, 0 to 1.
     pub recall: f64,
-    /// How long a search took, one at a time.
+    /// Latency of a search, one at a time.
     pub latency: Latency,
 }
 
-/// Percentiles of the time of a search.
+/// Percentiles of the latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latency {
-    /// Half of them took no longer.
+    /// The median.
     pub p50: Duration,
-    /// 95 in a hundred.
+    /// The 95th percentile.
     pub p95: Duration,
-    /// 99 in a hundred.
+    /// The 99th percentile.
     pub p99: Duration,
 }
 
 /// Measures the published vector index. Writes nothing, and needs no model.
 ///
 /// # Errors
-/// [`Error::Invalid`] names an option that is out of bounds, [`Error::NothingToMeasure`] says what the store lacks;
+/// [`Error::Invalid`] names an option that is out of bounds. [`Error::NothingToMeasure`] says what the store lacks.
 /// [`Error::IndexUnusable`]; [`Error::Cancelled`].
-pub fn bench(sync: &Sync, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
-    let snapshot = published(sync, progress)?;
-    let config = sync.config();
+pub fn bench(store: &Store, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
+    let snapshot = published(store, progress)?;
+    let config = store.config();
     Bench::new(&*snapshot, options)?.run(config.quality, config.backend, progress)
 }
 
-/// The newest view of the vector index, compared with its checksums.
-fn published(sync: &Sync, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
-    sync.reopen()?;
-    let memories = sync.records.snapshot()?.live_count(now())?;
+/// The newest snapshot of the vector index, checked against its checksums.
+fn published(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
+    store.reopen()?;
+    let memories = store.records.snapshot()?.live_count(now())?;
     if memories == 0 {
         let way_out = "save some with `memorist add` or `memorist import`, or name another store";
         return Err(Error::NothingToMeasure(format!("the store has no memories; {way_out}")));
     }
-    let snapshot = match sync.model()? {
-        Some(_) => checked(sync, progress)?,
-        None => return Err(without_vectors(sync)),
+    let snapshot = match store.model()? {
+        Some(_) => checked(store, progress)?,
+        None => return Err(without_vectors(store)),
     };
-    if snapshot.is_empty() { Err(without_vectors(sync)) } else { Ok(snapshot) }
+    if snapshot.is_empty() { Err(without_vectors(store)) } else { Ok(snapshot) }
 }
 
-fn checked(sync: &Sync, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
+fn checked(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
     let unusable = |why: String| Error::IndexUnusable { index: "vector", why };
-    let snapshot = sync.vectors.get().map_err(unusable).and_then(|index| {
+    let snapshot = store.vectors.get().map_err(unusable).and_then(|index| {
         let snapshot = index.snapshot()?;
         progress.start("reading the index", None);
-        let checked = snapshot.is_checked(Duration::MAX);
+        let checked = snapshot.wait_verified(Duration::MAX);
         progress.finish();
         checked.map(|_| snapshot)
     });
@@ -128,8 +129,8 @@ fn checked(sync: &Sync, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapsho
     })
 }
 
-fn without_vectors(sync: &Sync) -> Error {
-    let way_out = match sync.config().model {
+fn without_vectors(store: &Store) -> Error {
+    let way_out = match store.config().model {
         ModelSource::None => "the settings name no model (`model = \"none\"`): name one, then search once",
         _ => "`memorist search` fetches the model, where it may, and embeds them",
     };
@@ -232,7 +233,7 @@ impl<'a> Bench<'a> {
         Ok((questions, exact))
     }
 
-    /// What is found at each rung of the ladder, up to the first that finds all, then at each of `levels`.
+    /// Recall at each `ef` value, up to the first with perfect recall, then at each of `levels`.
     fn trials(&self, levels: &[Quality], questions: &[Question], progress: &dyn Progress) -> Result<Vec<Trial>> {
         let mut trials: Vec<Trial> = Vec::new();
         for rung in LADDER.into_iter().filter(|ef| *ef > self.limit).map(Quality::Ef) {
@@ -258,7 +259,7 @@ impl<'a> Bench<'a> {
         Ok(Trial { quality, recall: found as f64 / wanted.max(1) as f64, times: Vec::new() })
     }
 
-    /// Times all trials in turn, round after round: what else the machine does meanwhile slows none of them alone.
+    /// Times all trials in turn, round after round, so that other load on the machine slows all of them alike.
     fn time(&self, trials: &mut [Trial], questions: &[Question], progress: &dyn Progress) -> Result<()> {
         let started = Instant::now();
         for round in 0..rounds(questions) {
@@ -276,12 +277,12 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The neighbours of a query without itself, and how long the search took.
+    /// The neighbours of a query without itself, and the latency of the search.
     fn ask(&self, question: &Question, quality: Quality) -> Result<(Vec<(RecordId, f32)>, Duration)> {
         let started = Instant::now();
         let mut found = self.index.search(&question.vector, self.limit + 1, &IdFilter::All, quality)?;
         let took = started.elapsed();
-        // Where others have the same vector, it may not be among its own neighbours.
+        // If other records have the same vector, it may not be among its own neighbours.
         found.retain(|(id, _)| *id != question.id);
         found.truncate(self.limit);
         Ok((found, took))
@@ -302,7 +303,7 @@ fn rounds(questions: &[Question]) -> usize {
     TIMED.div_ceil(questions.len().max(1))
 }
 
-/// So many different numbers below `of`, by the seed (Floyd's sampling).
+/// This many different numbers below `of`, by the seed (Floyd's sampling).
 fn draw(count: usize, of: u64, seed: u64) -> Vec<u64> {
     let mut random = seed;
     let mut drawn = HashSet::new();

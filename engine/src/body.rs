@@ -1,7 +1,7 @@
-//! The bodies of records: what a contact, a project, a decision, ... holds beside its text.
+//! The bodies of records: the fields that a contact, a project, a decision, ... has beside its text.
 //!
-//! What a body may hold is said once, in the table of [`fields`]; one validator reads it. The names of the fields are
-//! those of the systems that memorist takes the place of, so that their bodies are taken as they are.
+//! The table of [`fields`] defines what a body may contain; one validator reads it. The field names are those of the
+//! systems that memorist replaces, so that their bodies are accepted unchanged.
 //!
 //! | file | job |
 //! |---|---|
@@ -26,7 +26,7 @@ use crate::types::{Kind, RecordId};
 pub use bounds::{MAX_BODY_BYTES, MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
 pub use fields::{Field, Need, Shape, fields};
 
-/// The body of a record: a JSON object that its kind allows, whole (defaults are filled in) and in the table's order.
+/// The body of a record: a JSON object that its kind allows, with defaults filled in and in the table's order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Body {
@@ -36,7 +36,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// The body of a record of `kind`. A field that is null counts as left out, but in a profile, whose keys are free.
+    /// The body of a record of `kind`. A null field counts as omitted, except in a profile, whose keys are free.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the first field that is wrong (`body.type`), or `body`, and says what is allowed.
@@ -52,14 +52,14 @@ impl Body {
         Ok(body)
     }
 
-    /// A body as [`Body::to_json`] wrote it. Its fields are not checked again: what an older or a newer version stored
+    /// A body as [`Body::to_json`] wrote it. Its fields are not checked again: what an older or newer version stored
     /// must stay readable.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where it is no JSON object.
+    /// [`Error::Invalid`] if it is not a JSON object.
     pub fn from_stored(kind: Kind, json: &str) -> Result<Body> {
         let fields = serde_json::from_str(json)
-            .map_err(|error| Error::invalid("body", format!("what is stored is no JSON object: {error}")))?;
+            .map_err(|error| Error::invalid("body", format!("what is stored is not a JSON object: {error}")))?;
         Ok(Body { kind, fields })
     }
 
@@ -68,7 +68,7 @@ impl Body {
         self.clone().into_value().to_string()
     }
 
-    /// The text of a body that is not checked yet, as the bodies of an export cannot be.
+    /// The text of an unchecked body, as in an export.
     pub fn text_of_unchecked(kind: Kind, body: &Value) -> Option<String> {
         Body { kind, fields: body.as_object()?.clone() }.text()
     }
@@ -93,8 +93,8 @@ impl Body {
         self.fields.get(name)
     }
 
-    /// The text that a record gets when it has a body and no content: what is indexed and embedded. `None` where the
-    /// body says nothing.
+    /// The text of a record that has a body and no content: it is indexed and embedded. `None` if the body contains no
+    /// text.
     pub fn text(&self) -> Option<String> {
         text::render(self.kind, &self.fields)
     }
@@ -114,12 +114,12 @@ impl Body {
     }
 }
 
-/// Puts what `replace` makes of it in the place of each reference to a record in a body of `kind`, stored or exported: an
-/// id, or [`ULID_PREFIX`] and a ULID. What it makes nothing of is taken out. An export writes the second in place of the
-/// first, an import the first in place of the second.
+/// Replaces each reference to a record in a body of `kind`, stored or exported, by the result of `replace`: an id, or
+/// [`ULID_PREFIX`] and a ULID. References without a result are removed. An export turns ids into ULIDs, an import the
+/// reverse.
 ///
 /// # Errors
-/// The first of `replace`; the body is of no use then.
+/// The first of `replace`; the body is unusable then.
 pub fn replace_references<E>(
     kind: Kind,
     body: &mut Value,

@@ -12,11 +12,11 @@ use crate::types::Weights;
 /// Everything that can be set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Weights of a hybrid search that names none.
+    /// Default weights of a hybrid search.
     pub weights: Weights,
-    /// Which vector index serves.
+    /// Which vector index to use.
     pub backend: Backend,
-    /// How much of the true neighbours the vector search is to find.
+    /// Target recall of the vector search.
     pub quality: Quality,
     /// Where the model comes from.
     pub model: ModelSource,
@@ -24,19 +24,19 @@ pub struct Config {
     pub cache_dir: Option<PathBuf>,
     /// Whether the model and its library may be fetched when they are missing.
     pub may_download: bool,
-    /// Whether the background thread fetches a missing model by itself, where [`Config::may_download`] allows it: for a
-    /// server, that should neither wait for a download nor do without it for ever.
+    /// Whether the background thread fetches a missing model by itself, if [`Config::may_download`] allows it. For
+    /// servers, which should neither wait for a download nor do without the model forever.
     pub fetch_in_background: bool,
     /// The model is released after this long without use.
     pub model_idle: Duration,
-    /// What is done about passwords, keys and the like in what is to be saved.
+    /// What to do about passwords, keys and the like in new records.
     pub sensitive: Sensitive,
     /// Whether searches write the access log.
     pub log_searches: bool,
-    /// A record is deleted for good this long after it has expired, though nobody sees it from then on: a clock that was
-    /// ahead for a while must not have lost any.
+    /// A record is deleted permanently this long after it has expired. It is invisible from its expiry on; the delay
+    /// makes sure that a clock that was ahead for a while loses nothing.
     pub expiry_grace: Duration,
-    /// Whether this engine may write the indexes. When false it only reads them and searches the rest exactly.
+    /// Whether this engine may write the indexes. If false, it only reads them and searches the unapplied tail exactly.
     pub index_writer: bool,
 }
 
@@ -59,7 +59,7 @@ impl Default for Config {
     }
 }
 
-/// Which implementation of the vector index serves a store.
+/// Which implementation of the vector index a store uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backend {
@@ -81,6 +81,6 @@ pub enum ModelSource {
     Default,
     /// A folder with `model.onnx` and `tokenizer.json`.
     Folder(PathBuf),
-    /// No model: words alone.
+    /// No model: keyword search only.
     None,
 }

@@ -1,5 +1,5 @@
-//! Proves that a store is sound: that the database keeps its rules, that both indexes are whole, and that all three
-//! speak of the same records.
+//! Checks that a store is sound: that the database keeps its rules, that both indexes are complete, and that all three
+//! agree on the records.
 
 use std::sync::Arc;
 
@@ -10,37 +10,37 @@ use crate::embed::Provision;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, NextModel, Salvage, Snapshot};
-use crate::sync::{Sync, is_of, now};
+use crate::sync::{Store, has_model, now};
 use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
-/// Most single findings named per check; the rest is counted.
+/// Most findings named per check; the rest is counted.
 const NAMED: usize = 5;
 /// Records per step of a walk over all of them.
 const STEP: usize = 5_000;
-/// How often to look again when the log was trimmed between two of our looks.
+/// How often to retry if the log was trimmed between taking the two snapshots.
 const RETRIES: usize = 50;
 const BEHIND: &str = "it is older than the sync log reaches back";
-/// A stored vector and its copy in the index are the same when their cosine is within this of 1 (f32 rounding).
+/// A stored vector and its copy in the index are equal if their cosine is within this of 1 (f32 rounding).
 const SAME: f32 = 1e-3;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What: `database`, `keywords`, `vectors` or `model`.
+    /// What was checked: `database`, `keywords`, `vectors` or `model`.
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,
-    /// What was found, in words; for a failed check, also the way out.
+    /// What was found, as text; for a failed check, also the remedy.
     pub details: Vec<String>,
 }
 
 /// What [`crate::Engine::doctor`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Every check, in the order made. A damaged database is the only one: it says nothing sure about the indexes.
+    /// Every check, in order. If the database is damaged, it is the only one: the indexes cannot be judged then.
     pub checks: Vec<Check>,
-    /// Of a damaged database: what can be saved of it, or what has been.
+    /// For a damaged database: what can be salvaged, or what was.
     pub salvage: Option<Salvage>,
 }
 
@@ -55,16 +55,16 @@ impl Diagnosis {
         self.checks.iter().any(|check| check.name == name && !check.ok)
     }
 
-    /// Of a database that cannot even be opened.
+    /// For a database that cannot even be opened.
     pub(crate) fn of_unusable_database(why: &Error) -> Self {
         Diagnosis { checks: vec![verdict(DATABASE, vec![why.to_string()], String::new(), SALVAGE)], salvage: None }
     }
 }
 
-/// Looks at everything. Reads the whole store once; changes nothing.
-pub fn examine(sync: &Sync, progress: &dyn Progress) -> Result<Diagnosis> {
+/// Runs all checks. Reads the whole store once; changes nothing.
+pub fn examine(store: &Store, progress: &dyn Progress) -> Result<Diagnosis> {
     let checks = [
-        (DATABASE, database as fn(&Sync, &dyn Progress) -> Result<Check>),
+        (DATABASE, database as fn(&Store, &dyn Progress) -> Result<Check>),
         (KEYWORDS, keywords),
         (VECTORS, vectors),
         ("model", model),
@@ -72,7 +72,7 @@ pub fn examine(sync: &Sync, progress: &dyn Progress) -> Result<Diagnosis> {
     let mut diagnosis = Diagnosis { checks: Vec::new(), salvage: None };
     for (name, check) in checks {
         progress.start(&format!("checking {name}"), None);
-        let result = check(sync, progress);
+        let result = check(store, progress);
         progress.finish();
         if progress.cancelled() {
             return Err(Error::Cancelled);
@@ -85,25 +85,25 @@ pub fn examine(sync: &Sync, progress: &dyn Progress) -> Result<Diagnosis> {
     Ok(diagnosis)
 }
 
-fn database(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
-    let problems = match sync.records.integrity() {
+fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
+    let problems = match store.records.integrity() {
         Err(error @ (Error::DatabaseFailed(_) | Error::Database { .. })) => vec![error.to_string()],
         problems => problems?,
     };
-    let count = if problems.is_empty() { sync.records.snapshot()?.live_count(now())? } else { 0 };
+    let count = if problems.is_empty() { store.records.snapshot()?.live_count(now())? } else { 0 };
     Ok(verdict(DATABASE, problems, format!("{count} records"), SALVAGE))
 }
 
-fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
-    let index = match sync.keywords.get() {
+fn keywords(store: &Store, _progress: &dyn Progress) -> Result<Check> {
+    let index = match store.keywords.get() {
         Ok(index) => index,
-        Err(_) if sync.unmade_keywords()?.is_some() => {
+        Err(_) if store.unbuilt_keywords()?.is_some() => {
             return Ok(verdict(KEYWORDS, Vec::new(), NOT_MADE.into(), WAY_OUT));
         }
         Err(why) => return Ok(out_of_use(KEYWORDS, why)),
     };
     let mut problems = index.verify()?;
-    let Some((snapshot, records)) = side_by_side(sync, || index.snapshot(), |snapshot| snapshot.applied())? else {
+    let Some((snapshot, records)) = side_by_side(store, || index.snapshot(), |snapshot| snapshot.applied())? else {
         return Ok(out_of_use("keywords", BEHIND.into()));
     };
     let tail = touched(&records, snapshot.applied(), Change::concerns_words)?;
@@ -112,22 +112,22 @@ fn keywords(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     Ok(verdict(KEYWORDS, problems, format!("{} documents", indexed.len()), WAY_OUT))
 }
 
-fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
+fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
     // Another process may have changed the model, and the index with it.
-    sync.reopen()?;
-    let Some((id, model)) = sync.model()? else {
+    store.reopen()?;
+    let Some((id, model)) = store.model()? else {
         return Ok(verdict(VECTORS, Vec::new(), "no embedding model has been used yet".into(), WAY_OUT));
     };
-    let index = match sync.vectors.get() {
-        Ok(index) if is_of(&*index, &model) => index,
+    let index = match store.vectors.get() {
+        Ok(index) if has_model(&*index, &model) => index,
         Ok(_) => return Ok(out_of_use(VECTORS, Error::of_another_model().to_string())),
-        Err(_) if sync.unmade_vectors()?.is_some() => {
+        Err(_) if store.unbuilt_vectors()?.is_some() => {
             return Ok(verdict(VECTORS, Vec::new(), NOT_MADE.into(), WAY_OUT));
         }
         Err(why) => return Ok(out_of_use(VECTORS, why)),
     };
     let mut problems = index.verify()?;
-    let Some((snapshot, records)) = side_by_side(sync, || index.snapshot(), |snapshot| snapshot.applied())? else {
+    let Some((snapshot, records)) = side_by_side(store, || index.snapshot(), |snapshot| snapshot.applied())? else {
         return Ok(out_of_use("vectors", BEHIND.into()));
     };
     let tail = touched(&records, snapshot.applied(), Change::concerns_vectors)?;
@@ -149,20 +149,20 @@ fn vectors(sync: &Sync, progress: &dyn Progress) -> Result<Check> {
     Ok(verdict(VECTORS, problems, format!("{} vectors", indexed.len()), WAY_OUT))
 }
 
-fn model(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
-    let (problems, found) = match verified_model(sync) {
+fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
+    let (problems, found) = match verified_model(store) {
         Ok(Some(name)) => (Vec::new(), name),
         Ok(None) => (Vec::new(), "not set up; words alone are searched until `memorist setup`".into()),
         Err(error) => (vec![error.to_string()], String::new()),
     };
-    let way_out = match sync.config().model {
+    let way_out = match store.config().model {
         ModelSource::Folder(_) => "name a folder that has model.onnx and tokenizer.json, whole",
         _ => "`memorist setup` fetches it again",
     };
     let mut check = verdict("model", problems, found, way_out);
-    if let Some(NextModel { model, texts, missing }) = sync.records.snapshot()?.next_model(now())? {
+    if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(now())? {
         check.details.push(format!(
-            "a change to {} is unfinished: {} of {texts} texts; `memorist reembed` with that model goes on",
+            "a change to {} is unfinished: {} of {texts} texts; `memorist reembed` with that model continues",
             model.name,
             texts - missing,
         ));
@@ -170,12 +170,12 @@ fn model(sync: &Sync, _progress: &dyn Progress) -> Result<Check> {
     Ok(check)
 }
 
-/// The name of the model, its files read and compared with their hashes; `None` where none is set up.
-fn verified_model(sync: &Sync) -> Result<Option<String>> {
-    if sync.config().model == ModelSource::None {
+/// The name of the model after comparing its files with their hashes; `None` if none is set up.
+fn verified_model(store: &Store) -> Result<Option<String>> {
+    if store.config().model == ModelSource::None {
         return Ok(None);
     }
-    let provision = Provision::new(sync.config())?;
+    let provision = Provision::new(store.config())?;
     let Some(files) = provision.locate()? else { return Ok(None) };
     provision.verify_full()?;
     Ok(Some(files.identity.map_or_else(|| files.model.path().display().to_string(), |identity| identity.name)))
@@ -203,15 +203,15 @@ fn out_of_use(name: &str, why: String) -> Check {
     verdict(name, vec![format!("out of use: {why}")], String::new(), WAY_OUT)
 }
 
-/// A snapshot of an index, and one of the records whose log has all that the index has not applied. `None` when the index
-/// stays behind the log.
+/// A snapshot of an index, and one of the records whose log has everything that the index has not applied. `None` if
+/// the index stays behind the log.
 fn side_by_side<S: ?Sized>(
-    sync: &Sync,
+    store: &Store,
     snapshot: impl Fn() -> Result<Arc<S>>,
     applied: impl Fn(&S) -> Seq,
 ) -> Result<Option<(Arc<S>, Snapshot)>> {
     for _ in 0..RETRIES {
-        let (index, records) = (snapshot()?, sync.records.snapshot()?);
+        let (index, records) = (snapshot()?, store.records.snapshot()?);
         if applied(&index) >= records.trimmed_to() {
             return Ok(Some((index, records)));
         }
@@ -227,7 +227,7 @@ fn touched(records: &Snapshot, applied: Seq, concerns: impl Fn(&Change) -> bool)
     Ok(tail.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id as u64).collect())
 }
 
-/// Every record there is, expired ones too: that is what the indexes hold.
+/// Every record, including expired ones: that is what the indexes contain.
 fn record_ids(records: &Snapshot) -> Result<RoaringTreemap> {
     let (mut all, mut after) = (RoaringTreemap::new(), 0);
     loop {

@@ -1,4 +1,4 @@
-//! What can go wrong, said so that the reader knows what to do next.
+//! Errors, worded so that the reader knows what to do next.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::types::RecordId;
 /// The result of an engine call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the engine. The text of each says what is wrong and, where there is one, the way out.
+/// An error of the engine. Its text says what is wrong and, if there is one, the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +33,7 @@ pub enum Error {
     Store {
         /// The folder or file.
         path: PathBuf,
-        /// What is wrong, and the way out.
+        /// What is wrong, and the remedy.
         why: String,
     },
 
@@ -42,7 +42,7 @@ pub enum Error {
     Database {
         /// The database file.
         path: PathBuf,
-        /// What is wrong, and the way out.
+        /// What is wrong, and the remedy.
         why: String,
     },
 
@@ -63,7 +63,7 @@ pub enum Error {
     IndexUnusable {
         /// `vector` or `keyword`.
         index: &'static str,
-        /// Missing, of another version or model, or damaged: in words.
+        /// Missing, of another version or model, or damaged: as text.
         why: String,
     },
 
@@ -81,12 +81,12 @@ pub enum Error {
 
     /// The store was written with another embedding model.
     #[error(
-        "this store's vectors were made by {stored}, but the model at hand is {offered}; the two cannot be mixed. {way_out}"
+        "this store's vectors were made by {stored}, but the configured model is {offered}; the two cannot be mixed. {way_out}"
     )]
     ModelMismatch {
         /// Identity of the model the store was written with.
         stored: String,
-        /// Identity of the model at hand.
+        /// Identity of the available model.
         offered: String,
         /// What to do.
         way_out: String,
@@ -96,7 +96,7 @@ pub enum Error {
     #[error("there is nothing to measure: {0}")]
     NothingToMeasure(String),
 
-    /// Somebody else holds a lock, and does not let go of it in time.
+    /// Another process holds a lock and does not release it in time.
     #[error("{0}")]
     Held(String),
 
@@ -109,12 +109,12 @@ pub enum Error {
         source: std::io::Error,
     },
 
-    /// The caller asked for the work to stop.
+    /// The caller cancelled the work.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// What sort of trouble an [`Error`] is: decides exit codes, and whether a model can mend its call.
+/// The category of an [`Error`]: decides exit codes, and whether a model can correct its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The caller's input; another call may succeed.
@@ -147,7 +147,7 @@ impl Error {
         Error::DatabaseFailed(why.into().into())
     }
 
-    /// Its sort.
+    /// Its category.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Invalid { .. } | Error::Duplicate(_) => ErrorKind::Input,
@@ -167,12 +167,12 @@ impl Error {
         }
     }
 
-    /// The vector index is not of the store's model.
+    /// The vector index belongs to another model.
     pub(crate) fn of_another_model() -> Self {
         Error::IndexUnusable { index: "vector", why: "its vectors were made by another model".into() }
     }
 
-    /// The index of this name, `vector` or `keyword`, lacks entries that the log has no more: it cannot catch up.
+    /// The index of this name, `vector` or `keyword`, lacks entries that the log no longer has: it cannot catch up.
     pub(crate) fn behind_the_log(index: &'static str) -> Self {
         Error::IndexUnusable { index, why: "it is older than the sync log reaches back".into() }
     }

@@ -1,4 +1,4 @@
-//! What several modules ask of the file system.
+//! File system helpers.
 
 use std::fs;
 use std::io;
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Removes a file, or a folder with all that is in it, where there is one.
+/// Removes a file or a folder with its content, if it exists.
 pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
     unless_absent(path, if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) })
 }
 
-/// Removes a file where there is one, and nothing but a file.
+/// Removes a file if it exists, and never a folder.
 pub(crate) fn remove_file_if_present(path: &Path) -> Result<()> {
     unless_absent(path, fs::remove_file(path))
 }
@@ -23,15 +23,15 @@ fn unless_absent(path: &Path, removed: io::Result<()>) -> Result<()> {
     }
 }
 
-/// Drops, in a thread of its own, what has files mapped: others may have removed them, and the last who lets go of a removed
-/// file waits for the disk to give its blocks back (measured: 30 to 60 ms for a few small ones). A search that still holds
-/// it may be the last all the same.
+/// Drops memory-mapped files on a separate thread. Another process may have removed them, and dropping the last
+/// reference to a removed file waits for the disk to free its blocks (measured: 30 to 60 ms for a few small ones). A
+/// search that still uses it may be the last all the same.
 pub(crate) fn drop_in_background(mapped: impl Send + 'static) {
-    // Where no thread can be had it is dropped here.
+    // If no thread can be started, it is dropped here.
     let _ = std::thread::Builder::new().name("memorist-unmap".into()).spawn(move || drop(mapped));
 }
 
-/// To make folders that only the user can look into, with those above them that are missing.
+/// Creates folders that only this user can read, with their missing parents.
 pub(crate) fn private_folders() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -40,7 +40,7 @@ pub(crate) fn private_folders() -> fs::DirBuilder {
     builder
 }
 
-/// To open files for writing that only the user can read, where they are made by it.
+/// Opens files for writing; those that it creates are readable by this user only.
 pub(crate) fn private_file() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.write(true);
@@ -49,7 +49,7 @@ pub(crate) fn private_file() -> fs::OpenOptions {
     options
 }
 
-/// Keeps a file that another library has made from the eyes of others.
+/// Makes a file that another library has created readable by this user only.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
@@ -58,7 +58,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells a file or folder from another that is put in its place.
+/// Identifies a file or folder, to notice that it was replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp(u64, u64);
 

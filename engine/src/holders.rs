@@ -1,5 +1,4 @@
-//! Who holds a lock that somebody waits for. All of it is advice for people: a name that is missing or out of date changes
-//! no outcome.
+//! Names the process that holds a lock. This is advice for people: a missing or outdated name changes no outcome.
 
 use std::fmt;
 use std::path::Path;
@@ -13,20 +12,21 @@ use crate::types::Millis;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holder {
     pid: u32,
-    /// Since when; `None` where only the system was asked.
+    /// Since when; `None` if only the system knows of it.
     since: Option<Millis>,
     program: Option<String>,
 }
 
 impl Holder {
-    /// This process, from `now` on.
+    /// This process, since `now`.
     pub(crate) fn this_process(now: Millis) -> Self {
         let program = std::env::current_exe().ok();
         let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         Holder { pid: std::process::id(), since: Some(now), program }
     }
 
-    /// The process that holds the byte `byte` of the file `path` locked for writing, where the system tells: on Linux.
+    /// The process that holds the byte `byte` of the file `path` locked for writing, if the system reports it (on
+    /// Linux).
     pub(crate) fn of_byte(path: &Path, byte: u64) -> Option<Self> {
         let pid = system::lock_holder(path, byte)?;
         Some(Holder { pid, since: None, program: system::program(pid) })
@@ -44,7 +44,7 @@ impl fmt::Display for Holder {
         if self.is_this_process() {
             f.write_str(" (this one)")?;
         } else if let Some(program) = &self.program {
-            // It is read from a file that anybody of this user may have written.
+            // It is read from a file that any process of this user may have written.
             write!(f, " ({})", program.escape_debug())?;
         }
         if let Some(since) = self.since.and_then(|since| jiff::Timestamp::from_millisecond(since).ok()) {
@@ -56,7 +56,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The error of one who has waited in vain: `what` is locked, by this process where that is known.
+/// The error after waiting in vain: `what` is locked, by this process if that is known.
 pub(crate) fn held(what: &str, holder: Option<&Holder>) -> Error {
     Error::Held(match holder {
         Some(holder) if system::is_stopped(holder.pid) => format!(
@@ -75,9 +75,9 @@ mod system {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    /// From `/proc/locks`, in lines like `7: POSIX  ADVISORY  WRITE 4242 fe:00:10010644 120 120`: the process, then device
-    /// and inode of the file, then the first and the last byte. To ask by `fcntl` one would have to open the file, and
-    /// closing it again would drop SQLite's own locks on it.
+    /// From `/proc/locks`, in lines like `7: POSIX  ADVISORY  WRITE 4242 fe:00:10010644 120 120`: the process, then
+    /// device and inode of the file, then the first and the last byte. `fcntl` would need to open the file, and closing
+    /// it would drop SQLite's own locks on it.
     pub(super) fn lock_holder(path: &Path, byte: u64) -> Option<u32> {
         let inode = fs::metadata(path).ok()?.ino().to_string();
         holder_in(&fs::read_to_string("/proc/locks").ok()?, &inode, byte)
@@ -89,7 +89,7 @@ mod system {
             let [_, "POSIX", _, "WRITE", pid, file, first, last] = words[..] else { return None };
             let last = if last == "EOF" { u64::MAX } else { last.parse().ok()? };
             let holds = file.rsplit(':').next() == Some(inode) && (first.parse().ok()?..=last).contains(&byte);
-            // 0 is a process that this one cannot see: of another container.
+            // 0 is a process that is not visible from here: in another container.
             pid.parse().ok().filter(|pid| holds && *pid != 0)
         })
     }
@@ -101,7 +101,7 @@ mod system {
     /// Whether it was stopped by a signal or a debugger.
     pub(super) fn is_stopped(pid: u32) -> bool {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name before it is in parentheses and may hold anything.
+        // The name before it is in parentheses and may contain anything.
         stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
     }
 }

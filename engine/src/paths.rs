@@ -28,17 +28,17 @@ impl StorePaths {
         &self.root
     }
 
-    /// The records: the truth.
+    /// The records: the source of truth.
     pub fn database(&self) -> PathBuf {
         self.root.join("memory.db")
     }
 
-    /// Where the database is kept that was damaged, from the repair at `when`.
+    /// Where a repair at `when` keeps the damaged database.
     pub fn damaged(&self, when: &str) -> PathBuf {
         self.root.join(format!("memory.db.damaged-{when}"))
     }
 
-    /// The memories of a damaged database that are not to be trusted, from the repair at `when`.
+    /// The untrustworthy memories of a damaged database, from a repair at `when`.
     pub fn doubtful(&self, when: &str) -> PathBuf {
         self.root.join(format!("memory.db.doubtful-{when}.jsonl"))
     }
@@ -60,7 +60,7 @@ impl StorePaths {
         files.chain(self.index_folders()).any(|part| part == path)
     }
 
-    /// Whether a file written at `path` would be, or replace, a part of the store, whichever way the path takes there.
+    /// Whether a file written at `path` would be, or replace, a part of the store, however the path leads there.
     pub fn would_replace_part(&self, path: &Path) -> bool {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let (Ok(root), Ok(folder), Some(name)) = (self.root.canonicalize(), folder.canonicalize(), path.file_name())
@@ -71,14 +71,14 @@ impl StorePaths {
         store.is_part(&file) || store.index_folders().iter().any(|index| file.starts_with(index))
     }
 
-    /// The folders of both indexes, and of those that are being built or have been replaced.
+    /// The folders of both indexes, including those being built and those being removed.
     pub fn index_folders(&self) -> [PathBuf; 6] {
         let [keywords, vectors] = [self.keywords(), self.vectors()];
         [
-            Self::in_making(&keywords),
+            Self::staging(&keywords),
             Self::retired(&keywords),
             keywords,
-            Self::in_making(&vectors),
+            Self::staging(&vectors),
             Self::retired(&vectors),
             vectors,
         ]
@@ -94,12 +94,12 @@ impl StorePaths {
         self.root.join("writer.lock")
     }
 
-    /// Where an index is built that will take the place of `folder`.
-    pub fn in_making(folder: &Path) -> PathBuf {
+    /// Where an index is built that will replace `folder`.
+    pub fn staging(folder: &Path) -> PathBuf {
         folder.with_extension("rebuild")
     }
 
-    /// Where the index goes that was in `folder`, until it is removed.
+    /// Where a replaced index of `folder` is kept until it is removed.
     pub fn retired(folder: &Path) -> PathBuf {
         folder.with_extension("old")
     }

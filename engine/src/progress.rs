@@ -1,4 +1,4 @@
-//! How long work reports to whoever waits for it, and learns that it should stop.
+//! Progress and cancellation of long operations.
 
 use crate::error::{Error, Result};
 
@@ -24,7 +24,7 @@ pub(crate) fn cancel_point(progress: &dyn Progress) -> Result<()> {
     if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
-/// Reports to nobody.
+/// Ignores progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;
 

@@ -1,14 +1,14 @@
-//! How good the answers of a vector search are to be: the one knob between speed and completeness.
+//! The target quality of a vector search: the one knob between speed and recall.
 
 use std::fmt;
 
 use memorist_index::Effort;
 use serde::de::{Deserialize, Deserializer, Unexpected, Visitor};
 
-/// The least share of the true neighbours that can be asked for.
+/// The lowest recall that can be requested.
 const LEAST_RECALL: f64 = 0.5;
 
-/// How much of the true nearest neighbours a vector search is to find. More takes longer.
+/// Target recall of a vector search: the share of the true nearest neighbours to find. More takes longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Quality {
     /// Nine in ten of them.
@@ -20,17 +20,17 @@ pub enum Quality {
     High,
     /// About this share of them, 0.5 to 1.0.
     Recall(f32),
-    /// As many as are found by a walk of the graph that keeps so many candidates, for experts. `ef` in the HNSW paper.
+    /// A fixed number of candidates in the graph walk, for experts. `ef` in the HNSW paper.
     Ef(usize),
     /// All of them: every vector is compared.
     Exact,
 }
 
 impl Quality {
-    /// Those that have a name in the settings, the fastest first.
+    /// The named levels, the fastest first.
     pub const LEVELS: [Quality; 3] = [Quality::Fast, Quality::Balanced, Quality::High];
 
-    /// The share of the true neighbours that is aimed at, 0.5 to 1.0. `None` where the effort is given instead.
+    /// The target recall, 0.5 to 1.0. `None` if the effort is given instead.
     pub fn target(self) -> Option<f32> {
         match Effort::from(self) {
             Effort::Recall(share) => Some(share),
@@ -53,7 +53,7 @@ impl From<Quality> for Effort {
     }
 }
 
-/// As the settings spell it: `balanced`, `0.98`; and `ef 200`, `exact`.
+/// As in the settings: `balanced`, `0.98`; and `ef 200`, `exact`.
 impl fmt::Display for Quality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,7 +67,7 @@ impl fmt::Display for Quality {
     }
 }
 
-/// A level by its name, or a share of the true neighbours.
+/// A level by its name, or a recall.
 impl<'de> Deserialize<'de> for Quality {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NameOrShare)

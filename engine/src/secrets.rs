@@ -1,19 +1,19 @@
-//! Finds passwords, keys, tokens and card numbers in a text, so that they can be refused or blacked out before it is
+//! Finds passwords, keys, tokens and card numbers in a text, so that they can be refused or redacted before it is
 //! stored.
 //!
-//! Tokens with a prefix of their own are a table; all else is a rule: a pattern, and a search that judges what the
-//! pattern matches. False alarms cost as much as misses: what has no mark of its own (a digest, a UUID, base64) is
-//! sensitive only where a label says so, and what is labelled is judged by its looks. Everything takes time linear in the
-//! length of the text. How often it errs is measured on texts that lie beside it (`corpus`).
+//! Tokens with a distinctive prefix are a table. Everything else is a rule: a pattern, and a search that judges the
+//! matches of the pattern. False alarms cost as much as misses: a value without a mark of its own (a digest, a UUID,
+//! base64) is sensitive only if a label says so, and a labelled value is judged by its looks. Everything takes time
+//! linear in the length of the text. The error rate is measured on the texts in `corpus`.
 //!
 //! | file | job |
 //! |---|---|
-//! | `finding.rs` | [`Finding`]: what is found, and what takes its place |
+//! | `finding.rs` | [`Finding`]: what is found, and what replaces it |
 //! | `tokens.rs` | tokens by their prefixes |
 //! | `private_keys.rs` | private keys in files of text |
 //! | `labels.rs` | the names of secrets |
 //! | `assignments.rs` | a label, a sign, a value |
-//! | `sentences.rs` | what a sentence tells: passwords, phrases, PINs |
+//! | `sentences.rs` | secrets in sentences: passwords, phrases, PINs |
 //! | `commands.rs` | passwords in the arguments of commands |
 //! | `cards.rs` | card numbers |
 //! | `looks.rs` | what a value looks like |
@@ -62,7 +62,7 @@ pub fn scan(text: &str) -> Vec<Finding> {
     merged(found)
 }
 
-/// Passes on each finding with the rank of its rule: the most specific first.
+/// Yields each finding with the rank of its rule: the most specific first.
 fn ranked(text: &str, found: &mut dyn FnMut(usize, Finding)) {
     tokens::search(text, found);
     let rules = WORDS.rules_for(text);
@@ -73,7 +73,7 @@ fn ranked(text: &str, found: &mut dyn FnMut(usize, Finding)) {
     }
 }
 
-/// The name of a field, in the singular, where it is that of a secret: `password`, `apiKeys`.
+/// The name of a field, in the singular, if it names a secret: `password`, `apiKeys`.
 pub(crate) fn label(name: &str) -> Option<&str> {
     labels::label(name)
 }
@@ -82,7 +82,7 @@ pub(crate) fn label(name: &str) -> Option<&str> {
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut redacted = Cow::Borrowed(text);
     loop {
-        // What was glued to a value may be found only once it stands alone, so the result is scanned in its turn.
+        // What was glued to a value may be found only once the value is gone, so the result is scanned again.
         let found = scan(&redacted);
         if found.is_empty() {
             return redacted;
@@ -102,7 +102,7 @@ fn without(text: &str, found: &[Finding]) -> String {
     redacted + &text[kept..]
 }
 
-/// Findings that overlap become one over all of their text, named after the earliest rule, which is the most specific.
+/// Overlapping findings become one over all of their text, named after the earliest rule, which is the most specific.
 fn merged(mut found: Vec<(usize, Finding)>) -> Vec<Finding> {
     found.sort_by_key(|(rank, finding)| (finding.range.start, *rank));
     let mut merged: Vec<(usize, Finding)> = Vec::with_capacity(found.len());
@@ -120,45 +120,45 @@ fn merged(mut found: Vec<(usize, Finding)>) -> Vec<Finding> {
     merged.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Passes on what is sensitive among the matches of a rule's pattern.
+/// Yields the secrets among the matches of a rule's pattern.
 type Search = fn(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding));
 
-/// What a rule finds; words in small letters of which a text that it applies to has one, or none where every text is to
-/// be searched; the pattern; and the search among its matches.
+/// The label of the finding; lower-case words of which a text must contain one for the rule to apply (none: every text
+/// is searched); the pattern; and the search among its matches.
 type Rule = (&'static str, &'static [&'static str], &'static str, Search);
 
-/// Says in one pass which rules have something to search. A set of all patterns would take many times as long: in most
-/// texts there is no word of any.
-struct Words {
+/// Finds in one pass which rules have something to search. A set of all patterns would take many times as long: most
+/// texts contain no word of any.
+struct Keywords {
     all: AhoCorasick,
-    /// For each word, the rule that it is of.
+    /// For each word, its rule.
     rules: Vec<usize>,
     /// The rules without a word, as bits.
     always: u64,
 }
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
+static WORDS: LazyLock<Keywords> = LazyLock::new(|| {
     let of_rule = |(rule, &(_, words, ..)): (usize, &Rule)| words.iter().map(move |word| (*word, rule));
     let (words, rules): (Vec<_>, Vec<_>) = RULES.iter().enumerate().flat_map(of_rule).unzip();
     let always = (0..RULES.len()).filter(|&rule| RULES[rule].1.is_empty()).map(|rule| 1 << rule).sum();
     let all = AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(words);
-    Words { all: all.expect(VALID), rules, always }
+    Keywords { all: all.expect(VALID), rules, always }
 });
 
-impl Words {
-    /// The rules to search `text` by, as bits.
+impl Keywords {
+    /// The rules to search `text` with, as bits.
     fn rules_for(&self, text: &str) -> u64 {
         let found = self.all.find_overlapping_iter(text).map(|hit| 1 << self.rules[hit.pattern().as_usize()]);
         found.fold(self.always, |rules, rule| rules | rule)
     }
 }
 
-/// The patterns of the rules, each made when it is first needed.
+/// The patterns of the rules, each compiled on first use.
 static PATTERNS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
 
 /// The most specific first.
 ///
-/// A match takes in the rest of its word, so that a long chain of tokens without a space is not redacted one by one.
+/// A match includes the rest of its word, so that a long chain of tokens without a space is not redacted one by one.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     ("private key", &["private key"], private_keys::MARK, private_keys::search),
@@ -201,41 +201,41 @@ const RULES: &[Rule] = &[
     ("card number", &[], cards::DIGITS, cards::search),
 ];
 
-/// Every match that is not a stand-in.
+/// Every match that is not a placeholder.
 fn whole(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for token in pattern.find_iter(text) {
-        if !looks::stands_in(token.as_str()) {
+        if !looks::is_placeholder(token.as_str()) {
             found(Finding { what, range: token.range() });
         }
     }
 }
 
-/// Those matches, or their first groups, that a machine drew at random: names that begin like a token are left.
+/// Those matches, or their first groups, that look random: names that start like a token are skipped.
 fn random(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for captures in pattern.captures_iter(text) {
         let token = captures.get(1).unwrap_or(captures.get_match());
-        if looks::random(token.as_str()) && !looks::stands_in(token.as_str()) {
+        if looks::random(token.as_str()) && !looks::is_placeholder(token.as_str()) {
             found(Finding { what, range: token.range() });
         }
     }
 }
 
-/// `scheme://user:password@host`. The password that equals its user (`postgres:postgres@`) is a default, no secret.
+/// `scheme://user:password@host`. A password that equals its user (`postgres:postgres@`) is a default, not a secret.
 fn in_url(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for captures in pattern.captures_iter(text) {
         let (_, [user, password]) = captures.extract();
-        if password != user && !looks::stands_in(password) && !looks::template(password) {
+        if password != user && !looks::is_placeholder(password) && !looks::template(password) {
             let range = captures.get(2).map_or(0..0, |group| group.range());
             found(Finding { what, range });
         }
     }
 }
 
-/// `https://token@host`. What stands there in the address of a Sentry project is public.
+/// `https://token@host`. In the address of a Sentry project this part is public.
 fn user_of_url(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for captures in pattern.captures_iter(text) {
         let (_, [user, host]) = captures.extract();
-        if looks::random(user) && !looks::stands_in(user) && !host.contains("sentry") {
+        if looks::random(user) && !looks::is_placeholder(user) && !host.contains("sentry") {
             let range = captures.get(1).map_or(0..0, |group| group.range());
             found(Finding { what, range });
         }
@@ -245,7 +245,7 @@ fn user_of_url(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn 
 /// `Authorization: Basic <base64>`, and the like of other schemes.
 fn in_header(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for token in pattern.captures_iter(text).filter_map(|captures| captures.get(1)) {
-        if (looks::random(token.as_str()) || looks::base64(token.as_str())) && !looks::stands_in(token.as_str()) {
+        if (looks::random(token.as_str()) || looks::base64(token.as_str())) && !looks::is_placeholder(token.as_str()) {
             found(Finding { what, range: token.range() });
         }
     }

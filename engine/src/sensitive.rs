@@ -1,4 +1,4 @@
-//! What is done about passwords, keys and the like in what is to be saved: refused by name, or taken out.
+//! What happens to passwords, keys and the like in new records: they are refused, or redacted.
 //!
 //! | file | job |
 //! |---|---|
@@ -19,19 +19,19 @@ use crate::error::{Error, Result};
 use crate::secrets::redact;
 use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced, Scope};
 
-/// What is done about sensitive data.
+/// What to do about sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensitive {
-    /// It is refused. The error names what it is, and never shows it.
+    /// It is refused. The error names its type, and never shows it.
     #[default]
     Refuse,
     /// It is saved as `[redacted: ...]`.
     Redact,
 }
 
-/// What of a query the access log keeps: its beginning, for it is written with every result; and no secret, which is
-/// looked for where it was pasted. What it has kept once it keeps unchanged.
+/// What the access log keeps of a query: its beginning only, because it is written with every result; and no secret, as
+/// queries may be pasted. Applying it twice changes nothing.
 pub fn logged_query(query: &str) -> String {
     const MOST_BYTES: usize = 1 << 10;
     let mut kept = redact(query).replace('\0', " ");
@@ -71,8 +71,8 @@ impl Sensitive {
         Ok(allowed)
     }
 
-    /// A memory from another store as it may be saved, its earlier versions too. What is taken out of its newest text takes
-    /// the embedding along.
+    /// A memory from another store as it may be saved, including its earlier versions. If its newest text is redacted,
+    /// its embedding is dropped.
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
@@ -106,7 +106,7 @@ impl Sensitive {
         Ok(Cow::Owned(Earlier { text: text.into_owned(), replaced, ..*earlier }))
     }
 
-    /// Why a version is replaced, as it may be kept.
+    /// The reason for replacing a version, as it may be kept.
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
@@ -117,7 +117,7 @@ impl Sensitive {
         })
     }
 
-    /// The change as it may be made. The text of a body is left to [`check_text_of_body`], when the record is known.
+    /// The change as it may be made. The text of a body is left to [`check_text_of_body`], once the record is known.
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
@@ -158,8 +158,8 @@ impl Sensitive {
     }
 }
 
-/// Refuses the text of a body when it shows what no field of it does alone, as a title and its description may. Nothing
-/// can be taken out of it then: it is not known which field is to lose what.
+/// Refuses the text of a body if it contains a secret that no single field shows, as a title and its description may.
+/// It cannot be redacted, as it is unknown which field should lose what.
 ///
 /// # Errors
 /// [`Error::Invalid`] names the body and what is in it.
@@ -167,7 +167,7 @@ pub fn check_text_of_body(text: &str) -> Result<()> {
     in_text(text).map_or(Ok(()), |what| Err(stays(what)))
 }
 
-/// Refuses a project or an agent whose name holds a secret. Nothing can be taken out of it: it says whose a memory is.
+/// Refuses a project or agent whose name contains a secret. It cannot be redacted: it identifies the owner of a memory.
 fn check_scope(scope: &Scope) -> Result<()> {
     let names = [("agent", scope.agent.as_deref()), ("project", scope.project.as_deref())];
     first(names, None).map_or(Ok(()), |Found { field, what }| {
@@ -175,10 +175,10 @@ fn check_scope(scope: &Scope) -> Result<()> {
     })
 }
 
-/// Something is to be taken out.
+/// Something is to be redacted.
 struct Redacting;
 
-/// What was found first, and in which field.
+/// The first finding, and its field.
 struct Found {
     field: &'static str,
     what: &'static str,

@@ -1,4 +1,4 @@
-//! Texts and their hashes: what makes two memories the same, and what is embedded.
+//! Texts and their hashes: what makes two memories duplicates, and what is embedded.
 
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 /// A SHA-256.
 pub type Hash = [u8; 32];
 
-/// SHA-256 of the NFC-normalised text, as 64 lower-case hex digits: equal for texts that a reader cannot tell apart.
+/// SHA-256 of the NFC-normalised text, as 64 lower-case hex digits: equal for texts that look the same to a reader.
 ///
 /// ```
 /// let hash = memorist_engine::text::content_hash("hello world");
@@ -16,11 +16,11 @@ pub fn content_hash(text: &str) -> String {
     to_hex(&nfc_hash(text))
 }
 
-/// Bytes of a context that are embedded. The model reads some 256 tokens, of about four bytes each in English: a longer
-/// context must not push the content out of them.
+/// Bytes of a context that are embedded. The model reads some 256 tokens, of about four bytes each in English; a longer
+/// context must not displace the content.
 const EMBEDDED_CONTEXT: usize = 400;
 
-/// What is embedded for a record: the beginning of the context, where there is one, then the content.
+/// What is embedded for a record: the beginning of the context, if there is one, then the content.
 pub fn embedding_text(context: Option<&str>, content: &str) -> String {
     match context.map(str::trim).filter(|context| !context.is_empty()) {
         Some(context) => format!("{}\n{content}", &context[..context.floor_char_boundary(EMBEDDED_CONTEXT)]),
@@ -56,7 +56,7 @@ fn nfc_hash(text: &str) -> Hash {
 mod tests {
     use super::*;
 
-    /// D6, Z18: the document prints another value for this text, which is no SHA-256 of it.
+    /// D6, Z18: the document prints another value for this text, which is not its SHA-256.
     #[test]
     fn the_hash_of_a_text_is_its_sha_256() {
         let hash = content_hash("hello world");

@@ -24,7 +24,7 @@ pub struct IndexOptions {
     /// A segment is merged when the smaller ones together have this share of its size, in percent. Less makes fewer
     /// segments, which are searched faster, and writes the large ones more often. 1 to 100.
     pub merge_percent: usize,
-    /// The number of an index's first segment. An index that takes the place of another must begin where that one has
+    /// The number of an index's first segment. An index that replaces another must begin where that one has
     /// not been: readers know a segment by its number and header. Less than half of what fits.
     pub first_segment: u64,
     /// A segment is rewritten when this share of its vectors is deleted, in percent; at 0 when any is. 0 to 100.

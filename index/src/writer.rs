@@ -26,7 +26,7 @@ use crate::segment::{Segment, Tombstones};
 use crate::snapshot::Snapshot;
 use crate::sys::publish;
 
-/// Changes an index. The caller sees to it that there is one writer of a folder at a time, in all processes.
+/// Changes an index. The caller makes sure that there is one writer of a folder at a time, in all processes.
 ///
 /// After an error the index is as before, on the disk and for this writer; but after a sync that failed the writer
 /// refuses everything, and has to be opened again.

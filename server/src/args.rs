@@ -1,13 +1,13 @@
-//! What can be typed. What it means is settled in `settings.rs` and in each command.
+//! Command-line arguments. `settings.rs` and each command interpret them.
 //!
-//! | file | what is typed after the commands of |
+//! | file | the arguments of the commands for |
 //! |---|---|
 //! | `records.rs` | saving, finding, changing, deleting, listing |
-//! | `graph.rs` | links, what hangs together by them, and the digest |
-//! | `history.rs` | versions and going back to one, and forgetting for good |
-//! | `values.rs` | nothing: how values are read |
+//! | `graph.rs` | links, chains and digests |
+//! | `history.rs` | versions, rollback and permanent removal |
+//! | `values.rs` | none: parsers of values |
 //!
-//! The commands that know a store as a whole are below.
+//! The commands for a store as a whole are below.
 
 mod graph;
 mod history;
@@ -34,19 +34,19 @@ Examples:
   memorist demo                              see it work, in a temporary store
   memorist add \"User prefers dark mode\" --kind preference --tag ui
   memorist search which theme does the user like
-  memorist link 12 supersedes 7              memory 12 holds in the place of memory 7
+  memorist link 12 supersedes 7              memory 12 replaces memory 7
   memorist digest --project atlas            what is known of a project, as Markdown
   memorist import memories.jsonl             one JSON object a line: the parameters of memory_add
   memorist serve                             an MCP server on stdin and stdout
   memorist serve --http 127.0.0.1:8765       the same at http://127.0.0.1:8765/mcp
 
-What is typed beats the environment, which beats memorist.toml, which beats the defaults.
+Arguments override the environment, which overrides memorist.toml, which overrides the defaults.
 RUST_LOG sets what is logged on stderr.";
 
 const ADD: &str = "\
 Defaults: kind fact, source manual, confidence 1, importance 5.
 
-A body holds what a kind has beside its text, and may stand for the text:
+A body has the fields of a kind beside its text, and may replace the text:
   memorist add --kind contact --body '{\"name\": \"Ana Torres\", \"email\": \"ana@example.org\", \"role\": \"designer\"}'
   memorist add --kind decision --body '{\"title\": \"JWT\", \"description\": \"Tokens expire after 15 minutes\"}'";
 
@@ -55,18 +55,18 @@ Texts are whole, with --json too, where the tool memory_list has the newest memo
 passages.";
 
 const REEMBED: &str = "\
-Change the store to another embedding model: every memory is embedded anew by the model that --model names (a folder \
+Change the store to another embedding model: every memory is embedded again by the model that --model names (a folder \
 with model.onnx and tokenizer.json), or by the default model without it.
 
-Searches go on with the old embeddings until the last new one is done; then they change places. Ctrl-C loses nothing: \
-the same command goes on where it was, and `memorist doctor` tells how far it is. Until the change the store holds both, \
+Searches use the old embeddings until the last new one is done, then the new ones. Ctrl-C loses nothing: the same \
+command continues, and `memorist doctor` shows its progress. Until the change the store contains both, \
 so memory.db grows (about 1.5 KB a memory for 384 dimensions).
 
 Afterwards make the model the setting of every process that uses this store, and restart servers that are running:
 
     model = \"DIR\"        in memorist.toml, or MEMORIST_MODEL=DIR
 
-A process with another model finds memories by their words alone, and says so.";
+A process with another model searches by keywords only, and says so.";
 
 const BROWSE: &str = "\
 Search as you type, read, follow links and delete, on an interactive screen. F1 shows the keys.
@@ -76,40 +76,40 @@ Words are searched from the first letter on; meaning too, as soon as the model i
 reading here counts as an access. Nothing is deleted without a question.";
 
 const LINK: &str = "\
-Say what a memory is to another. It reads as a sentence:
+Link two memories. It reads as a sentence:
 
-    memorist link 12 supersedes 7       12 holds in the place of 7, which a search leaves out from then on
-    memorist link 3 caused 12           3 brought 12 about
-    memorist link 15 implements 12      15 carries 12 out
+    memorist link 12 supersedes 7       12 replaces 7, which searches leave out from then on
+    memorist link 3 caused 12           3 is the cause of 12
+    memorist link 15 implements 12      15 is an implementation of 12
     memorist link 9 contradicts 12      9 says the opposite of 12
-    memorist link 4 related 12          they belong together
+    memorist link 4 related 12          they are related
 
-`memorist chain` shows what hangs together by links, and `memorist get` the links of one memory.";
+`memorist chain` follows links from memory to memory, and `memorist get` shows the links of one memory.";
 
 const PURGE: &str = "\
-Forget for good, so that no file of the store has the bytes any more: memories, with their versions, links and accesses; or \
+Remove permanently, so that no file of the store contains the bytes: memories, with their versions, links and accesses; or \
 with --text everything in which a text occurs, exactly, in any version. Upper and lower case differ, and a part of a word is \
 enough.
 
     memorist purge 12 15
     memorist purge --text -      reads the text from stdin: so it is in no history of a shell
 
-`memorist delete` is enough for what shall only not be found again. This cannot be undone, so it asks before; without a \
-terminal to ask on it wants --yes. Files in the store's folder that are not its own (backups, exports) are named, not touched.";
+`memorist delete` is enough if a memory should just not be found again. A purge cannot be undone, so it asks before; \
+without a terminal it needs --yes. Files in the store's folder that are not its own (backups, exports) are named, not touched.";
 
 const BENCH: &str = "\
-Measure the vector search of this store on its own vectors: some of them are searched for, and what is found beside them \
-is compared with an exact scan of all. Recall is the share of the true neighbours that was found.
+Measure the vector search of this store on its own vectors: some of them are used as queries, and the results \
+are compared with an exact scan of all. Recall is the share of the true neighbours that was found.
 
-A store's own vectors are easier to search for than questions, which lie farther from them: so the levels tend to find \
-more here than they aim at.
+A store's own vectors are easier to find than answers to questions, which are farther away: so the levels tend to have \
+a higher recall here than their target.
 
-The curve goes along a ladder of efforts (`ef`, the candidates that a walk of the graph keeps); the levels of `quality` and \
+The curve shows a series of `ef` values (the candidates that a walk of the graph keeps); the levels of `quality` and \
 your own setting are marked on it. To change the setting, write one of these below [search] in memorist.toml:
 
     quality = \"fast\"       or \"balanced\" or \"high\"
-    quality = 0.98         the recall to aim at, 0.5 to 1.0
-    ef = 200               the effort itself
+    quality = 0.98         the target recall, 0.5 to 1.0
+    ef = 200               the number of candidates itself
 
 It writes nothing to the store, needs no model, and others may use the store meanwhile; what they do takes time from it. The \
 exact scan of a million vectors takes half a minute or more.";
@@ -120,17 +120,17 @@ exact scan of a million vectors takes half a minute or more.";
 #[command(arg_required_else_help = true)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Cli {
-    /// What holds for every command.
+    /// The options of every command.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
 impl Cli {
-    /// Reads what was typed, and the environment. A project or an agent that is typed empty is none, whatever the settings
-    /// say; an empty variable is one that is not set.
+    /// Parses the arguments and the environment. An empty project or agent means none, whatever the settings say; an
+    /// empty variable counts as not set.
     pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut matches = Cli::command().try_get_matches_from(words)?;
         let [project, agent] =
@@ -157,20 +157,20 @@ pub struct Global {
     #[arg(long, value_name = "DIR", env = "MEMORIST_CACHE", global = true, hide_short_help = true)]
     #[arg(value_parser = may_be_empty())]
     pub cache: Option<PathBuf>,
-    /// Folder with model.onnx and tokenizer.json, or "none" for words alone [default: all-MiniLM-L6-v2]
+    /// Folder with model.onnx and tokenizer.json, or "none" for keyword search only [default: all-MiniLM-L6-v2]
     #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
     pub model: Option<String>,
-    /// Project of new memories, and of who looks; "*" looks in all [default: the git work tree of the working folder]
+    /// Project of new memories, and to search in; "*" searches all [default: the git work tree of the working folder]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
     pub project: Option<String>,
     /// No project, whatever the settings and the working folder say; --project "" is the same
     #[arg(long, global = true)]
     pub no_project: bool,
-    /// Agent of new memories, and of who looks; "*" looks at those of all, and "" is none
+    /// Agent of new memories, and to search for; "*" searches those of all, and "" is none
     #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
     pub agent: Option<String>,
-    /// Print one JSON document and nothing else: the structured result of the tool of the same name (but for `export`
-    /// to stdout and `completions`, which print what they are asked for, and `list`, which has whole texts)
+    /// Print one JSON document and nothing else: the structured result of the tool of the same name (except `export`
+    /// to stdout and `completions`, which print their output, and `list`, which has whole texts)
     #[arg(long, global = true)]
     pub json: bool,
     /// No progress and no notes on stderr
@@ -181,7 +181,7 @@ pub struct Global {
     pub verbose: u8,
 }
 
-/// An empty variable is one that is not set: the settings pass it over.
+/// An empty variable counts as not set: the settings skip it.
 fn may_be_empty() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
@@ -208,14 +208,14 @@ pub enum Command {
     /// List memories by id, the oldest first
     #[command(after_help = LIST)]
     List(List),
-    /// Say what a memory is to another: `memorist link 12 supersedes 7`
+    /// Link two memories: `memorist link 12 supersedes 7`
     #[command(long_about = LINK)]
     Link(Link),
-    /// Remove such a link
+    /// Remove a link
     Unlink(Link),
-    /// Show what hangs together with a memory, as a tree
+    /// Show the memories linked to a memory, as a tree
     Chain(Chain),
-    /// List the memories that others have taken the place of
+    /// List the superseded memories
     Outdated(Outdated),
     /// Sum up a project: how many memories, decisions, patterns, fixes; as Markdown
     #[command(after_help = "In a project, of its own memories alone; else, of all.")]
@@ -224,10 +224,10 @@ pub enum Command {
     History(History),
     /// Make an earlier version of a memory the newest again
     Rollback(Rollback),
-    /// Forget for good: memories, or everything with a text, in every version, index, log and file
+    /// Remove permanently: memories, or everything with a text, in every version, index, log and file
     #[command(long_about = PURGE)]
     Purge(Purge),
-    /// Show what the store holds
+    /// Show statistics of the store
     Stats,
     /// Read memories from a JSONL file; run it again to continue
     Import(Import),
@@ -237,7 +237,7 @@ pub enum Command {
     Backup(Backup),
     /// Make a store from such a file
     Restore(Restore),
-    /// Build both indexes anew from the records; nothing is embedded again
+    /// Rebuild both indexes from the records; nothing is embedded again
     Rebuild,
     /// Change the store to another embedding model: `memorist reembed --model DIR`
     #[command(long_about = REEMBED)]
@@ -256,10 +256,10 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether the project of the folder that it is run in is its own, where none is named. Not for what carries a store
-    /// elsewhere, forgets for good or looks after it: that is of the whole store wherever it is run. Nor for a server over
-    /// HTTP, whose folder says nothing of its clients, and for profiles whose originals have one memory for all projects.
-    pub fn takes_the_folder_s_project(&self, profile: ProfileName) -> bool {
+    /// Whether the command uses the project of its working folder if none is named. Not the commands that copy, purge
+    /// or maintain a store: these are about the whole store wherever they run. Nor a server over HTTP, whose folder
+    /// says nothing about its clients, and profiles whose originals have one memory for all projects.
+    pub fn uses_folder_project(&self, profile: ProfileName) -> bool {
         match self {
             Command::Add(_)
             | Command::Search(_)
@@ -301,7 +301,7 @@ impl Command {
 pub struct Import {
     /// A JSONL file; `-` reads stdin
     pub file: PathBuf,
-    /// Only save the records; they are found by their words until they are embedded
+    /// Only save the records; they are found by keywords until they are embedded
     #[arg(long)]
     pub no_embed: bool,
 }
@@ -352,7 +352,7 @@ pub struct Bench {
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = BenchOptions::default().limit)]
     #[arg(allow_negative_numbers = true)]
     pub limit: usize,
-    /// Decides which vectors are searched for: the same seed, the same vectors
+    /// Selects the query vectors: the same seed, the same vectors
     #[arg(long, value_name = "NUMBER", default_value_t = BenchOptions::default().seed)]
     pub seed: u64,
     /// Also write the plot to this file, as SVG; one of that name is replaced
@@ -374,7 +374,7 @@ pub struct Serve {
     /// File that has the token; refused when others can read it
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "no_token")]
     pub token_file: Option<PathBuf>,
-    /// Want no token: every user and every program of this machine can read and change the whole store. Only on loopback
+    /// Require no token: every user and every program of this machine can read and change the whole store. Only on loopback
     #[arg(long, requires = "http")]
     pub no_token: bool,
     /// Another host name under which clients reach the HTTP server; repeat for more
@@ -383,14 +383,14 @@ pub struct Serve {
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
     profile: Option<String>,
-    /// Keep agents to this server's project and agent: they read what is of these and of nobody, change what is of these,
-    /// and are refused everything else
+    /// Keep agents to this server's project and agent: they read their memories and shared ones, change only their
+    /// own, and are refused everything else
     #[arg(long)]
     pub only: bool,
 }
 
 impl Serve {
-    /// The profile that was asked for. An empty variable is one that is not set.
+    /// The requested profile. An empty variable counts as not set.
     pub fn profile(&self) -> Option<ProfileName> {
         self.profile.as_deref().and_then(|name| ProfileName::from_str(name, false).ok())
     }

@@ -1,4 +1,4 @@
-//! How a command ends: what went wrong, and the exit code that says so.
+//! The outcome of a command: errors and exit codes.
 
 use std::fmt;
 use std::io;
@@ -18,12 +18,12 @@ Exit codes:
   6    the operating system refused: files, network, addresses
   130  interrupted";
 
-/// What sort of failure it is. The number is the exit code.
+/// The category of a failure. The number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A fault of this program.
+    /// A bug of this program.
     Internal = 1,
-    /// What was asked cannot be done as it was asked.
+    /// The request is invalid.
     Input = 2,
     /// The store.
     Store = 3,
@@ -57,25 +57,25 @@ impl Kind {
     }
 }
 
-/// Why a command could not be done, or the wish to end without saying more.
+/// Why a command failed, or stopped silently.
 #[derive(Debug)]
 pub enum Failure {
-    /// An error, not yet told.
+    /// An error, not yet reported.
     Error {
-        /// Its sort.
+        /// Its category.
         kind: Kind,
-        /// What is wrong, and the way out.
+        /// What is wrong, and the remedy.
         message: String,
     },
-    /// The reader of stdout went away (`memorist list | head`): nobody is left to tell, and nothing is wrong.
+    /// The reader of stdout has closed it (`memorist list | head`): there is nobody to report to, and nothing is wrong.
     ReaderGone,
 }
 
-/// The result of a command: done with an exit code of its own, or failed.
+/// The result of a command: an exit code, or a failure.
 pub type Outcome = Result<u8, Failure>;
 
 impl Failure {
-    /// A failure of the sort `kind`.
+    /// A failure of the category `kind`.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Failure::Error { kind, message: message.into() }
     }
@@ -106,7 +106,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The sort of an engine's error.
+/// The category of an engine's error.
 pub fn kind_of(error: &Error) -> Kind {
     match error.kind() {
         ErrorKind::Input => Kind::Input,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sort_of_error_has_its_code() {
+    fn every_category_of_error_has_its_code() {
         assert_eq!(code(Error::invalid("limit", "0 is outside 1 to 1000")), 2);
         assert_eq!(code(Error::Store { path: "x".into(), why: "is a file".into() }), 3);
         assert_eq!(code(Error::NotFound(99)), 4);

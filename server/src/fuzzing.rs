@@ -1,4 +1,4 @@
-//! What fuzzing asks of the readers of what users and clients send: any bytes are refused in words, or mean what they say.
+//! The fuzz targets for input of users and clients: any bytes are refused with a message, or survive a round trip.
 
 use memorist_engine::types::{Exported, NewRecord, Portable, Scope, Weights};
 use serde_json::{Map, Value};
@@ -9,10 +9,10 @@ use crate::wire::{
     UpdateParams, When,
 };
 
-/// Bytes as a file to import: each belongs to one line, and what a line says is what is exported of it.
+/// Bytes as a file to import: each byte belongs to one line, and a line that is read is exported unchanged.
 ///
 /// # Panics
-/// When it is not.
+/// If that is violated.
 pub fn import_file(bytes: &[u8]) {
     let mut lines = Lines::new(bytes);
     let (mut length, mut count) = (0, 0);
@@ -46,11 +46,11 @@ pub fn import_file(bytes: &[u8]) {
     assert_eq!(length, bytes.len() as u64);
 }
 
-/// Bytes as what a client sends: they are read, or refused by an answer that is one line of JSON. Only where nobody waits
-/// for an answer is there none.
+/// Bytes from a client: they are read, or refused with one line of JSON. Only messages that expect no response get
+/// none.
 ///
 /// # Panics
-/// When it is not so.
+/// If that is violated.
 pub fn message(bytes: &[u8]) {
     match message::read(&message::repair(bytes)) {
         Ok(_) => {}
@@ -71,7 +71,7 @@ pub fn message(bytes: &[u8]) {
 /// Bytes as the arguments of every tool.
 ///
 /// # Panics
-/// When one cannot cope.
+/// If a tool panics.
 pub fn arguments(bytes: &[u8]) {
     let Ok(arguments) = serde_json::from_slice::<Map<String, Value>>(bytes) else { return };
     let (defaults, weights) = (Defaults::default(), Weights::default());
@@ -91,10 +91,10 @@ pub fn arguments(bytes: &[u8]) {
     let _ = wire::parse::<StatsParams>(arguments);
 }
 
-/// Bytes as a time: what is shown of it is the same time, to the second.
+/// Bytes as a time: its printed form is the same time, to the second.
 ///
 /// # Panics
-/// When it is not.
+/// If that is violated.
 pub fn time(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let Ok(When(at)) = text.parse() else { return };
@@ -103,7 +103,7 @@ pub fn time(bytes: &[u8]) {
     }
 }
 
-/// What an export of a store that has this alone holds.
+/// The lines of an export of a store with only this.
 fn as_saved(text: NewRecord) -> Portable {
     Portable {
         ulid: String::new(),

@@ -6,17 +6,19 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | `wire` | parameters and results, by the names of the specification |
-//! | 0 | `exit`, `visible`, `project` | how a command ends, what is safe to show, the project of a working folder |
-//! | 1 | `args` | what was typed |
-//! | 1 | `output`, `whole_file`, `logging` | stdout, files, stderr |
+//! | 0 | `exit`, `escape`, `project` | exit codes, escaping for terminals, the project of a working folder |
+//! | 1 | `args` | command-line arguments |
+//! | 1 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `ops` | one function per tool, over the engine |
-//! | 3 | `settings` | what was typed, with the environment and `memorist.toml` |
-//! | 4 | `cli` | the commands for people, one verb a file |
+//! | 3 | `settings` | arguments, environment and `memorist.toml` combined |
+//! | 4 | `cli` | the commands for people, one per file |
 //! | 4 | `mcp` | the same for agents, over stdio and HTTP |
 //! | 5 | [`fuzzing`] | what the fuzz targets call |
 
 mod args;
+mod atomic_file;
 mod cli;
+mod escape;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -26,8 +28,6 @@ mod ops;
 mod output;
 mod project;
 mod settings;
-mod visible;
-mod whole_file;
 mod wire;
 
 use std::borrow::Cow;
@@ -42,14 +42,14 @@ use exit::{Failure, Kind, Outcome};
 use output::Output;
 use settings::Settings;
 
-/// Runs the command that the process was started with.
+/// Runs the command of this process.
 pub fn run() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(not_understood(&error)),
     };
     if matches!(cli.command, Command::Serve(_)) {
-        // A server waits for hours: what the model used goes back to the system when the model is released.
+        // A server is idle for hours: the model's memory goes back to the system when the model is released.
         memorist_engine::embed::allocator::restart_with_returning_allocator();
     }
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
@@ -58,10 +58,10 @@ pub fn run() -> ExitCode {
 
 fn command(cli: Cli) -> Outcome {
     let mut settings = Settings::resolve(&cli.global)?;
-    if settings.project_is_open && cli.command.takes_the_folder_s_project(settings.profile) {
-        take_the_folder_s_project(&mut settings, &cli.command);
+    if settings.project_is_open && cli.command.uses_folder_project(settings.profile) {
+        use_folder_project(&mut settings, &cli.command);
     }
-    // What is logged on a terminal would lie across the screen.
+    // Log lines on a terminal would overwrite the screen.
     let covered = matches!(cli.command, Command::Browse(_)) && std::io::stderr().is_terminal();
     logging::start((!covered).then_some(settings.log_filter.as_str()));
     let app = App::new(settings);
@@ -97,9 +97,9 @@ fn command(cli: Cli) -> Outcome {
     }
 }
 
-/// Where nobody names a project, it is that of the folder that the command is run in. Who looks is told, for memories may
-/// be missed; what is saved says so itself.
-fn take_the_folder_s_project(settings: &mut Settings, command: &Command) {
+/// If no project is named, it is that of the working folder. Commands that read say so, as memories may be missed; the
+/// output of a save shows it anyway.
+fn use_folder_project(settings: &mut Settings, command: &Command) {
     let Some(name) = project::of_working_folder() else { return };
     if !settings.output.json && !matches!(command, Command::Add(_) | Command::Browse(_) | Command::Serve(_)) {
         let note = format!("in project {name}, by the git work tree of this folder; --project '*' looks in all");
@@ -109,7 +109,7 @@ fn take_the_folder_s_project(settings: &mut Settings, command: &Command) {
     settings.context.defaults = defaults.or_project(Some(name));
 }
 
-/// Help and version are results; anything else is bad usage, told as JSON where JSON was asked for.
+/// Help and version are results; anything else is bad usage, reported as JSON if `--json` was given.
 fn not_understood(error: &clap::Error) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let json = !asked_for && std::env::args_os().any(|argument| argument == "--json");
@@ -118,9 +118,9 @@ fn not_understood(error: &clap::Error) -> u8 {
         let message = message.trim().trim_start_matches("error: ").to_owned();
         return Output { json, quiet: false }.failure(Failure::new(Kind::Input, message));
     }
-    // Help goes to stdout and errors to stderr; a reader that has gone changes nothing. An error repeats what was typed.
+    // Help goes to stdout and errors to stderr; a closed stream changes nothing. An error repeats the arguments.
     let plain = error.render().to_string();
-    match visible::text(&plain) {
+    match escape::text(&plain) {
         Cow::Borrowed(_) => drop(error.print()),
         Cow::Owned(shown) => output::say(shown.trim_end()),
     }

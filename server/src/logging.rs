@@ -1,10 +1,10 @@
-//! Diagnostics on stderr. Silent in normal operation: clients of a stdio server show what appears there as an error.
+//! Diagnostics on stderr. Silent in normal operation: clients of a stdio server show stderr output as an error.
 
 use tracing_subscriber::EnvFilter;
 
-use crate::visible::Shown;
+use crate::escape::Shown;
 
-/// Starts logging. RUST_LOG decides; else `filter`. None: nothing is logged, whatever RUST_LOG says.
+/// Starts logging. RUST_LOG decides; else `filter`. `None`: nothing is logged, whatever RUST_LOG says.
 pub fn start(filter: Option<&str>) {
     memorist_engine::keywords::log_contained_panics();
     let Some(filter) = filter else { return };
@@ -16,12 +16,12 @@ pub fn start(filter: Option<&str>) {
         .with_ansi(false)
         .log_internal_errors(false)
         .try_init();
-    // The only failure is that a subscriber is set already, which then serves.
+    // This fails only if a subscriber is set already, which is then used.
     drop(started);
 }
 
-/// The filter for a number of `--verbose`, where neither RUST_LOG nor the configuration says otherwise. The protocol
-/// library warns about what clients do wrong; that is their business until someone asks.
+/// The filter for a number of `--verbose`, if neither RUST_LOG nor the configuration says otherwise. The protocol
+/// library warns about mistakes of clients, which matters only on request.
 pub fn filter(verbose: u8, quiet: bool, configured: Option<&str>) -> String {
     match (verbose, quiet, configured) {
         (0, true, _) => "off".into(),
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_typed_beats_what_is_configured() {
+    fn arguments_override_the_configuration() {
         assert_eq!(filter(0, false, None), "warn,rmcp=off");
         assert_eq!(filter(0, false, Some("info")), "info");
         assert_eq!(filter(1, false, Some("error")), "info");

@@ -1,5 +1,5 @@
-//! The only writer of stdout, which on a stdio server is the protocol; and notes to people on stderr. Neither panics
-//! when the reader has gone.
+//! The only writer of stdout, which is the protocol on a stdio server; and notes to people on stderr. Neither panics
+//! when the reader has closed the stream.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::escape;
 use crate::exit::{Failure, Kind};
-use crate::visible;
 
 /// Where a command's results go.
 #[derive(Debug, Clone, Copy)]
@@ -22,10 +22,10 @@ pub struct Output {
 impl Output {
     /// Writes text for people and a line end.
     pub fn text(&self, text: impl AsRef<str>) -> Result<(), Failure> {
-        self.write(|out| writeln!(out, "{}", visible::text(text.as_ref())))
+        self.write(|out| writeln!(out, "{}", escape::text(text.as_ref())))
     }
 
-    /// Writes what this program alone has made, as it is: it may have colours, and must not hold what anybody has saved.
+    /// Writes output of this program unchanged: it may contain colours, but never saved data.
     pub fn own(&self, text: &[u8]) -> Result<(), Failure> {
         self.write(|out| out.write_all(text))
     }
@@ -33,19 +33,19 @@ impl Output {
     /// Writes one JSON document.
     pub fn document(&self, document: &impl Serialize) -> Result<(), Failure> {
         self.write(|out| {
-            document.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, visible::Json::default()))?;
+            document.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, escape::Json::default()))?;
             writeln!(out)
         })
     }
 
-    /// The structured result with `--json`, else what `text` makes of it.
+    /// The structured result with `--json`, otherwise the output of `text`.
     pub fn result<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
         if self.json { self.document(result) } else { self.text(text(result)) }
     }
 
-    /// Lines of JSON, to be written one by one.
+    /// Lines of JSON, written one by one.
     pub fn lines(&self) -> impl Write + use<> {
-        visible::Escaped(BufWriter::new(io::stdout().lock()))
+        escape::Escaped(BufWriter::new(io::stdout().lock()))
     }
 
     /// Writes many pieces through one buffer.
@@ -54,14 +54,15 @@ impl Output {
         write(&mut out).and_then(|()| out.flush()).map_err(|error| stdout_failure(&error))
     }
 
-    /// Tells people something, on stderr.
+    /// Writes a note to people on stderr.
     pub fn note(&self, text: impl AsRef<str>) {
         if !self.quiet {
             say(text.as_ref());
         }
     }
 
-    /// Asks on the terminal before what cannot be undone. Only a yes is one; `instead` is the option that says it beforehand.
+    /// Asks on the terminal before an irreversible action. Only "yes" confirms; `instead` is the option that confirms
+    /// in advance.
     pub fn ask(&self, question: &str, instead: &str) -> Result<bool, Failure> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             let why =
@@ -74,13 +75,13 @@ impl Output {
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Tells how a command failed, and returns its exit code.
+    /// Reports a failed command, and returns its exit code.
     pub fn failure(&self, failure: Failure) -> u8 {
         match failure {
             Failure::ReaderGone => 0,
             Failure::Error { kind, message } => {
                 if self.json {
-                    // A reader that has gone cannot be told; the exit code stands all the same.
+                    // If the reader has gone, the exit code is all that is left.
                     let _ = self.document(&error_document(kind, &message));
                 } else {
                     say(&format!("error: {message}"));
@@ -93,8 +94,8 @@ impl Output {
 
 /// Writes a line for people to stderr, whether or not anyone reads it.
 pub fn say(text: &str) {
-    // In one piece, so that whoever waits for the line gets it whole.
-    let _ = io::stderr().lock().write_all(format!("{}\n", visible::text(text)).as_bytes());
+    // In one piece, so that a program that waits for the line gets all of it.
+    let _ = io::stderr().lock().write_all(format!("{}\n", escape::text(text)).as_bytes());
 }
 
 fn error_document(kind: Kind, message: &str) -> Value {
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_left_is_no_error() {
+    fn a_closed_reader_is_not_an_error() {
         let gone = io::Error::from(io::ErrorKind::BrokenPipe);
         assert!(matches!(stdout_failure(&gone), Failure::ReaderGone));
         let full = io::Error::from(io::ErrorKind::StorageFull);

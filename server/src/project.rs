@@ -1,4 +1,4 @@
-//! The project that a working folder belongs to.
+//! The project of a working folder.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -6,16 +6,16 @@ use std::{env, fs};
 use directories::BaseDirs;
 use memorist_engine::types::Scope;
 
-/// That of the folder that this process was started in.
+/// The project of this process's working folder.
 pub fn of_working_folder() -> Option<String> {
-    // Without links, as the path of the working folder is.
+    // Without links, like the path of the working folder.
     let home = BaseDirs::new().and_then(|dirs| fs::canonicalize(dirs.home_dir()).ok());
     of_folder(&env::current_dir().ok()?, home.as_deref())
 }
 
-/// The name of the git work tree that `folder` lies in; the work trees of one repository have the name of its main one, and
-/// a submodule its own. None where there is no git, and where the tree is the home folder, in which much lies that belongs
-/// to no project.
+/// The name of the git work tree that contains `folder`. The work trees of one repository have the name of its main
+/// one, and a submodule its own. `None` without git, and if the tree is the home folder, which contains much that
+/// belongs to no project.
 pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
     let tree = folder.ancestors().find(|tree| tree.join(".git").exists())?;
     let tree = main_tree(tree).unwrap_or_else(|| tree.to_owned());
@@ -23,18 +23,18 @@ pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
         return None;
     }
     let name = tree.file_name()?.to_str()?.to_owned();
-    // What no project can be called names none.
+    // An invalid project name counts as none.
     Scope { project: Some(name.clone()), agent: None }.validate().ok()?;
     Some(name)
 }
 
 /// The main tree of the repository whose linked work tree this is (`git worktree add`): its `.git` is a file that names
-/// `REPOSITORY/worktrees/NAME`. For a repository without a main tree, the folder that it is called by.
+/// `REPOSITORY/worktrees/NAME`. For a repository without a main tree, the folder that names it.
 fn main_tree(tree: &Path) -> Option<PathBuf> {
     let file = fs::read_to_string(tree.join(".git")).ok()?;
     let own = tree.join(file.strip_prefix("gitdir:")?.trim());
     let all = own.parent().filter(|all| all.ends_with("worktrees"))?;
-    // It may be relative, and lead through `..`.
+    // It may be relative, and contain `..`.
     let repository = fs::canonicalize(all.parent()?).ok()?;
     match repository.extension() {
         // `atlas.git` is bare, and the project's name is before the dot.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use tempfile::TempDir;
 
-    /// A folder in which these are made: `name/` is a folder, and `name=text` a file.
+    /// A folder with this content: `name/` is a folder, and `name=text` a file.
     fn tree(paths: &[&str]) -> TempDir {
         let root = TempDir::new().unwrap();
         for path in paths {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_a_home_folder_under_git_is_of_no_project() {
+    fn a_home_folder_under_git_is_not_a_project() {
         let root = tree(&["home/.git/", "home/notes/", "home/atlas/.git/"]);
         assert_eq!((named(&root, "home"), named(&root, "home/notes")), (None, None));
         assert_eq!(named(&root, "home/atlas").as_deref(), Some("atlas"));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_is_gone_or_no_project_could_be_called_by_hurts_nobody() {
+    fn a_missing_repository_or_an_invalid_name_is_not_a_project() {
         let root = tree(&["fix/.git=gitdir: ROOT/gone/.git/worktrees/fix", "*/.git/", "odd/.git=junk"]);
         assert_eq!(named(&root, "fix").as_deref(), Some("fix"));
         assert_eq!(named(&root, "*"), None);

@@ -1,5 +1,5 @@
-//! What the arguments, the environment and `memorist.toml` mean together. What is typed beats the environment, which
-//! beats the file, which beats the defaults.
+//! Combines the arguments, the environment and `memorist.toml`. Arguments override the environment, which overrides the
+//! file, which overrides the defaults.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,25 +18,25 @@ use crate::ops::Context;
 use crate::output::Output;
 use crate::wire::Defaults;
 
-/// The folder in the store's that tools export to and import from, where no other is set.
+/// The default folder, within the store's, that tools export to and import from.
 const EXPORTS: &str = "exports";
 
-/// Everything that a command needs to know before it begins.
+/// Everything that a command needs to know before it starts.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The store's folder.
     pub store: PathBuf,
-    /// The engine's settings. Commands adjust what they alone know (whether they write indexes, may fetch the model).
+    /// The engine's settings. Commands adjust what only they know (whether they write indexes, may fetch the model).
     pub engine: Config,
-    /// What fills in what a call leaves out.
+    /// Defaults for what a call omits.
     pub context: Context,
-    /// Whether nobody says of which project it is, be it of none: that of the working folder may stand in.
+    /// Whether nothing names a project, or says that there is none: then that of the working folder may be used.
     pub project_is_open: bool,
     /// The tools that a server offers.
     pub profile: ProfileName,
     /// Where results go.
     pub output: Output,
-    /// What is logged, where RUST_LOG does not say.
+    /// The log filter, unless RUST_LOG sets one.
     pub log_filter: String,
 }
 
@@ -53,15 +53,15 @@ struct File {
     profile: Option<ProfileName>,
     /// A folder with `model.onnx` and `tokenizer.json`, or "none".
     model: Option<String>,
-    /// What is done about passwords, keys and the like: "refuse" or "redact".
+    /// What to do about passwords, keys and the like: "refuse" or "redact".
     sensitive: Option<Sensitive>,
     /// Where tools export to and import from.
     export_folder: Option<PathBuf>,
-    /// Expired memories are deleted so much later.
+    /// Expired memories are deleted this much later.
     expiry_grace_seconds: Option<u64>,
     /// Whether the model may be fetched.
     download: Option<bool>,
-    /// The model is released after so long without use.
+    /// The model is released after this long without use.
     model_idle_seconds: Option<u64>,
     #[serde(default)]
     search: SearchSection,
@@ -73,14 +73,14 @@ struct SearchSection {
     vector_weight: Option<f64>,
     keyword_weight: Option<f64>,
     quality: Option<Quality>,
-    /// Beats `quality`.
+    /// Overrides `quality`.
     ef: Option<usize>,
     backend: Option<Backend>,
     log_searches: Option<bool>,
 }
 
 impl Settings {
-    /// Resolves what was typed.
+    /// Resolves the arguments.
     pub fn resolve(global: &Global) -> Result<Self, Failure> {
         let directories = ProjectDirs::from("", "", "memorist");
         let file = match global.config.as_ref().filter(|path| !path.as_os_str().is_empty()) {
@@ -94,9 +94,9 @@ impl Settings {
     }
 
     fn combine(global: &Global, file: File, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
-        // A variable that is set to nothing is not set.
+        // An empty variable counts as not set.
         let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
-        // While a name that is typed empty, or is empty in the file, is none.
+        // An empty name in the arguments or the file means none, however.
         let typed = if global.no_project { Some(String::new()) } else { global.project.clone() };
         let (project, agent) = (typed.or(file.project), global.agent.clone().or(file.agent));
         let project_is_open = project.is_none();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_beats_the_defaults() {
+    fn the_file_overrides_the_defaults() {
         let settings = combine(&Global::default(), FILE);
         assert_eq!(settings.store, PathBuf::from("/from/file"));
         assert_eq!(settings.context.weights, Weights { vector: 0.5, keyword: 0.5 });
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quality_is_a_level_or_a_recall_and_an_ef_beats_it() {
+    fn the_quality_is_a_level_or_a_recall_and_an_ef_overrides_it() {
         let quality = |search: &str| combine(&Global::default(), &format!("[search]\n{search}")).engine.quality;
         assert_eq!(quality(""), Quality::Balanced);
         assert_eq!(quality("quality = \"high\""), Quality::High);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_beats_the_file() {
+    fn arguments_override_the_file() {
         let typed = Global {
             store: Some("/typed".into()),
             model: Some("/models/mine".into()),
@@ -233,7 +233,7 @@ mod tests {
 
     /// R24.
     #[test]
-    fn the_project_is_open_where_nobody_says_that_there_is_one_or_none() {
+    fn the_project_is_open_unless_it_is_set_or_disabled() {
         let is_open = |name: Option<&str>, no_project, file: &str| {
             let typed = Global { project: name.map(str::to_owned), no_project, ..Global::default() };
             combine(&typed, file).project_is_open
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_cannot_be_are_refused() {
+    fn invalid_weights_are_refused() {
         let file = parse("[search]\nvector_weight = 0.0\nkeyword_weight = 0.0").unwrap();
         assert!(Settings::combine(&Global::default(), file, Some("/x".into())).is_err());
     }

@@ -16,8 +16,8 @@ import traceback
 from contextlib import contextmanager
 from pathlib import Path
 
-# How long anything may take that has no limit of its own. Only a server that hangs takes so long.
-PATIENCE_SECONDS = 60
+# Timeout for everything without one of its own. Only a server that hangs takes this long.
+TIMEOUT_SECONDS = 60
 
 
 class Checks:
@@ -28,7 +28,7 @@ class Checks:
         self.failed = 0
 
     def that(self, name, holds, detail=""):
-        """One check. `detail` is shown when it fails. Returns whether it holds."""
+        """One check. `detail` is shown when it fails. Returns whether it passed."""
         if holds:
             print(f"ok   {self.heading}: {name}", flush=True)
         else:
@@ -41,7 +41,7 @@ class Checks:
         """Holds when both are equal and, for numbers and truth values, of one JSON type."""
         same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
         if isinstance(got, dict) and isinstance(wanted, dict) and got.keys() == wanted.keys():
-            # A long object: only what differs is worth reading.
+            # A long object: only the differences are worth reading.
             got, wanted = ({key: value for key, value in one.items() if repr(got[key]) != repr(wanted[key])}
                            for one in (dict(got), dict(wanted)))
         return self.that(name, same, f"got {got!r}, wanted {wanted!r}")
@@ -80,7 +80,7 @@ class HttpServer:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=cwd,
         )
         self.lines = []
-        self.told = threading.Event()
+        self.announced = threading.Event()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -88,11 +88,11 @@ class HttpServer:
         for line in self.process.stderr:
             self.lines.append(line.decode(errors="replace"))
             if line == b"}\n":
-                self.told.set()
-        self.told.set()
+                self.announced.set()
+        self.announced.set()
 
     def __enter__(self):
-        self.told.wait(PATIENCE_SECONDS)
+        self.announced.wait(TIMEOUT_SECONDS)
         self.said = "".join(self.lines)
         found = re.match(r"serving MCP at (http://[^/]+:(\d+)/mcp)\nsettings of a client, [^\n]*:\n(\{\n.*\n\}\n)",
                          self.said, re.DOTALL)
@@ -102,7 +102,7 @@ class HttpServer:
         self.url, self.port = found[1], int(found[2])
         settings = json.loads(found[3])["mcpServers"]["memorist"]
         self.checks.equal("the settings of a client have its address", settings["url"], self.url)
-        # What a client sends to be answered.
+        # The headers that a client needs.
         self.headers = settings.get("headers", {})
         return self
 
@@ -110,12 +110,12 @@ class HttpServer:
         self.stop("the server ends well")
 
     def stop(self, name, within=5.0):
-        """SIGTERM, and what must come of it."""
+        """SIGTERM, and checks of its effects."""
         if self.process.stdout.closed:
             return
         self.process.send_signal(signal.SIGTERM)
         ends(self.checks, f"{name} on SIGTERM", self.process, within)
-        self.reader.join(PATIENCE_SECONDS)
+        self.reader.join(TIMEOUT_SECONDS)
         self.checks.equal("stdout of the HTTP server is empty", self.process.stdout.read().decode(errors="replace"), "")
         more = "".join(self.lines).removeprefix(self.said)
         self.checks.equal("stderr of the HTTP server says only where it serves", more, "")
@@ -123,10 +123,10 @@ class HttpServer:
 
 
 def ends(checks, name, process, within, code=0):
-    """Checks that a process that was told to end does so, how, and how soon (in seconds)."""
+    """Checks that a process ends on request, how, and how soon (in seconds)."""
     start = time.monotonic()
     try:
-        ended = process.wait(PATIENCE_SECONDS)
+        ended = process.wait(TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         ended = "no exit"
@@ -135,8 +135,8 @@ def ends(checks, name, process, within, code=0):
 
 
 def binary_argument():
-    """The program to test, from the command line. From here on this works in a folder of no project: a server takes its
-    project from the folder that it is started in."""
+    """The program to test, from the command line. From here on the working folder belongs to no project: a server
+    takes its project from its working folder."""
     if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
         sys.exit(f"usage: {sys.argv[0]} PATH_TO_MEMORIST")
     binary = str(Path(sys.argv[1]).resolve())

@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from check import PATIENCE_SECONDS, Checks, HttpServer, binary_argument, ends
+from check import TIMEOUT_SECONDS, Checks, HttpServer, binary_argument, ends
 
 HANDSHAKE_MILLIS = 100
 IDLE_MIB = 60
@@ -37,7 +37,7 @@ def call(number, tool, **arguments):
 
 def wait_for(condition):
     """Whether `condition` becomes true in time."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     while not (holds := condition()) and time.monotonic() < end:
         time.sleep(0.02)
     return holds
@@ -82,7 +82,7 @@ class Stdio:
 
     def answer(self):
         """The next message from the server."""
-        return self.answers.get(timeout=PATIENCE_SECONDS)
+        return self.answers.get(timeout=TIMEOUT_SECONDS)
 
     def ask(self, message):
         """The answer to one request, with nothing else on its way."""
@@ -103,7 +103,7 @@ class Stdio:
         else:
             self.process.stdin.close()
         ends(self.checks, name, self.process, within, code)
-        self.reader.join(PATIENCE_SECONDS)
+        self.reader.join(TIMEOUT_SECONDS)
         self.stderr.seek(0)
         self.checks.equal(f"{name}: stderr is empty", self.stderr.read().decode(errors="replace"), "")
         self.checks.equal(f"{name}: stdout is JSON-RPC alone", self.strangers, [])
@@ -155,7 +155,7 @@ def check_ends(checks, binary, folder):
         for message in (INITIALIZED, call(1, "memory_search", query="is anybody there"), call(2, "memory_stats")):
             process.stdin.write(json.dumps(message).encode() + b"\n")
         process.stdin.close()
-        checks.equal("a client that is killed: exit 0", process.wait(PATIENCE_SECONDS), 0)
+        checks.equal("a client that is killed: exit 0", process.wait(TIMEOUT_SECONDS), 0)
         stderr.seek(0)
         checks.equal("a client that is killed: stderr is empty", stderr.read().decode(errors="replace"), "")
 
@@ -170,7 +170,7 @@ def check_ends(checks, binary, folder):
 
 
 def check_junk(checks, binary, folder):
-    """Lines that are no requests, and requests in any number and order."""
+    """Invalid lines, and requests in any number and order."""
     server = Stdio(checks, binary, folder / "junk")
     junk = [b"junk", b"", b"{", b"[]", b"null", b"{}", b'"text"', b"\xff\xfe\x00", b'{"jsonrpc":"2.0"}',
             b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}', b"x" * (10 << 20)]
@@ -178,7 +178,7 @@ def check_junk(checks, binary, folder):
         server.write(line + b"\n")
         server.send({"jsonrpc": "2.0", "id": f"after {number}", "method": "ping"})
         answers = []
-        # A line that is refused may be answered, with an error that has no id of ours.
+        # A refused line may be answered, with an error without an id of ours.
         while not answers or answers[-1].get("id") != f"after {number}":
             answers.append(server.answer())
         checks.that(f"lives on after the line {line[:70]!r}{f' ({len(line)} bytes)' if len(line) > 70 else ''}",
@@ -192,13 +192,13 @@ def check_junk(checks, binary, folder):
     checks.that("an unknown method is refused", refusal({"jsonrpc": "2.0", "id": 2, "method": "memory/dance"}))
     checks.that("a tool without arguments is refused by name of the field", "content" in str(
         refusal({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "memory_add"}})))
-    checks.that("arguments that are no object are refused", refusal(
+    checks.that("arguments that are not an object are refused", refusal(
         {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "memory_add", "arguments": 7}}))
     checks.that("the stats need no arguments", server.ask(
         {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "memory_stats"}})["result"].get(
             "structuredContent", {}).get("totalEntries") == 0)
 
-    # What cannot be read is refused by its id, wherever it is.
+    # An unreadable message is refused with its id, wherever it is.
     arguments = (b'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"memory_add","arguments":'
                  b'{"content":"x",%s}}}')
     for name, line, code in [
@@ -254,7 +254,7 @@ def check_modern(checks, binary, folder):
 
 
 def check_project(checks, binary, folder):
-    """The project of a server that is told none is the git work tree that it is started in."""
+    """Without a setting, the project of a server is the git work tree that it is started in."""
     tree = folder / "atlas"
     (tree / ".git" / "worktrees" / "fix").mkdir(parents=True)
     (tree / "src").mkdir()
@@ -285,19 +285,19 @@ def check_project(checks, binary, folder):
         saved = server.ask(call(1, tool, **arguments))["result"]
         server.end(f"a server {name}")
         listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
-                                timeout=PATIENCE_SECONDS)
+                                timeout=TIMEOUT_SECONDS)
         entry = max(json.loads(listed.stdout)["results"], key=lambda entry: entry["id"])
         checks.equal(f"the project {name}", [entry.get("project"), name in entry["content"], saved.get("isError", False)],
                      [wanted, True, False])
-    told = subprocess.run([binary, "--store", store, "serve", "-v"], cwd=tree, stdin=subprocess.DEVNULL, check=True,
-                          capture_output=True, timeout=PATIENCE_SECONDS)
-    checks.that("with -v it says which", b'project="atlas"' in told.stderr, told.stderr.decode(errors="replace"))
-    # A server for many says nothing of where they are.
+    result = subprocess.run([binary, "--store", store, "serve", "-v"], cwd=tree, stdin=subprocess.DEVNULL, check=True,
+                          capture_output=True, timeout=TIMEOUT_SECONDS)
+    checks.that("with -v it says which", b'project="atlas"' in result.stderr, result.stderr.decode(errors="replace"))
+    # A server for many does not use its own folder.
     with HttpServer(checks, binary, store, cwd=tree, MEMORIST_MODEL="none") as server:
         body = request(server, call(1, "memory_add", content="over HTTP"))[2]
         checks.that("over HTTP it is saved", b"isError" not in body or b'"isError":false' in body, body)
     listed = subprocess.run([binary, "--store", store, "--json", "list"], check=True, capture_output=True,
-                            timeout=PATIENCE_SECONDS)
+                            timeout=TIMEOUT_SECONDS)
     projects = {entry["content"]: entry.get("project") for entry in json.loads(listed.stdout)["results"]}
     checks.equal("the project over HTTP", projects.get("over HTTP", "not saved"), None)
 
@@ -324,7 +324,7 @@ def check_refusals(checks, binary, folder):
         with subprocess.Popen([binary, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=os.environ | {"MEMORIST_STORE": str(store)}) as process:
             try:
-                ended = process.wait(PATIENCE_SECONDS)
+                ended = process.wait(TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 ended = "no exit"
@@ -341,7 +341,7 @@ def request(server, body=INITIALIZE, method="POST", path="/mcp", **headers):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"} | server.headers
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_SECONDS)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
     try:
         connection.putrequest(method, path, skip_host="Host" in sent)
         for name, value in sent.items():
@@ -369,7 +369,7 @@ def status_of(*args, **headers):
 
 
 def check_http(checks, binary, folder):
-    """Who is answered over HTTP, and with what."""
+    """Access and responses over HTTP."""
     with HttpServer(checks, binary, folder / "http") as server:
         port = server.port
 
@@ -406,7 +406,7 @@ def check_http(checks, binary, folder):
             half.close()
         status("a good request after all that", 200)
 
-        # The older protocol knows sessions; here there are none to keep, and no stream without a request.
+        # The older protocol has sessions; this server needs none, and has no stream without a request.
         got, headers, _ = request(server)
         checks.that("no session is made", got == 200 and headers["Mcp-Session-Id"] is None, headers)
         older = {"MCP_Protocol_Version": "2025-11-25"}
@@ -437,7 +437,7 @@ def check_http(checks, binary, folder):
             checks.equal(f"{name}: sent: 200", request(server)[0], 200)
             for host, wanted in (("box.example", 200), ("evil.example", 403)):
                 checks.equal(f"{name}: sent to {host}: {wanted}", request(server, Host=host)[0], wanted)
-            with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as half:
+            with socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as half:
                 half.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000000\r\n\r\n")
                 checks.that(f"{name}: without it 401 comes before the body", half.recv(100).startswith(b"HTTP/1.1 401"))
     with HttpServer(checks, binary, folder / "http", "--no-token") as server:
@@ -454,7 +454,7 @@ def resident_mib(pid):
 
 
 def check_costs(checks, binary, folder):
-    """How long a client waits for the handshake, and what a waiting server costs."""
+    """The latency of the handshake, and the cost of an idle server."""
     store = filled_store(binary, folder)
     took = []
     for _ in range(5):

@@ -23,27 +23,28 @@ from check import Checks, HttpServer, binary_argument
 from raw import INITIALIZE, INITIALIZED, Stdio, call, request, resident_mib
 
 SECONDS = 1_800
-# Samples: at least so many, none longer than so many seconds.
+# Samples: at least this many, none longer than this many seconds.
 SAMPLES = 24
 LONGEST_SAMPLE = 10
-# Memories that each door keeps alive.
+# Memories that each client keeps alive.
 LIVE = 500
-# Requests a second through each door.
+# Requests per second of each client.
 RATE = 25
 # Of a hundred: adds and deletes in turn, updates, adds of what expires, fetches, searches.
 SHARES = [20, 10, 5, 15, 50]
 # Seconds until an expiring memory expires, and until its absence is checked.
 EXPIRES_AFTER, GONE_AFTER = 2, 3
-# An update changes one of so many that are deleted next: earlier versions go with their memory, so their number stays.
+# An update changes one of this many that are deleted next: earlier versions are removed with their memory, so their
+# number stays.
 CHANGING = 20
 # Requests of one HTTP session.
 SESSION = 200
 OLDER = {"MCP_Protocol_Version": "2025-11-25"}
 
-# What may become of a figure between the second and the last quarter: times this, plus this. Allocators keep some
-# memory, and the indexes are mapped into it; merges make files come and go; the database keeps 100,000 rows of accesses,
-# which a short run does not reach; what else the machine does makes answers late, but costs the servers little time of
-# the processor.
+# Allowed growth of a figure between the second and the last quarter: times this, plus this. Allocators keep some
+# memory, and the indexes are mapped into it; merges create and remove files; the database keeps 100,000 rows of
+# accesses, which a short run does not reach; other load on the machine makes answers late, but costs the servers little
+# CPU time.
 BOUNDS = {
     "RSS, MiB": (1.15, 8),
     "open files": (1, 4),
@@ -112,7 +113,7 @@ class Door(threading.Thread):
 
     def fill(self):
         """Makes the memories, and waits until all can be found by meaning where there is a model."""
-        # With the model in memory first: embedding all of them at once afterwards would take more of it.
+        # With the model in memory first: embedding all of them at once afterwards would take more memory.
         self.find("load the model", "vector")
         while len(self.live) < LIVE:
             self.add()
@@ -196,7 +197,7 @@ class Door(threading.Thread):
         return [hit["id"] for hit in result["results"]]
 
     def figures(self):
-        """What it measured since the last time, and what its server takes."""
+        """Its measurements since the last time, and the resources of its server."""
         millis, self.millis = sorted(self.millis), []
         process = Path(f"/proc/{self.pid}")
         # After the name, which may have spaces: utime and stime are the 12th and 13th.
@@ -214,7 +215,7 @@ class Door(threading.Thread):
 
 
 def store_figures(store):
-    """What the store takes on disk. Files may come and go meanwhile."""
+    """The size of the store on disk. Files may appear and disappear meanwhile."""
     sizes = collections.Counter()
     for folder, _, files in os.walk(store):
         for file in files:
@@ -231,7 +232,7 @@ def store_figures(store):
 
 
 def soak(doors, store, seconds):
-    """Lets the doors work for so long. Returns the samples of each figure."""
+    """Lets the clients work for some time. Returns the samples of each figure."""
     samples = collections.defaultdict(list)
     count = max(SAMPLES, round(seconds / LONGEST_SAMPLE))
     for door in doors:
@@ -271,7 +272,7 @@ def check_flat(checks, samples):
 
 
 def provide_model(binary):
-    """Whether the real model is at hand; else the servers are told to do without one."""
+    """Whether the real model is available; otherwise the servers run without one."""
     setup = subprocess.run([binary, "setup"], capture_output=True, text=True)
     if setup.returncode:
         os.environ["MEMORIST_MODEL"] = "none"
@@ -288,7 +289,7 @@ def main():
     print(f"MEMORIST_SEED={seed}, {seconds:.0f} s", flush=True)
     checks = Checks("soak")
     with tempfile.TemporaryDirectory() as folder, checks.section("runs to its end"):
-        # Settings of whoever runs this must not change what is tested.
+        # The user's settings must not change what is tested.
         for name in ("PROJECT", "AGENT", "MODEL", "TOKEN"):
             os.environ.pop(f"MEMORIST_{name}", None)
         settings = Path(folder, "memorist.toml")
@@ -312,12 +313,12 @@ def main():
         stdio.end("the stdio server")
         check_flat(checks, samples)
 
-        def told(*command):
+        def run(*command):
             return subprocess.run([binary, "--store", store, "--json", *command], capture_output=True, text=True)
 
-        total = json.loads(told("stats").stdout)["totalEntries"]
+        total = json.loads(run("stats").stdout)["totalEntries"]
         checks.equal("as many memories are left as should be", total, sum(len(door.live) for door in doors))
-        doctor = told("doctor")
+        doctor = run("doctor")
         checks.that("doctor is content", doctor.returncode == 0, doctor.stdout + doctor.stderr)
     print("FAIL: see above" if checks.failed else "PASS", flush=True)
     checks.end()

@@ -1,4 +1,4 @@
-//! What is refused, with the words that say why, and that nothing is lost by it.
+//! Invalid input is refused with a reason, and nothing is lost by it.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::support::{Store, hashed, words_only};
 
-/// The field that an error blames.
+/// The field that an error names.
 fn blamed<T: std::fmt::Debug>(outcome: Result<T, Error>) -> &'static str {
     match outcome {
         Err(Error::Invalid { field, .. }) => field,
@@ -19,7 +19,7 @@ fn blamed<T: std::fmt::Debug>(outcome: Result<T, Error>) -> &'static str {
 }
 
 #[test]
-fn records_out_of_bounds_are_refused_by_the_name_of_the_field() {
+fn records_out_of_bounds_are_refused_with_the_name_of_the_field() {
     let store = Store::new(words_only());
     let base = || NewRecord::new("sound");
     let refused = [
@@ -62,7 +62,7 @@ fn records_out_of_bounds_are_refused_by_the_name_of_the_field() {
 }
 
 #[test]
-fn queries_out_of_bounds_are_refused_by_the_name_of_the_field() {
+fn queries_out_of_bounds_are_refused_with_the_name_of_the_field() {
     let store = Store::new(words_only());
     store.add("something");
     let base = || Query::new("something");
@@ -133,7 +133,7 @@ fn a_folder_that_cannot_be_a_store_is_named() {
 fn a_database_that_is_not_ours_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("memory.db");
-    let garbage = "this is no database, but it is somebody's file\n".repeat(100);
+    let garbage = "this is not a database, but it is a user's file\n".repeat(100);
     fs::write(&database, &garbage).unwrap();
     let error = words_only().open(folder.path()).err().expect("refused");
     assert_eq!(error.kind(), ErrorKind::Store, "{error}");
@@ -165,7 +165,7 @@ fn a_truncated_database_loses_nothing_silently() {
     let database = folder.path().join("memory.db");
     let whole = fs::read(&database).unwrap();
     fs::write(&database, &whole[..whole.len() / 2]).unwrap();
-    // Either it cannot be opened, or the doctor says what is wrong with it: never a clean bill of health.
+    // Either it cannot be opened, or the doctor reports the damage: it is never reported as sound.
     match words_only().open(folder.path()) {
         Err(error) => assert_eq!(error.kind(), ErrorKind::Store, "{error}"),
         Ok(engine) => match engine.doctor(false, &NoProgress) {

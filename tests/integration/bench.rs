@@ -1,4 +1,4 @@
-//! `memorist bench`, run as a process of its own on a store that this one has open.
+//! `memorist bench`, run as a separate process on a store that this one has open.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,7 +49,7 @@ fn the_vector_search_of_a_store_is_measured_while_others_use_it() {
         assert_ne!(row.get("ef").is_some(), row.get("targetRecall").is_some(), "{row}");
     }
 
-    // Another wrote meanwhile, and the setting is another.
+    // Another process wrote meanwhile, and the setting differs.
     fs::write(folder.join("memorist.toml"), "[search]\nquality = 0.98\n").unwrap();
     store.add("one more memory");
     store.settle();
@@ -62,7 +62,7 @@ fn the_vector_search_of_a_store_is_measured_while_others_use_it() {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "wider than 80 columns:\n{shown}");
-    assert!(!shown.contains('\x1b'), "colours for something that is no terminal:\n{shown}");
+    assert!(!shown.contains('\x1b'), "colours for something that is not a terminal:\n{shown}");
     assert!(text(&output.stderr).contains("scanning exactly (50)"), "{}", text(&output.stderr));
     let svg = fs::read_to_string(svg).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && svg.contains("recall@10"), "{svg}");
@@ -71,13 +71,13 @@ fn the_vector_search_of_a_store_is_measured_while_others_use_it() {
 
 #[test]
 fn what_cannot_be_measured_is_said_with_the_way_out() {
-    let mut told = BTreeSet::new();
+    let mut messages = BTreeSet::new();
     let mut refused = |store: &Store, arguments: &[&str], code, parts: &[&str]| {
         let output = bench(store.folder.path(), &[arguments, &["--json"]].concat());
         let error = document(&output)["error"]["message"].as_str().unwrap().to_owned();
         assert_eq!(output.status.code(), Some(code), "{error}");
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
-        assert!(told.insert(error.clone()), "{error}");
+        assert!(messages.insert(error.clone()), "{error}");
     };
     let empty = Store::new(words_only());
     refused(&empty, &[], 3, &["no memories", "`memorist add`"]);

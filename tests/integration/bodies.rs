@@ -1,4 +1,4 @@
-//! Bodies through the whole engine: kept, changed, found by what they say, and refused by name.
+//! Bodies through the whole engine: saved, changed, searched, and refused.
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{Kind, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
@@ -58,7 +58,7 @@ fn what_a_kind_refuses_is_named_and_nothing_is_saved() {
     assert_eq!(engine.stats(&Default::default()).unwrap().total, 0);
 }
 
-/// A reference must not tell a project of what it does not see.
+/// A reference must not reveal to a project what it does not see.
 #[test]
 fn a_body_refers_only_to_what_its_own_scope_sees() {
     let store = Store::new(hashed());
@@ -94,13 +94,13 @@ fn a_change_of_kind_or_body_is_checked_and_the_text_follows_the_body() {
 
     assert!(change(&body(json!({ "title": "no description" }))).is_err());
     let contact = RecordUpdate { kind: Some(Kind::Contact), ..RecordUpdate::default() };
-    assert!(change(&contact).unwrap_err().to_string().starts_with("body"), "a decision's body is no contact's");
+    assert!(change(&contact).unwrap_err().to_string().starts_with("body"), "a decision's body is not a contact's");
     let bare = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
     let bare = change(&bare).unwrap().record;
     assert_eq!((bare.kind, bare.body, bare.version), (Kind::Fact, None, 5));
 }
 
-/// R11: a contact that is gone keeps nobody from changing what refers to it, nor from going back.
+/// R11: a deleted contact does not prevent changes to memories that refer to it, nor rollbacks.
 #[test]
 fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
     let store = Store::new(hashed());
@@ -120,11 +120,11 @@ fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
     assert_eq!(referred(&change(body(described)).unwrap().body), ada);
     assert_eq!(referred(&change(body(of(bo))).unwrap().body), bo);
     let new = change(body(of(ada))).unwrap_err().to_string();
-    assert!(new.starts_with("body.primary_contact_id: "), "what is gone is not referred to anew: {new}");
+    assert!(new.starts_with("body.primary_contact_id: "), "no new reference to a deleted record: {new}");
 
     let back = engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap().record;
     assert_eq!((back.version, referred(&back.body)), (5, ada));
-    // One that is there, but no contact any more, must not come back unseen.
+    // One that exists, but is not a contact any longer, must not be restored unnoticed.
     change(body(of(bo))).unwrap();
     let nobody = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
     engine.update(bo, &nobody, &Viewer::OWNER).unwrap();
@@ -146,7 +146,7 @@ fn a_conversation_repeats_itself_and_a_fact_does_not() {
     assert_ne!(first, second);
     let text = store.engine.peek(first, &Viewer::OWNER).unwrap().unwrap().content;
     let fact = store.engine.add(&NewRecord::new(text.clone())).unwrap();
-    assert!(fact.created, "a turn is no twin of a fact");
+    assert!(fact.created, "a turn is not a duplicate of a fact");
     assert!(!store.engine.add(&NewRecord::new(text)).unwrap().created);
     let as_fact = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
     let refused = store.engine.update(first, &as_fact, &Viewer::OWNER);

@@ -1,4 +1,4 @@
-//! Nothing of the working folder is run, and nothing of the cache that is not the pinned file.
+//! Nothing of the working folder is executed, and nothing of the cache that is not the pinned file.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -38,7 +38,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// Whatever would be run leaves this file.
+    /// Any executed code leaves this file.
     fn mark(&self) -> PathBuf {
         self.at("mark")
     }
@@ -118,7 +118,7 @@ fn a_library_is_not_looked_for_in_the_working_folder() {
     }
 }
 
-/// The sets of files of the cache, by what `engine/src/embed/packages.rs` pins for this platform.
+/// The sets of files of the cache, as `engine/src/embed/packages.rs` pins them for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 const PINNED: [(&str, &str, u64, &str); 3] = [
     (
@@ -165,7 +165,7 @@ fn forge_cache(world: &World) -> PathBuf {
             compile.args(["-shared", "-fPIC", "-o"]).arg(&path).arg(&source);
             assert!(compile.status().unwrap().success());
         }
-        // Longer than the code: the loader does not look at the rest.
+        // Longer than the code: the loader ignores the rest.
         fs::File::options().write(true).open(&path).unwrap().set_len(bytes).unwrap();
         let file = serde_json::json!({ "name": name, "bytes": bytes, "sha256": sha256 });
         manifests.entry(folder).or_default().push(file);
@@ -191,7 +191,7 @@ fn a_library_that_is_not_the_pinned_one_is_never_loaded() {
     assert!(said(&output).contains("not the expected file"), "{}", said(&output));
 }
 
-/// Others could swap a file after it was verified.
+/// Other users could swap a file after it was verified.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 #[test]
 fn a_cache_that_others_can_change_is_refused() {

@@ -1,4 +1,4 @@
-//! The commands for bodies, links, versions, digests and purging, each run as a process of its own: as text for people,
+//! The commands for bodies, links, versions, digests and purging, each run as a separate process: as text for people,
 //! and with `--json`, which is the structured result of the tool of the same name.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{document, memorist, text, words_only};
 
-/// A store that is used by its commands alone. It lies beside the settings, which are not the store's.
+/// A store that is used only by its commands. It is beside the settings, which are not part of the store.
 struct Shell {
     folder: TempDir,
 }
@@ -22,7 +22,7 @@ impl Shell {
         Shell { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// One with three decisions, of which each is linked with the one before it.
+    /// One with three decisions, each linked with the previous one.
     fn with_links() -> Self {
         let shell = Shell::new();
         for line in ["We keep records in files", "We keep records in SQLite", "Write the migration"] {
@@ -37,7 +37,7 @@ impl Shell {
         memorist(self.folder.path(), arguments).stdin(Stdio::null()).output().unwrap()
     }
 
-    /// What it prints for people, in which all of `parts` occur.
+    /// Its output for people, which contains all of `parts`.
     fn says(&self, arguments: &[&str], parts: &[&str]) -> String {
         let output = self.run(arguments);
         let shown = text(&output.stdout).to_owned();
@@ -48,14 +48,14 @@ impl Shell {
         shown
     }
 
-    /// What it prints for programs.
+    /// Its output for programs.
     fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stdout));
         document(&output)
     }
 
-    /// That it ends with `code`, and says all of `parts` on stderr.
+    /// Checks that it ends with `code`, and that stderr contains all of `parts`.
     fn fails(&self, arguments: &[&str], code: i32, parts: &[&str]) {
         let output = self.run(arguments);
         let said = text(&output.stderr);
@@ -113,7 +113,7 @@ fn links_are_made_shown_from_both_ends_and_removed() {
     shell.fails(&["link", "2", "likes", "1"], 2, &["likes", "contradicts"]);
     shell.fails(&["link", "2", "caused", "2"], 2, &["2 is the memory itself"]);
     shell.fails(&["link", "2", "caused", "99"], 4, &["99"]);
-    // Another project's memories are not there for it.
+    // Another project's memories do not exist for it.
     shell.fails(&["link", "2", "caused", "3", "--project", "borealis"], 4, &["2"]);
 
     shell.says(&["unlink", "3", "implements", "2"], &["removed the link 3 → implements 2"]);
@@ -158,7 +158,7 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
 
 /// T8.
 #[test]
-fn a_search_says_that_there_is_more_and_goes_on_there() {
+fn a_search_says_that_there_is_more_and_continues_there() {
     let shell = Shell::new();
     let engine = words_only().open(shell.folder.path()).unwrap();
     let memories: Vec<_> = (0..7).map(|number| NewRecord::new(format!("harbour {number}"))).collect();
@@ -263,7 +263,7 @@ fn what_is_purged_is_gone_and_nothing_is_without_a_yes() {
     shell.fails(&["purge"], 2, &["--text"]);
     shell.fails(&["purge", "1", "--text", "x"], 2, &["--text"]);
 
-    shell.says(&["purge", "1", "--yes"], &["forgotten for good: 1 memory", "memorist.toml"]);
+    shell.says(&["purge", "1", "--yes"], &["purged: 1 memory", "memorist.toml"]);
     shell.fails(&["get", "1"], 4, &["1"]);
     let again = shell.run(&["purge", "1", "--yes", "--json"]);
     assert_eq!((again.status.code(), &document(&again)["records"]), (Some(4), &json!(0)));

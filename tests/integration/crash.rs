@@ -1,5 +1,5 @@
-//! A process that writes is killed, at any moment and at every named step of publishing. What it acknowledged is there
-//! afterwards, nothing else is, and the store is sound.
+//! A writing process is killed, at any moment and at every named step of publishing. Afterwards exactly what it
+//! acknowledged is there, and the store is sound.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -14,18 +14,18 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::{another_process, assert_same, hashed, number_from};
 
-/// Kills at random moments, where MEMORIST_CRASH_ROUNDS does not say otherwise.
+/// Kills at random moments, unless MEMORIST_CRASH_ROUNDS says otherwise.
 const ROUNDS: u64 = 230;
 /// Kills at each named step.
 const ROUNDS_PER_STEP: u64 = 7;
-/// A fresh store after so many kills.
+/// A fresh store after this many kills.
 const KILLS_PER_STORE: u64 = 10;
-/// A child keeps at most so many records: all of them fit into one answer.
+/// A child keeps at most this many records: all of them fit into one answer.
 const MOST: usize = 150;
-/// A child that has not come to its step by then never will.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A child that has not reached its step by then never will.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Every step of `memorist_durable::crash::point` on the way of publishing, in its order. Those of changing the model are in
+/// Every step of `memorist_durable::crash::point` in publishing, in order. Those of changing the model are in
 /// `reembed.rs`, those of a repair in `damage_to_records.rs`, those of a purge in `forget.rs`.
 const STEPS: [&str; 11] = [
     "file written",
@@ -41,7 +41,7 @@ const STEPS: [&str; 11] = [
     "new index in place",
 ];
 
-/// The process that is killed: it says what it is about to do, does it, and says that it is done.
+/// The process that is killed: it announces an action, performs it, and confirms it.
 #[test]
 #[ignore = "the others run it in a process of its own"]
 fn a_child() {
@@ -92,7 +92,7 @@ enum Doubt {
     Delete(RecordId),
 }
 
-/// What a child has said that it did.
+/// What a child has confirmed.
 #[derive(Debug, Default)]
 pub struct Acknowledged {
     live: BTreeMap<RecordId, String>,
@@ -100,7 +100,7 @@ pub struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// Takes in one line of a child.
+    /// Handles one line of a child.
     pub fn hear(&mut self, line: &str) {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         let id = |text: &str| text.parse::<RecordId>().expect("an id");
@@ -120,7 +120,7 @@ impl Acknowledged {
         }
     }
 
-    /// What was about to be done is done, or it is not; the store says which.
+    /// An announced action was performed, or it was not; the store shows which.
     fn settle(&mut self, found: &BTreeMap<RecordId, String>) {
         match self.doubt.take() {
             Some(Doubt::Add(text)) => {
@@ -142,7 +142,7 @@ pub fn child(store: &Path, seed: u64) -> Command {
     command
 }
 
-/// Lets a child write until it ends or is killed, and hears what it says.
+/// Lets a child write until it ends or is killed, and reads its output.
 pub fn run(mut child: Child, kill_after: Option<Duration>, acknowledged: &mut Acknowledged, what: &str) {
     let out = child.stdout.take().expect("its stdout");
     let (heard, lines) = std::sync::mpsc::channel();
@@ -153,7 +153,7 @@ pub fn run(mut child: Child, kill_after: Option<Duration>, acknowledged: &mut Ac
             }
         }
     });
-    let deadline = Instant::now() + kill_after.unwrap_or(PATIENCE);
+    let deadline = Instant::now() + kill_after.unwrap_or(TIMEOUT);
     while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         acknowledged.hear(&line);
     }

@@ -1,5 +1,5 @@
-//! Damaged index files: whatever is wrong with them, an answer is right, or says that it lacks a side; what is found
-//! damaged is rebuilt, and nothing panics.
+//! Damaged index files: whatever the damage, a result is right, or reports a missing index; found damage is repaired,
+//! and nothing panics.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,9 +14,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::{Setup, Store, hashed, number_from};
 
-/// Damages tried, where MEMORIST_DAMAGE_CASES does not say otherwise.
+/// Number of damages, unless MEMORIST_DAMAGE_CASES says otherwise.
 const CASES: u64 = 3_000;
-/// After one in so many the store is opened by a process that may rebuild.
+/// After one in this many the store is opened by a process that may rebuild.
 const REBUILT: u64 = 25;
 /// Enough for a graph.
 const RECORDS: usize = 2_500;
@@ -50,7 +50,7 @@ fn put_back(store: &Path, files: &Files) {
     }
 }
 
-/// What a file is for: its name without what differs from one segment to the next.
+/// The purpose of a file: its name without what differs from one segment to the next.
 fn kind(path: &Path) -> String {
     let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
     match name.split_once('.') {
@@ -61,7 +61,7 @@ fn kind(path: &Path) -> String {
 }
 
 /// A store whose indexes have several segments each, one of the vectors' with a graph, and deleted records; and the
-/// files that the indexes had some changes before.
+/// files that the indexes had some changes earlier.
 fn store() -> (Store, Files) {
     let store = Store::new(hashed());
     let words = ["heron", "budget", "login", "river", "deploy", "theme", "meeting"];
@@ -93,7 +93,7 @@ fn queries() -> [Query; 4] {
     .map(|(mode, filter, text)| Query { mode, filter, limit: 20, ..Query::new(text) })
 }
 
-/// The answer to each query, and whether it says that something is amiss.
+/// The result of each query, and whether it has a warning.
 fn ask(engine: &Engine, case: &str) -> Vec<(Answer, bool)> {
     let answer = |query: &Query| {
         let reply = engine.search(query).unwrap_or_else(|error| panic!("{case}: {error}"));
@@ -107,7 +107,7 @@ fn ask(engine: &Engine, case: &str) -> Vec<(Answer, bool)> {
     queries().iter().map(answer).collect()
 }
 
-/// One damage to `bytes`, said in words; `others` are files of the same kind.
+/// One damage to `bytes`, with a description; `others` are files of the same kind.
 fn damage(bytes: &mut Vec<u8>, others: &[&Vec<u8>], random: &mut ChaCha8Rng) -> String {
     let length = bytes.len();
     let some = |random: &mut ChaCha8Rng| if length == 0 { 0 } else { random.random_range(0..length) };

@@ -1,4 +1,4 @@
-//! A damaged `memory.db`: the doctor says what can be saved, saves it, and searches find what was saved.
+//! A damaged `memory.db`: the doctor reports what can be salvaged, salvages it, and searches find it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn examine(folder: &Path, repair: bool) -> Result<Diagnosis, Error> {
     memorist_engine::examine(folder, words_only().config, repair, &NoProgress)
 }
 
-/// Everything that is in the store, as it was written, is found by meaning and by word.
+/// Everything in the store, unchanged, is found by vectors and by keywords.
 fn assert_found(folder: &Path, what: &str) -> Vec<RecordId> {
     let engine = hashed().open(folder).unwrap();
     engine.embed_pending(&NoProgress).unwrap();
@@ -79,7 +79,7 @@ fn what_is_saved_is_found_and_what_is_not_is_named() {
         if seed % 2 == 0 {
             destroy_pages(folder.path(), seed, 1 + seed as usize);
         } else {
-            // What the engine does not even open.
+            // Damage with which the engine does not even open it.
             let bytes = fs::read(database(folder.path())).unwrap();
             fs::write(database(folder.path()), &bytes[..bytes.len() / 10 * (9 - seed as usize)]).unwrap();
             assert!(matches!(hashed().open(folder.path()), Err(Error::Database { .. })), "{what}");
@@ -119,7 +119,7 @@ fn only_the_index_that_is_not_sound_is_rebuilt() {
 }
 
 #[test]
-fn a_store_that_others_use_is_not_repaired_under_them() {
+fn a_store_in_use_is_not_repaired() {
     let folder = store();
     let engine = hashed().open(folder.path()).unwrap();
     destroy_pages(folder.path(), 3, 2);
@@ -154,7 +154,7 @@ fn a_repair_that_is_killed_loses_nothing() {
         assert!(done.is_sound(), "{step}: {done:#?}");
         let there = assert_found(folder.path(), step);
         assert_eq!(there.len() as u64, expected.records, "{step}");
-        // Of the damaged one there is still a whole copy.
+        // The damaged one is still there as a complete copy.
         let is_copy = |path: &Path| path.to_string_lossy().contains("memory.db.damaged-");
         let copies: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(copies.iter().any(|path| is_copy(path)), "{step}: {copies:?}");

@@ -30,15 +30,15 @@ fn documents() -> Vec<(String, String)> {
     pages.into_iter().chain(chapters).map(|path| (path.clone(), read(&path))).collect()
 }
 
-/// What a heading is called in a link: lower case, without signs, with `-` for each space.
+/// The anchor of a heading: lower case, without signs, with `-` for each space.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// Every link to a file leads to one that exists, and every `#anchor` to a heading of it. A chapter links to chapters alone:
-/// other files are not in the book.
+/// Every link to a file leads to one that exists, and every `#anchor` to a heading of it. A chapter links only to
+/// chapters: other files are not in the book.
 #[test]
 fn every_link_in_the_documents_leads_somewhere() {
     let mut broken = Vec::new();
@@ -73,8 +73,8 @@ fn every_chapter_is_in_the_summary() {
     assert!(missing.is_empty(), "not in docs/src/SUMMARY.md: {missing:?}");
 }
 
-/// Every path in back quotes is a file or a folder of this repository: what ends as one does, and what begins with one of
-/// its folders.
+/// Every path in back quotes is a file or a folder of this repository: that is, text that ends like one, or begins with
+/// one of its folders.
 #[test]
 fn every_path_in_the_documents_exists() {
     let mut missing = Vec::new();
@@ -95,7 +95,7 @@ fn every_path_in_the_documents_exists() {
     assert!(missing.is_empty(), "named in the documents, but missing: {missing:#?}");
 }
 
-/// The README is a front door. What is longer belongs into the book.
+/// The README is an introduction. Longer text belongs into the book.
 #[test]
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
@@ -109,8 +109,8 @@ const PAGE: &str = "docs/src/specification.md";
 const SPECIFICATION: [(char, u32); 10] =
     [('T', 52), ('R', 29), ('Q', 21), ('E', 15), ('D', 7), ('F', 19), ('H', 4), ('X', 5), ('P', 5), ('Z', 18)];
 
-/// The rows that no test names, and what they wait for. Whoever builds one takes it off this list, puts it into the table
-/// of [`PAGE`], and lowers [`UNBUILT_ROWS`].
+/// The rows that no test names, and what they wait for. When one is built, remove it from this list, add it to the
+/// table of [`PAGE`], and lower [`UNBUILT_ROWS`].
 const UNBUILT: [(&str, &str); 13] = [
     ("T12, F1-F4", "the daily log"),
     ("T37, E5-E8, E12-E15, Q18, X5, Z10", "embedding providers: their choice, batches, failures and time limits"),
@@ -127,7 +127,7 @@ const UNBUILT: [(&str, &str); 13] = [
     ("Z6", "a quirk of JavaScript, which cannot arise here"),
 ];
 
-/// How many rows that is. It only shrinks.
+/// The number of these rows. It only shrinks.
 const UNBUILT_ROWS: usize = 59;
 
 /// A letter and a number: `T12`.
@@ -152,7 +152,7 @@ fn rows(text: &str) -> BTreeSet<Row> {
     ranges.flat_map(|((letter, first), (_, last))| (first..=last).map(move |number| (letter, number))).collect()
 }
 
-/// What tests say in a file: all of it in a folder of tests or of a contract suite, else what follows the mark of its tests.
+/// The test code of a file: all of it in a folder of tests, otherwise what follows the mark of its tests.
 fn of_tests(path: &str) -> String {
     let text = read(path);
     if path.contains("tests") || path.contains("/contract/") {
@@ -174,7 +174,7 @@ fn table(page: &str) -> BTreeMap<Row, BTreeSet<&str>> {
     files
 }
 
-/// The rows that no test names; each once, and as many as were agreed.
+/// The rows that no test names; each once, and as many as agreed.
 fn unbuilt() -> BTreeSet<Row> {
     let mut all = BTreeSet::new();
     for (named, why) in UNBUILT {
@@ -187,8 +187,8 @@ fn unbuilt() -> BTreeSet<Row> {
     all
 }
 
-/// Each row is in the table of [`PAGE`] beside a file whose tests name it (a tool, beside one that drives the server with a
-/// real client), or on the list of those that are not built; and on one of the two alone.
+/// Each row is in the table of [`PAGE`] beside a file whose tests name it (a tool, beside one that drives the server
+/// with a real client), or on the list of unbuilt ones; and on exactly one of the two.
 #[test]
 fn every_row_of_the_specification_is_tested_or_on_the_list() {
     let page = read(PAGE);
@@ -217,8 +217,8 @@ fn every_row_of_the_specification_is_tested_or_on_the_list() {
     }
 }
 
-/// The specification is no part of this repository: where it is at hand, beside the data of MEMORIST_SHARED_DATA, its
-/// rows are those that are counted here.
+/// The specification is not part of this repository: if it is available, beside the data of MEMORIST_SHARED_DATA, its
+/// rows are compared with those counted here.
 #[test]
 fn the_rows_are_those_of_the_specification() {
     let data = std::env::var_os("MEMORIST_SHARED_DATA");

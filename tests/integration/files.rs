@@ -1,4 +1,4 @@
-//! Files that people name: others beside them stay, and what is no plain file is refused.
+//! Files that users name: other files beside them stay, and only plain files are accepted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use crate::support::{document, memorist, text, words_only};
 
-/// Whoever waits so long waits for a pipe that nobody writes to.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout that shows that the program waits for a pipe without a writer.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn ended(mut command: Command) -> Output {
     let mut child: Child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > TIMEOUT {
             child.kill().unwrap();
             panic!("{command:?} waits for ever");
         }
@@ -86,7 +86,7 @@ fn a_restore_removes_nothing_beside_the_store() {
     assert_eq!(fs::read_to_string(again.join("memory.db.part").join("precious")).unwrap(), "precious");
 }
 
-/// An index that is of no use is deleted and built anew: but not a folder that only has its name.
+/// An unusable index is deleted and rebuilt: but not a folder that only has its name.
 #[test]
 fn a_folder_that_is_not_ours_is_not_taken_for_an_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn backups_to_one_target_at_once_leave_a_whole_one() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_plain_file_is_neither_imported_nor_restored() {
+fn only_plain_files_are_imported_or_restored() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let store = at("store");
@@ -160,7 +160,7 @@ fn what_is_no_plain_file_is_neither_imported_nor_restored() {
     assert!(!at("again").join("memory.db").exists());
 }
 
-/// What the tool `name` answers, by a server over stdio.
+/// The result of the tool `name`, from a server over stdio.
 #[cfg(unix)]
 fn call(store: &Path, name: &str, arguments: serde_json::Value) -> serde_json::Value {
     use serde_json::json;
@@ -180,7 +180,7 @@ fn call(store: &Path, name: &str, arguments: serde_json::Value) -> serde_json::V
     let stdout = BufReader::new(server.stdout.take().unwrap());
     std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| answers.send(line)));
     let answer = loop {
-        let line = answered.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        let line = answered.recv_timeout(TIMEOUT).unwrap_or_else(|_| {
             server.kill().unwrap();
             panic!("{name} does not answer")
         });
@@ -213,7 +213,7 @@ fn tools_use_no_folder_that_others_can_write_to_and_no_links() {
         let refused = call(&store, "memory_import", serde_json::json!({ "file": file })).to_string();
         assert!(refused.contains(why), "{refused}");
     }
-    // A link is replaced, and what it leads to stays.
+    // A link is replaced, and its target stays.
     call(&store, "memory_export", serde_json::json!({ "file": "link.jsonl" }));
     assert!(fs::read_to_string(&secret).unwrap().contains("of somebody else"));
 

@@ -1,4 +1,4 @@
-//! Every filter, alone and together, against the same rule applied by hand.
+//! Every filter, alone and combined, against the same rule in plain code.
 
 use std::collections::BTreeSet;
 
@@ -118,9 +118,9 @@ fn a_scope_sees_its_own_and_the_global_records() {
     }
 }
 
-/// R23, R24: what another project or agent has is to every call as if it did not exist.
+/// R23, R24: the memories of another project or agent do not exist for any call.
 #[test]
-fn what_is_out_of_view_can_be_neither_fetched_nor_counted_nor_changed() {
+fn invisible_records_cannot_be_fetched_counted_or_changed() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let mut record = NewRecord::new("known to the scribe of atlas alone");
@@ -149,9 +149,9 @@ fn what_is_out_of_view_can_be_neither_fetched_nor_counted_nor_changed() {
     assert!(error.to_string().starts_with("project: "), "{error}");
 }
 
-/// R23, R24: who is kept to a project or an agent reads what is shared, and changes nothing of it.
+/// R23, R24: with `--only`, a viewer reads shared memories, and cannot change them.
 #[test]
-fn who_is_kept_to_one_reads_what_is_shared_and_does_not_change_it() {
+fn an_only_viewer_reads_shared_records_and_cannot_change_them() {
     let store = Store::new(words_only());
     let add = |project: Option<&str>, text: &str| {
         let scope = Scope { agent: None, project: project.map(Into::into) };
@@ -185,7 +185,7 @@ fn who_is_kept_to_one_reads_what_is_shared_and_does_not_change_it() {
         assert!(refused.contains("belongs to no project") && refused.contains("\"atlas\""), "{number}: {refused}");
     }
     assert_eq!(engine.peek(shared, &Viewer::OWNER).unwrap().unwrap().version, 1);
-    // Another's is not there, as ever; its own is its own, and may be linked to what is shared.
+    // Another's does not exist, as ever; its own may be changed, and linked to shared ones.
     assert!(!engine.delete(theirs, &viewer).unwrap());
     assert!(engine.link(link(own, shared), &viewer).unwrap() && engine.unlink(link(own, shared), &viewer).unwrap());
     engine.update(own, &update, &viewer).unwrap();

@@ -1,5 +1,5 @@
-//! What is purged is in no file of the store any more, whoever has it open and whatever is killed meanwhile; what has
-//! expired is deleted, and nothing else is.
+//! Purged data is in no file of the store, whatever process has it open and whatever is killed meanwhile; expired
+//! records are deleted, and nothing else is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ use crate::support::{DIMS, Setup, Store, another_process, hashed, with_embedder}
 
 /// Words that occur in nothing else.
 const WORDS: [&str; 3] = ["xqkestrel", "zvwombat", "jkbandicoot"];
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn secret() -> String {
     WORDS.join(" ")
@@ -34,8 +34,8 @@ fn purge(engine: &Engine, purge: &Purge) -> Purged {
     engine.purge(purge, &Viewer::OWNER, &NoProgress).expect("purges")
 }
 
-/// The files of a store in which a text occurs, in any case. By another process: one that has a database open must not open
-/// and close its files besides, for then its locks would be gone.
+/// The files of a store in which a text occurs, in any case. Searched by another process: a process that has a database
+/// open must not open and close its files, because that would drop its locks.
 fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     let grep = Command::new("grep").args(["-rliaF", "--", text]).arg(folder).output().expect("grep runs");
     assert_ne!(grep.status.code(), Some(2), "{}", String::from_utf8_lossy(&grep.stderr));
@@ -76,7 +76,7 @@ fn indexed_terms(folder: &Path) -> Vec<String> {
     terms
 }
 
-/// Nothing of the text is left, in whatever form.
+/// Nothing of the text is left, in any form.
 fn assert_gone(folder: &Path) {
     for word in WORDS {
         assert_eq!(files_with(folder, word), Vec::<PathBuf>::new(), "{word}");
@@ -89,15 +89,15 @@ fn content(text: &str) -> RecordUpdate {
     RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() }
 }
 
-/// A store in which the text is wherever a text can be, some of it in the indexes already, and what else it has.
+/// A store with the text wherever a text can be, some of it in the indexes already, and its other records.
 struct Holding {
     store: Store,
     kept: Vec<RecordId>,
-    /// Of them, the one that had the text once.
+    /// The record that contained the text earlier.
     changed: RecordId,
 }
 
-/// Records that have the text.
+/// Records that contain the text.
 const HOLDERS: u64 = 6;
 
 fn holding(others: usize) -> Holding {
@@ -121,13 +121,13 @@ fn holding(others: usize) -> Holding {
     add(NewRecord::new(long));
     add(NewRecord { expires_at: Some(now() - 1_000), ..NewRecord::new(format!("expired {secret}")) });
     store.engine.embed_pending(&NoProgress).expect("embeds");
-    // What is searched for is logged.
+    // The query is logged.
     let query = Query { mode: Mode::Hybrid, ..Query::new(format!("common {secret}")) };
     assert!(!store.find(&query).is_empty());
     Holding { store, kept, changed }
 }
 
-/// Everything else is there, and is found by every mode.
+/// Everything else is there, and is found in every mode.
 fn assert_kept(engine: &Engine, kept: &[RecordId]) {
     for mode in [Mode::Keyword, Mode::Vector, Mode::Hybrid] {
         let query = Query { mode, limit: 1_000, ..Query::new("common") };
@@ -157,7 +157,7 @@ fn no_file_of_a_store_has_what_was_purged_whoever_has_it_open() {
     let purged = purge(&store.engine, &text(&secret()));
     assert_eq!((purged.records, purged.versions), (HOLDERS, 1));
     assert!(purged.queries > 0 && purged.complete, "{purged:?}");
-    assert_eq!(purged.elsewhere, Vec::<PathBuf>::new());
+    assert_eq!(purged.unowned_files, Vec::<PathBuf>::new());
     assert_gone(folder);
 
     for engine in [&store.engine, &second] {
@@ -183,7 +183,7 @@ fn a_large_index_forgets_a_few_vectors() {
         names.map(|file| file.expect("a file").file_name()).collect::<Vec<_>>()
     };
     let before = segments();
-    // Less than one in a hundred, so that no merge of itself would write the graph anew.
+    // Less than one in a hundred, so that no regular merge would rewrite the graph.
     let purged = purge(&store.engine, &Purge::Ids(ids[..3].to_vec()));
     assert_eq!((purged.records, purged.complete), (3, true));
     let after = segments();
@@ -205,7 +205,7 @@ fn what_an_earlier_delete_has_left_goes_too() {
 }
 
 #[test]
-fn an_index_that_nobody_keeps_in_step_any_more_is_removed() {
+fn an_index_that_is_no_longer_kept_in_step_is_removed() {
     let store = Store::new(hashed());
     store.add(&secret());
     store.settle();
@@ -229,10 +229,10 @@ fn what_lies_beside_the_store_is_named_and_not_touched() {
     }
     let purged = purge(&store.engine, &text(&secret()));
     assert!(purged.complete);
-    assert_eq!(purged.elsewhere.iter().collect::<std::collections::BTreeSet<_>>(), beside.iter().collect());
+    assert_eq!(purged.unowned_files.iter().collect::<std::collections::BTreeSet<_>>(), beside.iter().collect());
     let mut found = files_with(store.folder.path(), &secret());
     found.sort();
-    assert_eq!(found, purged.elsewhere);
+    assert_eq!(found, purged.unowned_files);
 }
 
 #[test]
@@ -264,12 +264,12 @@ fn a_purge_that_a_reader_keeps_from_ending_ends_by_itself_when_the_reader_has_go
 fn wait_until_finished(records: &Records) {
     let started = Instant::now();
     while records.unfinished_purge().expect("reads").is_some() {
-        assert!(started.elapsed() < PATIENCE, "the purge does not end");
+        assert!(started.elapsed() < TIMEOUT, "the purge does not end");
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Every step of `memorist_durable::crash::point` on the way of a purge, but for those of publishing, of which there are some.
+/// Every step of `memorist_durable::crash::point` in a purge, except those of publishing, of which there are some.
 const STEPS: [&str; 9] = [
     "some purged",
     "words applied",
@@ -295,7 +295,7 @@ fn a_child() {
     }
 }
 
-/// Lets a child purge until it comes to this step.
+/// Lets a child purge until it reaches this step.
 fn crash(folder: &Path, step: &str, only_open: bool) {
     let mut child = another_process("forget::a_child");
     child.env("MEMORIST_CRASH_STORE", folder).env("MEMORIST_CRASH_AT", format!("{step}:1"));
@@ -312,7 +312,7 @@ fn a_purge_that_is_killed_is_finished_by_whoever_opens_the_store_next() {
         engine.close();
         let folder = folder.path();
         match step {
-            // Who goes on does not know what was purged.
+            // A process that continues does not know what was purged.
             "database rewritten" => {
                 crash(folder, "words forgotten", false);
                 crash(folder, step, true);
@@ -320,7 +320,7 @@ fn a_purge_that_is_killed_is_finished_by_whoever_opens_the_store_next() {
             _ => crash(folder, step, false),
         }
         let engine = hashed().open(folder).unwrap_or_else(|error| panic!("{step}: {error}"));
-        // Killed before all is removed from the tables, only who knows the text can find the rest.
+        // Killed before all is removed from the tables: only a caller who knows the text can find the rest.
         if step == "some purged" || at % 2 == 1 {
             assert!(purge(&engine, &text(&secret())).complete, "{step}");
         } else {
@@ -337,7 +337,7 @@ fn a_purge_that_was_killed_is_not_forgotten_over_the_next_one() {
     engine.close();
     let folder = folder.path();
     crash(folder, "words forgotten", false);
-    // The next one finds no trace of its own, but it does not know what the first one has left.
+    // The next one finds no trace of its own, but does not know what the first one left.
     crash(folder, "database rewritten", false);
     let engine = hashed().open(folder).expect("opens");
     let purged = purge(&engine, &text("of nothing that is there"));
@@ -347,7 +347,7 @@ fn a_purge_that_was_killed_is_not_forgotten_over_the_next_one() {
     assert_kept(&engine, &kept);
 }
 
-/// Takes its time once something is removed, and looks what becomes of the mark.
+/// Pauses once something is removed, and watches the mark.
 struct Slow {
     records: Records,
     has_waited: AtomicBool,
@@ -371,7 +371,7 @@ impl Progress for Slow {
 }
 
 #[test]
-fn nobody_cleans_up_in_the_place_of_a_purge_that_lives() {
+fn nobody_cleans_up_for_a_running_purge() {
     let store = Store::new(hashed());
     store.add(&secret());
     store.settle();
@@ -382,7 +382,7 @@ fn nobody_cleans_up_in_the_place_of_a_purge_that_lives() {
     assert_gone(store.folder.path());
 }
 
-/// Embeds nothing while somebody holds it.
+/// Embeds nothing while the lock is held.
 struct Held {
     inner: HashEmbedder,
     is_asked: AtomicBool,
@@ -460,7 +460,7 @@ fn what_has_expired_is_deleted_after_the_grace_and_nothing_else_is() {
     let ids = || records.snapshot().expect("reads").live_ids_after(0, 1_000, i64::MIN).expect("reads");
     let started = Instant::now();
     while ids().len() > 4 {
-        assert!(started.elapsed() < PATIENCE, "{} are left", ids().len());
+        assert!(started.elapsed() < TIMEOUT, "{} are left", ids().len());
         thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(ids(), [&[recent], &kept[..]].concat(), "{} have gone", gone.len());
@@ -470,7 +470,7 @@ fn what_has_expired_is_deleted_after_the_grace_and_nothing_else_is() {
     let store = store.reopen(with_grace(Duration::ZERO));
     let started = Instant::now();
     while ids().contains(&recent) {
-        assert!(started.elapsed() < PATIENCE);
+        assert!(started.elapsed() < TIMEOUT);
         thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(ids(), kept);

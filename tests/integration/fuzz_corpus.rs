@@ -1,4 +1,4 @@
-//! Every file in `fuzz/corpus`, and what is a change or two away from it, is read by the target that it belongs to.
+//! Every file in `fuzz/corpus`, and copies with a few changes, are run through their fuzz target.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::number_from;
 
-/// Changed copies of each file, where MEMORIST_FUZZ_ROUNDS does not say otherwise.
+/// Changed copies of each file, unless MEMORIST_FUZZ_ROUNDS says otherwise.
 const ROUNDS: u64 = 50;
 
-/// Gives the bytes to the target of this name. False when there is none.
+/// Runs the target of this name on the bytes. False if there is none.
 fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
     match target {
         "arguments" => arguments(bytes),

@@ -1,4 +1,4 @@
-//! Every change keeps the version before, and any version can come back.
+//! Every change keeps the previous version, and any version can be restored.
 
 use memorist_engine::Error;
 use memorist_engine::types::{Kind, Mode, NewRecord, Query, RecordUpdate, Viewer};
@@ -21,9 +21,9 @@ fn a_version_says_what_replaced_it_and_why_and_comes_back() {
     engine.update(id, &update, &Viewer::OWNER).unwrap();
 
     let versions = engine.history(id, &Viewer::OWNER, None, 10).unwrap();
-    let told: Vec<_> = versions.iter().map(|one| (one.version, one.content.as_str(), one.importance)).collect();
+    let seen: Vec<_> = versions.iter().map(|one| (one.version, one.content.as_str(), one.importance)).collect();
     assert_eq!(
-        told,
+        seen,
         [
             (3, "the harbour opens at seven", 9),
             (2, "the harbour opens at seven", 5),
@@ -52,14 +52,14 @@ fn a_version_says_what_replaced_it_and_why_and_comes_back() {
 }
 
 #[test]
-fn what_cannot_come_back_is_refused_in_words() {
+fn an_impossible_rollback_is_refused_with_a_reason() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let id = store.add("first text");
     engine.update(id, &content("second text", None), &Viewer::OWNER).unwrap();
     let refused = |version| engine.roll_back(id, version, None, &Viewer::OWNER).unwrap_err().to_string();
     assert_eq!(refused(7), format!("version: 7 is no earlier version of memory {id}; there are 1"));
-    assert!(refused(2).contains("no earlier version"), "the newest is no earlier one");
+    assert!(refused(2).contains("no earlier version"), "the newest is not an earlier one");
     let other = store.add("first text");
     assert!(matches!(engine.roll_back(id, 1, None, &Viewer::OWNER), Err(Error::Duplicate(twin)) if twin == other));
     let elsewhere = Viewer { project: memorist_engine::types::Reach::Own("atlas".into()), ..Viewer::OWNER };
@@ -73,7 +73,7 @@ fn what_cannot_come_back_is_refused_in_words() {
     assert!(error.to_string().starts_with("limit: 0"), "{error}");
 }
 
-/// An expiry that is over does not come back with the version that had it.
+/// An expiry that has passed is not restored with its version.
 #[test]
 fn a_version_that_had_expired_comes_back_without_its_expiry() {
     let store = Store::new(hashed());

@@ -1,5 +1,5 @@
-//! A store of 100,000 memories whose writer is killed in the middle of a merge: it opens at once, and its first answers are
-//! right.
+//! A store of 100,000 memories whose writer is killed in the middle of a merge: it opens at once, and its first results
+//! are right.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -13,19 +13,19 @@ use memorist_engine::types::{Filter, Mode, NewRecord, Query};
 use crate::support::{Setup, another_process, hashed};
 
 const RECORDS: usize = 100_000;
-/// Of them, so many are merged into the others when the writer is killed.
+/// How many of them are being merged when the writer is killed.
 const LAST: usize = 45_000;
 /// The longest that opening may take.
 const AT_ONCE: Duration = Duration::from_millis(200);
-/// The store is opened so often, as it was when the writer was killed; on a machine that does other things too, the best
-/// counts.
+/// The store is opened this often, as it was when the writer was killed; as the machine may have other load, the best
+/// time counts.
 const TRIES: usize = 3;
 
 fn text(n: usize) -> String {
     format!("memory number{n} of series{} about subject{}", n / 100, n % 1_009)
 }
 
-/// Tells the supervisor of the merge it is waiting for.
+/// Reports the awaited merge to the supervisor.
 struct Merging;
 
 impl Progress for Merging {
@@ -49,7 +49,7 @@ fn say(line: &str) {
 #[ignore = "another runs it in a process of its own"]
 fn a_child() {
     let Some(store) = std::env::var_os("MEMORIST_LARGE_STORE").map(PathBuf::from) else { return };
-    // Without the background worker, which would merge as it likes.
+    // Without the background worker, which would merge on its own schedule.
     let alone = Setup { config: Config { index_writer: false, ..hashed().config }, ..hashed() };
     let engine = alone.open(&store).expect("a new store opens");
     let all: Vec<NewRecord> = (0..RECORDS).map(|n| NewRecord::new(text(n))).collect();
@@ -101,7 +101,7 @@ fn after_a_kill_in_the_middle_of_a_merge_a_large_store_opens_at_once() {
     assert!(*best < AT_ONCE, "{times:?}");
 }
 
-/// Opens a copy of the store, and compares its first answers. Returns how long opening took.
+/// Opens a copy of the store, and compares its first results. Returns how long opening took.
 fn open(folder: &Path, at: usize) -> Duration {
     let store = folder.join(at.to_string());
     copy(&folder.join("killed"), &store);

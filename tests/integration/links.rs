@@ -1,4 +1,4 @@
-//! Links between memories: what they make visible, what they hide, and from whom; and digests.
+//! Links between memories: what they show, what they hide, and from whom; and digests.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -100,7 +100,7 @@ fn what_is_superseded_is_gone_from_the_next_search_and_comes_back_with_the_link(
                     assert_eq!(found.contains(&old), !is_hidden, "{state}, {mode:?}, opener {at}, {filter:?}");
                     assert!(found.contains(&new), "{state}, {mode:?}, opener {at}");
                     let all = Query { include_superseded: true, ..query(mode, filter) };
-                    assert!(self::found(engine, &all).contains(&old), "{state}, {mode:?}, opener {at}: asked for");
+                    assert!(self::found(engine, &all).contains(&old), "{state}, {mode:?}, opener {at}: requested");
                 }
                 let reply = engine.search(&letters(filter)).unwrap();
                 assert_eq!(reply.tier, Tier::Substring);
@@ -120,7 +120,7 @@ fn what_is_superseded_is_gone_from_the_next_search_and_comes_back_with_the_link(
             check(&state, true);
             assert!(engine.unlink(supersedes(new, old), &Viewer::OWNER).unwrap());
             check(&state, false);
-            let brief = add(engine, "it nests elsewhere now", None);
+            let brief = add(engine, "it nests on the roof now", None);
             assert!(engine.link(supersedes(brief, old), &Viewer::OWNER).unwrap());
             assert!(engine.link(supersedes(third, old), &Viewer::OWNER).unwrap());
             assert!(engine.delete(brief, &Viewer::OWNER).unwrap());
@@ -143,7 +143,7 @@ fn what_is_superseded_is_gone_from_the_next_search_and_comes_back_with_the_link(
     }
 }
 
-/// R24: what one project holds in the place of a global memory hides it from that project alone.
+/// R24: a record of one project that supersedes a global memory hides it from that project only.
 #[test]
 fn a_project_hides_nothing_from_another() {
     let store = Store::new(hashed());
@@ -209,7 +209,7 @@ fn a_result_says_by_what_it_is_contradicted() {
 
 /// R17: linkedFrom(id, type?), linkedTo(id, type?), superseded(project?).
 #[test]
-fn links_are_asked_for_by_direction_and_type_and_what_is_superseded_by_project() {
+fn links_are_listed_by_direction_and_type_and_superseded_records_by_project() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let [cause, effect] = ["the pump leaks", "the cellar is wet"].map(|text| add(engine, text, None));
@@ -288,7 +288,7 @@ fn a_digest_leaves_superseded_memories_out_of_its_lists_but_counts_them() {
     assert_eq!((listed(false), listed(true)), (vec![new], vec![new, old]));
 }
 
-/// A step. Memories are named by their position among all that were ever saved.
+/// A step. Memories are identified by their position among all that were ever saved.
 #[derive(Debug, Clone)]
 enum Step {
     Add { project: usize },
@@ -320,11 +320,11 @@ fn viewers() -> [Viewer; 3] {
     [Viewer::OWNER, Viewer::in_project("atlas"), Viewer { project: Reach::Shared, ..Viewer::OWNER }]
 }
 
-/// What the store should hold.
+/// The expected content of the store.
 #[derive(Default)]
 struct Model {
     ids: Vec<RecordId>,
-    /// What is not deleted: its project, and whether it is live.
+    /// The records that are not deleted: project, and whether live.
     kept: BTreeMap<RecordId, (Option<&'static str>, bool)>,
     links: BTreeSet<(RecordId, LinkKind, RecordId)>,
 }
@@ -374,7 +374,7 @@ impl Model {
         around
     }
 
-    /// Ids and depths, and whether there is more than the limit lets through.
+    /// Ids and depths, and whether there are more than the limit allows.
     fn chain(&self, query: &ChainQuery) -> (Vec<(RecordId, usize)>, bool) {
         let mut chain = Vec::new();
         let mut queue = VecDeque::from([(query.start, 0)]);
@@ -493,7 +493,7 @@ fn compare(engine: &Engine, model: &Model, at: usize) {
     }
 }
 
-/// R16, R17, T42, T44, T45, Q16: whatever is done, in whatever order, by either of two openers.
+/// R16, R17, T42, T44, T45, Q16: any operations, in any order, by either of two openers.
 #[test]
 fn random_links_are_walked_and_hide_as_a_plain_model_says() {
     let cases = number_from("MEMORIST_MODEL_CASES", 24) as u32;

@@ -1,5 +1,5 @@
-//! Eight processes read and write one store, and every second the one that holds the writer lock is killed. None of the
-//! others may notice: what was acknowledged to one is there for all, at once, and the lock passes on.
+//! Eight processes read and write one store, and every second the one that holds the writer lock is killed. The others
+//! must not notice: what was acknowledged to one is visible to all, at once, and the lock is passed on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,17 +20,17 @@ use rand_chacha::ChaCha8Rng;
 use crate::process::{Answer, Ask, Process, WORDS};
 use crate::support::{assert_same, hashed, number_from};
 
-/// How long it goes on where MEMORIST_PROCESS_SECONDS does not say otherwise.
+/// How long it runs, unless MEMORIST_PROCESS_SECONDS says otherwise.
 const SECONDS: u64 = 20;
-/// A writer keeps at most so many records: those of all fit into one answer.
+/// A writer keeps at most this many records: those of all fit into one answer.
 const MOST: usize = 100;
 /// Most hits of one answer.
 const ALL: usize = 1_000;
 const MODES: [Mode; 3] = [Mode::Hybrid, Mode::Vector, Mode::Keyword];
-/// How often to look who holds the lock.
+/// How often to check who holds the lock.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The processes. One that was killed is replaced by another in the same place.
+/// The processes. A killed one is replaced.
 struct Crowd {
     store: PathBuf,
     places: Vec<Place>,
@@ -49,7 +49,7 @@ impl Crowd {
         Crowd { store: store.into(), places }
     }
 
-    /// Asks the process in this place. `None` when it has been killed: then another is there already.
+    /// Sends a request to this process. `None` if it has been killed: then another has replaced it already.
     fn ask(&self, at: usize, ask: &Ask) -> Option<Answer> {
         let place = &self.places[at];
         let mut process = place.process.lock().expect("no test has failed here");
@@ -62,8 +62,8 @@ impl Crowd {
         answer
     }
 
-    /// Which of the processes holds the lock. The kernel says so, in lines like
-    /// `1: FLOCK  ADVISORY  WRITE 19814 fe:00:10010644 0 EOF`: the process, then device and inode of the file.
+    /// Which of the processes holds the lock. The kernel reports it in lines like `1: FLOCK  ADVISORY  WRITE 19814
+    /// fe:00:10010644 0 EOF`: the process, then device and inode of the file.
     fn lock_holder(&self) -> Option<u32> {
         let inode = fs::metadata(StorePaths::new(&self.store).writer_lock()).ok()?.ino().to_string();
         let locks = fs::read_to_string("/proc/locks").expect("Linux");
@@ -76,11 +76,11 @@ impl Crowd {
         })
     }
 
-    /// Kills a process that holds the lock. `None` when none was seen to hold it before `until`.
+    /// Kills a process that holds the lock. `None` if none was seen to hold it before `until`.
     fn kill_lock_holder(&self, until: Instant) -> Option<u32> {
         while Instant::now() < until {
             if let Some(id) = self.lock_holder() {
-                // Stopped, it cannot let go of the lock between the look and the kill.
+                // Stopped, it cannot release the lock between the check and the kill.
                 signal("STOP", id);
                 if self.lock_holder() == Some(id) {
                     signal("KILL", id);
@@ -99,14 +99,14 @@ fn signal(name: &str, process: u32) {
     assert!(sent.success(), "{name} to {process}: {sent}");
 }
 
-/// Text that no other record has, with a number by which it is found.
+/// Unique text, with a number by which it is found.
 #[derive(Debug, Clone, PartialEq)]
 struct Text {
     number: String,
     whole: String,
 }
 
-/// One who writes through the process in its own place, and looks for it through those in the others.
+/// A writer: it writes through one process, and searches through the others.
 struct Writer<'crowd> {
     crowd: &'crowd Crowd,
     at: usize,
@@ -121,12 +121,12 @@ struct Writer<'crowd> {
 
 impl Writer<'_> {
     fn text(&mut self) -> Text {
-        // Of fewer digits than a card's number, which would be refused.
+        // With fewer digits than a card number, which would be refused.
         let number = self.random.random_range(0..1_000_000_000_000_u64).to_string();
         Text { whole: format!("common {} text {number}", WORDS[self.at]), number }
     }
 
-    /// Asks another process, and the next when that is killed.
+    /// Asks another process, and the next if that is killed.
     fn ask_another(&mut self, ask: &Ask) -> Answer {
         loop {
             let other = (self.at + self.random.random_range(1..WORDS.len())) % WORDS.len();
@@ -146,7 +146,7 @@ impl Writer<'_> {
         found
     }
 
-    /// Another process finds this record as it is now.
+    /// Another process finds this record in its current state.
     fn assert_found(&mut self, id: RecordId) {
         let text = self.live[&id].clone();
         let by_words = self.find(Mode::Keyword, 10, &text.number);
@@ -157,7 +157,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Another process finds nothing of what this record was.
+    /// Another process finds nothing of an earlier state of this record.
     fn assert_gone(&mut self, id: RecordId, was: &Text) {
         let by_words = self.find(Mode::Keyword, 10, &was.number);
         assert!(!by_words.contains_key(&id), "{id} is found by its old words {was:?}: {by_words:?}");
@@ -165,7 +165,7 @@ impl Writer<'_> {
         assert_ne!(by_vector.get(&id), Some(&was.whole), "{id} is found by its old vector");
     }
 
-    /// Another process finds exactly what this one has.
+    /// Another process finds exactly the records of this one.
     fn assert_all_found(&mut self) {
         let mode = MODES[self.random.random_range(0..MODES.len())];
         let mut found = self.find(mode, ALL, &format!("common {}", WORDS[self.at]));
@@ -182,8 +182,8 @@ impl Writer<'_> {
         let text = self.text();
         let saved = match self.crowd.ask(self.at, &Ask::Add(text.whole.clone())) {
             Some(Answer::Added(id, embedding)) => Some((id, embedding)),
-            Some(other) => panic!("{other:?} is no answer to an add"),
-            // In doubt: it is there, or it is not.
+            Some(other) => panic!("{other:?} is not an answer to an add"),
+            // In doubt: it was saved, or it was not.
             None => {
                 let found = self.find(Mode::Keyword, ALL, &text.number);
                 let mut found = found.into_iter().filter(|(_, found)| *found == text.whole);
@@ -202,7 +202,7 @@ impl Writer<'_> {
         let (text, was) = (self.text(), self.live[&id].clone());
         let embedding = match self.crowd.ask(self.at, &Ask::Update(id, text.whole.clone())) {
             Some(Answer::Updated(embedding)) => embedding,
-            Some(other) => panic!("{other:?} is no answer to an update"),
+            Some(other) => panic!("{other:?} is not an answer to an update"),
             None => match self.ask_another(&Ask::Get(id)) {
                 Answer::Got(Some(now)) if now == text.whole => EmbeddingState::Pending,
                 Answer::Got(Some(now)) if now == was.whole => return,
@@ -256,7 +256,7 @@ impl Writer<'_> {
     }
 }
 
-/// Kills lock holders for so many seconds, while eight writers write. Returns the writers and the ids of the killed.
+/// Kills lock holders for this many seconds, while eight writers write. Returns the writers and the ids of the killed.
 fn write_and_kill<'crowd>(crowd: &'crowd Crowd, seed: u64, seconds: u64) -> (Vec<Writer<'crowd>>, BTreeSet<u32>) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! The examples of the specification, on the real model (provisioned by the first test that needs it, into the target
+//! The examples of the specification, on the real model (fetched by the first test that needs it into the target
 //! folder, and kept there).
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, RecordId};
 const SEED: u64 = 42;
 const MEMORIES: usize = 400;
 
-/// The memories that the documents speak of, and the same number of places for their ids.
+/// The memories of the documents, and the same number of slots for their ids.
 const DOCUMENTED: [(&str, Kind, &[&str]); 5] = [
     ("User prefers dark mode for all applications", Kind::Preference, &["ui", "theme"]),
     ("The dark mode toggle sits in the header", Kind::Fact, &[]),
@@ -77,8 +77,8 @@ fn z13_z15_dark_theme_finds_dark_mode() {
     }
 }
 
-/// Z14: by words alone, "UI preferences" does not find the toggle for dark mode; together with meaning it does.
-/// (The document's own memory says "prefers", whose stem is that of "preferences": stemming, Q13, finds that one.)
+/// Z14: by keywords, "UI preferences" does not find the toggle for dark mode; a hybrid search does. (The document's own
+/// memory says "prefers", which has the stem of "preferences": stemming, Q13, finds that one.)
 #[test]
 fn z14_words_alone_miss_what_meaning_finds() {
     assert!(!find("UI preferences", Mode::Keyword).contains(&documented(TOGGLE)));
@@ -87,7 +87,7 @@ fn z14_words_alone_miss_what_meaning_finds() {
     assert!(find("appearance of the interface: bright or black", Mode::Hybrid).contains(&documented(DARK_MODE)));
 }
 
-/// Z15: "dark mode" by words finds both memories that have the words; the filtered example finds preferences alone.
+/// Z15: "dark mode" by keywords finds both memories with the words; the filtered example finds only preferences.
 #[test]
 fn z15_the_documents_searches() {
     let words = find("dark mode", Mode::Keyword);
@@ -114,7 +114,7 @@ fn z17_running_matches_run() {
     assert!(find("running", Mode::Keyword).contains(&documented(RUN)));
 }
 
-/// Questions with known answers: both sides together find more than either alone, and nearly all.
+/// Questions with known answers: a hybrid search finds more than either index alone, and nearly all.
 #[test]
 fn questions_with_known_answers_are_answered() {
     let fixture = fixture();

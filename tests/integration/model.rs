@@ -1,5 +1,5 @@
-//! The store against a plain model of it: whatever is done, in whatever order, by either of two openers, every search
-//! finds exactly what the model says, and nothing of what is gone.
+//! The store against a simple model of it: after any operations, in any order, by either of two openers, every search
+//! finds exactly what the model says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,11 +13,11 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::support::{DIMS, Setup, number_from, with_embedder};
 
-/// Sequences tried where MEMORIST_MODEL_CASES does not say otherwise.
+/// Number of sequences, unless MEMORIST_MODEL_CASES says otherwise.
 const CASES: u64 = 24;
 const WORDS: [&str; 5] = ["heron", "budget", "login", "river", "deploy"];
 
-/// A step. Records are named by their position among all that were ever saved.
+/// A step. Records are identified by their position among all that were ever saved.
 #[derive(Debug, Clone)]
 enum Step {
     Add {
@@ -46,7 +46,7 @@ enum Step {
     Apply,
     Rebuild,
     Reopen,
-    /// From here on the other opener does what is asked.
+    /// From here on the other opener is used.
     Switch,
 }
 
@@ -73,7 +73,7 @@ fn text(word: usize, number: u8) -> String {
     format!("common {} note{number}", WORDS[word])
 }
 
-/// What the store should hold.
+/// The expected content of the store.
 #[derive(Default)]
 struct Model {
     /// Every id ever given.
@@ -99,7 +99,7 @@ impl Model {
         self.live.iter().find(|(_, kept)| kept.text == text && kept.project == *project).map(|(id, _)| *id)
     }
 
-    /// It is live, and as it was last left.
+    /// It is live, in its last state.
     fn assert_known(&self, hit: &Hit) {
         let record = &hit.record;
         let kept = self.live.get(&record.id).unwrap_or_else(|| panic!("a ghost: {record:?}"));
@@ -179,7 +179,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
             let Some(id) = model.pick(*which) else { return };
             let update = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
             let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
-            // The record is gone before its answer is read; whether that is an error is not the question here.
+            // The record is deleted before its answer is read; whether that is an error is not tested here.
             assert!(outcome.is_ok() || matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}");
             model.live.remove(&id);
         }
@@ -197,7 +197,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
         Step::Reopen => pair.openers[pair.active] = None,
         Step::Switch => pair.active = 1 - pair.active,
     }
-    // The vector of a text goes when nothing has the text any more.
+    // The vector of a text is removed when no record has the text.
     let texts: BTreeSet<String> = model.live.values().map(|kept| kept.text.clone()).collect();
     match step {
         Step::Embed => model.embedded = texts,
@@ -205,7 +205,7 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
     }
 }
 
-/// What meaning finds: all that is allowed and embedded, each by the vector of its present text.
+/// The results of a vector search: all that is allowed and embedded, each with the vector of its current text.
 fn compare_meaning(hits: &[Hit], model: &Model, filter: &Filter, embedder: &HashEmbedder, word: &str) {
     let found: BTreeSet<RecordId> = hits.iter().map(|hit| hit.record.id).collect();
     let embedded: BTreeSet<RecordId> =
@@ -260,7 +260,7 @@ fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
 #[test]
 fn every_search_finds_what_a_plain_model_says() {
     let cases = number_from("MEMORIST_MODEL_CASES", CASES) as u32;
-    // The failing sequence is printed, as small as it can be made.
+    // The failing sequence is printed, minimised.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&prop::collection::vec(step(), 1..50), |steps| {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! The pages of a search are its one ranking in pieces.
+//! The pages of a search are pieces of one ranking.
 
 use memorist_engine::types::{MAX_LIMIT, Mode, Query, RecordId, Tier, Viewer};
 
@@ -13,7 +13,7 @@ fn meetings(store: &Store) {
     store.settle();
 }
 
-/// Every page, by pages of these sizes in turn, as whoever asks sees them.
+/// Every page, with these page sizes in turn, as a caller sees them.
 fn pages(store: &Store, first: &Query, sizes: &[usize]) -> Vec<Vec<(RecordId, f64)>> {
     let mut pages = Vec::new();
     let mut query = Query { pool: Some(first.pool()), ..first.clone() };

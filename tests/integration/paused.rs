@@ -1,5 +1,5 @@
-//! A process that is stopped in the middle of its work keeps the others from theirs for some seconds only: they say which
-//! process they waited for, and what needs no lock goes on.
+//! A process that is stopped in the middle of its work blocks others for some seconds only: they name the process that
+//! they waited for, and operations without a lock continue.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(crate) fn signal(name: &str, process: u32) {
     assert!(sent.success(), "{name} to {process}: {sent}");
 }
 
-/// What `call` says is wrong, which must not take long.
+/// The error of `call`, which must be returned soon.
 fn refusal<T: Send>(call: impl FnOnce() -> memorist_engine::Result<T> + Send) -> String {
     let began = Instant::now();
     let error = call().err().expect("somebody else has the lock").to_string();
@@ -56,7 +56,7 @@ fn refusal<T: Send>(call: impl FnOnce() -> memorist_engine::Result<T> + Send) ->
     error
 }
 
-/// Ends a command that waits for ever.
+/// Ends a command that waits forever.
 fn finished(mut child: Child) -> std::process::Output {
     let began = Instant::now();
     while child.try_wait().expect("its state").is_none() {
@@ -82,7 +82,7 @@ fn who_waits_for_a_paused_process_names_it_and_gives_up() {
             scope.spawn(|| refusal(|| engine.rebuild(&NoProgress))),
             scope.spawn(|| refusal(|| engine.flush(&NoProgress))),
         ];
-        // The memory goes; what its files still have of it is cleaned by whoever has the lock next.
+        // The memory is removed; its files are cleaned by the next lock holder.
         let purge = scope.spawn(|| engine.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).expect("it goes"));
         let began = Instant::now();
         let mut command = memorist(store.folder.path(), &["rebuild"]);
@@ -99,7 +99,7 @@ fn who_waits_for_a_paused_process_names_it_and_gives_up() {
             assert!(said.contains(&named) && said.contains(" since ") && said.contains("kill -CONT"), "{said}");
         }
     });
-    assert_eq!(store.find(&Query { mode: Mode::Keyword, ..Query::new("sleeps") }), [unsettled], "searches go on");
+    assert_eq!(store.find(&Query { mode: Mode::Keyword, ..Query::new("sleeps") }), [unsettled], "searches continue");
     drop(paused);
     store.settle();
 }
@@ -140,7 +140,7 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }
 
-    /// The answer to the call of this id; those to others before it are passed over.
+    /// The response with this id; others before it are skipped.
     fn answer(&self, id: u64) -> Value {
         loop {
             let answer = self.answers.recv_timeout(Duration::from_secs(60)).expect("an answer");
@@ -183,7 +183,7 @@ fn writes_behind_a_paused_one_end_soon_and_keep_no_search_waiting() {
     assert!(said.contains(&format!("process {}", paused.id())) && said.contains("is stopped"), "{said}");
     drop(paused);
     for at in 0..WRITES {
-        // In any order; what was refused can be tried again.
+        // In any order; refused writes can be retried.
         let answer = server.answers.recv_timeout(LONGEST).unwrap_or_else(|_| panic!("{at} of {WRITES} answered"));
         assert!(answer["id"].as_u64() >= Some(100), "{answer}");
     }

@@ -1,4 +1,4 @@
-//! A process that has a store open for itself and does what it is asked, a line of JSON at a time over pipes.
+//! A process that has a store open and executes requests, one line of JSON each, over pipes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Lines, Read, Seek, Write};
@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::{another_process, hashed};
 
-/// Where there are eight: a word for each, that its memories have.
+/// A word for each of eight processes, which its memories contain.
 pub const WORDS: [&str; 8] = ["heron", "budget", "login", "river", "deploy", "theme", "garden", "harbour"];
 
 const SIGKILL: i32 = 9;
 
-/// What a process can be asked to do.
+/// A request to a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Ask {
-    /// Save all of these, one after another, as fast as it can.
+    /// Save all of these, one after another, as fast as possible.
     Fill(Vec<String>),
     Add(String),
     Update(RecordId, String),
@@ -36,13 +36,13 @@ pub enum Ask {
     Count,
     /// Whether records and indexes agree.
     Examine,
-    /// Take the right to write the indexes, and keep it.
+    /// Acquire the index-writer lock, and keep it.
     HoldIndexes,
-    /// Begin a write to the database, and do not end it.
+    /// Begin a write transaction, and do not end it.
     HoldWrite,
 }
 
-/// What it says when it is done.
+/// The answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     Filled(Vec<RecordId>),
@@ -58,7 +58,7 @@ pub enum Answer {
     Holds,
 }
 
-/// The process itself. It ends when nobody is left who could ask.
+/// The process itself. It ends when its input ends.
 #[test]
 #[ignore = "the others run it in processes of their own"]
 fn that_is_asked() {
@@ -130,7 +130,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts one on the store in this folder. It opens the store before it answers, not before this returns.
+    /// Starts one on the store in this folder. The store is open before its first answer, not before this returns.
     pub fn start(store: &Path) -> Self {
         let stderr = tempfile::tempfile().expect("a file");
         let mut child = another_process("process::that_is_asked")
@@ -149,7 +149,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits for the answer. `None` when the process has ended instead.
+    /// Waits for the answer. `None` if the process has ended instead.
     pub fn ask(&mut self, ask: &Ask) -> Option<Answer> {
         let line = serde_json::to_string(ask).expect("JSON") + "\n";
         self.asks.write_all(line.as_bytes()).ok()?;
@@ -160,15 +160,15 @@ impl Process {
         }
     }
 
-    /// What a search finds, ids and texts, best first. `None` when the process has ended instead.
+    /// The results of a search, ids and texts, best first. `None` if the process has ended instead.
     pub fn find(&mut self, mode: Mode, limit: usize, text: &str) -> Option<Vec<(RecordId, String)>> {
         match self.ask(&Ask::Search(mode, limit, text.into()))? {
             Answer::Found(hits) => Some(hits),
-            other => panic!("{other:?} is no answer to a search"),
+            other => panic!("{other:?} is not an answer to a search"),
         }
     }
 
-    /// Lets it end, and asserts that it had nothing to complain about. Returns whether it had been killed.
+    /// Lets it end, and asserts that it logged nothing. Returns whether it had been killed.
     pub fn end(self) -> bool {
         let Process { mut child, asks, answers, mut stderr } = self;
         drop(asks);

@@ -1,4 +1,4 @@
-//! Eight processes write to one new store at once, and each finds at once what all of them wrote.
+//! Eight processes write to one new store concurrently, and each sees at once what all of them wrote.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::support::hashed;
 
 /// Memories that each process adds: as many as fit into one answer.
 const EACH: usize = 1_000;
-/// At most so many runs.
+/// At most this many runs.
 const RUNS: usize = 4;
 /// The longest from the last acknowledgement to the end of a search that starts then.
 const AT_ONCE: Duration = Duration::from_millis(100);
@@ -24,17 +24,17 @@ fn texts(word: &str) -> Vec<String> {
     (1..=EACH).map(|number| format!("{word} writes line {number}{}", end(number))).collect()
 }
 
-/// What the processes have written, all together.
+/// What all processes have written.
 struct Written {
-    /// Where they wait for one another.
+    /// The barrier.
     all: Barrier,
     records: Mutex<BTreeMap<RecordId, String>>,
     /// When the newest acknowledgement was heard.
     last: Mutex<Instant>,
 }
 
-/// One process writes while the others do, then looks at once. Returns how long it wrote, and how long after the last
-/// acknowledgement it had found everything's end.
+/// One process writes while the others do, then searches at once. Returns how long it wrote, and how long after the
+/// last acknowledgement it had found everything.
 fn write_and_look(store: &Path, word: &str, written: &Written) -> (Duration, Duration) {
     let mut process = Process::start(store);
     assert_eq!(process.ask(&Ask::Count), Some(Answer::Counted(0)), "it is open before anybody writes");
@@ -49,7 +49,7 @@ fn write_and_look(store: &Path, word: &str, written: &Written) -> (Duration, Dur
     written.records.lock().unwrap().extend(ids.into_iter().zip(texts(word)));
     written.all.wait();
 
-    // The log is one: who sees the last line of each process sees all that came before.
+    // The log is one sequence: a reader of the last line of each process has read all before.
     let closing = process.find(Mode::Keyword, EACH, "closing").expect("it lives");
     let looked = written.last.lock().unwrap().elapsed();
     let records = written.records.lock().unwrap().clone();
@@ -64,7 +64,7 @@ fn write_and_look(store: &Path, word: &str, written: &Written) -> (Duration, Dur
     (wrote, looked)
 }
 
-/// A machine that does other things too may be late: the best of a few runs counts. In each all of it must be found.
+/// A machine with other load may be late: the best of a few runs counts. In each all of it must be found.
 #[test]
 fn eight_processes_that_write_at_once_find_all_of_it_at_once() {
     let mut runs = Vec::new();

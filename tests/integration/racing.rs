@@ -12,9 +12,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::{Store, hashed, number_from};
 
-/// How long the race lasts where MEMORIST_RACE_SECONDS does not say otherwise.
+/// How long the race lasts, unless MEMORIST_RACE_SECONDS says otherwise.
 const SECONDS: u64 = 3;
-/// A writer keeps at most so many records: all of them fit into one answer.
+/// A writer keeps at most this many records: all of them fit into one answer.
 const MOST: usize = 300;
 const WORDS: [&str; 6] = ["heron", "budget", "login", "river", "deploy", "preference"];
 const TAGS: [&str; 3] = ["ui", "sport", "security"];
@@ -47,7 +47,7 @@ fn some_filter(random: &mut ChaCha8Rng) -> Filter {
     }
 }
 
-/// Adds, changes and deletes at random until told to stop. Returns the records of this writer that are left.
+/// Adds, changes and deletes at random until it is stopped. Returns the remaining records of this writer.
 fn write(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> BTreeSet<RecordId> {
     let mut mine: Vec<RecordId> = Vec::new();
     while !stop.load(Ordering::Relaxed) {
@@ -75,8 +75,8 @@ fn write(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> BTreeSe
     mine.into_iter().collect()
 }
 
-/// Searches until told to stop. The engine itself panics, in a build with debug assertions, when an index lets a
-/// record through that the filter refuses. Returns the number of searches.
+/// Searches until it is stopped. The engine itself panics, in a build with debug assertions, if an index passes a
+/// record that the filter refuses. Returns the number of searches.
 fn search(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> usize {
     let mut searches = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -133,7 +133,7 @@ fn a_filter_holds_while_writers_and_the_worker_race_the_search() {
             && !searchers.iter().any(|searcher| searcher.is_finished())
         {
             std::thread::sleep(Duration::from_millis(40));
-            // Publishes in the middle of it all, as a busy worker would.
+            // Publishes concurrently, as a busy worker would.
             store.engine.flush(&NoProgress).expect("applies");
         }
         stop.store(true, Ordering::Relaxed);
@@ -142,7 +142,7 @@ fn a_filter_holds_while_writers_and_the_worker_race_the_search() {
         writers.into_iter().for_each(|writer| left.extend(writer.join().expect("no write fails")));
         (searches, left)
     });
-    assert!(searches > 20, "{searches} searches are no race");
+    assert!(searches > 20, "{searches} searches are not a race");
 
     store.settle();
     for engine in [&store.engine, &other] {

@@ -1,7 +1,7 @@
-//! A store that cannot be written: it is searched, listed and counted as one that can, nothing in its folder changes, and
-//! what would write says why it cannot.
+//! A read-only store: it can be searched, listed and counted, nothing in its folder changes, and writes are refused
+//! with a reason.
 //!
-//! Nothing is forbidden to the superuser, so where these tests run as one, the commands run as nobody.
+//! Nothing is forbidden to root, so if these tests run as root, the commands run as `nobody`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -22,7 +22,7 @@ use crate::support::{Store, document, memorist, text, words_only};
 
 const NOBODY: u32 = 65534;
 
-/// A store that others may read and nobody may write, and a command that they can run.
+/// A store that other users may read and not write, and a command that they can run.
 struct ReadOnly {
     folder: TempDir,
     is_superuser: bool,
@@ -60,7 +60,7 @@ impl ReadOnly {
         }
         loop {
             match command.output() {
-                // Another test has forked while the copy was open for writing.
+                // Another test forked while the copy was open for writing.
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(10)),
                 output => return output.unwrap(),
             }
@@ -163,7 +163,7 @@ fn a_read_only_store_without_indexes_is_searched_from_its_records() {
     assert_eq!((found(&result), &result["tier"]), (10, &Value::from("keyword")));
 }
 
-/// What the owner writes meanwhile is found, whether in the log still or in the database.
+/// Later writes of the owner are found, whether still in the log or in the database.
 #[test]
 fn what_its_owner_writes_is_found_by_who_can_only_read() {
     let store = ReadOnly::of(filled());
@@ -181,7 +181,7 @@ fn what_its_owner_writes_is_found_by_who_can_only_read() {
     let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
     engine.update(id, &update, &Viewer::OWNER).unwrap();
     assert_eq!(engine.stats(&Filter::default()).unwrap().total, 31);
-    // Its index files are for the owner alone.
+    // Its index files are private to the owner.
     engine.flush(&NoProgress).unwrap();
     engine.close();
     assert_eq!(found(&store.says(&said)), 1, "in the database");

@@ -1,4 +1,4 @@
-//! Indexes that are gone, damaged or another's: searches go on, and everything comes back from the records.
+//! Missing, damaged and foreign indexes: searches continue, and everything is rebuilt from the records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,11 +122,11 @@ fn a_damaged_index_file_never_gives_a_wrong_record_and_is_rebuilt() {
         assert!(count > 1, "{index} has files to damage");
         for at in 0..count {
             for damage in [Damage::Flip, Damage::Truncate, Damage::Empty] {
-                // A repair writes the files anew, so that they are listed anew.
+                // A repair rewrites the files, so list them again.
                 let Some(file) = files(&folder.path().join(index)).get(at).cloned() else { continue };
                 fs::write(&file, damage.done_to(&fs::read(&file).unwrap())).unwrap();
                 let engine = hashed().open(folder.path()).unwrap();
-                // Before any repair: an answer, of records that exist, and no panic.
+                // Before any repair: a result with existing records, and no panic.
                 for (ids, _) in answers(&engine) {
                     assert!(ids.iter().all(|id| (1..=400).contains(id)), "{file:?} {damage:?}");
                 }
@@ -141,7 +141,7 @@ fn a_damaged_index_file_never_gives_a_wrong_record_and_is_rebuilt() {
 
 /// E11: a model of other dimensions.
 #[test]
-fn another_model_is_refused_and_words_go_on() {
+fn another_model_is_refused_and_keyword_search_continues() {
     let store = Store::new(hashed());
     fill(&store);
     let store = store.reopen(with_embedder(Arc::new(HashEmbedder::new(DIMS * 2))));
@@ -186,14 +186,14 @@ fn the_exact_backend_gives_the_same_first_places() {
     assert_eq!(store.find(&query)[0], id);
     assert_sound(&store.engine);
 
-    // Back to the index on disk, which the log does not reach back to any more.
+    // Back to the index on disk, to which the log no longer reaches back.
     let store = store.reopen(hashed());
     assert_eq!(store.find(&query)[0], id);
     assert_sound(&store.engine);
 }
 
 #[test]
-fn an_old_copy_of_an_index_does_not_pass_for_the_index() {
+fn an_old_copy_of_an_index_is_detected() {
     let store = Store::new(hashed());
     store.add("the first heron");
     store.settle();
@@ -229,7 +229,7 @@ fn an_old_copy_of_an_index_does_not_pass_for_the_index() {
 }
 
 #[test]
-fn something_else_in_the_place_of_an_index_is_replaced() {
+fn a_foreign_file_at_the_path_of_an_index_is_replaced() {
     for index in ["vectors", "keywords"] {
         let store = Store::new(hashed());
         fill(&store);
@@ -282,7 +282,7 @@ fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
 
 /// R28, Z5: `memory.db` alone is the whole store.
 #[test]
-fn one_file_carries_the_store_elsewhere() {
+fn one_file_is_the_whole_store() {
     let (embedder, setup) = counting();
     let store = Store::new(setup.clone());
     fill(&store);
@@ -311,12 +311,12 @@ fn indexes_of_a_newer_memory_db_are_not_believed() {
     let Store { engine, folder } = store;
     engine.close();
 
-    // As people restore by hand: the database alone, over the old one.
+    // As users restore by hand: the database alone, over the old one.
     for name in ["memory.db-wal", "memory.db-shm"] {
         let _ = fs::remove_file(folder.path().join(name));
     }
     fs::copy(&file, folder.path().join("memory.db")).unwrap();
-    // A process that writes no index is the first to see it, and its records take the numbers of those that are gone.
+    // A process that writes no index sees it first, and its records reuse the ids of the lost ones.
     let mut reader = hashed();
     reader.config.index_writer = false;
     let engine = reader.open(folder.path()).unwrap();
@@ -336,7 +336,7 @@ fn indexes_of_a_newer_memory_db_are_not_believed() {
     assert_sound(&engine);
 }
 
-/// Two stores with as many changes each: their indexes have applied equally much, and are of the same model.
+/// Two stores with as many changes each: their indexes have applied the same number, and have the same model.
 #[test]
 fn indexes_of_another_store_of_the_same_length_are_not_believed() {
     let (embedder, setup) = counting();
@@ -374,7 +374,7 @@ fn indexes_of_another_store_of_the_same_length_are_not_believed() {
     }
 }
 
-/// Two copies of one store go their own ways.
+/// Two copies of one store diverge.
 #[test]
 fn an_index_of_a_restored_copy_is_not_believed() {
     let store = Store::new(words_only());
@@ -407,7 +407,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Nobody hears from a store that is not there any more that a memory was saved, or what was in it.
+/// A deleted store acknowledges no write, and returns no record.
 #[cfg(unix)]
 #[test]
 fn a_deleted_or_replaced_store_answers_nothing_and_does_no_harm_to_the_new_one() {
@@ -435,7 +435,7 @@ fn a_deleted_or_replaced_store_answers_nothing_and_does_no_harm_to_the_new_one()
     }
     other.flush(&NoProgress).unwrap();
     assert_refused("replaced");
-    // Long enough for the background thread of the old one to do whatever it does.
+    // Long enough for the background thread of the old one to act.
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(other.search(&Query::new("otter")).unwrap().hits.len(), 3);
     assert!(other.doctor(false, &NoProgress).unwrap().is_sound());

@@ -1,5 +1,5 @@
-//! Changing the embedding model: the old one serves until the new one is complete, nothing is embedded twice, and no
-//! vector of the one is ever compared with a vector of the other.
+//! Changing the embedding model: the old one serves until the new one is complete, nothing is embedded twice, and
+//! vectors of different models are never compared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,16 +19,16 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::support::{DIMS, Setup, Store, number_from, with_embedder, words_only};
 
-/// How long the race lasts where MEMORIST_RACE_SECONDS does not say otherwise.
+/// How long the race lasts, unless MEMORIST_RACE_SECONDS says otherwise.
 const SECONDS: u64 = 3;
-/// But not before so many changes.
+/// But not before this many changes.
 const FEWEST_CHANGES: usize = 4;
 /// Texts that the engine embeds and stores at once.
 const ROUND: usize = 1_024;
 
 type Hook = Box<dyn FnMut() + Send>;
 
-/// A model of the test's own: another name makes other vectors, of as many numbers.
+/// A test model: another name makes other vectors, with the same dimensions.
 struct Model {
     inner: HashEmbedder,
     identity: ModelIdentity,
@@ -36,7 +36,7 @@ struct Model {
     embedded: Mutex<BTreeMap<String, usize>>,
     /// Batches that are still embedded; the next one fails.
     batches_left: AtomicUsize,
-    /// Done once, while the next text is embedded.
+    /// Runs once, while the next text is embedded.
     meanwhile: Mutex<Option<Hook>>,
     /// How long a batch takes.
     slowness: Duration,
@@ -120,7 +120,7 @@ fn search(engine: &Engine, text: &str) -> SearchReply {
     engine.search(&Query { limit: 1_000, ..Query::new(text) }).expect("a sound query")
 }
 
-/// What is found once no index is being rebuilt: the worker of any opener may be at it, and a search does not wait.
+/// The results once no index is being rebuilt: the worker of any opener may be at it, and a search does not wait.
 fn search_whole(engine: &Engine, text: &str) -> SearchReply {
     let started = Instant::now();
     loop {
@@ -133,8 +133,7 @@ fn search_whole(engine: &Engine, text: &str) -> SearchReply {
     }
 }
 
-/// Every score of a hit is the cosine of the query and of the text that it has, under this model. Returns the number of
-/// hits.
+/// Every score of a hit is the cosine of the query and of its text, under this model. Returns the number of hits.
 fn assert_cosines(reply: &SearchReply, model: &Model, query: &str) -> usize {
     for hit in &reply.hits {
         let (found, expected) = (hit.vector_score, model.cosine(query, &hit.record.content));
@@ -144,7 +143,7 @@ fn assert_cosines(reply: &SearchReply, model: &Model, query: &str) -> usize {
     reply.hits.len()
 }
 
-/// Found by words alone, with the reason and the way out.
+/// Found by keywords only, with the reason and the remedy.
 fn assert_words_alone(reply: &SearchReply) {
     assert!(reply.hits.iter().all(|hit| hit.vector_score.is_none()), "{reply:?}");
     let says_why = |warning: &String| warning.contains("cannot be mixed") && warning.contains("`memorist reembed`");
@@ -182,7 +181,7 @@ fn the_old_model_serves_until_the_new_one_is_complete() {
             let folder = store.folder.path().to_owned();
             let open = |model: &Arc<Model>| opened(model, backend).open(&folder).expect("opens");
             let (with_old, with_new) = (Arc::new(open(&old)), Arc::new(open(&new)));
-            // Has no model: its caller brings the vectors.
+            // Has no model: its caller provides the vectors.
             let mut setup = words_only();
             setup.config.backend = backend;
             let with_none = setup.open(&folder).expect("opens");
@@ -211,7 +210,7 @@ fn the_old_model_serves_until_the_new_one_is_complete() {
             assert_words_alone(&brought);
             let refused = with_none.search_with(&Query::new(QUERY), Some(vec![1.0; dims + 1])).unwrap_err();
             assert!(refused.to_string().starts_with("embedding: must be"), "{refused}");
-            // The index on the disk is of no concern to the other backends: who uses it mends it.
+            // The index on disk does not matter for the other backends: its next user rebuilds it.
             store.engine.flush(&NoProgress).unwrap();
             for engine in [&*with_old, &*with_new, &with_none, &store.engine] {
                 assert!(!mentions(&diagnose(engine), "unfinished"));
@@ -285,7 +284,7 @@ fn what_is_written_during_the_change_is_in_the_new_generation() {
         };
         change(3, "heron changed while the model is", None);
         assert!(writer.delete(4, &Viewer::OWNER).unwrap());
-        // Longer than the test: the change meets them live. The second is over before it.
+        // Longer than the test: the change finds them live. The second has expired before it.
         change(5, "heron that lives on", Some(Some(memorist_engine::now() + 3_600_000)));
         change(6, "heron that is over", Some(Some(memorist_engine::now() + 1)));
         assert_eq!(writer.add(&NewRecord::new("heron added")).unwrap().embedding, EmbeddingState::Ready);
@@ -307,7 +306,7 @@ fn what_is_written_during_the_change_is_in_the_new_generation() {
     diagnose(&with_new);
 }
 
-/// Wishes to stop once so many texts were embedded.
+/// Cancels once this many texts were embedded.
 struct StopAfter(AtomicUsize);
 
 impl Progress for StopAfter {
@@ -323,7 +322,7 @@ impl Progress for StopAfter {
 }
 
 #[test]
-fn interrupted_and_failing_it_goes_on_and_embeds_nothing_twice() {
+fn after_interruptions_and_failures_it_continues_and_embeds_nothing_twice() {
     const TEXTS: usize = 2 * ROUND + 500;
     let (old, new) = (Arc::new(Model::new("old", 16)), Arc::new(Model::new("new", 16)));
     let store = filled(&old, TEXTS);
@@ -337,7 +336,7 @@ fn interrupted_and_failing_it_goes_on_and_embeds_nothing_twice() {
     assert_eq!(new.texts_embedded(), 2 * ROUND);
     let unfinished = format!("a change to new is unfinished: {} of {TEXTS} texts", 2 * ROUND);
     assert!(mentions(&diagnose(&store.engine), &unfinished));
-    assert_eq!(assert_cosines(&search(&store.engine, QUERY), &old, QUERY), 1_000, "as many as were asked for");
+    assert_eq!(assert_cosines(&search(&store.engine, QUERY), &old, QUERY), 1_000, "as many as were requested");
 
     new.batches_left.store(usize::MAX, Ordering::SeqCst);
     let with_new = open(&new, folder);
@@ -371,7 +370,7 @@ fn without_another_model_there_is_nothing_to_change() {
 }
 
 /// Two models take turns under searches and writes of both, in several openers: a score is always the cosine under the
-/// model of the process that has it.
+/// model of its process.
 #[test]
 fn no_search_ever_sees_two_models_at_once() {
     let seconds = number_from("MEMORIST_RACE_SECONDS", SECONDS);
@@ -431,13 +430,13 @@ fn no_search_ever_sees_two_models_at_once() {
         changes
     });
     let found = by_meaning.map(AtomicUsize::into_inner);
-    assert!(found.iter().all(|found| *found > 10), "{changes} changes, {found:?} searches by meaning are no race");
+    assert!(found.iter().all(|found| *found > 10), "{changes} changes, {found:?} searches by vectors are not a race");
     let (model, engine) = &openers[changes % 2];
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
     assert!(assert_cosines(&search(engine, QUERY), model, QUERY) > 0);
     for (_, engine) in &openers {
-        // The index in memory may have been left behind by the log: it is filled anew then.
+        // The index in memory may be behind the log's start: it is filled again then.
         engine.flush(&NoProgress).unwrap();
         search(engine, QUERY);
         diagnose(engine);
@@ -457,11 +456,12 @@ mod killed {
 
     const FOLDER: &str = "MEMORIST_REEMBED_STORE";
     const SLOWNESS: &str = "MEMORIST_REEMBED_MILLIS";
-    /// Three rounds, and a store that is full in no time.
+    /// Three rounds, and a store that is filled quickly.
     const MANY: usize = 2 * ROUND + 1;
     const SOME: usize = 150;
 
-    /// Every step of `memorist_durable::crash::point` from the last embedding on, and whether the model is changed then.
+    /// Every step of `memorist_durable::crash::point` from the last embedding on, and whether the model is changed
+    /// then.
     const STEPS: [(&str, bool); 7] = [
         ("file written", false),
         ("file renamed", false),
@@ -496,7 +496,7 @@ mod killed {
         command.spawn().expect("a child")
     }
 
-    /// The store answers by the old model or by the new one, and the change goes on from what was embedded.
+    /// The store answers with the old model or with the new one, and the change continues after the last embedding.
     fn verify(folder: &Path, left_at_most: usize, changed: Option<bool>, what: &str) {
         let [old, new] = old_and_new();
         let (with_old, with_new) = (open(&old, folder), open(&new, folder));
@@ -533,7 +533,7 @@ mod killed {
     }
 
     #[test]
-    fn killed_at_any_moment_the_change_goes_on_from_the_round_it_was_in() {
+    fn killed_at_any_moment_the_change_continues_with_its_current_round() {
         let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
         eprintln!("MEMORIST_SEED={seed}");
         let mut random = ChaCha8Rng::seed_from_u64(seed);

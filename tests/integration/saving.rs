@@ -1,4 +1,4 @@
-//! What saving says and refuses: secrets, and memories that resemble what is saved.
+//! What a save reports and refuses: similar memories, and secrets.
 
 use memorist_engine::Engine;
 use memorist_engine::sensitive::Sensitive;
@@ -13,12 +13,12 @@ fn redacting() -> Setup {
     setup
 }
 
-/// A password that no scanner shall take for one of ours.
+/// A password that no scanner should take for one of ours.
 fn password() -> String {
     ["Tr0ub4dor", "&3x"].concat()
 }
 
-/// Every way in which it could come into a store.
+/// Every way in which it could enter a store.
 fn attempts() -> Vec<(NewRecord, &'static str)> {
     let labelled = format!("password = {}", password());
     let with = |change: &dyn Fn(&mut NewRecord)| {
@@ -36,12 +36,12 @@ fn attempts() -> Vec<(NewRecord, &'static str)> {
     ]
 }
 
-/// D5: it is refused wherever it stands, and told by its name alone.
+/// D5: it is refused anywhere, and reported without its value.
 #[test]
 fn a_password_is_refused_by_name_and_nothing_of_it_is_kept() {
     let store = Store::new(hashed());
     let engine = &store.engine;
-    let id = store.add("the staging login is kept elsewhere");
+    let id = store.add("the staging login is in the vault");
     for (record, field) in attempts() {
         let error = engine.add(&record).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{field}: holds what should stay secret (password)")), "{error}");
@@ -58,7 +58,7 @@ fn a_password_is_refused_by_name_and_nothing_of_it_is_kept() {
 }
 
 #[test]
-fn where_the_setting_says_so_it_is_taken_out_and_the_rest_is_kept() {
+fn with_the_setting_it_is_redacted_and_the_rest_is_kept() {
     let store = Store::new(redacting());
     for (record, field) in attempts() {
         let id = store.engine.add(&record).unwrap().id;
@@ -67,7 +67,7 @@ fn where_the_setting_says_so_it_is_taken_out_and_the_rest_is_kept() {
     }
 }
 
-/// D5: the text that a change makes of a body is judged, as that of a new record is; and so is why it is rolled back.
+/// D5: the text of a changed body is scanned, like that of a new record; and so is the reason of a rollback.
 #[test]
 fn a_secret_does_not_come_in_by_a_change_of_a_body_or_a_rollback() {
     for (setup, redacts) in [(hashed(), false), (redacting(), true)] {
@@ -103,7 +103,7 @@ fn likes(engine: &Engine, id: i64) -> Vec<(i64, bool)> {
     similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()
 }
 
-/// D3: a few of its words find what a long text repeats, also one without a space or a letter.
+/// D3: some of its words find a duplicate of a part of a long text, also one without a space or a letter.
 #[test]
 fn a_long_text_that_is_repeated_in_part_is_named() {
     let store = Store::new(hashed());
@@ -119,7 +119,7 @@ fn a_long_text_that_is_repeated_in_part_is_named() {
     }
 }
 
-/// T49, D3, D4: what says nearly the same is named, in the same kind only, and both are kept.
+/// T49, D3, D4: near-duplicates are named, of the same kind only, and both are kept.
 #[test]
 fn what_resembles_a_memory_is_named_and_never_merged() {
     let store = Store::new(hashed());

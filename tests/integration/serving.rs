@@ -1,4 +1,4 @@
-//! The server as its clients and its attackers see it: raw bytes over HTTP and on stdio.
+//! The server as its clients and attackers see it: raw bytes over HTTP and on stdio.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,21 +18,21 @@ use crate::paused::{Paused, signal};
 use crate::process::Ask;
 use crate::support::memorist;
 
-/// Longer than any answer takes, however busy the machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Of another server. In two parts, for no source of ours may hold what looks like a secret.
+/// Longer than any response takes, however busy the machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// For another server. In two parts, because no source of ours may contain what looks like a secret.
 const OTHER_TOKEN: &str = concat!("Authorization: Bear", "er 0123456789abcdef\r\n");
 
 /// A server over HTTP. It is killed when it is dropped.
 struct Server {
-    /// That of its store, where it has one of its own.
+    /// The folder of its store, unless it is shared.
     folder: Option<TempDir>,
     process: Child,
     _stderr: BufReader<ChildStderr>,
     address: SocketAddr,
-    /// What it said when it began to serve.
+    /// Its first output.
     said: String,
-    /// What its clients send to be answered, with a line end.
+    /// The headers that its clients need, with a line end.
     authorization: String,
 }
 
@@ -65,12 +65,12 @@ impl Server {
         Connection::to(self.address)
     }
 
-    /// The head of a request, with what a client of the server sends.
+    /// The head of a request, with the headers of a client.
     fn head(&self, length: usize) -> String {
         head("localhost", &self.authorization, length)
     }
 
-    /// The answer to a request on a connection of its own.
+    /// The response to a request on a separate connection.
     fn ask(&self, message: &Value) -> (u16, Value) {
         self.connect().ask(self, message)
     }
@@ -96,7 +96,7 @@ fn head(host: &str, authorization: &str, length: usize) -> String {
     )
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 struct Connection {
     stream: BufReader<TcpStream>,
 }
@@ -104,8 +104,8 @@ struct Connection {
 impl Connection {
     fn to(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(TIMEOUT)).unwrap();
         Connection { stream: BufReader::new(stream) }
     }
 
@@ -113,7 +113,7 @@ impl Connection {
         self.stream.get_mut().write_all(text.as_ref())
     }
 
-    /// The status and the body of the next answer.
+    /// The status and the body of the next response.
     fn answer(&mut self) -> std::io::Result<(u16, String)> {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
@@ -141,9 +141,9 @@ impl Connection {
         (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
     }
 
-    /// Whether the server has hung up.
-    fn is_closed(&mut self, patience: Duration) -> bool {
-        self.stream.get_ref().set_read_timeout(Some(patience)).unwrap();
+    /// Whether the server has closed the connection.
+    fn is_closed(&mut self, timeout: Duration) -> bool {
+        self.stream.get_ref().set_read_timeout(Some(timeout)).unwrap();
         match self.stream.read(&mut [0; 1024]) {
             Ok(bytes) => bytes == 0,
             Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
@@ -204,7 +204,7 @@ fn without_a_token_it_says_who_may_use_the_store() {
 }
 
 #[test]
-fn a_token_of_somebody_s_own_is_not_shown() {
+fn a_given_token_is_not_shown() {
     const TOKEN: &str = "sixteen-letters-at-least";
     let server = Server::start(&["--token", TOKEN]);
     assert!(!server.said.contains(TOKEN), "{}", server.said);
@@ -222,7 +222,7 @@ fn half_sent_requests_keep_out_nobody() {
     assert_eq!(client.ask(&server, &ping()).0, 200);
     let mut halves: Vec<Connection> = (0..240).map(|_| server.connect()).collect();
     for half in &mut halves {
-        // Those that were let go already cannot be sent to.
+        // Evicted ones cannot be written to.
         let _ = half.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
     }
     let start = Instant::now();
@@ -233,12 +233,12 @@ fn half_sent_requests_keep_out_nobody() {
     assert!(start.elapsed() < Duration::from_secs(10), "40 calls took {:?}", start.elapsed());
     let open = halves.iter_mut().filter_map(|half| (!half.is_closed(Duration::from_millis(1))).then_some(())).count();
     assert!(open <= 64, "{open} half-sent requests have a place");
-    assert!(halves.iter_mut().all(|half| half.is_closed(PATIENCE / 4)), "none is waited for");
+    assert!(halves.iter_mut().all(|half| half.is_closed(TIMEOUT / 4)), "none is waited for");
     assert_eq!(client.ask(&server, &ping()).0, 200, "who has sent the token stays");
 }
 
 #[test]
-fn bodies_of_strangers_are_not_kept() {
+fn bodies_of_pending_connections_are_not_kept() {
     const BODY: usize = 4_000_000;
     let server = Server::start(&[]);
     assert_eq!(server.ask(&ping()).0, 200);
@@ -252,7 +252,7 @@ fn bodies_of_strangers_are_not_kept() {
         thread::scope(|scope| {
             let attack = || {
                 let mut stranger = server.connect();
-                // All but the last byte, so that nothing is over before all have come.
+                // All but the last byte, so that none is complete before all have come.
                 let sent = stranger.send(head(host, authorization, BODY)).and_then(|()| stranger.send(&body[1..]));
                 stranger.answer().ok().map(|(status, _)| status).or(sent.err().map(|_| 0))
             };
@@ -265,7 +265,7 @@ fn bodies_of_strangers_are_not_kept() {
                 *answers.entry(stranger.join().unwrap()).or_default() += 1;
             }
         });
-        // The oldest of many strangers are sent away without an answer.
+        // The oldest of many pending connections are evicted without a response.
         assert!(
             answers.keys().all(|answer| matches!(answer, None | Some(0)) || *answer == Some(wanted)),
             "{answers:?}"
@@ -289,7 +289,7 @@ fn a_refusal_is_read_after_the_whole_body_was_sent() {
     assert_eq!(client.answer().unwrap().0, 413);
     let mut asking = server.connect();
     asking.send(head("evil.example", "Expect: 100-continue\r\n", 4_000_000)).unwrap();
-    assert_eq!(asking.answer().unwrap().0, 403, "it is not told to go on");
+    assert_eq!(asking.answer().unwrap().0, 403, "it gets no 100-continue");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn large_bodies_share_a_bounded_memory() {
     let server = Server::start(&[]);
     assert_eq!(server.ask(&ping()).0, 200);
     let before = server.resident_mib();
-    // All but the last byte of it: it stays in memory until the server has had enough.
+    // All but the last byte of it: it stays in memory until the server has reached its limit.
     let mut held: Vec<Connection> = (0..60).map(|_| server.connect()).collect();
     thread::scope(|scope| {
         for client in &mut held {
@@ -344,7 +344,7 @@ fn a_call_over_http_waits_for_no_acknowledgement() {
         })
         .collect();
     took.sort();
-    // A system waits 40 ms before it acknowledges what it has no answer to.
+    // A system waits 40 ms before it acknowledges data without a response.
     assert!(took[50] < Duration::from_millis(20), "half of the calls took {:?} and more", took[50]);
 }
 
@@ -452,7 +452,7 @@ fn a_body_with_a_byte_order_mark_is_read() {
     assert_eq!(client.answer().unwrap().0, 200);
 }
 
-/// Starts a server on pipes whose answers nobody reads, and waits until they fill its stdout.
+/// Starts a server on pipes whose responses nobody reads, and waits until they fill its stdout.
 fn unread() -> (TempDir, Child, ChildStdin) {
     let folder = tempfile::tempdir().unwrap();
     let mut command = memorist(folder.path(), &["serve", "--profile", "full"]);
@@ -467,9 +467,9 @@ fn unread() -> (TempDir, Child, ChildStdin) {
     (folder, process, requests)
 }
 
-fn ends(process: &mut Child, patience: Duration) -> bool {
+fn ends(process: &mut Child, timeout: Duration) -> bool {
     let began = Instant::now();
-    while began.elapsed() < patience {
+    while began.elapsed() < timeout {
         if process.try_wait().unwrap().is_some() {
             return true;
         }
@@ -495,7 +495,7 @@ fn a_server_whose_answers_nobody_reads_ends_when_its_client_does() {
 }
 
 #[test]
-fn what_is_no_request_before_the_handshake_ends_nothing() {
+fn an_invalid_message_before_the_handshake_ends_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = memorist(folder.path(), &["serve"]);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -605,7 +605,7 @@ fn every_request_on_stdio_is_answered_once_however_it_is_broken() {
             line.splice(at..until, PIECES[below(PIECES.len())].iter().copied());
         }
         pipes.send(&line);
-        // A notification is what was a request and has lost its id. To it there is no answer.
+        // A request that has lost its id is a notification. It gets no response.
         let repaired = str::from_utf8(&line).map(|line| line.replace("\\ud800", "\\ufffd"));
         let read: Option<Value> = repaired.ok().and_then(|line| serde_json::from_str(&line).ok());
         let notifies =

@@ -1,4 +1,4 @@
-//! A project and an agent in the settings, and what overrules them: at the command line, and in a server.
+//! A project and an agent in the settings, and what overrides them: at the command line, and in a server.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn store() -> TempDir {
     folder
 }
 
-/// What a command prints with this in MEMORIST_PROJECT.
+/// The output of a command with this in MEMORIST_PROJECT.
 fn run(store: &Path, arguments: &[&str], variable: Option<&str>) -> Value {
     let mut command = memorist(store, &[arguments, &["--json"]].concat());
     if let Some(variable) = variable {
@@ -41,7 +41,7 @@ fn ids(answer: &Value) -> Vec<i64> {
 
 /// R24.
 #[test]
-fn a_project_of_the_settings_is_overruled_at_the_command_line() {
+fn a_project_of_the_settings_is_overridden_at_the_command_line() {
     let folder = store();
     let found = |arguments: &[&str], variable: Option<&str>| {
         let searched = ids(&run(folder.path(), &[&["search", "harbour"], arguments].concat(), variable));
@@ -64,7 +64,7 @@ fn a_project_of_the_settings_is_overruled_at_the_command_line() {
 }
 
 #[test]
-fn what_no_project_can_be_called_is_refused_before_anything_begins() {
+fn an_invalid_project_name_is_refused_at_the_start() {
     let folder = store();
     for arguments in [&["serve"][..], &["stats"], &["search", "x"]] {
         for (option, field) in [("--project", "project: "), ("--agent", "agent: ")] {
@@ -84,12 +84,12 @@ fn work_tree(store: &Path) -> PathBuf {
     folder
 }
 
-/// What memory_search finds in a server of these arguments, started in the work tree of the project `tree`.
+/// The results of memory_search in a server with these arguments, started in the work tree of the project `tree`.
 fn served(store: &Path, arguments: &[&str]) -> Vec<i64> {
     ids(&asked(store, arguments, &json!({ "query": "harbour" }))["structuredContent"])
 }
 
-/// What memory_search answers there.
+/// The answer of memory_search there.
 fn asked(store: &Path, arguments: &[&str], query: &Value) -> Value {
     let mut server = memorist(store, &[&["serve"], arguments].concat());
     let mut server = server.current_dir(work_tree(store)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -148,7 +148,7 @@ fn the_git_work_tree_is_the_project_of_every_command_and_of_a_server() {
     assert_eq!(output(&["add", "harbour five", "--no-project"])[0], "saved as memory 5\n");
     assert_eq!(json(&["get", "4"])["entry"]["project"], "tree");
 
-    // What is seen: its own and the global ones, by a person as by a server.
+    // The visible memories: its own and the global ones, for a person as for a server.
     assert_eq!(served(folder.path(), &[]), [3, 4, 5]);
     for looks in [&["search", "harbour"][..], &["list"]] {
         assert_eq!(ids(&json(looks)), [3, 4, 5], "{looks:?}");
@@ -162,16 +162,16 @@ fn the_git_work_tree_is_the_project_of_every_command_and_of_a_server() {
     let missing = memorist(folder.path(), &["get", "1"]).current_dir(&tree).output().unwrap();
     assert_eq!(missing.status.code(), Some(4), "it is another project's");
 
-    // Who looks is told, on stderr and in words for people alone.
-    let [shown, told] = output(&["list"]);
-    assert!(told.contains("in project tree") && told.contains("--project '*'") && !shown.contains("git"), "{told}");
+    // A note for people, on stderr only.
+    let [shown, note] = output(&["list"]);
+    assert!(note.contains("in project tree") && note.contains("--project '*'") && !shown.contains("git"), "{note}");
     for quiet in
         [&["list", "--json"][..], &["list", "--quiet"], &["list", "--project", "tree"], &["list", "--no-project"]]
     {
         assert_eq!(output(quiet)[1], "", "{quiet:?}");
     }
 
-    // The settings beat the folder, also where they say that there is none.
+    // The settings override the folder, also if they say that there is no project.
     std::fs::write(folder.path().join("memorist.toml"), "model = \"none\"\nproject = \"\"\n").unwrap();
     assert_eq!(ids(&json(&["list"])), [1, 2, 3, 4, 5]);
     assert_eq!(served(folder.path(), &[]), [3, 5]);
@@ -196,7 +196,7 @@ fn what_works_on_a_store_as_a_whole_is_not_of_the_work_tree() {
     run(&["import", "line.jsonl"]);
     let all: Value = serde_json::from_str(&run(&["list", "--project", "*", "--json"])).unwrap();
     assert_eq!(all["results"][3].get("project").cloned().unwrap_or_default(), Value::Null, "{all}");
-    // Of whichever project it is.
+    // Of any project.
     let purged: Value = serde_json::from_str(&run(&["purge", "--text", "harbour one", "--yes", "--json"])).unwrap();
     assert_eq!(purged["records"], 1);
     run(&["backup", "copy.db"]);
@@ -205,7 +205,7 @@ fn what_works_on_a_store_as_a_whole_is_not_of_the_work_tree() {
 
 /// R24.
 #[test]
-fn serve_only_is_a_wall() {
+fn serve_only_refuses_other_projects() {
     let folder = store();
     let search = |arguments: &[&str], project: Value| {
         asked(folder.path(), arguments, &json!({ "query": "harbour", "project": project }))
@@ -218,7 +218,7 @@ fn serve_only_is_a_wall() {
         let why = refused["content"][0]["text"].as_str().unwrap();
         assert!(refused["isError"] == true && why.starts_with("project: ") && why.contains("--only"), "{refused}");
     }
-    // There must be somebody to keep to.
+    // It needs a project or an agent.
     for nobody in [&["--project", ""][..], &["--project", "*"]] {
         let mut command = memorist(folder.path(), &[&["serve", "--only"], nobody].concat());
         let output = command.stdin(Stdio::null()).output().unwrap();

@@ -1,4 +1,4 @@
-//! What is deleted and replaced gives its space back.
+//! Deletes and replacements free space.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use memorist_engine::types::{NewRecord, Query, RecordId, RecordUpdate, Viewer};
 use crate::support::{Store, hashed};
 
 const RECORDS: usize = 4_000;
-/// The worker gives back in its own time.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the worker may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The bytes of all files below a folder.
 fn bytes(folder: &Path) -> u64 {
@@ -28,7 +28,7 @@ fn text(n: usize, round: usize) -> String {
     format!("number {n} round {round} {}", format!("words{} ", n % 97).repeat(600))
 }
 
-/// The bytes of the database without its write-ahead log, which is used again.
+/// The bytes of the database without its write-ahead log, which is reused.
 fn database(root: &Path) -> u64 {
     fs::metadata(root.join("memory.db")).map_or(0, |found| found.len())
 }
@@ -48,7 +48,7 @@ fn shrinks(store: &Store, most: [(&str, u64); 3]) {
         if now.iter().zip(&most).all(|((_, now), (_, most))| now <= most) {
             return;
         }
-        assert!(started.elapsed() < PATIENCE, "{now:?} is more than {most:?}");
+        assert!(started.elapsed() < TIMEOUT, "{now:?} is more than {most:?}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -77,7 +77,7 @@ fn deletes_and_updates_give_their_space_back() {
         assert!(store.engine.delete(*id, &Viewer::OWNER).expect("deletes"));
     }
     store.settle();
-    // Four megabytes of free pages may stay, and the versions of what is left.
+    // Four megabytes of free pages may stay, and the versions of the remaining records.
     shrinks(&store, [("database", whole / 2), ("vectors", vectors / 8), ("keywords", keywords / 8)]);
     assert_eq!(store.find(&Query { limit: 1_000, ..Query::new("number") }).len(), RECORDS / 20);
 }

@@ -1,4 +1,4 @@
-//! What is written is found, by every mode, before and after the indexes know of it.
+//! Writes are found, in every mode, before and after they are indexed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use memorist_engine::paths::StorePaths;
 use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{
-    EmbeddingState, Filter, Mode, NewRecord, Query, RecordUpdate, Side, Tier, Viewer, Weights,
+    EmbeddingState, Filter, MatchSource, Mode, NewRecord, Query, RecordUpdate, Tier, Viewer, Weights,
 };
 
 use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
@@ -44,7 +44,7 @@ fn a_write_is_found_by_the_next_search_and_after_every_change_of_state() {
     }
 }
 
-/// Z3: a deletion says whether there was anything, and leaves nothing in either index.
+/// Z3: a deletion returns whether there was anything, and leaves nothing in either index.
 #[test]
 fn deleted_and_replaced_texts_are_gone_at_once() {
     let store = Store::new(hashed());
@@ -76,7 +76,7 @@ fn deleted_and_replaced_texts_are_gone_at_once() {
     assert_eq!(store.find(&query("stork", Mode::Keyword)), [stork]);
 }
 
-/// D1, Z4: it is looked for before it is saved.
+/// D1, Z4: duplicates are detected before saving.
 #[test]
 fn the_same_text_is_kept_once_per_scope() {
     let store = Store::new(words_only());
@@ -137,10 +137,10 @@ fn results_say_which_side_found_them_and_by_how_much() {
     let reply = store.engine.search(&query("quarterly budget", Mode::Hybrid)).unwrap();
     assert_eq!(reply.tier, Tier::Full);
     let best = &reply.hits[0];
-    assert_eq!((best.record.id, &best.matched_by[..]), (both, &[Side::Vector, Side::Keyword][..]));
+    assert_eq!((best.record.id, &best.matched_by[..]), (both, &[MatchSource::Vector, MatchSource::Keyword][..]));
     assert!((best.score - 1.0).abs() < 1e-9 && best.keyword_score.unwrap() > 0.0 && best.vector_score.unwrap() > 0.3);
     let other = reply.hits.iter().find(|hit| hit.record.id == vector_only).unwrap();
-    assert_eq!((&other.matched_by[..], other.keyword_score), (&[Side::Vector][..], Some(0.0)));
+    assert_eq!((&other.matched_by[..], other.keyword_score), (&[MatchSource::Vector][..], Some(0.0)));
 
     let words = Query { weights: Some(Weights { vector: 0.0, keyword: 2.0 }), ..Query::new("quarterly budget") };
     let reply = store.engine.search(&words).unwrap();
@@ -172,7 +172,11 @@ fn without_a_model_words_answer_and_say_so() {
     assert_eq!((reply.tier, reply.hits.len()), (Tier::Keyword, 1));
     assert!(reply.warnings[0].contains("words alone"), "{:?}", reply.warnings);
     let by_meaning = store.engine.search(&query("harbour", Mode::Vector)).unwrap();
-    assert_eq!((by_meaning.tier, by_meaning.hits[0].score), (Tier::Keyword, 0.0), "words tell nothing of meaning");
+    assert_eq!(
+        (by_meaning.tier, by_meaning.hits[0].score),
+        (Tier::Keyword, 0.0),
+        "keywords say nothing about similarity"
+    );
     let asked_for_words = store.engine.search(&query("harbour", Mode::Keyword)).unwrap();
     assert_eq!((asked_for_words.tier, asked_for_words.warnings.len()), (Tier::Full, 0));
 }
@@ -218,11 +222,11 @@ fn two_engines_on_one_store_see_each_others_writes_at_once() {
     }
 }
 
-/// E9: a memory is saved and found by its words before it has a vector.
+/// E9: a memory is saved and found by keywords before it has a vector.
 #[test]
 fn a_search_says_how_many_memories_wait_for_their_embedding() {
     let mut setup = hashed();
-    setup.config.index_writer = false; // nothing is embedded before it is asked for
+    setup.config.index_writer = false; // nothing is embedded before it is requested
     let store = Store::new(setup);
     store.add("the heron stands in the reeds");
     store.settle();
@@ -250,21 +254,21 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     for at in 0..60 {
         store.add(&format!("meeting {at} with the billing team about invoices"));
     }
-    store.add("unlike anything asked for");
+    store.add("unlike any of the queries");
     store.settle();
     let all = Query { limit: 100, ..query("E4242 meeting with the billing team", Mode::Hybrid) };
     assert!(store.engine.search(&all).unwrap().hits.iter().any(|hit| hit.score < 0.35));
     let kept = store.engine.search(&Query { min_score: Some(0.35), ..all }).unwrap();
-    let above = |score: f64, by: &[Side]| score >= 0.35 || by == [Side::Keyword];
+    let above = |score: f64, by: &[MatchSource]| score >= 0.35 || by == [MatchSource::Keyword];
     assert!(kept.hits.iter().all(|hit| above(hit.score, &hit.matched_by)), "{:?}", kept.hits);
     assert!(kept.hits.len() < 62 && kept.hits.iter().any(|hit| hit.record.id == exact));
 
     let similar = |least| Query { min_similarity: Some(least), limit: 100, ..query("E4242", Mode::Hybrid) };
     let kept = store.engine.search(&similar(0.99)).unwrap();
     assert_eq!(kept.hits.iter().map(|hit| hit.record.id).collect::<Vec<_>>(), [exact]);
-    assert_eq!(kept.hits[0].matched_by, [Side::Keyword], "its cosine is below, its word is there");
+    assert_eq!(kept.hits[0].matched_by, [MatchSource::Keyword], "its cosine is below, its word is there");
     let nothing = store.engine.search(&Query { mode: Mode::Vector, ..similar(1.0) }).unwrap();
-    assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold is no reason to search for letters");
+    assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold does not start the substring search");
     let nearest = format!("the nearest, memory {exact}, has 0.");
     assert!(nothing.warnings[0].contains(&nearest), "what there was is named: {:?}", nothing.warnings);
     for (bad, field) in [
@@ -278,7 +282,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     }
 }
 
-/// Texts with "ZX" lie apart from all others, and those are the nearer the shorter they are: what only words can find.
+/// Texts with "ZX" are far from all others, and the shorter, the nearer: only keywords can find them.
 struct BlindToNames(ModelIdentity);
 
 impl Embedder for BlindToNames {
@@ -313,7 +317,7 @@ fn a_threshold_keeps_the_exact_hit_whatever_the_size_of_the_store() {
     for at in 0..6 {
         store.add(&format!("lunch with team {at}"));
     }
-    // All candidates fit into one answer, so that nothing but the threshold drops one.
+    // All candidates fit into one answer, so that only the threshold drops any.
     let all = Query { limit: 100, pool: Some(50), ..query("what does error ZX-4417 mean", Mode::Hybrid) };
     let ask = |least| Query { min_score: Some(least), ..all.clone() };
     let kept = |least: f64| {
@@ -350,7 +354,7 @@ fn the_settings_weights_count_and_the_pool_is_wide() {
     assert_eq!(explained(query("budget", Mode::Keyword)).weights, Weights { vector: 0.0, keyword: 1.0 });
 }
 
-/// R27: the stamp of the last recall orders what is found by substring; a memory never recalled has its creation instead.
+/// R27: the time of the last recall orders substring matches; a memory that was never recalled uses its creation time.
 #[test]
 fn the_last_tier_has_the_memory_recalled_last_before_newer_ones() {
     let store = Store::new(words_only());
@@ -380,7 +384,7 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
         counts.accesses
     };
     assert_eq!(store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count, 0);
-    assert_eq!(rows(), 0, "to look is no access");
+    assert_eq!(rows(), 0, "peeking is not an access");
     assert_eq!(store.engine.get(id, &Viewer::OWNER).unwrap().access_count, 1);
     assert_eq!(rows(), 1);
     store.find(&query("ferry", Mode::Keyword));
@@ -413,9 +417,9 @@ fn an_embedding_of_the_caller_s_own_is_searched_at_once() {
     assert!(store.find(&query("refused", Mode::Keyword)).is_empty(), "nothing was saved");
 }
 
-/// Q17: each side by itself, with what it measures.
+/// Q17: each index separately, with its own measure.
 #[test]
-fn each_side_can_be_asked_by_itself() {
+fn each_index_can_be_searched_separately() {
     let store = Store::new(hashed());
     let ids =
         ["a heron in the reeds", "a kingfisher on the bridge", "the bridge is closed"].map(|text| store.add(text));
@@ -525,8 +529,8 @@ fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
     drop(held);
 }
 
-/// The indexes of a new store are made when somebody has the time. Until then nothing is missing: what there is of it is
-/// searched exactly.
+/// The indexes of a new store are built in the background. Until then nothing is missing: everything is searched
+/// exactly.
 #[test]
 fn the_first_search_of_a_new_store_warns_of_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -549,9 +553,9 @@ fn the_first_search_of_a_new_store_warns_of_nothing() {
 }
 
 /// Whether `condition` becomes true in time.
-fn within(patience: Duration, condition: impl Fn() -> bool) -> bool {
+fn within(timeout: Duration, condition: impl Fn() -> bool) -> bool {
     let started = std::time::Instant::now();
-    while started.elapsed() < patience {
+    while started.elapsed() < timeout {
         if condition() {
             return true;
         }
@@ -576,7 +580,7 @@ fn everything_in_a_store_is_for_its_user_alone() {
         entries.map(check_one).sum()
     }
 
-    // A folder that others may look into stays so; what is put there is private.
+    // The permissions of an existing folder stay; new files in it are private.
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("notes"), "").expect("writes");
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("opens up");

@@ -1,4 +1,4 @@
-//! What several tests share: stores in temporary folders, with a model made of hashes or with none.
+//! Shared helpers: stores in temporary folders, with a model made of hashes or with none.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use memorist_engine::{Engine, Error};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Numbers per vector of the stores that have no real model.
+/// Vector dimensions of the stores that have no real model.
 pub const DIMS: usize = 64;
 
 /// A number from the environment, or `otherwise`.
@@ -28,8 +28,8 @@ pub fn another_process(name: &str) -> Command {
     command
 }
 
-/// A command of memorist on the store in this folder and run in it, so that no git work tree names a project; with a model
-/// of none unless the folder says otherwise, and without the settings of whoever runs the tests.
+/// A command of memorist on the store in this folder and run in it, so that no git work tree names a project; without a
+/// model unless the folder's settings name one, and without the settings of the user.
 pub fn memorist(store: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));
     for (name, _) in std::env::vars_os() {
@@ -51,7 +51,7 @@ pub fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("UTF-8")
 }
 
-/// The structured result of a run, which must be all that it prints on stdout.
+/// The structured result of a run, which must be its only output on stdout.
 pub fn document(output: &Output) -> Value {
     let mut documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
     let document = documents.next().expect("one").expect("JSON");
@@ -59,14 +59,14 @@ pub fn document(output: &Output) -> Value {
     document
 }
 
-/// What was found is what is live: ids and texts, nothing missing and nothing else.
+/// The results are exactly the live records: ids and texts.
 pub fn assert_same(found: &BTreeMap<RecordId, String>, live: &BTreeMap<RecordId, String>, what: &str) {
     let lost: Vec<_> = live.iter().filter(|(id, text)| found.get(id) != Some(text)).collect();
     let invented: Vec<_> = found.iter().filter(|(id, text)| live.get(id) != Some(text)).collect();
     assert!(lost.is_empty() && invented.is_empty(), "{what}: lost {lost:?}, invented {invented:?}");
 }
 
-/// A store in a folder that goes with it.
+/// A store in a temporary folder.
 pub struct Store {
     pub engine: Engine,
     pub folder: TempDir,
@@ -79,17 +79,17 @@ pub struct Setup {
     pub embedder: Option<Arc<dyn Embedder>>,
 }
 
-/// With an embedder that needs no files: equal words, near vectors.
+/// With an embedder without files: equal words give near vectors.
 pub fn hashed() -> Setup {
     with_embedder(Arc::new(HashEmbedder::new(DIMS)))
 }
 
-/// With an embedder of the test's own.
+/// With a custom embedder.
 pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Setup {
     Setup { config: words_only().config, embedder: Some(embedder) }
 }
 
-/// With words alone.
+/// With keywords only.
 pub fn words_only() -> Setup {
     Setup { config: Config { model: ModelSource::None, ..Config::default() }, embedder: None }
 }

@@ -1,5 +1,5 @@
-//! Nothing that anybody has saved, typed or named reaches a terminal as something that it obeys: every command, as text and
-//! as JSON, on stdout and on stderr.
+//! No saved, typed or named text reaches a terminal as control characters: every command, as text and as JSON, on
+//! stdout and on stderr.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,11 @@ use tempfile::TempDir;
 
 use crate::support::{memorist, words_only};
 
-/// Sets the clipboard, clears the screen (twice), turns the direction, hides, deletes, and writes over the line.
+/// Sets the clipboard, clears the screen (twice), changes the text direction, hides, deletes, and overwrites the line.
 const HOSTILE: &str = "keel \u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{9b}2J \u{202e}\u{2066}\u{200f} \u{200b}\u{e0041}\u{feff}\u{7f}\u{8}\rlog";
 
-/// Commands that need a terminal, the real model or a client. What they show goes the same way, or has tests of its own.
+/// Commands that need a terminal, the real model or a client. Their output is escaped in the same way, or tested
+/// separately.
 const ELSEWHERE: [&str; 5] = ["setup", "browse", "serve", "demo", "help"];
 
 fn is_hostile(character: char) -> bool {
@@ -29,7 +30,7 @@ fn assert_harmless(arguments: &[&str], stream: &str, bytes: &[u8]) {
     assert!(found.is_empty(), "{arguments:?} prints {found:?} on {stream}: {text:?}");
 }
 
-/// A store whose own folder has such a name, of memories that have such texts everywhere.
+/// A store in a folder with such a name, with such texts everywhere.
 struct World {
     above: TempDir,
 }
@@ -80,7 +81,7 @@ fn commands() -> BTreeSet<String> {
     let help = Command::new(env!("CARGO_BIN_EXE_memorist")).arg("help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // A description may go on in lines that are indented more.
+    // A description may continue in indented lines.
     let names = list.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
@@ -94,7 +95,7 @@ fn no_command_prints_what_a_terminal_obeys() {
     let backup = world.above.path().join("back\u{1b}[2Jup");
     let (backup, absent) = (backup.to_str().unwrap(), "/no/such/\u{1b}[2J\u{202e}file");
     let said = format!("keel {HOSTILE}");
-    // Each with how it ends, and whether something hostile is to be seen.
+    // Each with its exit code, and whether hostile text is in its output.
     let table: Vec<(Vec<&str>, i32, bool)> = vec![
         (vec!["add", &said, "--source", HOSTILE, "--tag", "t\u{202e}"], 0, false),
         (vec!["add", &said, "--kind", HOSTILE], 2, true),
@@ -160,7 +161,7 @@ fn no_command_prints_what_a_terminal_obeys() {
     assert_eq!(entry["entry"]["content"], format!("number 1 {HOSTILE}"), "as JSON, it is what was saved");
 }
 
-/// What is written to a file is what was saved, and what is written to stdout says the same.
+/// A file contains what was saved, and stdout is equivalent.
 #[test]
 fn an_export_to_stdout_is_the_same_to_a_parser() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Directions by number, and sums of them: what all shapes are made of.
+//! Directions by number, and sums of them: the basis of all shapes.
 
 use crate::draws::{Draws, Purpose};
 
@@ -25,8 +25,8 @@ pub(super) fn random_direction(dims: usize, mut draws: Draws) -> Vec<f32> {
     normalised((0..dims).map(|_| draws.normal()).collect())
 }
 
-/// Directions by number, as windows of one long row of draws: windows of different numbers are as good as independent, and
-/// cost nothing to make. Each has a length of about 1.
+/// Directions by number, as windows of one long row of draws: windows of different numbers are practically independent,
+/// and cost nothing. Each has a length of about 1.
 pub(super) struct Directions {
     pub(super) seed: u64,
     pub(super) dims: usize,

@@ -1,9 +1,10 @@
-//! Vectors like sentence embeddings. A sentence is a sum of words: so is a vector, of "concepts" that come with a topic, that are
-//! common or rare as words are, and that share a smaller number of meanings ("latents") among themselves.
+//! Vectors like sentence embeddings. A sentence is a sum of words; so is a vector, a sum of "concepts" that belong to a
+//! topic, that are common or rare like words, and that share a smaller number of meanings ("latents").
 //!
-//! That gives what real embeddings have: a common offset, a decaying spectrum, clusters of power-law sizes that overlap, few
-//! degrees of freedom around a point, and neighbours that come closer as the corpus grows. The constants are fitted to 100,000
-//! short English texts embedded with all-MiniLM-L6-v2; the example `profile` prints both sides.
+//! This reproduces properties of real embeddings: a common offset, a decaying spectrum, overlapping clusters of
+//! power-law sizes, few degrees of freedom around a point, and neighbours that come closer as the corpus grows. The
+//! constants are fitted to 100,000 short English texts embedded with all-MiniLM-L6-v2; the example `profile` prints
+//! both.
 
 use super::directions::{Directions, add, normalised, random_direction};
 use crate::draws::Draws;

@@ -1,4 +1,4 @@
-//! Vectors that find an index's weak sides: clustered, duplicated, adversarial.
+//! Vectors that test an index's weaknesses: clustered, duplicated, adversarial.
 
 use super::directions::{Directions, add, normalised, random_direction};
 use super::realistic;
@@ -21,7 +21,7 @@ pub(super) fn clustered(directions: &Directions, mut draws: Draws) -> Vec<f32> {
 pub(super) fn duplicated(directions: &Directions, mut draws: Draws) -> Vec<f32> {
     const ORIGINALS: usize = 10_000;
     let original = draws.zipf(ORIGINALS) as u64;
-    // originals are drawn from queries of a number that no measurement reaches, so that they are nobody's held-out draw
+    // originals are taken from query numbers that no measurement reaches, so that they are never a held-out query
     let mut vector = realistic::vector(directions, Draws::of(directions.seed, Purpose::Query, (1 << 40) + original));
     if draws.percent(10) {
         let dims = vector.len();

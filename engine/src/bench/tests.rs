@@ -29,7 +29,7 @@ fn measured(index: &dyn VectorSnapshot, options: &BenchOptions, setting: Quality
     Bench::new(index, options).unwrap().run(setting, Backend::Exact, &NoProgress).unwrap()
 }
 
-/// Misses half of the neighbours at an effort below 100, and one in ten in the fast level.
+/// Misses half of the neighbours below `ef` 100, and one in ten at the fast level.
 struct Lossy(Arc<dyn VectorSnapshot>);
 
 impl VectorSnapshot for Lossy {
@@ -37,8 +37,8 @@ impl VectorSnapshot for Lossy {
         self.0.applied()
     }
 
-    fn is_checked(&self, patience: Duration) -> Result<bool> {
-        self.0.is_checked(patience)
+    fn wait_verified(&self, timeout: Duration) -> Result<bool> {
+        self.0.wait_verified(timeout)
     }
 
     fn len(&self) -> u64 {
@@ -114,7 +114,7 @@ fn what_cannot_be_measured_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard() {
+fn a_bench_can_be_cancelled() {
     struct Stop;
     impl Progress for Stop {
         fn start(&self, _what: &str, _total: Option<u64>) {}
@@ -175,7 +175,7 @@ fn every_backend_is_measured_and_finds_all_where_all_is_compared() {
 }
 
 #[test]
-fn memories_without_vectors_are_told_apart_from_none() {
+fn memories_without_vectors_are_distinguished_from_none() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::open(folder.path(), Config { model: ModelSource::None, ..Config::default() }).unwrap();
     engine.add(&NewRecord::new("a memory without a vector")).unwrap();

@@ -1,12 +1,12 @@
-//! The bounds of a body, and how one refers to a record.
+//! The bounds of a body, and how a body refers to a record.
 
 /// Longest body, in bytes of compact JSON (1 MiB).
 pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// Most objects and lists within each other in a body, itself counted.
+/// Maximum nesting of objects and lists in a body, including itself.
 pub const MAX_DEPTH: usize = 32;
 /// Most entries of a list that the table knows (tools, participants).
 pub const MAX_ITEMS: usize = 64;
-/// Longest text of one field, in bytes (64 KiB). Labels are held to [`crate::types::MAX_LABEL_BYTES`].
+/// Longest text of one field, in bytes (64 KiB). Labels are limited to [`crate::types::MAX_LABEL_BYTES`].
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
-/// What a reference to a record starts with in an exported body, where ids mean nothing; its ULID follows.
+/// Prefix of a reference to a record in an exported body, where ids mean nothing; its ULID follows.
 pub const ULID_PREFIX: &str = "ulid:";

@@ -1,4 +1,4 @@
-//! The validator: what is given against the table of fields.
+//! The validator: checks a value against the table of fields.
 
 use std::result::Result as StdResult;
 
@@ -9,7 +9,7 @@ use super::fields::{Field, Need, Shape, fields};
 use crate::error::{Error, Result};
 use crate::types::{Kind, MAX_LABEL_BYTES};
 
-/// What is wrong with a value, in words that follow the name of its field.
+/// What is wrong with a value, as text that follows the name of its field.
 type Checked = StdResult<(), String>;
 
 /// The fields of a body of `kind`, checked, in the table's order and with the defaults.
@@ -69,7 +69,7 @@ fn check_value(shape: Shape, value: &Value) -> Checked {
         (Shape::Object, Value::Object(_)) | (Shape::Structure, Value::Object(_) | Value::Array(_)) => {
             check_json(value, 1)
         }
-        _ => Err(mismatch(shape.in_words(), value)),
+        _ => Err(mismatch(shape.description(), value)),
     }
 }
 
@@ -108,7 +108,7 @@ fn check_items(items: &[Value], check: impl Fn(&Value) -> Checked) -> Checked {
 
 fn check_person(item: &Value) -> Checked {
     match item {
-        // In an export this is a reference: as a name it would be taken for one by the next import.
+        // In an export this is a reference: the next import would read a name like this as one.
         Value::String(name) if name.starts_with(ULID_PREFIX) => {
             Err(format!("{ULID_PREFIX} stands for a memory in an export; give its id"))
         }
@@ -118,7 +118,7 @@ fn check_person(item: &Value) -> Checked {
     }
 }
 
-/// Free JSON that lies within `around` objects and lists.
+/// Free JSON that is nested within `around` objects and lists.
 fn check_json(value: &Value, around: usize) -> Checked {
     match value {
         Value::String(text) => check_nul(text),

@@ -1,4 +1,4 @@
-//! The table of what each kind's body holds.
+//! The table of the fields of each kind's body.
 
 use serde_json::Value;
 
@@ -9,15 +9,15 @@ use crate::types::Kind;
 pub struct Field {
     /// Its key in the body.
     pub name: &'static str,
-    /// What errors call it: `body.` and the name.
+    /// Its name in errors: `body.` and the name.
     pub path: &'static str,
-    /// What it may hold.
+    /// The values that it may have.
     pub shape: Shape,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub need: Need,
 }
 
-/// What a field may hold.
+/// The values that a field may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A short text, at most [`crate::types::MAX_LABEL_BYTES`] long and not blank.
@@ -28,17 +28,17 @@ pub enum Shape {
     Choice {
         /// The words.
         of: &'static [&'static str],
-        /// The word that is meant where none is given.
+        /// The default.
         default: &'static str,
     },
     /// True or false.
     Flag {
-        /// What is meant where it is not given.
+        /// The default.
         default: bool,
     },
     /// A whole number, 1 or more.
     Count {
-        /// What is meant where it is not given.
+        /// The default.
         default: i64,
     },
     /// The id of a record.
@@ -54,8 +54,8 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// It in words, as in "must be a text".
-    pub fn in_words(self) -> &'static str {
+    /// A description, as in "must be a text".
+    pub fn description(self) -> &'static str {
         match self {
             Shape::Label | Shape::Text | Shape::Choice { .. } => "a text",
             Shape::Flag { .. } => "true or false",
@@ -68,7 +68,7 @@ impl Shape {
         }
     }
 
-    /// What is stored where the field is left out.
+    /// The value that is stored if the field is omitted.
     pub fn default_value(self) -> Option<Value> {
         match self {
             Shape::Choice { default, .. } => Some(default.into()),
@@ -79,22 +79,22 @@ impl Shape {
     }
 }
 
-/// Whether a field must be there.
+/// Whether a field is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// It must.
+    /// It is required.
     Required,
-    /// It must where the field of this name, which comes before it, is there.
+    /// It is required if the field of this name, which precedes it, is present.
     With(&'static str),
-    /// It may be left out.
+    /// It is optional.
     Optional,
 }
 
 use Need::{Optional, Required, With};
 use Shape::{Label, Labels, Text};
 
-/// The fields of a kind's body, in the order in which they are stored. None for a profile, which may have any, and for
-/// a chunk, which has no body.
+/// The fields of a kind's body, in stored order. None for a profile, which may have any, and for a chunk, which has no
+/// body.
 pub fn fields(kind: Kind) -> &'static [Field] {
     match kind {
         Kind::Fact

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::types::{MAX_CONTENT_BYTES, MAX_LABEL_BYTES};
 
-/// Names of the fields of each kind, a `*` behind those that must be there: as the documents have them.
+/// Field names of each kind, with a `*` after the required ones: as in the documents.
 const DOCUMENTED: [(Kind, &str); 16] = [
     (Kind::Fact, "title description feature"),
     (Kind::Preference, "title description feature"),
@@ -27,7 +27,7 @@ const DOCUMENTED: [(Kind, &str); 16] = [
     (Kind::Chunk, ""),
 ];
 
-/// Values that a field of this shape takes, and values that it refuses for their type.
+/// Values that a field of this shape accepts, and values that it refuses for their type.
 fn samples(shape: Shape) -> (Vec<Value>, Vec<Value>) {
     let (taken, refused) = match shape {
         Shape::Label | Shape::Text => (json!(["a", " padded ", "日本"]), json!([1, true, ["a"], {"a": 1}])),
@@ -143,10 +143,10 @@ fn fields_are_stored_in_the_order_of_the_table() {
 }
 
 #[test]
-fn what_is_refused_is_told_in_words_that_help() {
+fn refusals_say_what_is_allowed() {
     let anna = |name, value| with(full(Kind::Contact), name, value);
     let project = |name, value| with(full(Kind::Project), name, value);
-    for (kind, given, told) in [
+    for (kind, given, message) in [
         (
             Kind::Contact,
             anna("colour", json!("red")),
@@ -187,7 +187,7 @@ fn what_is_refused_is_told_in_words_that_help() {
         (Kind::Fact, Value::Null, "body: must be an object, not null"),
         (Kind::Fact, json!([]), "body: must be an object, not a list"),
     ] {
-        assert_eq!(refusal(kind, given), told);
+        assert_eq!(refusal(kind, given), message);
     }
 }
 
@@ -202,8 +202,8 @@ fn texts_have_a_longest_length_and_no_nul() {
             };
             body(kind, with(full(kind), field.name, json!("x".repeat(most))));
             for (text, why) in [("x".repeat(most + 1), "bytes long; at most"), ("a\0b".into(), "NUL")] {
-                let told = refusal(kind, with(full(kind), field.name, json!(text)));
-                assert!(told.starts_with(field.path) && told.contains(why), "{told}");
+                let message = refusal(kind, with(full(kind), field.name, json!(text)));
+                assert!(message.starts_with(field.path) && message.contains(why), "{message}");
             }
         }
     }
@@ -229,12 +229,12 @@ fn a_body_is_neither_too_deep_nor_too_long() {
 
     let around = r#"{"a":""}"#.len();
     body(Kind::Profile, json!({"a": "x".repeat(MAX_BODY_BYTES - around)}));
-    let told = refusal(Kind::Profile, json!({"a": "x".repeat(MAX_BODY_BYTES - around + 1)}));
-    assert_eq!(told, "body: is 1048577 bytes of JSON; at most 1048576 are kept");
+    let message = refusal(Kind::Profile, json!({"a": "x".repeat(MAX_BODY_BYTES - around + 1)}));
+    assert_eq!(message, "body: is 1048577 bytes of JSON; at most 1048576 are kept");
 
     body(Kind::Project, with(full(Kind::Project), "participants", json!(vec![1; MAX_ITEMS])));
-    let told = refusal(Kind::Project, with(full(Kind::Project), "participants", json!(vec![1; MAX_ITEMS + 1])));
-    assert_eq!(told, "body.participants: has 65 entries; at most 64");
+    let message = refusal(Kind::Project, with(full(Kind::Project), "participants", json!(vec![1; MAX_ITEMS + 1])));
+    assert_eq!(message, "body.participants: has 65 entries; at most 64");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn what_was_stored_is_read_again_and_damage_is_an_error() {
     }
     for damaged in ["", "{", "[]", "null", "{\"a\":1}x", "\u{1}"] {
         let error = Body::from_stored(Kind::Fact, damaged).unwrap_err().to_string();
-        assert!(error.starts_with("body: what is stored is no JSON object"), "{error}");
+        assert!(error.starts_with("body: what is stored is not a JSON object"), "{error}");
     }
     let of_a_newer_version = Body::from_stored(Kind::Contact, r#"{"name":7,"pager":"123"}"#).unwrap();
     assert_eq!(of_a_newer_version.get("pager"), Some(&json!("123")));
@@ -335,7 +335,7 @@ fn references_to_records_are_found_and_replaced() {
     let in_export =
         json!({"name": "Ark", "primary_contact_id": "ulid:3", "participants": ["Noah", "ulid:4", "ulid:5"]});
     assert_eq!(exported, in_export);
-    assert!(Body::new(Kind::Project, exported.clone()).is_err(), "a reference left as it was exported is no name");
+    assert!(Body::new(Kind::Project, exported.clone()).is_err(), "a reference left as it was exported is not a name");
     let mut without = exported.clone();
     replaced(Kind::Project, &mut exported, |ulid| {
         Some(json!(ulid.as_str().unwrap()[ULID_PREFIX.len()..].parse::<i64>().unwrap()))
@@ -354,7 +354,7 @@ fn any_text() -> impl Strategy<Value = Value> {
     "\\PC{0,12}|[\\s\\S]{0,6}|a?\0|ulid:[0-9A-Z]{26}|work".prop_map(Value::from)
 }
 
-/// Any JSON. Its fractions are such that serde_json reads back what it wrote: others it reads one step off.
+/// Any JSON. Its fractions survive a round trip through serde_json; some others are off by one step.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -374,7 +374,7 @@ fn object_of(member: impl Strategy<Value = Value>) -> impl Strategy<Value = Valu
         .prop_map(|members| Value::Object(members.into_iter().collect()))
 }
 
-/// An object whose fields are those of the kind and often fit; for a profile, any object.
+/// An object with the fields of the kind, of which many fit; for a profile, any object.
 fn near_body(kind: Kind) -> BoxedStrategy<Value> {
     if kind == Kind::Profile {
         return object_of(any_json()).boxed();
@@ -410,7 +410,7 @@ proptest! {
             }
             Err(error) => prop_assert!(error.to_string().starts_with("body"), "{error}"),
         }
-        // What is on a disk may be anything.
+        // A file on disk may contain anything.
         if let Ok(stored) = Body::from_stored(kind, &given.to_string()) {
             let _ = (stored.text(), stored.references());
         }

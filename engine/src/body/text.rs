@@ -1,10 +1,10 @@
-//! Bodies as text, so that what has only a body is found like everything else.
+//! Bodies as text, so that a record with only a body is found like any other.
 
 use serde_json::{Map, Value};
 
 use crate::types::{Kind, MAX_CONTENT_BYTES};
 
-/// The text of a body; parts that are absent fall away, and their punctuation with them.
+/// The text of a body. Absent parts are dropped with their punctuation.
 pub(super) fn render(kind: Kind, fields: &Map<String, Value>) -> Option<String> {
     let part = |name| fields.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default();
     let text = match kind {
@@ -56,7 +56,7 @@ fn joined(parts: &[&str], separator: &str) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
 }
 
-/// `part` with what goes around it, or nothing.
+/// `part` with its prefix and suffix, or nothing.
 fn within(before: &str, part: &str, after: &str) -> String {
     if part.is_empty() { String::new() } else { format!("{before}{part}{after}") }
 }

@@ -1,13 +1,13 @@
-//! Settings under which memory that a model has freed goes back to the system.
+//! Allocator settings with which memory that a model has freed goes back to the system.
 //!
-//! Loading a model frees large blocks, from which the GNU C library concludes that large blocks are best kept: after a
-//! release, hundreds of MiB stay with the process. With a fixed threshold, blocks of 128 KiB and more are given back at once.
-//! Measured, resident: 130 MiB instead of 198 with a model loaded, 45 instead of 343 after a release, at the same speed. The
-//! thresholds are read when a process starts, so it has to start again.
+//! Loading a model frees large blocks. The GNU C library concludes that large blocks are best kept: after a release,
+//! hundreds of MiB stay with the process. With a fixed threshold, blocks of 128 KiB and more are returned at once.
+//! Measured, resident: 130 MiB instead of 198 with a model loaded, 45 instead of 343 after a release, at the same
+//! speed. The thresholds are read when a process starts, so it has to restart.
 
-/// Starts this program again, under the same process id and with the same arguments, with the settings; to be called
-/// first thing in a program that keeps running. Returns, without having done anything, where the settings are there
-/// already, on systems that need none, and where it does not work: then released memory stays with the process.
+/// Restarts this program with the settings, under the same process id and with the same arguments. Call it first thing
+/// in a long-running program. Returns without doing anything if the settings are there already, on systems that need
+/// none, and if it does not work: then released memory stays with the process.
 pub fn restart_with_returning_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     gnu::restart();
@@ -34,7 +34,7 @@ mod gnu {
         tracing::debug!("released memory will stay with the process, because it could not be restarted: {error}");
     }
 
-    /// The settings beside those that are there; `None` where somebody has set the allocator already.
+    /// The existing settings with ours added; `None` if the user has configured the allocator already.
     pub(super) fn extended(current: Option<String>) -> Option<String> {
         match current {
             Some(current) if current.contains("glibc.malloc.") => None,

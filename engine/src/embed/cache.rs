@@ -1,4 +1,4 @@
-//! The cache folder: files are put in place whole, and a manifest written last says that a set is complete.
+//! The cache folder: files are moved into place atomically, and a manifest written last marks a set as complete.
 //!
 //! ```text
 //! <cache>/lock                       held by the one process that fetches
@@ -8,10 +8,10 @@
 //! <cache>/.memorist-*.work           a fetch under way; one left by a killed process goes with the next fetch
 //! ```
 //!
-//! A set without a manifest, or with a file of another size than the manifest says, is not used and is fetched anew. One of
-//! the files is code that is loaded into this process. So folders of the cache are made for this user alone (mode 0700);
-//! one that somebody else owns or can write to is refused, before anything is fetched; and each file is compared with its
-//! hash whenever it is opened to be loaded.
+//! A set is not used if it has no manifest, or if a file has another size than the manifest says; it is fetched again.
+//! One of the files is code that is loaded into this process. So cache folders are created for this user only (mode
+//! 0700); a folder that another user owns or can write to is refused before anything is fetched; and each file is
+//! compared with its hash whenever it is opened for loading.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -57,7 +57,7 @@ impl Manifest {
 
 /// Why a file of the cache is not used.
 enum Fault {
-    /// It cannot be opened, or somebody else could change it.
+    /// It cannot be opened, or another user could change it.
     Refused(Error),
     /// It is missing, or is not the expected one.
     Damaged(Error),
@@ -88,7 +88,7 @@ impl Cache {
         self.root.join(set.folder).join(artefact.file)
     }
 
-    /// Whether `set` was put in place completely. Looks at names and sizes, not at contents.
+    /// Whether `set` is complete. Checks names and sizes, not contents.
     pub(super) fn is_whole(&self, set: &FileSet) -> bool {
         let written = fs::read(self.manifest(set)).ok().and_then(|json| serde_json::from_slice::<Manifest>(&json).ok());
         written == Some(Manifest::of(set))
@@ -97,8 +97,8 @@ impl Cache {
             })
     }
 
-    /// Reads every file of `set` and compares its hash. A set with a file that is missing or another loses its manifest, so
-    /// that the next fetch replaces it. To fetch again what cannot be opened would mend nothing.
+    /// Reads every file of `set` and compares its hash. If a file is missing or wrong, the set loses its manifest, so
+    /// that the next fetch replaces it. A file that cannot be opened is left: fetching it again would not help.
     pub(super) fn verify(&self, set: &FileSet) -> Result<()> {
         set.artefacts.iter().try_for_each(|artefact| match self.examine(set, artefact) {
             Ok(_) => Ok(()),
@@ -110,7 +110,7 @@ impl Cache {
         })
     }
 
-    /// Waits until no other process fetches into this cache. The lock ends with the returned file.
+    /// Waits until no other process is fetching into this cache. The lock ends with the returned file.
     pub(super) fn lock(&self, progress: &dyn Progress) -> Result<File> {
         self.create(&self.root)?;
         let path = self.root.join("lock");
@@ -159,7 +159,7 @@ impl Cache {
         new.replace().map(drop).map_err(|error| failed(error.into()))
     }
 
-    /// Says that `set` is complete, after every file of it was placed. The caller holds the lock.
+    /// Marks `set` as complete, after every file of it was placed. The caller holds the lock.
     pub(super) fn complete(&self, set: &FileSet) -> Result<()> {
         let path = self.manifest(set);
         let json = serde_json::to_vec_pretty(&Manifest::of(set))
@@ -167,8 +167,7 @@ impl Cache {
         memorist_durable::replace(&path, &json).map_err(|error| Error::io(&path, error.into()))
     }
 
-    /// Fails when somebody else could have put files into the cache or into one of these sets, or could change them. What
-    /// is not there yet is nobody's.
+    /// Fails if another user owns or can write to the cache or one of these sets. Folders that do not exist yet pass.
     pub(super) fn check_is_ours(&self, sets: &[&FileSet]) -> Result<()> {
         let absent = |error: &io::Error| error.kind() == ErrorKind::NotFound;
         let root = match PrivateFolder::open(&self.root) {
@@ -182,7 +181,7 @@ impl Cache {
         })
     }
 
-    /// Opens a file of `set` that only this user can change, and that is the expected one.
+    /// Opens a file of `set` that only this user can change, and checks that it is the expected one.
     pub(super) fn open_verified(&self, set: &FileSet, artefact: &Artefact) -> Result<File> {
         self.examine(set, artefact).map_err(|fault| match fault {
             Fault::Refused(error) | Fault::Damaged(error) => error,
@@ -203,13 +202,13 @@ impl Cache {
         Ok(file)
     }
 
-    /// Creates a folder of the cache, or the cache itself, for this user alone.
+    /// Creates a folder of the cache, or the cache itself, for this user only.
     fn create(&self, folder: &Path) -> Result<PrivateFolder> {
         PrivateFolder::create(folder).map_err(|error| self.refused(folder, error))
     }
 
     fn refused(&self, path: &Path, error: io::Error) -> Error {
-        // What the system refuses needs no more words.
+        // An error of the system needs no further explanation.
         if error.kind() != ErrorKind::PermissionDenied || error.raw_os_error().is_some() {
             return Error::io(path, error);
         }
@@ -243,7 +242,7 @@ fn check(path: &Path, artefact: &Artefact, bytes: u64, sha256: &str) -> Result<(
     }
     Err(Error::Provision(format!(
         "{} is not the expected file: {bytes} bytes with SHA-256 {sha256}, but {} bytes with SHA-256 {} were expected; \
-         run `memorist setup` to fetch it anew",
+         run `memorist setup` to fetch it again",
         path.display(),
         artefact.bytes,
         artefact.sha256
@@ -320,10 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_byte_is_found_by_verify_and_the_set_is_used_no_more() {
+    fn a_changed_byte_is_found_by_verify_and_the_set_is_not_used_again() {
         let (_folder, cache) = whole();
         fs::write(cache.file(&SET, &HELLO), "hello_world").unwrap();
-        assert!(cache.is_whole(&SET), "sizes alone cannot tell");
+        assert!(cache.is_whole(&SET), "sizes alone cannot show it");
         let error = cache.verify(&SET).unwrap_err().to_string();
         assert!(error.contains("not the expected file"), "{error}");
         assert!(!cache.is_whole(&SET));

@@ -1,4 +1,4 @@
-//! What an embedding model does, whichever runs it.
+//! The interface of an embedding model, whatever runs it.
 
 use super::identity::ModelIdentity;
 use crate::error::Result;
@@ -13,10 +13,10 @@ pub trait Embedder: Send + Sync {
         self.identity().dims
     }
 
-    /// The vector of a query. Text beyond what the model reads (256 tokens) does not count.
+    /// The vector of a query. Text beyond the model's limit (256 tokens) is ignored.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// The vectors of `texts`, in their order. Fastest for many at once: they are sorted by length and run in batches.
-    /// Text beyond what the model reads (256 tokens) does not count.
+    /// The vectors of `texts`, in order. Fastest for many at once: they are sorted by length and run in batches. Text
+    /// beyond the model's limit (256 tokens) is ignored.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }

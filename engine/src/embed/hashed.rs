@@ -4,10 +4,10 @@ use crate::embed::pooling::normalise;
 use crate::embed::{Embedder, ModelIdentity};
 use crate::error::Result;
 
-/// Turns text into vectors by hashing its words: texts that share words are near each other, and nothing else is.
+/// Turns text into vectors by hashing its words: texts that share words are near each other, others are not.
 ///
-/// For tests and benches that need vectors and no meaning. It is not offered to users and stands in for no model: a store
-/// without a model searches by words, and better than this does.
+/// For tests and benches that need vectors without meaning. It is not offered to users and replaces no model: without a
+/// model a store is searched by keywords, which works better.
 #[derive(Debug, Clone)]
 pub struct HashEmbedder {
     identity: ModelIdentity,
@@ -31,7 +31,7 @@ impl HashEmbedder {
     fn embed(&self, text: &str) -> Result<Vec<f32>> {
         let dims = self.identity.dims;
         let mut vector = vec![0.0f32; dims];
-        // A text without words has a direction of its own.
+        // A text without words gets a direction of its own.
         let mut touch = |word: &str| {
             let mut random = word_hash(word);
             for _ in 0..DIMS_PER_WORD {
@@ -46,7 +46,7 @@ impl HashEmbedder {
             None => touch(""),
             Some(_) => words.for_each(touch),
         }
-        // Signs may cancel out, above all in few dimensions.
+        // Signs may cancel out, especially in few dimensions.
         if vector.iter().all(|value| *value == 0.0) {
             vector[0] = 1.0;
         }

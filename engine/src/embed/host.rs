@@ -1,4 +1,4 @@
-//! The model's life in memory: loaded at first need, shared by all who ask, released after a while without use.
+//! The model's life in memory: loaded on first use, shared by all callers, released when idle.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::embed::{Embedder, ModelIdentity};
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress};
 
-/// A load that failed is not tried again for this long, so that not every search waits for another failure.
+/// A failed load is not retried for this long, so that not every search waits for another failure.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Owns the model while it is in memory.
 pub struct ModelHost {
     source: Source,
     idle: Duration,
-    /// Held while loading; others wait here, and find the model loaded.
+    /// Locked while loading. Others wait here, and find the model loaded.
     loading: Mutex<()>,
     state: Mutex<State>,
 }
@@ -28,9 +28,9 @@ pub struct ModelHost {
 enum Source {
     /// Never loaded, never released.
     Ready(Arc<dyn Embedder>),
-    /// From files that are found or fetched.
+    /// From files on disk, which may have to be fetched.
     Files(Provision),
-    /// Only words are searched.
+    /// Keyword search only.
     Nothing,
     #[cfg(test)]
     Test(Box<dyn Fn() -> Result<Arc<dyn Embedder>> + Send + Sync>),
@@ -53,7 +53,7 @@ struct Failure {
 }
 
 impl ModelHost {
-    /// As the settings say. Loads nothing.
+    /// Configured by the settings. Loads nothing.
     pub fn new(config: &Config) -> Result<Self> {
         let source = match config.model {
             ModelSource::None => Source::Nothing,
@@ -62,7 +62,7 @@ impl ModelHost {
         Ok(Self::from_source(source, config.model_idle))
     }
 
-    /// Around an embedder that is there already, and stays.
+    /// Wraps an embedder that exists already and is never released.
     pub fn ready(embedder: Arc<dyn Embedder>) -> Self {
         Self::from_source(Source::Ready(embedder), Duration::MAX)
     }
@@ -71,7 +71,7 @@ impl ModelHost {
         ModelHost { source, idle, loading: Mutex::new(()), state: Mutex::default() }
     }
 
-    /// Which model it is. Loads nothing, except an own model that was never loaded before.
+    /// The identity of the model. Loads nothing, except a custom model that was never loaded before.
     pub fn identity(&self) -> Result<ModelIdentity> {
         if let Some(loaded) = &self.state.lock().loaded {
             return Ok(loaded.embedder.identity().clone());
@@ -86,9 +86,9 @@ impl ModelHost {
         }
     }
 
-    /// The embedder; loads it, and fetches it where that is allowed and needed, while other callers wait.
+    /// The embedder. Loads it, and fetches it if that is allowed and needed, while other callers wait.
     ///
-    /// Give it back soon: it is not released while somebody holds it. After a failure, the same error comes back at once
+    /// Drop it soon: the model is not released while it is in use. After a failure, the same error is returned at once
     /// for half a minute.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
         self.embedder_at(Instant::now())
@@ -102,13 +102,13 @@ impl ModelHost {
         }
     }
 
-    /// Like [`ModelHost::embedder`], for a caller who shows what goes on: `announce` is told before a download begins. Tries
-    /// again even right after a failure.
+    /// Like [`ModelHost::embedder`], for a caller that shows progress: `announce` is called before a download begins.
+    /// Retries even right after a failure.
     pub fn prepare(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         self.load_once(Instant::now(), false, announce, progress)
     }
 
-    /// Whether an embedder can be had without fetching anything.
+    /// Whether an embedder is available without a download.
     pub fn is_available(&self) -> bool {
         self.is_warm()
             || match &self.source {
@@ -120,7 +120,7 @@ impl ModelHost {
             }
     }
 
-    /// Why no embedder can be had without fetching anything: the last failure to do so, where there was one.
+    /// Why no embedder is available without a download: the last failure, if there was one.
     pub fn why_unavailable(&self) -> Error {
         if self.loading.is_locked() {
             return Error::NoEmbedder("the embedding model is being fetched".into());
@@ -134,7 +134,7 @@ impl ModelHost {
                 Err(error) => error,
                 Ok(_) => Error::NoEmbedder("no embedding model is set up; run `memorist setup`".into()),
             },
-            _ => Error::NoEmbedder("the embedding model is not at hand".into()),
+            _ => Error::NoEmbedder("the embedding model is not available".into()),
         }
     }
 
@@ -143,8 +143,8 @@ impl ModelHost {
         matches!(self.source, Source::Ready(_)) || self.state.lock().loaded.is_some()
     }
 
-    /// Drops the model if nobody holds it and nobody has asked for it for the idle time of the settings; says whether it
-    /// did. To be called now and then.
+    /// Drops the model if it is not in use and was not requested for the configured idle time. Returns whether it did.
+    /// Call it from time to time.
     pub fn release_if_idle(&self, now: Instant) -> bool {
         let mut state = self.state.lock();
         let Some(loaded) = &mut state.loaded else { return false };
@@ -252,7 +252,7 @@ fn load_files(
         Ok(embedder) => return Ok(embedder),
         Err(error) => error,
     };
-    // Damage on the disk is mended by fetching anew; anything else would fail again.
+    // Damaged files can be fetched again; any other failure would repeat.
     match provision.verify_full() {
         Ok(()) => Err(Error::Embedding(format!("{}; mend it, {WITHOUT_MODEL}", without_prefix(&error)))),
         Err(damage) => {
@@ -267,7 +267,7 @@ fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(embedder))
 }
 
-/// The cause alone, where it is to be wrapped in an error of the same kind.
+/// The cause alone, to be wrapped in an error of the same kind.
 fn without_prefix(error: &Error) -> String {
     match error {
         Error::Embedding(why) => why.clone(),
@@ -284,7 +284,7 @@ mod tests {
 
     const IDLE: Duration = Duration::from_secs(300);
 
-    /// A host that counts its loads, and fails while it is told to.
+    /// A host that counts its loads, and fails on request.
     fn counting() -> (ModelHost, Arc<AtomicUsize>, Arc<AtomicBool>) {
         let (loads, fails) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let (count, failing) = (loads.clone(), fails.clone());
@@ -306,7 +306,7 @@ mod tests {
         let (all, count) = (asking.clone(), loads.clone());
         let load = move || {
             count.fetch_add(1, Ordering::SeqCst);
-            // The load takes until everybody has asked.
+            // The load takes until all callers are waiting.
             while all.load(Ordering::SeqCst) < ASKERS {
                 std::thread::yield_now();
             }
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_explicitly_does_not_wait_for_the_retry() {
+    fn an_explicit_request_does_not_wait_for_the_retry() {
         let (host, loads, fails) = counting();
         fails.store(true, Ordering::SeqCst);
         assert!(host.embedder().is_err());
@@ -375,16 +375,16 @@ mod tests {
     }
 
     #[test]
-    fn while_the_model_is_being_fetched_that_is_all_that_is_said() {
+    fn while_the_model_is_being_fetched_the_error_says_only_that() {
         let (host, ..) = counting();
         let fetching = host.loading.lock();
         assert_eq!(host.why_unavailable().to_string(), "the embedding model is being fetched");
         drop(fetching);
-        assert!(host.why_unavailable().to_string().contains("not at hand"));
+        assert!(host.why_unavailable().to_string().contains("not available"));
     }
 
     #[test]
-    fn an_embedder_that_is_there_stays() {
+    fn a_wrapped_embedder_is_never_released() {
         let host = ModelHost::ready(Arc::new(HashEmbedder::new(8)));
         assert!(host.is_warm());
         assert!(!host.release_if_idle(Instant::now() + IDLE * 1000));

@@ -1,4 +1,4 @@
-//! What a model is called. That of an own model is worked out once and remembered beside it.
+//! The identity of a model. For a custom model it is computed once and cached beside it.
 
 use std::fmt;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// What makes two embeddings comparable: the weights, the pooling, the dimensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelIdentity {
-    /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`. Not part of what is compared.
+    /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`. Not compared.
     pub name: String,
     /// SHA-256 of the weights' file, in hex.
     pub weights_sha256: String,
@@ -28,7 +28,7 @@ pub struct ModelIdentity {
 pub const MEAN_POOLING: &str = "mean+l2";
 
 impl ModelIdentity {
-    /// The default model's.
+    /// The identity of the default model.
     pub fn default_model() -> Self {
         ModelIdentity {
             name: packages::DEFAULT_NAME.to_owned(),
@@ -46,10 +46,10 @@ impl fmt::Display for ModelIdentity {
     }
 }
 
-/// The file beside an own `model.onnx` that remembers its identity.
+/// The file beside a custom `model.onnx` that caches its identity.
 const REMEMBERED_FILE: &str = "model.identity.json";
 
-/// An identity holds as long as the weights' file keeps its size and time.
+/// An identity is valid as long as the weights file keeps its size and time.
 #[derive(Serialize, Deserialize)]
 struct Remembered {
     bytes: u64,
@@ -57,7 +57,7 @@ struct Remembered {
     identity: ModelIdentity,
 }
 
-/// The identity remembered beside `model`, unless the file has changed since.
+/// The identity cached beside `model`, unless the file has changed since.
 pub(super) fn recall(model: &Path) -> Option<ModelIdentity> {
     let json = fs::read(model.with_file_name(REMEMBERED_FILE)).ok()?;
     let remembered: Remembered = serde_json::from_slice(&json).ok()?;
@@ -65,8 +65,8 @@ pub(super) fn recall(model: &Path) -> Option<ModelIdentity> {
     (now == (remembered.bytes, remembered.modified_nanoseconds)).then_some(remembered.identity)
 }
 
-/// Works out the identity of the weights in `model` that make vectors of `dims` numbers, and remembers it beside them
-/// where that can be written.
+/// Computes the identity of the weights in `model` with vectors of `dims` numbers, and caches it beside them if that
+/// folder is writable.
 pub(super) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
     let (bytes, modified_nanoseconds) = stamp(model)?;
     let name =

@@ -3,16 +3,16 @@
 //! | file | job |
 //! |---|---|
 //! | `embedder` | [`Embedder`]: what a model does |
-//! | [`host`] | the model's life in memory: loaded at first need, released when idle |
+//! | [`host`] | the model's life in memory: loaded on first use, released when idle |
 //! | [`onnx`] | a model run by ONNX Runtime: [`OnnxEmbedder`] |
 //! | [`tokenize`] | text to token numbers, and the plan of batches |
 //! | [`pooling`] | token vectors to one vector of length 1 |
 //! | [`hashed`] | [`HashEmbedder`]: vectors without a model, for tests and benches only |
 //! | [`provision`] | finds the library and the model, or has them fetched |
-//! | [`identity`] | what an own model is called, remembered beside it |
+//! | [`identity`] | the identity of a model, cached beside a custom one |
 //! | `fetch` | packages by pip, files out of packages |
 //! | `cache` | the cache folder: manifest, lock, files put in place whole |
-//! | `python` | Python, started so that it runs nothing of the folder that memorist was started in |
+//! | `python` | runs Python so that it executes nothing from the current folder |
 //! | `packages` | which packages, which files in them, and their hashes |
 //! | `source_file` | [`SourceFile`]: what is loaded is what was verified |
 //! | [`allocator`] | settings under which released memory goes back to the system |

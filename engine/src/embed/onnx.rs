@@ -1,6 +1,6 @@
 //! A sentence model run by ONNX Runtime.
 //!
-//! The library is loaded once per process and stays: ONNX Runtime allows one environment, and no library of this kind can be
+//! The library is loaded once per process and stays: ONNX Runtime allows one environment, and such a library cannot be
 //! unloaded safely. The model is loaded and dropped with each [`OnnxEmbedder`].
 
 use std::borrow::Cow;
@@ -24,14 +24,14 @@ use crate::embed::source_file::SourceFile;
 use crate::embed::tokenize::{Batch, TextTokenizer, plan_batches};
 use crate::error::{Error, Result};
 
-/// Batches of a call from which on sessions of their own are worth the time to load them (a third of a second each).
+/// From this many batches in a call on, separate sessions are worth their loading time (a third of a second each).
 const BULK_BATCHES: usize = 8;
-/// Sessions that share a bulk of batches: two with half of the cores each take a tenth less CPU time than one with all
+/// Sessions that share a bulk of batches. Two with half of the cores each take a tenth less CPU time than one with all
 /// of them, and every session costs 100 MB.
 const BULK_SESSIONS: usize = 2;
 /// More threads than this, in one session, gain little on sentences.
 const MAX_THREADS: usize = 4;
-/// Sessions for bulk are dropped at the first query after this long without bulk.
+/// Bulk sessions are dropped at the first query after this long without bulk work.
 const BULK_IDLE: Duration = Duration::from_secs(60);
 
 /// The one environment of the process, and the library it came from.
@@ -39,8 +39,8 @@ static RUNTIME: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
 /// A sentence model with token vectors as its output, pooled by their mean.
 ///
-/// Queries run on one thread, one at a time: on two cores neither a second session nor one run for all that wait answers
-/// more of them. Many batches run on all cores, in sessions of their own, so that a query need not wait for a batch.
+/// Queries run on one thread, one at a time: on two cores neither a second session nor batching the waiting queries
+/// answers more of them. Many batches run on all cores in separate sessions, so that a query need not wait for a batch.
 pub struct OnnxEmbedder {
     identity: ModelIdentity,
     tokenizer: TextTokenizer,
@@ -50,14 +50,14 @@ pub struct OnnxEmbedder {
     bulk: Mutex<Bulk>,
 }
 
-/// The sessions for many batches, loaded at first need.
+/// The sessions for many batches, loaded on first use.
 struct Bulk {
     models: Vec<Model>,
     last_use: Instant,
 }
 
 impl OnnxEmbedder {
-    /// Loads the library, where this process has not yet, the tokenizer and the model; tries the model once.
+    /// Loads the library (once per process), the tokenizer and the model, and runs the model once.
     pub fn load(files: &ModelFiles) -> Result<Self> {
         let environment = environment(&files.library)?;
         let tokenizer = TextTokenizer::load(&files.tokenizer)?;
@@ -165,7 +165,7 @@ impl Embedder for OnnxEmbedder {
     }
 }
 
-/// What a model may be given.
+/// The inputs that a model may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Input {
     Ids,
@@ -184,10 +184,10 @@ impl Input {
     }
 }
 
-/// Names of the output that holds the token vectors; a model without either has its first output taken.
+/// Names of the output with the token vectors. A model with neither has its first output used.
 const TOKEN_VECTORS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 
-/// One session and how to speak to it.
+/// One session and the names of its inputs and output.
 struct Model {
     session: Session,
     inputs: Vec<(String, Input)>,
@@ -254,17 +254,17 @@ fn open_session(environment: &Environment, path: &Path, threads: usize) -> Resul
         .map_err(text)?
         .with_intra_threads(threads)
         .map_err(|error| error.to_string())?
-        // Threads that spin while they wait take the core from whoever has work.
+        // Threads that spin while they wait take the core from threads with work.
         .with_intra_op_spinning(false)
         .map_err(|error| error.to_string())?
-        // Plans memory for shapes that come again; here hardly two batches are alike.
+        // Memory planning helps for repeated shapes; here hardly two batches are alike.
         .with_memory_pattern(false)
         .map_err(|error| error.to_string())?
         .commit_from_file(path)
         .map_err(text)
 }
 
-/// The environment of this process, made from `library` at first need.
+/// The environment of this process, created from `library` on first use.
 fn environment(library: &SourceFile) -> Result<Environment> {
     let mut runtime = RUNTIME.lock();
     if let Some((loaded, environment)) = runtime.as_ref() {
@@ -291,7 +291,7 @@ fn environment(library: &SourceFile) -> Result<Environment> {
     Ok(environment)
 }
 
-/// Why the library could not be loaded, with what the system's loader said.
+/// Why the library could not be loaded, with the message of the system's loader.
 fn load_failure(error: &ort::LoadDynamicError) -> String {
     match error {
         ort::LoadDynamicError::Dlopen { error, .. } => match std::error::Error::source(error) {

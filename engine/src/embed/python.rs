@@ -1,8 +1,8 @@
-//! Python, started so that it runs nothing of the folder that memorist was started in.
+//! Runs Python so that it executes nothing from the current folder.
 //!
-//! `python -m` looks for modules in its working folder first, and the folder of an agent's work may hold anything: a
-//! `pip.py`, a `sitecustomize.py`, a `python3`. So the program is found in absolute folders only, and works in an empty folder of
-//! ours, without Python's own variables.
+//! `python -m` looks for modules in its working folder first, and an agent's working folder may contain anything: a
+//! `pip.py`, a `sitecustomize.py`, a `python3`. So the program is looked up in absolute folders only, and runs in an
+//! empty folder of ours, without Python's own variables.
 
 use std::env;
 use std::ffi::OsStr;
@@ -20,12 +20,12 @@ const NAMES: [&str; 3] = ["python3", "python", "py"];
 pub(super) struct Python {
     /// The program, absolute.
     pub program: PathBuf,
-    /// Where it works: nothing is in there.
+    /// Its working folder, which is empty.
     folder: PathBuf,
 }
 
 impl Python {
-    /// The first that has pip. It works in `folder`, which nobody else can write to and which stays empty.
+    /// The first one that has pip. It runs in `folder`, which no other user can write to and which stays empty.
     pub(super) fn with_pip(folder: &Path) -> Result<Self> {
         let mut without_pip = None;
         for program in NAMES.into_iter().filter_map(find) {
@@ -59,7 +59,7 @@ impl Python {
         if let Ok(path) = env::join_paths(absolute_folders()) {
             command.env("PATH", path);
         }
-        // Python 3.11 and newer leave the working folder out altogether.
+        // Python 3.11 and newer can leave the working folder out altogether.
         command.env("PYTHONSAFEPATH", "1");
         command
     }
@@ -70,7 +70,7 @@ fn is_python_s(name: &OsStr) -> bool {
     name.as_encoded_bytes().get(..6).is_some_and(|start| start.eq_ignore_ascii_case(b"PYTHON"))
 }
 
-/// The folders in which programs are looked for. An empty or relative one would be the working folder, or in it.
+/// The folders of `PATH`. An empty or relative one would be the working folder, or within it.
 fn absolute_folders() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()

@@ -8,9 +8,9 @@ use crate::embed::cache::Cache;
 use crate::embed::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
 
-/// A file that an embedder is loaded from. Those of the cache are verified by their hash each time they are opened, for
-/// one of them is code. Measured with the SHA instructions of x86-64: the 53 MB take 0.05 to 0.07 s of the 0.67 s of CPU time
-/// that a search takes which has to load the model.
+/// A file that an embedder is loaded from. Cached files are verified by their hash each time they are opened, because
+/// one of them is code. Measured with the SHA instructions of x86-64: the 53 MB take 0.05 to 0.07 s of the 0.67 s of
+/// CPU time of a search that has to load the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
     path: PathBuf,
@@ -43,15 +43,14 @@ impl SourceFile {
     /// Opens it.
     ///
     /// # Errors
-    /// When it cannot be read; for a file of the cache also when others could have changed it, and when it is not the
-    /// expected one.
+    /// If it cannot be read; for a cached file also if another user could have changed it, or if its hash is wrong.
     pub(super) fn open(&self) -> Result<Opened> {
         let file = match &self.pin {
             None => File::open(&self.path).map_err(|error| Error::io(&self.path, error))?,
             Some(Pin { cache, set, artefact }) => cache.open_verified(set, artefact)?,
         };
         let path = match self.pin {
-            // Beside an own model there may be more files, which are found by its name.
+            // A custom model may have more files beside it, which are found by its name.
             None => self.path.clone(),
             Some(_) => name_of_open(&file).unwrap_or_else(|| self.path.clone()),
         };
@@ -74,14 +73,14 @@ impl SourceFile {
     }
 }
 
-/// An open file, for libraries that want a name.
+/// An open file, for libraries that need a name.
 pub(super) struct Opened {
     file: File,
     path: PathBuf,
 }
 
 impl Opened {
-    /// A name that leads to this very file as long as it is open, where the system has such names.
+    /// A name that refers to this very file while it is open, on systems that have such names.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! The real model, provisioned for real. Its cache is kept with the build's files, so that it is fetched once.
+//! The real model, fetched for real. Its cache is kept in the target folder, so that it is fetched once.
 
 use std::env;
 use std::fs;
@@ -32,7 +32,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Texts of 1 to about 300 words, none like another.
+/// Texts of 1 to about 300 words, all different.
 fn texts(count: usize) -> Vec<String> {
     let words =
         ["engine", "memory", "theme", "login", "queue", "Berlin", "coffee", "deploy", "index", "\u{65e5}\u{672c}"];
@@ -152,7 +152,7 @@ fn an_own_folder_serves_and_remembers_its_identity() {
 }
 
 #[test]
-fn a_model_that_is_none_is_an_error_and_no_crash() {
+fn a_file_that_is_not_a_model_is_an_error_and_no_crash() {
     let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut bad = files.clone();
@@ -164,14 +164,14 @@ fn a_model_that_is_none_is_an_error_and_no_crash() {
 }
 
 #[test]
-fn a_library_that_is_none_is_an_error_and_no_crash() {
-    // In a process of its own: this one may have loaded the right library already, and then keeps it.
+fn a_file_that_is_not_a_library_is_an_error_and_no_crash() {
+    // In a separate process: this one may have loaded the right library already, and then keeps it.
     let library = "MEMORIST_ORT";
     if env::var_os(CHILD).is_none() {
         drop(embedder());
         let file = tempfile::NamedTempFile::new().unwrap();
         let output = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "embed::tests::a_library_that_is_none_is_an_error_and_no_crash"])
+            .args(["--exact", "embed::tests::a_file_that_is_not_a_library_is_an_error_and_no_crash"])
             .env(CHILD, "1")
             .env(library, file.path())
             .output()
@@ -187,7 +187,7 @@ fn a_library_that_is_none_is_an_error_and_no_crash() {
     }
 }
 
-/// Set in a process that a test starts of itself.
+/// Set in a process that a test starts from its own executable.
 const CHILD: &str = "MEMORIST_TEST_CHILD";
 
 /// Resident memory of this process, in MiB.
@@ -198,7 +198,7 @@ fn resident() -> f64 {
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
 }
 
-/// The allocator's settings hold for a whole process, so this runs itself again in one of its own.
+/// The allocator's settings apply to a whole process, so this runs itself again in a separate one.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn a_released_model_gives_its_memory_back() {

@@ -5,13 +5,14 @@ use tokenizers::{Tokenizer, TruncationParams};
 use crate::embed::SourceFile;
 use crate::error::{Error, Result};
 
-/// Tokens of a text that the model reads, with the two that mark its ends; what follows is cut off.
+/// Tokens of a text that the model reads, including the two end marks; the rest is cut off.
 pub const MAX_TOKENS: usize = 256;
-/// Bytes of a text that the tokenizer reads: more than 256 tokens of ordinary text, so that a megabyte costs no second.
+/// Bytes of a text that the tokenizer reads: more than 256 tokens of ordinary text, so that a megabyte does not cost a
+/// second.
 const MAX_BYTES: usize = 16 << 10;
-/// Texts per batch; more is no faster.
+/// Texts per batch; more is not faster.
 const MAX_ROWS: usize = 32;
-/// Tokens per batch, padding included: keeps the memory of a batch of long texts near that of a batch of short ones.
+/// Tokens per batch, padding included. Keeps the memory of a batch of long texts near that of a batch of short ones.
 const MAX_BATCH_TOKENS: usize = 1024;
 
 /// A `tokenizer.json`.
@@ -21,8 +22,8 @@ pub struct TextTokenizer {
 }
 
 impl TextTokenizer {
-    /// Reads the file. Its own padding and truncation do not count: texts are cut at [`MAX_TOKENS`] and padded to the longest
-    /// of their batch, for a fixed padding would make every query as slow as the longest text.
+    /// Reads the file. Its own padding and truncation are ignored: texts are cut at [`MAX_TOKENS`] and padded to the
+    /// longest of their batch. A fixed padding would make every query as slow as the longest text.
     pub fn load(file: &SourceFile) -> Result<Self> {
         let unusable = |why: &dyn std::fmt::Display| {
             Error::Embedding(format!("{} cannot be used as a tokenizer: {why}", file.path().display()))
@@ -50,7 +51,7 @@ impl TextTokenizer {
         Ok(tokens)
     }
 
-    /// The number that fills up shorter rows of a batch.
+    /// The token that pads shorter rows of a batch.
     pub fn padding(&self) -> i64 {
         self.padding
     }
@@ -84,8 +85,8 @@ impl Batch {
     }
 }
 
-/// Which texts share a batch, by their lengths in tokens: texts of like length, so that little is padding; the longest
-/// first. Every index occurs once.
+/// Groups texts into batches by their lengths in tokens: texts of similar length, so that there is little padding,
+/// longest first. Every index occurs once.
 pub fn plan_batches(lengths: &[usize]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|index| std::cmp::Reverse(lengths[*index]));
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_hold_like_lengths_and_every_text_once() {
+    fn batches_contain_similar_lengths_and_every_text_once() {
         let lengths: Vec<usize> = (0..500).map(|i| 1 + (i * 7919) % 256).collect();
         let batches = plan_batches(&lengths);
         let mut seen: Vec<usize> = batches.iter().flatten().copied().collect();
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_tokenizer_is_refused_by_name() {
+    fn a_file_that_is_not_a_tokenizer_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokenizer.json");
         std::fs::write(&path, "{}").unwrap();

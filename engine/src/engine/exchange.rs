@@ -1,4 +1,4 @@
-//! Everything for another store, and from one.
+//! Export to and import from other stores.
 
 use super::Engine;
 use super::records::save_allowed;
@@ -9,34 +9,35 @@ use crate::types::exchange::check_model;
 use crate::types::{Export, Exported, Imported, Model, Portable, PortableLink, Viewer};
 
 impl Engine {
-    /// Calls `visit` with memories and links, with all that belongs to them, as they are at one moment, while others read
-    /// and write. The order is that of [`Exported`]: two equal stores give the same.
+    /// Calls `visit` with memories and links and everything that belongs to them, as of one moment, while others read
+    /// and write. The order is that of [`Exported`]: two equal stores export the same.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the bound of the filter that is not kept; and the first error of `visit`, which ends it.
+    /// [`Error::Invalid`] names the bound of the filter that is violated; and the first error of `visit`, which ends
+    /// it.
     pub fn export<E: From<Error>>(
         &self,
         export: &Export,
         visit: impl FnMut(Exported) -> Result<(), E>,
     ) -> Result<(), E> {
         export.filter.validate()?;
-        let snapshot = self.sync.records.snapshot()?;
+        let snapshot = self.store.records.snapshot()?;
         snapshot.export(export, now(), visit)?;
         Ok(snapshot.check_unchanged()?)
     }
 
-    /// Begins to merge what was exported into this store, for `viewer`, who must see the scope of each memory.
+    /// Starts an import of an export into this store, for `viewer`, who must see the scope of each memory.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when a name of the viewer is none.
+    /// [`Error::Invalid`] if a name of the viewer is invalid.
     pub fn import(&self, viewer: Viewer) -> Result<Import<'_>> {
         viewer.validate()?;
         Ok(Import { engine: self, viewer, keep_shared: false, model: None, aliases: Aliases::default() })
     }
 }
 
-/// An import under way. Each call is a transaction of its own: stopped at any moment, it can be begun again, and does the
-/// rest. The same import again changes nothing.
+/// A running import. Each call is a separate transaction. An interrupted import can be repeated, and does the rest;
+/// repeating a complete one changes nothing.
 pub struct Import<'a> {
     engine: &'a Engine,
     viewer: Viewer,
@@ -46,50 +47,49 @@ pub struct Import<'a> {
 }
 
 impl Import<'_> {
-    /// Says which model made the embeddings that come. Returns what to tell people when they are of no use here, because
-    /// the store's model is another: they are passed over then, and made anew.
+    /// Sets the model of the incoming embeddings. Returns a note for people if they cannot be used because the store
+    /// has another model: they are skipped then, and computed again.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when that is no model.
+    /// [`Error::Invalid`] if the model is invalid.
     pub fn model(&mut self, model: &Model) -> Result<Option<String>> {
         check_model(model)?;
-        self.model = self.engine.sync.shared_model(model)?;
+        self.model = self.engine.store.shared_model(model)?;
         let why = || {
             let name = &model.name;
-            format!("the embeddings that came along were made by another model, {name}: they are made anew")
+            format!("the imported embeddings were made by another model, {name}: they are computed again")
         };
         Ok(self.model.is_none().then(why))
     }
 
-    /// Replaces no memory that belongs to no agent: it is refused instead.
+    /// Refuses to replace memories that belong to no agent.
     pub fn keep_shared(&mut self) {
         self.keep_shared = true;
     }
 
-    /// Merges memories. One outcome per memory, in order; a refused one does not stop the others. Of a memory that is
-    /// there in an older version the incoming one takes the place, with its versions and accesses; one that is there in
-    /// the same version or a newer one stays as it is. What [`Imported::Waits`] is to be offered again at the end.
+    /// Merges memories. One outcome per memory, in order; a refused one does not stop the others. An incoming memory
+    /// replaces an older version of itself, with its versions and accesses; an equal or newer version stays. Offer
+    /// [`Imported::Waits`] again at the end.
     ///
     /// # Errors
-    /// Those of the database. Refused with [`Error::Invalid`] is what no call could save, and with [`Error::Duplicate`] a
-    /// newer version whose text another memory has.
+    /// Those of the database. A memory is refused with [`Error::Invalid`] if no call could save it, and with
+    /// [`Error::Duplicate`] if its newer version has the text of another memory.
     pub fn records(&mut self, records: &[Portable]) -> Result<Vec<Result<Imported>>> {
         let sensitive = self.engine.config.sensitive;
         let allow = |portable| sensitive.portable(portable);
-        let store = &self.engine.sync.records;
-        let import = |allowed: Vec<_>| {
-            store.import(&allowed, self.model, &self.viewer, self.keep_shared, &mut self.aliases, now())
-        };
+        let store = &self.engine.store.records;
+        let import =
+            |allowed: Vec<_>| store.import(&allowed, self.model, &self.viewer, self.keep_shared, &mut self.aliases, now());
         let outcomes = save_allowed(records, allow, import)?;
         self.engine.worker.send(Wake::Written);
         Ok(outcomes)
     }
 
-    /// Makes links between memories that are there. One outcome per link, in order; a refused one does not stop the others.
+    /// Creates links between existing memories. One outcome per link, in order; a refused one does not stop the others.
     ///
     /// # Errors
-    /// Those of the database. Refused with [`Error::Invalid`] is a link to what is not there.
+    /// Those of the database. A link to a missing memory is refused with [`Error::Invalid`].
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
-        self.engine.sync.records.import_links(links, &self.viewer, &self.aliases, now())
+        self.engine.store.records.import_links(links, &self.viewer, &self.aliases, now())
     }
 }

@@ -1,4 +1,4 @@
-//! Links between memories, what hangs together by them, and what a project's memories come to.
+//! Links between memories, the memories that they connect, and digests.
 
 use super::Engine;
 use crate::error::{Error, Result};
@@ -12,36 +12,36 @@ impl Engine {
     /// Links a memory to another. Returns whether the link is new.
     ///
     /// # Errors
-    /// [`Error::NotFound`] names the one that is not there, or that `viewer` does not see; [`Error::Invalid`] when they
-    /// are one and the same.
+    /// [`Error::NotFound`] names the memory that does not exist, or that `viewer` does not see; [`Error::Invalid`] if
+    /// both are the same.
     pub fn link(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        self.sync.records.link(link, viewer, now())
+        self.store.records.link(link, viewer, now())
     }
 
-    /// Makes many links in one transaction. One outcome per link, in order; a refused link does not stop the others.
+    /// Creates many links in one transaction. One outcome per link, in order; a refused link does not stop the others.
     pub fn link_batch(&self, links: &[Link], viewer: &Viewer) -> Result<Vec<Result<bool>>> {
         viewer.validate()?;
-        self.sync.records.link_batch(links, viewer, now())
+        self.store.records.link_batch(links, viewer, now())
     }
 
-    /// Removes a link. False when there was none between two memories that `viewer` sees.
+    /// Removes a link. False if there was none between two memories that `viewer` sees.
     pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        self.sync.records.unlink(link, viewer)
+        self.store.records.unlink(link, viewer)
     }
 
-    /// At most `limit` of the links from a memory and to it, those from it first, as far as `viewer` sees what is at their other end.
+    /// At most `limit` of a memory's links, outgoing first. `viewer` must see the memory at the other end.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live memory that `viewer` sees has this id.
     pub fn links(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Link>> {
         viewer.validate()?;
-        self.sync.records.snapshot()?.links(id, viewer, limit, now())?.ok_or(Error::NotFound(id))
+        self.store.records.snapshot()?.links(id, viewer, limit, now())?.ok_or(Error::NotFound(id))
     }
 
-    /// At most `limit` of the memories that a memory links to, each with the kind of its link, as far as `viewer` sees them;
-    /// those of one kind of link alone where it is given.
+    /// At most `limit` of the memories that a memory links to, each with the kind of its link, if `viewer` sees them;
+    /// optionally for one kind of link only.
     ///
     /// # Errors
     /// As [`Engine::links`].
@@ -55,7 +55,7 @@ impl Engine {
         self.linked(id, Direction::Forward, kind, viewer, limit)
     }
 
-    /// At most `limit` of the memories that link to a memory: what [`Engine::linked_from`] is the other way.
+    /// At most `limit` of the memories that link to a memory: the reverse of [`Engine::linked_from`].
     ///
     /// # Errors
     /// As [`Engine::links`].
@@ -78,20 +78,20 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<Linked>> {
         viewer.validate()?;
-        let linked = self.sync.records.snapshot()?.linked(id, direction, kind, viewer, limit, now())?;
+        let linked = self.store.records.snapshot()?.linked(id, direction, kind, viewer, limit, now())?;
         linked.ok_or(Error::NotFound(id))
     }
 
-    /// All memories that others have taken the place of, of a project where one is given, as far as `viewer` sees them and
-    /// those others; the newest first. [`Engine::outdated`] gives them in pages, with what has taken their place.
+    /// All superseded memories, optionally of one project, if `viewer` sees them and those that supersede them; the
+    /// newest first. [`Engine::outdated`] returns them in pages, with what supersedes them.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the name that is not one.
+    /// [`Error::Invalid`] names the invalid name.
     pub fn superseded(&self, project: Option<&str>, viewer: &Viewer) -> Result<Vec<Record>> {
         let project = project.map(str::to_owned);
         let mut query = OutdatedQuery { project, before: None, limit: MAX_LIMIT, viewer: viewer.clone() };
         query.validate()?;
-        let snapshot = self.sync.records.snapshot()?;
+        let snapshot = self.store.records.snapshot()?;
         let (now, mut superseded) = (now(), Vec::new());
         loop {
             let page = snapshot.outdated(&query, now)?;
@@ -104,32 +104,32 @@ impl Engine {
         }
     }
 
-    /// What hangs together with a memory; nothing when it is not there, or not seen.
+    /// The memories linked to a memory, directly or through others; nothing if it does not exist or is not visible.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the bound that is not kept.
+    /// [`Error::Invalid`] names the bound that is violated.
     pub fn chain(&self, query: &ChainQuery) -> Result<Chain> {
         query.validate()?;
-        self.sync.records.snapshot()?.chain(query, now())
+        self.store.records.snapshot()?.chain(query, now())
     }
 
-    /// A page of the memories that others have taken the place of, the newest first.
+    /// A page of the superseded memories, the newest first.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the bound that is not kept.
+    /// [`Error::Invalid`] names the bound that is violated.
     pub fn outdated(&self, query: &OutdatedQuery) -> Result<Vec<Outdated>> {
         query.validate()?;
-        self.sync.records.snapshot()?.outdated(query, now())
+        self.store.records.snapshot()?.outdated(query, now())
     }
 
-    /// What the memories of a project, or all that the viewer sees, come to.
+    /// A summary of the memories of a project, or of all that the viewer sees.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the name that is not one.
+    /// [`Error::Invalid`] names the invalid name.
     pub fn digest(&self, query: &DigestQuery) -> Result<Digest> {
         query.validate()?;
-        let snapshot = self.sync.records.snapshot()?;
-        let superseded = self.hidden.superseded(&query.viewer, &snapshot)?;
+        let snapshot = self.store.records.snapshot()?;
+        let superseded = self.superseded.get(&query.viewer, &snapshot)?;
         snapshot.digest(query, &superseded, now())
     }
 }

@@ -1,30 +1,30 @@
-//! The door of the engine: [`Engine`] opens a store and ties its parts together.
+//! The entry point of the engine: [`Engine`] opens a store and ties its parts together.
 //!
 //! | file | job |
 //! |---|---|
 //! | `open.rs` | [`Engine`]: opening a store and closing it |
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `search.rs` | searching, and the model behind it |
-//! | `exchange.rs` | everything for another store, and from one |
-//! | `forget.rs` | removing for good |
-//! | `graph.rs` | links, what hangs together by them, and digests |
+//! | `exchange.rs` | export and import |
+//! | `purge.rs` | permanent removal |
+//! | `graph.rs` | links, chains and digests |
 //! | `names.rs` | the projects and tags in use |
-//! | `similar.rs` | what resembles a memory |
-//! | `upkeep.rs` | work on a store as a whole: its indexes, its model, its health |
-//! | `offline.rs` | what is done to a store that is not open |
-//! | `reports.rs` | what the longer works tell |
+//! | `similar.rs` | near-duplicates and suggestions for links |
+//! | `maintenance.rs` | maintenance of a store: its indexes, its model, its health |
+//! | `offline.rs` | operations on a store that is not open |
+//! | `reports.rs` | the results of long operations |
 
 mod exchange;
-mod forget;
 mod graph;
+mod maintenance;
 mod names;
 mod offline;
 mod open;
+mod purge;
 mod records;
 mod reports;
 mod search;
 mod similar;
-mod upkeep;
 
 pub use exchange::Import;
 pub use offline::{examine, restore, setup};

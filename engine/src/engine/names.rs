@@ -7,15 +7,15 @@ use crate::types::Viewer;
 use crate::types::bounds::check_limit;
 
 impl Engine {
-    /// The projects that have a memory which `viewer` sees, in the order of their names: at most `limit` that begin with
-    /// `start`, in upper or lower case.
+    /// The projects with a memory that `viewer` sees, ordered by name: at most `limit` that begin with `start`,
+    /// ignoring case.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
     pub fn projects(&self, viewer: &Viewer, start: &str, limit: usize) -> Result<Vec<String>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.sync.records.snapshot()?.projects(viewer, start, limit, now())
+        self.store.records.snapshot()?.projects(viewer, start, limit, now())
     }
 
     /// The tags of the memories that `viewer` sees, likewise.
@@ -25,6 +25,6 @@ impl Engine {
     pub fn tags(&self, viewer: &Viewer, start: &str, limit: usize) -> Result<Vec<String>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.sync.records.snapshot()?.tags(viewer, start, limit, now())
+        self.store.records.snapshot()?.tags(viewer, start, limit, now())
     }
 }

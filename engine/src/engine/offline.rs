@@ -1,4 +1,4 @@
-//! What is done to a store that is not open, or needs none.
+//! Operations on a store that is not open, or that need none.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use crate::paths::StorePaths;
 use crate::progress::Progress;
 use crate::records;
 
-/// What [`Engine::doctor`] does, also for a store whose database is damaged, even so that [`Engine::open`] refuses it:
-/// says what can be saved of it, and with `repair` saves it into a new database, which takes the place of the damaged
-/// one. That one is kept beside it.
+/// What [`Engine::doctor`] does, also for a store whose database is so damaged that [`Engine::open`] refuses it.
+/// Reports what can be salvaged; with `repair`, salvages it into a new database, which replaces the damaged one. The
+/// damaged one is kept beside it.
 ///
 /// # Errors
-/// Those of [`Engine::open`] when the database is none of ours, or not even its header can be read; [`Error::Store`] when
-/// a repair finds the store open elsewhere.
+/// Those of [`Engine::open`] if the database is not ours, or not even its header can be read; [`Error::Store`] if a
+/// repair finds the store open in another process.
 pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
     let paths = StorePaths::new(root);
     let mut damage = match Engine::open(paths.root(), config.clone()) {
@@ -38,11 +38,11 @@ pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress:
     Ok(Diagnosis { salvage: Some(salvage), ..engine.doctor(false, progress)? })
 }
 
-/// Makes the store in the folder `root`, which must have none yet, from a file that [`Engine::back_up`] has written. The
+/// Creates the store in the folder `root`, which must not contain one yet, from a file of [`Engine::back_up`]. The
 /// indexes are built when it is opened.
 ///
 /// # Errors
-/// [`Error::Database`] when the file is no backup or damaged, [`Error::Store`] when there is a store already.
+/// [`Error::Database`] if the file is not a backup or is damaged, [`Error::Store`] if there is a store already.
 pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -> Result<()> {
     records::restore(from, &StorePaths::new(root), progress)
 }

@@ -7,8 +7,8 @@ use crate::config::Config;
 use crate::embed::{Embedder, ModelHost};
 use crate::error::Result;
 use crate::paths::StorePaths;
-use crate::search::{HiddenCache, TailCache};
-use crate::sync::{Sync, Worker};
+use crate::search::{SupersededCache, TailCache};
+use crate::sync::{Store, Worker};
 
 /// An open store. Share it between threads in an `Arc`; every method blocks.
 ///
@@ -25,24 +25,25 @@ use crate::sync::{Sync, Worker};
 pub struct Engine {
     // The worker first: it must have ended before the rest is dropped.
     pub(super) worker: Worker,
-    pub(super) sync: Arc<Sync>,
+    pub(super) store: Arc<Store>,
     pub(super) tails: TailCache,
-    pub(super) hidden: HiddenCache,
+    pub(super) superseded: SupersededCache,
     pub(super) config: Config,
 }
 
 impl Engine {
-    /// Opens the store in the folder `root`, and makes it when it is missing. Returns at once: indexes are opened by
-    /// mapping, and a background thread replays, rebuilds and embeds what is missing.
+    /// Opens the store in the folder `root`, and creates it if it is missing. Returns at once: indexes are
+    /// memory-mapped, and a background thread replays, rebuilds and embeds what is missing.
     ///
-    /// # Errors
+    /// If the folder is unusable, [`Error::Store`](crate::Error::Store); if `memory.db` is not ours,
+    /// [`Error::Database`](crate::Error::Database).
     /// [`Error::Store`](crate::Error::Store) when the folder cannot be used, [`Error::Database`](crate::Error::Database) when `memory.db` is not ours to read.
     pub fn open(root: impl Into<PathBuf>, config: Config) -> Result<Engine> {
         let host = ModelHost::new(&config)?;
         Self::open_with(root, config, host)
     }
 
-    /// Opens a store with an embedder of the caller's own.
+    /// Opens a store with a custom embedder.
     ///
     /// # Errors
     /// As [`Engine::open`].
@@ -51,12 +52,12 @@ impl Engine {
     }
 
     fn open_with(root: impl Into<PathBuf>, config: Config, host: ModelHost) -> Result<Engine> {
-        let sync = Arc::new(Sync::open(StorePaths::new(root), config.clone(), host)?);
-        let worker = Worker::start(sync.clone())?;
-        Ok(Engine { worker, sync, tails: TailCache::default(), hidden: HiddenCache::default(), config })
+        let store = Arc::new(Store::open(StorePaths::new(root), config.clone(), host)?);
+        let worker = Worker::start(store.clone())?;
+        Ok(Engine { worker, store, tails: TailCache::default(), superseded: SupersededCache::default(), config })
     }
 
-    /// Finishes the background work in hand, and ends it. Dropping an engine does the same.
+    /// Finishes the current background work and stops it. Dropping an engine does the same.
     pub fn close(self) {}
 }
 
@@ -118,7 +119,7 @@ mod tests {
         fs::set_permissions(folder, Permissions::from_mode(folders)).unwrap();
     }
 
-    /// Nothing is forbidden to the superuser: where this runs as one, the other process is nobody's.
+    /// Nothing is forbidden to root: if the tests run as root, the other process runs as `nobody`.
     #[test]
     fn a_store_that_cannot_be_written_is_searched_with_its_indexes_and_without() {
         let folder = tempfile::tempdir().unwrap();
@@ -158,7 +159,7 @@ mod tests {
             }
             let said = loop {
                 match reader.output() {
-                    // Another test has forked while the copy was open for writing.
+                    // Another test forked while the copy was open for writing.
                     Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
                         thread::sleep(Duration::from_millis(10))
                     }

@@ -13,14 +13,14 @@ use crate::types::{
 };
 
 impl Engine {
-    /// Saves a record. Returns when it is on disk; its embedding follows (at once when the model is in memory). A text
-    /// that the scope already has is not saved again: the outcome names the record that has it.
+    /// Saves a record. Returns when it is on disk; its embedding follows (at once if the model is in memory). A text
+    /// that the scope already has is not saved again: the outcome names its record.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let new = &*self.config.sensitive.new_record(new)?;
-        let mut outcome = self.sync.records.add(new, now())?;
+        let mut outcome = self.store.records.add(new, now())?;
         if outcome.embedding == EmbeddingState::Pending {
             outcome.embedding = self.embed_now(new.context.as_deref(), &new.content);
         }
@@ -28,26 +28,26 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. Their
-    /// embeddings are made in the background, or by [`Engine::embed_pending`].
+    /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. They
+    /// are embedded in the background, or by [`Engine::embed_pending`].
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
         let sensitive = self.config.sensitive;
         let allow = |new| sensitive.new_record(new);
-        let outcomes = save_allowed(new, allow, |allowed| self.sync.records.add_batch(&allowed, now()))?;
+        let outcomes = save_allowed(new, allow, |allowed| self.store.records.add_batch(&allowed, now()))?;
         self.worker.send(Wake::Written);
         Ok(outcomes)
     }
 
-    /// Saves a record with an embedding of the caller's own: `vector` is what the store's model makes of its text.
+    /// Saves a record with an embedding of the caller: `vector` is the embedding of its text by the store's model.
     ///
     /// # Errors
-    /// As [`Engine::add`], and when `vector` has other dimensions than the model or a number that is not finite;
-    /// [`Error::ModelMismatch`] when the model at hand is not the store's.
+    /// As [`Engine::add`], and if `vector` does not have the model's dimensions or has a number that is not finite;
+    /// [`Error::ModelMismatch`] if the configured model is not the store's.
     pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
         let new = &*self.config.sensitive.new_record(new)?;
-        if self.sync.model()?.is_none() {
-            // A store that has no model yet takes the one at hand.
-            self.sync.embedder()?;
+        if self.store.model()?.is_none() {
+            // A store without a model takes the configured one.
+            self.store.embedder()?;
         }
         let (model, dims) = self.model_of_own_vectors()?.unwrap_or_default();
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
@@ -55,11 +55,11 @@ impl Engine {
             let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
             return Err(Error::invalid("embedding", why));
         }
-        let mut outcome = self.sync.records.add(new, now())?;
+        let mut outcome = self.store.records.add(new, now())?;
         if outcome.embedding == EmbeddingState::Pending {
             let hash = text::embedding_hash(new.context.as_deref(), &new.content);
             let vector = vector.iter().map(|number| number / length).collect();
-            match self.sync.records.store_embeddings(model, &[(hash, vector)]) {
+            match self.store.records.store_embeddings(model, &[(hash, vector)]) {
                 Ok(_) => outcome.embedding = EmbeddingState::Ready,
                 // The model was changed at this moment: the record is saved, and waits for the new one.
                 Err(Error::ModelMismatch { .. }) => {}
@@ -70,71 +70,71 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// The record, and counts the access, unless others keep the store busy.
+    /// The record. Counts the access, unless the store is busy.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live record that `viewer` sees has this id.
     pub fn get(&self, id: RecordId, viewer: &Viewer) -> Result<Record> {
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
-        if let Err(error) = self.sync.records.record_access(&[access], now()) {
+        if let Err(error) = self.store.records.record_access(&[access], now()) {
             tracing::debug!("an access was not counted: {error}");
         }
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))
     }
 
-    /// The record, where a live one that `viewer` sees has this id. Counts nothing.
+    /// The record, if a live one with this id exists that `viewer` sees. Counts nothing.
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
-        self.sync.records.get(id, viewer, now())
+        self.store.records.get(id, viewer, now())
     }
 
-    /// Writes an access of the caller's own to the access log, and counts it.
+    /// Writes an access to the access log, and counts it.
     ///
     /// # Errors
-    /// [`Error::Store`] when others keep the store busy.
+    /// [`Error::Store`] if the store is busy.
     pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
         let query = query.map(logged_query);
         let access = Access { id, kind, score, query: query.as_deref(), counts: true };
-        self.sync.records.record_access(&[access], now())
+        self.store.records.record_access(&[access], now())
     }
 
-    /// Counts records as used, as a fetch by id does, but in the background: the caller does not wait for the disk. They
-    /// are not written to the access log. Under a very heavy load some may be missed.
+    /// Counts records as used, as a fetch by id does, but in the background: the caller does not wait for the disk. Not
+    /// written to the access log. Under very heavy load some may be missed.
     pub fn count_use(&self, ids: Vec<RecordId>) {
         if !ids.is_empty() {
             self.worker.send(Wake::Used(ids));
         }
     }
 
-    /// Changes a record; the version before is kept.
+    /// Changes a record; the previous version is kept.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also when `viewer` does not see it; [`Error::Duplicate`] when another record of the scope has
+    /// [`Error::NotFound`], also if `viewer` does not see it; [`Error::Duplicate`] if another record of the scope has
     /// the new text.
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
-        let record = self.sync.records.update(id, &update, viewer, now())?;
+        let record = self.store.records.update(id, &update, viewer, now())?;
         self.changed(record)
     }
 
-    /// The versions of a record, the newest first and itself among them: at most `limit`, 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT), those before
-    /// version `before` where it is given.
+    /// The versions of a record, the newest first and including the current one: at most `limit`, 1 to
+    /// [`MAX_LIMIT`](crate::types::MAX_LIMIT), optionally only those before version `before`.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also when `viewer` does not see it.
+    /// [`Error::NotFound`], also if `viewer` does not see it.
     pub fn history(&self, id: RecordId, viewer: &Viewer, before: Option<i64>, limit: usize) -> Result<Vec<Version>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.sync.records.snapshot()?.history(id, viewer, before, limit, now())?.ok_or(Error::NotFound(id))
+        self.store.records.snapshot()?.history(id, viewer, before, limit, now())?.ok_or(Error::NotFound(id))
     }
 
-    /// Makes an earlier version of a record the newest again, as a version of its own: what it replaces is kept with the
-    /// `reason`. The scope stays, and an expiry that is over by now does not come back.
+    /// Makes an earlier version of a record the newest again, as a new version; the one that it replaces is kept with
+    /// the `reason`. The scope stays, and an expiry that has passed is not restored.
     ///
     /// # Errors
-    /// As [`Engine::update`], and [`Error::Invalid`] names the versions that there are.
+    /// As [`Engine::update`], and [`Error::Invalid`] names the existing versions.
     pub fn roll_back(
         &self,
         id: RecordId,
@@ -144,13 +144,13 @@ impl Engine {
     ) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
-        let record = self.sync.records.roll_back(id, version, reason.as_deref(), viewer, now())?;
+        let record = self.store.records.roll_back(id, version, reason.as_deref(), viewer, now())?;
         self.changed(record)
     }
 
-    /// Embeds a record that was changed, if that is quick.
+    /// Embeds a changed record, if that is quick.
     fn changed(&self, record: Record) -> Result<UpdateOutcome> {
-        let embedding = match self.sync.records.embedding_state(record.id)? {
+        let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
             EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
         };
@@ -158,10 +158,10 @@ impl Engine {
         Ok(UpdateOutcome { record, embedding })
     }
 
-    /// Deletes a record. False when there was none that `viewer` sees.
+    /// Deletes a record. False if there was none that `viewer` sees.
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        let deleted = self.sync.records.delete(id, viewer)?;
+        let deleted = self.store.records.delete(id, viewer)?;
         self.worker.send(Wake::Written);
         Ok(deleted)
     }
@@ -170,25 +170,25 @@ impl Engine {
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Record>> {
         query.filter.validate()?;
         check_limit(query.limit)?;
-        self.sync.records.snapshot()?.list(query, now())
+        self.store.records.snapshot()?.list(query, now())
     }
 
     /// How many records the pages of a list have together.
     pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
         query.filter.validate()?;
-        self.sync.records.snapshot()?.list_count(query, now())
+        self.store.records.snapshot()?.list_count(query, now())
     }
 
-    /// What the store holds of the records that pass the filter.
+    /// Statistics of the records that pass the filter.
     pub fn stats(&self, filter: &Filter) -> Result<Stats> {
         filter.validate()?;
-        self.sync.records.snapshot()?.stats(filter, now())
+        self.store.records.snapshot()?.stats(filter, now())
     }
 
-    /// Embeds a text that was just saved, if that is quick. When it fails, the text waits for the worker.
+    /// Embeds a text that was just saved, if that is quick. If it fails, the text waits for the worker.
     fn embed_now(&self, context: Option<&str>, content: &str) -> EmbeddingState {
         let hash = text::embedding_hash(context, content);
-        match self.sync.embed_now(hash, &text::embedding_text(context, content)) {
+        match self.store.embed_now(hash, &text::embedding_text(context, content)) {
             Ok(true) => EmbeddingState::Ready,
             Ok(false) => EmbeddingState::Pending,
             Err(error) => {
@@ -199,7 +199,8 @@ impl Engine {
     }
 }
 
-/// Saves what is allowed of many. One outcome for each of `all`, in order; a refused one does not stop the others.
+/// Saves those of many that are allowed. One outcome for each of `all`, in order; a refused one does not stop the
+/// others.
 pub(super) fn save_allowed<'a, T, Allowed, Outcome>(
     all: &'a [T],
     allow: impl Fn(&'a T) -> Result<Allowed>,
@@ -214,7 +215,7 @@ pub(super) fn save_allowed<'a, T, Allowed, Outcome>(
         }
     }
     let mut outcomes = save(allowed)?;
-    // In ascending order, so that each comes to stand where it was.
+    // In ascending order, so that each is inserted at its position.
     refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
     Ok(outcomes)
 }

@@ -1,17 +1,17 @@
-//! What the longer works of an engine tell of what they did.
+//! Reports of long operations.
 
 use std::path::PathBuf;
 
-/// How the indexes stand beside the records.
+/// Sizes of the indexes, and how far they are behind the records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexStats {
     /// Vectors that can be found in the published index.
     pub vectors: u64,
     /// Documents in the published keyword index.
     pub documents: u64,
-    /// Log entries that one of the two has not applied yet; searched exactly until then.
+    /// Log entries that one of the two has not applied yet; they are searched exactly until then.
     pub unapplied: u64,
-    /// Name of the embedding model of the store, where one has been used.
+    /// Name of the store's embedding model, if one was used yet.
     pub model: Option<String>,
 }
 
@@ -26,18 +26,18 @@ pub struct SetupReport {
     pub folder: PathBuf,
     /// The ONNX Runtime library.
     pub library: PathBuf,
-    /// Whether anything was fetched (false: all was there already).
+    /// Whether anything was fetched (false: everything was there already).
     pub fetched: bool,
 }
 
 /// What [`Engine::reembed`](super::Engine::reembed) did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReembedReport {
-    /// Name of the store's model before; `None` when it had none, and nothing was to be done.
+    /// Name of the store's previous model; `None` if it had none, and nothing had to be done.
     pub before: Option<String>,
     /// Name of its model now.
     pub model: Option<String>,
-    /// Whether its model was another one than the one at hand.
+    /// Whether the store's model was another one.
     pub changed: bool,
     /// Texts that this call embedded.
     pub embedded: u64,

@@ -5,19 +5,19 @@ use std::time::Instant;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::ModelId;
-use crate::search::{self, QueryVector, StoreView};
+use crate::search::{self, QueryVector, SearchContext};
 use crate::sensitive::logged_query;
 use crate::sync::{SearchedHit, Wake, now};
 use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
-/// Up to so many records, a search that finds an index out of use rebuilds it first instead of doing without.
+/// Up to this many records, a search that finds an index unusable rebuilds it first instead of skipping it.
 const REBUILD_BEFORE_SEARCH: u64 = 5_000;
 
-/// A search rebuilds what it finds damaged so often: once for each side.
+/// How many damaged indexes a search rebuilds: each of the two once.
 const MENDED_AT_MOST: usize = 2;
 
 impl Engine {
-    /// Searches. A side that is out of use, or a model that cannot be had, is said in the reply, not an error.
+    /// Searches. An unusable index or an unavailable model is a warning in the reply, not an error.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds.
@@ -34,7 +34,7 @@ impl Engine {
             let hit = |hit: &Hit| SearchedHit {
                 id: hit.record.id,
                 score: hit.score,
-                // A purge by who looks must reach every query that is kept.
+                // A purge by this viewer must reach every query that is kept.
                 keeps_query: viewer.changes(&hit.record.scope),
             };
             let hits = reply.hits.iter().map(hit).collect();
@@ -43,8 +43,8 @@ impl Engine {
         Ok(reply)
     }
 
-    /// Searches with an embedding that is at hand: what [`Engine::search`] does after the model. `None` searches words
-    /// alone, and so does a vector while the model at hand is not the store's.
+    /// Searches with a given embedding: what [`Engine::search`] does after the model. `None` searches by keywords only,
+    /// and so does a vector while the configured model is not the store's.
     ///
     /// # Errors
     /// As [`Engine::search`], and when `vector` has other dimensions than the model.
@@ -62,8 +62,8 @@ impl Engine {
         self.search_by(query, Some(vector))
     }
 
-    /// The nearest records to a vector that pass `filter`, nearest first, each with its cosine distance, 0 to 2: the vector
-    /// side of a search by itself.
+    /// The nearest records to a vector that pass `filter`, nearest first, each with its cosine distance, 0 to 2: the
+    /// vector part of a search.
     ///
     /// # Errors
     /// Those of [`Engine::search_with`].
@@ -73,8 +73,8 @@ impl Engine {
         Ok(hits.filter_map(|hit| hit.vector_score.map(|cosine| (hit.record.id, 1.0 - cosine))).collect())
     }
 
-    /// The records with words of `text` that pass `filter`, best first, each with its BM25 score: the keyword side of a
-    /// search by itself.
+    /// The records with words of `text` that pass `filter`, best first, each with its BM25 score: the keyword part of a
+    /// search.
     ///
     /// # Errors
     /// Those of [`Engine::search`].
@@ -84,57 +84,57 @@ impl Engine {
         Ok(hits.filter_map(|hit| hit.keyword_score.map(|score| (hit.record.id, score))).collect())
     }
 
-    /// How many records that pass `filter` a search for the words of `text` finds, however many they are.
+    /// How many records that pass `filter` a search for the words of `text` finds, without a limit.
     ///
     /// # Errors
     /// Those of [`Engine::search`].
     pub fn keyword_count(&self, text: &str, filter: Filter) -> Result<u64> {
         let one = Query { mode: Mode::Keyword, limit: 1, filter, ..Query::new(text) };
         one.validate()?;
-        let all = usize::try_from(self.sync.records.snapshot()?.live_count(now())?).unwrap_or(usize::MAX).max(1);
+        let all = usize::try_from(self.store.records.snapshot()?.live_count(now())?).unwrap_or(usize::MAX).max(1);
         let one = Query { pool: Some(all), ..one };
         match self.search_by(&one, None)?.explain.keyword_candidates {
-            // No word occurs: then parts of words are looked for.
+            // No word occurs: then parts of words are searched.
             0 => Ok(self.search_by(&Query { limit: all, ..one }, None)?.hits.len() as u64),
             found => Ok(found as u64),
         }
     }
 
-    /// The model that vectors of the caller's own are of, and its dimensions: the one at hand, which must be the store's;
-    /// without one it is the store's, on the caller's word.
+    /// The model, and its dimensions, that vectors of the caller belong to: the configured one, which must be the
+    /// store's; without one the store's, trusting the caller.
     pub(super) fn model_of_own_vectors(&self) -> Result<Option<(ModelId, usize)>> {
-        let sync = &self.sync;
-        let model = if sync.host.is_available() { sync.model_at_hand()? } else { sync.model()? };
+        let store = &self.store;
+        let model = if store.host.is_available() { store.model_at_hand()? } else { store.model()? };
         Ok(model.map(|(id, model)| (id, model.dims)))
     }
 
     /// The vector that [`Engine::search`] would use for this text.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] and its kin when there is no model.
+    /// [`Error::NoEmbedder`] and the like if there is no model.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.embed_for_search(text).map(|(_, vector)| vector)
     }
 
     /// Whether the embedding model is in memory.
     pub fn is_model_loaded(&self) -> bool {
-        self.sync.host.is_warm()
+        self.store.host.is_warm()
     }
 
-    /// Numbers per vector of the store's model, or of the one at hand where the store has none yet.
+    /// Dimensions of the store's model, or of the configured one if the store has none yet.
     ///
     /// # Errors
-    /// Those of the model, where it has to be asked.
+    /// Those of the model, if it has to be loaded.
     pub fn dimensions(&self) -> Result<usize> {
-        match self.sync.model()? {
+        match self.store.model()? {
             Some((_, model)) => Ok(model.dims),
-            None => Ok(self.sync.host.identity()?.dims),
+            None => Ok(self.store.host.identity()?.dims),
         }
     }
 
     pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        // Damage shows where it is read: then the index is taken out of use, and the search goes on without it. Each side
-        // may be mended once: one that is found damaged again is done without.
+        // Damage is found when it is read: then the index becomes unusable, and the search continues without it. Each
+        // index may be rebuilt once; one that is found damaged again is skipped.
         let mut mended = 0;
         loop {
             if mended < MENDED_AT_MOST {
@@ -142,15 +142,15 @@ impl Engine {
                 mended += 1;
             }
             match self.search_once(query, vector.clone()) {
-                Err(damaged @ Error::IndexUnusable { .. }) => self.sync.take_out_damaged(damaged)?,
+                Err(damaged @ Error::IndexUnusable { .. }) => self.store.mark_unusable(damaged)?,
                 outcome => return outcome,
             }
         }
     }
 
     fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        let store = StoreView { sync: &self.sync, tails: &self.tails, hidden: &self.hidden };
-        search::search(&store, query, vector, self.config.weights, now())
+        let context = SearchContext { store: &self.store, tails: &self.tails, superseded: &self.superseded };
+        search::search(&context, query, vector, self.config.weights, now())
     }
 
     fn query_vector(&self, text: &str) -> QueryVector {
@@ -158,30 +158,31 @@ impl Engine {
     }
 
     fn embed_for_search(&self, text: &str) -> Result<(ModelId, Vec<f32>)> {
-        let (embedder, model) = self.sync.embedder()?;
+        let (embedder, model) = self.store.embedder()?;
         Ok((model, embedder.embed_query(text)?))
     }
 
     /// A small store's index is rebuilt faster than anybody could read the warning that it is missing.
     fn mend_if_quick(&self) -> Result<()> {
-        if !self.sync.is_out()? {
+        if !self.store.has_unusable_index()? {
             return Ok(());
         }
         // Another process may have rebuilt it.
-        self.sync.reopen()?;
-        if !self.sync.is_out()? {
+        self.store.reopen()?;
+        if !self.store.has_unusable_index()? {
             return Ok(());
         }
-        if !self.sync.records.can_write() {
-            return self.sync.index_in_memory();
+        if !self.store.records.can_write() {
+            return self.store.index_in_memory();
         }
         if self.config.index_writer
-            && self.sync.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
-            && let Some(guard) = self.sync.lock.try_acquire()?
+            && self.store.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
+            && let Some(guard) = self.store.lock.try_acquire()?
         {
-            let mended = self.sync.as_writer(guard, |guard| self.sync.mend(guard, &crate::progress::NoProgress));
+            let mended =
+                self.store.as_writer(guard, |guard| self.store.repair_indexes(guard, &crate::progress::NoProgress));
             if let Err(error) = mended {
-                // The search goes on without that index, and says so.
+                // The search continues without that index, with a warning.
                 tracing::warn!("an index could not be rebuilt: {error}");
             }
         }

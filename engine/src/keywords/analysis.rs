@@ -12,11 +12,11 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use crate::overlap;
 
-/// Words are cut at this many bytes, in texts and in queries alike, so a longer one is found by its beginning.
+/// Words are cut at this many bytes, in texts and in queries alike, so a longer one is found by its prefix.
 const MAX_WORD_BYTES: usize = 128;
 /// Identifiers (paths, URLs) are cut at this many bytes.
 const MAX_IDENTIFIER_BYTES: usize = 255;
-/// How many of the endings of one path are terms of their own: `c.rs`, `b/c.rs`, `a/b/c.rs`, ...
+/// How many suffixes of a path are separate terms: `c.rs`, `b/c.rs`, `a/b/c.rs`, ...
 const MAX_ENDINGS: usize = 8;
 
 /// Lower-cased NFKC with the accents of Latin and Greek letters folded away: `Caf\u{e9}`, `cafe\u{301}` and full-width
@@ -85,12 +85,12 @@ fn is_cjk(c: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Which CJK characters are terms besides the pairs.
+/// Which CJK characters are terms besides the bigrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Singles {
-    /// Every one: what is indexed, so that a query of one character finds it.
+    /// Every one: for indexing, so that a query of one character finds it.
     All,
-    /// Those without a neighbour: what is looked for, since a pair says more.
+    /// Those without a neighbour: for queries, as a bigram is more specific.
     Lone,
 }
 
@@ -142,7 +142,7 @@ impl Class {
         }
     }
 
-    /// Whether a run of this class goes on with `c`. A combining mark belongs to the word before it.
+    /// Whether a run of this class continues with `c`. A combining mark belongs to the word before it.
     fn takes(self, c: char) -> bool {
         match self {
             Class::Word => Class::of(c) == Class::Word || is_combining_mark(c) && !is_cjk(c),
@@ -188,7 +188,7 @@ fn is_path_separator(c: char) -> bool {
     matches!(c, '/' | '\\' | '@' | '?' | '&' | '=' | '#')
 }
 
-/// Takes off the punctuation around an identifier, but not what belongs to a name: `c++`, `c#`.
+/// Strips the punctuation around an identifier, but not what belongs to a name: `c++`, `c#`.
 fn trim(chunk: &str) -> &str {
     let chunk = chunk.trim_start_matches(|c: char| c.is_ascii_punctuation());
     let core = chunk.trim_end_matches(|c: char| c.is_ascii_punctuation());
@@ -213,16 +213,16 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// The words of a text that say what it is about, normalised.
-pub fn telling_words(text: &str) -> BTreeSet<String> {
+/// The significant words of a text, normalised.
+pub fn significant_words(text: &str) -> BTreeSet<String> {
     let text = normalise(text);
     let mut spoken = Vec::new();
     words(&text, Singles::Lone, |word, _| spoken.push(word));
-    overlap::telling(spoken, is_stop_word).into_iter().map(str::to_owned).collect()
+    overlap::significant(spoken, is_stop_word).into_iter().map(str::to_owned).collect()
 }
 
-/// The English words that say nothing about what is looked for. They are indexed; a query drops them unless it has
-/// nothing else. Single letters are what is left of `it's`, `don't`, `we'll`.
+/// English words that are not significant. They are indexed; a query drops them unless it has nothing else. Single
+/// letters are what is left of `it's`, `don't`, `we'll`.
 pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
@@ -315,12 +315,12 @@ impl Tokenizer for IdentifierTokenizer {
     }
 }
 
-/// Offsets into the text are left out: nothing reads them.
+/// Offsets into the text are omitted: nothing reads them.
 fn token(text: &str, position: usize) -> Token {
     Token { offset_from: 0, offset_to: 0, position, text: text.to_owned(), position_length: 1 }
 }
 
-/// Tokens made beforehand, as a stream.
+/// A stream of precomputed tokens.
 struct TokenList {
     tokens: Vec<Token>,
     next: usize,

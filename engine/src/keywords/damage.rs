@@ -1,4 +1,4 @@
-//! Turns what tantivy does on damaged files, errors and panics alike, into errors that say so.
+//! Turns errors and panics of tantivy on damaged files into errors that say so.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,8 +15,8 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on, panics that become errors are logged at the debug level instead of printed on stderr. For a program to
-/// call once; others are left to the hook that is set.
+/// From now on, panics that become errors are logged at the debug level instead of printed on stderr. Call it once per
+/// program; other panics are passed to the installed hook.
 pub fn log_contained_panics() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(
@@ -26,8 +26,8 @@ pub fn log_contained_panics() {
     ));
 }
 
-/// Does `work`; a panic in it, or an error that speaks of bad bytes or missing files, becomes
-/// [`Error::IndexUnusable`]. The index is only read or thrown away afterwards, so no half-changed state is seen.
+/// Runs `work`. A panic, or an error that reports bad bytes or missing files, becomes [`Error::IndexUnusable`]. The
+/// index is only read or discarded afterwards, so no half-changed state is visible.
 pub(super) fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let outer = CONTAINED.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(work));
@@ -45,8 +45,8 @@ pub(super) fn unusable(why: impl Into<String>) -> Error {
 
 fn named(error: Error) -> Error {
     match error {
-        Error::Keywords(why) if is_damage(&why) => unusable(in_words(&why)),
-        // tantivy keeps the reason to itself, and says that a thread may have panicked.
+        Error::Keywords(why) if is_damage(&why) => unusable(explain(&why)),
+        // tantivy hides the cause, and says that a thread may have panicked.
         Error::Keywords(TantivyError::ErrorInThread(_)) => {
             Error::Keywords(io::Error::other("its writer could not write; is the disk full?").into())
         }
@@ -54,8 +54,8 @@ fn named(error: Error) -> Error {
     }
 }
 
-/// tantivy shows the inside of this error, of which two things matter.
-fn in_words(error: &TantivyError) -> String {
+/// tantivy prints this error with `Debug`; two parts of it matter.
+fn explain(error: &TantivyError) -> String {
     match error {
         TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath }) => {
             format!("{}: {io_error}", filepath.display())

@@ -10,12 +10,12 @@ use super::schema;
 use crate::error::Result;
 use crate::types::{Filter, Reach};
 
-/// The documents that pass `filter`, deleted ones among them.
-pub(super) fn passing_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
-    let mut passing: Option<RoaringBitmap> = None;
-    let mut narrow = |docs: RoaringBitmap| match &mut passing {
-        Some(passing) => *passing &= docs,
-        None => passing = Some(docs),
+/// The documents that pass `filter`, including deleted ones.
+pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
+    let mut matching: Option<RoaringBitmap> = None;
+    let mut narrow = |docs: RoaringBitmap| match &mut matching {
+        Some(matching) => *matching &= docs,
+        None => matching = Some(docs),
     };
     let columns = reader.fast_fields();
     if !filter.tags.is_empty() {
@@ -44,13 +44,13 @@ pub(super) fn passing_docs(reader: &SegmentReader, filter: &Filter) -> Result<Ro
     }
     if filter.created_after.is_some() || filter.created_before.is_some() {
         let first = filter.created_after.unwrap_or(i64::MIN);
-        // "before" leaves its own moment out; before the first moment there is none
+        // "before" is exclusive; before the first moment there is nothing
         let last = filter.created_before.unwrap_or(i64::MAX);
         let last = if filter.created_before.is_some() { last.checked_sub(1) } else { Some(last) };
         let range = last.filter(|&last| first <= last).map(|last| first..=last);
         narrow(with_values(&columns.i64(schema::CREATED_AT)?, reader.max_doc(), range));
     }
-    Ok(passing.unwrap_or_else(|| {
+    Ok(matching.unwrap_or_else(|| {
         let mut all = RoaringBitmap::new();
         all.insert_range(0..reader.max_doc());
         all
@@ -68,7 +68,7 @@ where
     let mut found = RoaringBitmap::new();
     let mut docs = Vec::new();
     for range in ranges {
-        // tantivy 0.27 answers a range below every value of a column with the documents of its least value.
+        // tantivy 0.27 answers a range below every value of a column with the documents of its smallest value.
         if *range.end() < column.min_value() || *range.start() > column.max_value() {
             continue;
         }

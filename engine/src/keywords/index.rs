@@ -21,22 +21,22 @@ use super::snapshot::Snapshot;
 use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
 use crate::files::{drop_in_background, private_folders};
-use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};
+use crate::verification::Verification;
 
-/// Bytes of terms that the writer gathers before it writes a segment.
+/// Memory budget of the writer before it writes a segment.
 const WRITER_BUDGET: usize = 30_000_000;
 /// Segments of about the same size are merged when there are this many.
 const MERGE_WIDTH: usize = 4;
 /// Segments below this many records count as of one size.
 const SMALL_SEGMENT: u32 = 1_000;
-/// Two segments are about the same size when neither is more than 2 to this power times the other.
+/// Two segments are about the same size if neither is more than 2 to this power times the other.
 const SAME_SIZE_LOG2: f64 = 2.0;
 /// A segment with a larger share of deleted records is rewritten.
 const DELETED_SHARE: f32 = 0.3;
 /// [`KeywordIndex::maintain`] leaves at most this many.
 const MOST_SEGMENTS: usize = 16;
-/// A file changed longer ago than this has its time to itself: no later change can bear the same one.
+/// A file changed longer ago than this has a unique modification time: no later change can have the same one.
 const CLOCK_STEP: Duration = Duration::from_millis(100);
 
 /// The tantivy index of one folder. Any number of them may read the same folder, in any process; one at a time may
@@ -47,7 +47,7 @@ pub struct TantivyIndex {
     writer: Mutex<Option<IndexWriter>>,
 }
 
-/// What is needed to read what is published.
+/// The reader of what is published.
 struct Source {
     folder: PathBuf,
     /// The id of the store that the index was made from.
@@ -56,21 +56,21 @@ struct Source {
     index: Index,
     reader: IndexReader,
     fields: Fields,
-    /// Files that were read whole and found to be what was written.
+    /// Files that were read completely and match their checksums.
     checked: Arc<Mutex<BTreeSet<String>>>,
 }
 
 struct Published {
     snapshot: Arc<Snapshot>,
-    /// `None` when it is known to be outdated.
+    /// `None` if it is known to be outdated.
     stamp: Option<Stamp>,
 }
 
 impl TantivyIndex {
-    /// Opens the index in `folder`, without reading more of it than its lists of segments and fields.
+    /// Opens the index in `folder`, reading only its lists of segments and fields.
     ///
-    /// Fails with [`Error::IndexUnusable`] when there is none, when it is of another format, of another store than the one
-    /// with the id `store`, or damaged.
+    /// Fails with [`Error::IndexUnusable`] if there is none, if it has another format or belongs to another store than
+    /// `store`, or if it is damaged.
     pub fn open(folder: &Path, store: &str) -> Result<TantivyIndex> {
         if !folder.join(META).is_file() {
             return Err(unusable(format!("there is none in {}", folder.display())));
@@ -79,8 +79,8 @@ impl TantivyIndex {
         Ok(TantivyIndex { published: Mutex::new(source.load(None)?), source, writer: Mutex::new(None) })
     }
 
-    /// Makes an empty index of the store with the id `store` in `folder`, which is made too if need be and must not have
-    /// one yet. It has applied nothing.
+    /// Creates an empty index of the store with the id `store` in `folder`, which is created if needed and must not
+    /// contain an index yet. It has applied nothing.
     pub fn create(folder: &Path, store: &str) -> Result<TantivyIndex> {
         contained(|| {
             if folder.join(META).exists() {
@@ -94,8 +94,8 @@ impl TantivyIndex {
         Self::open(folder, store)
     }
 
-    /// Runs `work` on the writer, making one if there is none. After an error it is thrown away, since what it holds
-    /// and what is on disk may differ.
+    /// Runs `work` on the writer, creating one if there is none. After an error the writer is dropped, as its state and
+    /// the disk may differ.
     fn write<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
         let mut slot = self.writer.lock();
         let mut open = match slot.take() {
@@ -127,7 +127,7 @@ impl TantivyIndex {
             return Ok(faults);
         }
         let searcher = {
-            // A snapshot that is made meanwhile must not get what this has opened before.
+            // A snapshot that is created meanwhile must not get what was opened before this.
             let _published = self.published.lock();
             reader.reload()?;
             reader.searcher()
@@ -237,12 +237,12 @@ impl KeywordIndex for TantivyIndex {
     }
 }
 
-/// A view of an index that has nothing, and has applied nothing.
-pub fn nothing() -> Result<Arc<dyn KeywordSnapshot>> {
+/// A snapshot of an empty index that has applied nothing.
+pub fn empty_snapshot() -> Result<Arc<dyn KeywordSnapshot>> {
     let index = schema::builder().create_in_ram()?;
     let searcher = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
-    let (inspection, (_, fields)) = (Inspection::begin(0, || Ok(())), schema::schema());
-    Ok(Arc::new(Snapshot::new(searcher, fields, 0, inspection, None)?))
+    let (verification, (_, fields)) = (Verification::start(0, || Ok(())), schema::schema());
+    Ok(Arc::new(Snapshot::new(searcher, fields, 0, verification, None)?))
 }
 
 impl Source {
@@ -260,14 +260,14 @@ impl Source {
         Ok(Source { folder, store, directory, index, reader, fields, checked: Arc::default() })
     }
 
-    /// Opens what is published now, and begins to read those of its files that were not read yet. What was found out
-    /// for the snapshot `before` is taken over.
+    /// Opens what is published now, and starts to verify its files that were not verified yet. Reuses what the snapshot
+    /// `before` knows.
     fn load(&self, before: Option<&Snapshot>) -> Result<Published> {
         loop {
             let stamp = Stamp::take(&self.folder)?;
             let files = seal::files(&stamp.bytes).map_err(unusable)?;
             let snapshot = contained(|| self.view(files, before));
-            // All of it is of one commit only if none came in between.
+            // All of it is of one commit only if there was none in between.
             if Stamp::take(&self.folder)?.bytes == stamp.bytes {
                 let snapshot = Arc::new(snapshot.map_err(|error| blame(&self.folder, error))?);
                 return Ok(Published { snapshot, stamp: Some(stamp) });
@@ -280,15 +280,15 @@ impl Source {
         let payload = Payload::of_store(&self.store, metas.payload.as_deref()).map_err(unusable)?;
         self.reader.reload()?;
         let searcher = self.reader.searcher();
-        let inspection = self.inspect(files, searcher.clone());
-        Snapshot::new(searcher, self.fields, payload.applied, inspection, before)
+        let verification = self.start_verification(files, searcher.clone());
+        Snapshot::new(searcher, self.fields, payload.applied, verification, before)
     }
 
-    /// `searcher` keeps the files mapped, which another process may remove meanwhile.
-    fn inspect(&self, files: Files, searcher: Searcher) -> Arc<Inspection> {
+    /// `searcher` keeps the files mapped; another process may remove them meanwhile.
+    fn start_verification(&self, files: Files, searcher: Searcher) -> Arc<Verification> {
         let unchecked = files.without(&self.checked.lock());
         let (directory, index, checked) = (self.directory.clone(), self.index.clone(), Arc::clone(&self.checked));
-        Inspection::begin(unchecked.bytes(), move || {
+        Verification::start(unchecked.bytes(), move || {
             let fault = first_fault(&unchecked, &directory, &index);
             drop(searcher);
             if let Some(fault) = fault {
@@ -299,7 +299,8 @@ impl Source {
         })
     }
 
-    /// The index opened anew: tantivy keeps its list of files in memory, and an older one would forget what others wrote.
+    /// Opens the index again: tantivy keeps its list of files in memory, and an outdated list would forget what others
+    /// wrote.
     fn again(&self) -> Result<Index> {
         open(SealedDirectory::open(&self.folder)?)
     }
@@ -309,13 +310,13 @@ impl Source {
     }
 }
 
-/// Reads files until one is found that is not what was written, and says so in words.
+/// Verifies files until one does not match, and says so.
 fn first_fault(files: &Files, directory: &SealedDirectory, index: &Index) -> Option<String> {
     let fault = contained(|| Ok(files.names().find_map(|name| directory.fault(name, files, index.directory()))));
     fault.unwrap_or_else(|error| Some(error.to_string()))
 }
 
-/// Not every error that damage leads to speaks of damage: the checksums know.
+/// Damage does not always lead to an error that says so; the checksums detect it.
 fn blame(folder: &Path, error: Error) -> Error {
     let fault = contained(|| {
         let directory = SealedDirectory::open_to_read(folder)?;
@@ -351,15 +352,15 @@ fn writer(folder: &Path, index: &Index) -> Result<IndexWriter> {
         },
         other => other.into(),
     })?;
-    // What a killed writer left. Nobody else writes here now.
+    // Left by a killed writer. Nobody else writes here now.
     memorist_durable::sweep(folder, Duration::ZERO);
-    // Merges are asked for by `maintain`, when nothing else is written: beside deletes, tantivy's own background merges
-    // left a record indexed twice now and then (seen by killing writers).
+    // `maintain` requests merges, when nothing else is written: together with deletes, tantivy's own background merges
+    // sometimes left a record indexed twice (seen by killing writers).
     writer.set_merge_policy(Box::new(NoMergePolicy));
     Ok(writer)
 }
 
-/// The segments that should be merged, by groups.
+/// Groups of segments to merge.
 fn merges(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
     let mut policy = LogMergePolicy::default();
     policy.set_min_num_segments(MERGE_WIDTH);
@@ -384,13 +385,13 @@ fn publish(writer: &mut IndexWriter, payload: &Payload) -> Result<()> {
     Ok(())
 }
 
-/// What `meta.json` looked like, to see without opening it whether it was replaced.
+/// The state of `meta.json`, to detect a replacement without opening it.
 struct Stamp {
     modified: SystemTime,
     length: u64,
     file: u64,
     bytes: Vec<u8>,
-    /// Whether its time is old enough to be its own; until then the bytes are compared.
+    /// Whether its modification time is old enough to be unique; until then the bytes are compared.
     settled: bool,
 }
 
@@ -438,38 +439,38 @@ fn file_number(_: &fs::Metadata) -> u64 {
 mod tests {
     use std::sync::Weak;
 
-    use super::super::answers::Answers;
+    use super::super::filter_cache::FilterCache;
     use super::super::tests::{index_of, record, records};
     use super::*;
     use crate::types::Filter;
 
-    /// The segments of the newest snapshot, the largest first, each with the answers it keeps.
-    fn answers(index: &TantivyIndex) -> Vec<(SegmentId, Weak<Answers>)> {
+    /// The segments of the newest snapshot, the largest first, each with its filter cache.
+    fn caches(index: &TantivyIndex) -> Vec<(SegmentId, Weak<FilterCache>)> {
         index.snapshot().unwrap();
         let segments = &index.published.lock().snapshot.segments;
-        segments.iter().map(|segment| (segment.reader.segment_id(), Arc::downgrade(&segment.answers))).collect()
+        segments.iter().map(|segment| (segment.reader.segment_id(), Arc::downgrade(&segment.filter_cache))).collect()
     }
 
     #[test]
-    fn a_publish_leaves_the_answers_of_older_segments_and_a_merge_drops_them() {
+    fn a_publish_keeps_the_filter_caches_of_older_segments_and_a_merge_drops_them() {
         let folder = tempfile::tempdir().unwrap();
         let index = index_of(folder.path(), &records(&["many words"; 50]));
         let filter = Filter { min_importance: Some(5), ..Filter::default() };
-        let (large, kept) = answers(&index).remove(0);
+        let (large, kept) = caches(&index).remove(0);
         for id in 100..103 {
             index.apply(&[record(id, "one more"), record(id - 99, "replaced")], &[id - 60], id as u64).unwrap();
             assert_eq!(index.snapshot().unwrap().matching(&filter).unwrap().len(), 50);
-            let (first, again) = answers(&index).remove(0);
+            let (first, again) = caches(&index).remove(0);
             assert_eq!(first, large);
-            assert!(again.ptr_eq(&kept), "the largest segment has other answers after a publish");
+            assert!(again.ptr_eq(&kept), "the largest segment has another cache after a publish");
         }
         index.maintain().unwrap();
-        assert_eq!(answers(&index).len(), 1, "merged");
+        assert_eq!(caches(&index).len(), 1, "merged");
         assert_eq!(index.snapshot().unwrap().matching(&filter).unwrap().len(), 50);
-        // the snapshot before is dropped in a thread of its own
+        // the snapshot before is dropped on another thread
         let long = std::time::Instant::now();
         while kept.upgrade().is_some() {
-            assert!(long.elapsed() < Duration::from_secs(30), "answers of a segment that is gone are kept");
+            assert!(long.elapsed() < Duration::from_secs(30), "the cache of a merged segment is kept");
             std::thread::yield_now();
         }
     }

@@ -1,4 +1,4 @@
-//! [`MemoryIndex`]: the records of a store that cannot be written, indexed in memory.
+//! [`MemoryIndex`]: the records of a read-only store, indexed in memory.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use super::schema::{self, document};
 use super::snapshot::Snapshot;
 use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
-use crate::inspection::Inspection;
 use crate::types::{Record, RecordId, Seq};
+use crate::verification::Verification;
 
-/// Bytes of terms that the writer gathers before it makes a segment.
+/// Memory budget of the writer before it creates a segment.
 const WRITER_BUDGET: usize = 30_000_000;
 
-/// An index that nobody else sees. It is filled once; what is written later is searched beside it.
+/// An index that is private to this process. It is filled once; later writes are searched in the tail.
 pub struct MemoryIndex {
     snapshot: Arc<Snapshot>,
 }
 
 impl MemoryIndex {
-    /// Indexes the records that `fill` passes on, in the state that the sync log has led to at `applied`.
+    /// Indexes the records that `fill` yields, as of `applied` in the sync log.
     ///
     /// # Errors
     /// The first of `fill`.
@@ -43,8 +43,8 @@ impl MemoryIndex {
             })?;
             writer.commit()?;
             let searcher = index.reader()?.searcher();
-            let inspection = Inspection::begin(0, || Ok(()));
-            Ok(MemoryIndex { snapshot: Arc::new(Snapshot::new(searcher, fields, applied, inspection, None)?) })
+            let verification = Verification::start(0, || Ok(()));
+            Ok(MemoryIndex { snapshot: Arc::new(Snapshot::new(searcher, fields, applied, verification, None)?) })
         })
     }
 }

@@ -1,23 +1,23 @@
-//! The keyword side of a store: BM25 over content, context, tags and identifiers, in a tantivy index.
+//! The keyword index of a store: BM25 over content, context, tags and identifiers, in tantivy.
 //!
 //! | file | job |
 //! |---|---|
-//! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: what such an index does |
+//! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
 //! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
-//! | `query.rs` | [`KeywordQuery`]: the terms of a query and which stand side by side |
+//! | `query.rs` | [`KeywordQuery`]: the terms of a query and its word pairs |
 //! | `schema.rs` | the fields, a record as a document, the commit payload |
-//! | `seal.rs` | the list of segments under a checksum, and the files it was written with |
+//! | `seal.rs` | the list of segments with a checksum, and the files it was written with |
 //! | `segment.rs` | one segment opened for searching |
 //! | `filter.rs` | a filter as a set of documents, from the fast fields |
-//! | `answers.rs` | the answers to the last few filters of a segment, shared by snapshots |
-//! | `occurrences.rs` | the documents in which a term occurs |
+//! | `filter_cache.rs` | a cache of filter results per segment, shared by snapshots |
+//! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
-//! | `top.rs` | the best k |
-//! | `snapshot.rs` | one unchanging view, and how it is searched |
+//! | `top_k.rs` | the best k |
+//! | `snapshot.rs` | an immutable snapshot, and how it is searched |
 //! | `postings.rs` | a few records indexed in memory |
 //! | `tail.rs` | [`TailIndex`]: records not applied yet |
 //! | `index.rs` | [`TantivyIndex`]: open, apply, merge, verify |
-//! | `memory.rs` | [`MemoryIndex`]: all records in memory, where nothing can be written |
+//! | `memory.rs` | [`MemoryIndex`]: all records in memory, for read-only stores |
 //! | `damage.rs` | errors and panics on damaged files, as errors that say so |
 //!
 //! # On disk
@@ -26,15 +26,15 @@
 //! every segment file ends with a checksum). It is derived: it may be deleted at any time and is rebuilt from
 //! `memory.db`. Nothing is stored in it but terms and columns.
 //!
-//! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or to which file is which, is noticed when it is
-//! opened; the files themselves are compared with their checksums by each process before it relies on them.
+//! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or a swap of files, is noticed when it is
+//! opened. Each process compares the files themselves with their checksums before it relies on them.
 //!
-//! The payload of each commit is the JSON text `{"format":3,"store":ID,"applied":N}`: the number of this page, the id of
-//! the store that the index was made from, and the sequence number up to which the sync log is applied. An index without
-//! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2 no
-//! store.
+//! The payload of each commit is the JSON text `{"format":3,"store":ID,"applied":N}`: the format number, the id of the
+//! store that the index was built from, and the sequence number up to which the sync log is applied. An index without
+//! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2
+//! no store.
 //!
-//! | field | type | holds |
+//! | field | type | contents |
 //! |---|---|---|
 //! | `id` | u64, indexed, fast | the record's id; one live document per id |
 //! | `content` | text, frequencies, positions, lengths | stems of the content |
@@ -51,16 +51,16 @@
 //! Text is NFKC-normalised and lower-cased, and Latin and Greek accents are folded, so `Café` and `cafe` are the same
 //! word. A word is a run of letters, digits and their combining marks; `snake_case` and `src/main.rs` are found by
 //! their words, and as identifiers too, which count for more. Words are stemmed by the English Porter 2 stemmer;
-//! identifiers are not. Han, Kana, Bopomofo and Hangul are indexed as single characters and as pairs; a query of two or
-//! more of them looks for the pairs.
+//! identifiers are not. Han, Kana, Bopomofo and Hangul are indexed as single characters and as bigrams; a query of two
+//! or more of them searches for the bigrams.
 
 mod analysis;
-mod answers;
 mod damage;
 mod filter;
+mod filter_cache;
 mod index;
 mod memory;
-mod occurrences;
+mod posting_list;
 mod postings;
 mod query;
 mod schema;
@@ -69,15 +69,15 @@ pub(crate) mod seal;
 mod segment;
 mod snapshot;
 mod tail;
-mod top;
+mod top_k;
 mod traits;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::analysis::telling_words;
+pub use self::analysis::significant_words;
 pub use self::damage::log_contained_panics;
-pub use self::index::{TantivyIndex, nothing};
+pub use self::index::{TantivyIndex, empty_snapshot};
 pub use self::memory::MemoryIndex;
 pub use self::query::KeywordQuery;
 pub(crate) use self::schema::Payload;

@@ -1,5 +1,5 @@
-//! Records indexed in memory: the postings of their terms. Making a tantivy segment of a few records costs milliseconds
-//! (measured: its tables alone take ten megabytes); the search after a write has no such time.
+//! Records indexed in memory: the postings of their terms. Building a tantivy segment of a few records costs
+//! milliseconds (measured: its tables alone take ten megabytes), too long for the search after a write.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{DocId, TERMINATED};
 
 use super::analysis::{content_analyser, distinct_analyser, identifier_analyser};
-use super::occurrences::Occurrences;
-use super::schema::{Place, Texts};
+use super::posting_list::PostingList;
+use super::schema::{SearchField, Texts};
 use crate::error::Result;
 use crate::types::{Record, RecordId};
 
@@ -32,7 +32,7 @@ pub(super) struct IndexedField {
     tokens: u64,
 }
 
-/// Where a term occurs.
+/// The postings of a term.
 #[derive(Default)]
 struct Postings {
     /// Ascending: a document, and where its positions begin in `positions`.
@@ -60,17 +60,17 @@ impl IndexedRecords {
         &self.records
     }
 
-    /// The document that a record is.
+    /// The document of a record.
     pub(super) fn doc(&self, id: RecordId) -> Option<DocId> {
         self.docs.get(&id).copied()
     }
 
-    pub(super) fn field(&self, place: Place) -> &IndexedField {
+    pub(super) fn field(&self, place: SearchField) -> &IndexedField {
         match place {
-            Place::Content => &self.content,
-            Place::Context => &self.context,
-            Place::Tags => &self.tags,
-            Place::Exact => &self.exact,
+            SearchField::Content => &self.content,
+            SearchField::Context => &self.context,
+            SearchField::Tags => &self.tags,
+            SearchField::Exact => &self.exact,
         }
     }
 }
@@ -95,17 +95,17 @@ impl IndexedField {
         Ok(IndexedField { terms, norms: FieldNormReader::open(FileSlice::from(norms))?, tokens })
     }
 
-    /// The lengths of all texts together.
+    /// The total length of all texts.
     pub(super) fn total_tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// In how many documents a term occurs.
+    /// The document frequency of a term.
     pub(super) fn doc_freq(&self, term: &str) -> u64 {
         self.terms.get(term).map_or(0, |postings| postings.docs.len() as u64)
     }
 
-    /// Where a term occurs, if it does.
+    /// The postings of a term, if it occurs.
     pub(super) fn postings(&self, term: &str) -> Option<PostingsCursor<'_>> {
         self.terms.get(term).map(|postings| PostingsCursor { postings, at: 0 })
     }
@@ -120,7 +120,7 @@ impl Postings {
     }
 }
 
-/// Goes through the documents of one term.
+/// Iterates over the documents of one term.
 pub(super) struct PostingsCursor<'a> {
     postings: &'a Postings,
     at: usize,
@@ -134,7 +134,7 @@ impl PostingsCursor<'_> {
     }
 }
 
-impl Occurrences for PostingsCursor<'_> {
+impl PostingList for PostingsCursor<'_> {
     fn doc(&self) -> DocId {
         self.postings.docs.get(self.at).map_or(TERMINATED, |(doc, _)| *doc)
     }

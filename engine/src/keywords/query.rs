@@ -1,17 +1,17 @@
-//! What is looked for: the terms of a query text, and which of them stand side by side.
+//! Analysed queries: the terms of a query text, and which of them are adjacent.
 
 use std::collections::HashMap;
 
 use super::analysis::{Singles, WordStemmer, identifiers, is_stop_word, normalise, words};
 
-/// Distinct words and identifiers of a query that are looked at; the search itself takes the rarest few of them.
+/// Distinct words and identifiers of a query that are considered; the search itself uses the rarest few of them.
 const MAX_TERMS: usize = 256;
 /// Pairs of neighbouring words that earn the phrase bonus.
 const MAX_PAIRS: usize = 16;
-/// Words further apart than this (stop words between them) are no pair.
+/// Words further apart than this (stop words between them) are not a pair.
 const MAX_DISTANCE: usize = 4;
 
-/// An analysed query. Made from any text at all: nothing in it is a syntax, so nothing in it can be wrong.
+/// An analysed query. Any text is valid: there is no query syntax.
 ///
 /// ```
 /// use memorist_engine::keywords::KeywordQuery;
@@ -25,13 +25,13 @@ pub struct KeywordQuery {
     pub(super) words: Vec<String>,
     /// Distinct identifiers.
     pub(super) identifiers: Vec<String>,
-    /// Words that follow one another.
+    /// Adjacent words.
     pub(super) pairs: Vec<Pair>,
-    /// Whether there are stop words alone.
+    /// Whether there are only stop words.
     pub(super) is_of_stop_words: bool,
 }
 
-/// Two words of a query and how many positions the second stands after the first.
+/// Two words of a query, and the distance of the second from the first in positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
     /// Index into [`KeywordQuery::words`].
@@ -58,7 +58,7 @@ impl KeywordQuery {
         query
     }
 
-    /// Whether there is nothing to look for: no letter, digit or ideograph.
+    /// Whether there is nothing to search for: no letter, digit or ideograph.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.identifiers.is_empty()
     }

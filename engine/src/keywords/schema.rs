@@ -1,4 +1,4 @@
-//! The fields of the index, what a record becomes in them, and the payload of a commit.
+//! The fields of the index, the document of a record, and the payload of a commit.
 
 use serde::{Deserialize, Serialize};
 use tantivy::schema::{
@@ -11,7 +11,7 @@ use super::analysis;
 use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq};
 
-/// The number of this layout: fields, analysers and payload together. An index with another number is rebuilt.
+/// The format version: fields, analysers and payload together. An index with another version is rebuilt.
 pub(super) const FORMAT: u32 = 3;
 
 pub(super) const KIND: &str = "kind";
@@ -46,19 +46,19 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn field(&self, place: Place) -> Field {
+    pub(super) fn field(&self, place: SearchField) -> Field {
         match place {
-            Place::Content => self.content,
-            Place::Context => self.context,
-            Place::Tags => self.tags,
-            Place::Exact => self.exact,
+            SearchField::Content => self.content,
+            SearchField::Context => self.context,
+            SearchField::Tags => self.tags,
+            SearchField::Exact => self.exact,
         }
     }
 }
 
-/// A field in which terms are looked for.
+/// A field that is searched for terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SearchField {
     Content,
     Context,
     Tags,
@@ -96,15 +96,15 @@ fn text(analyser: &str, option: IndexRecordOption) -> TextOptions {
 
 /// A builder of indexes of our schema with our analysers.
 pub(super) fn builder() -> IndexBuilder {
-    // nothing is stored, so there is nothing to compress and no need of a thread that does it
+    // nothing is stored, so there is nothing to compress and no need for a compression thread
     let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
     let builder = Index::builder().schema(schema().0).settings(settings);
     builder.tokenizers(analysers()).fast_field_tokenizers(analysers())
 }
 
-/// Our analysers, by the names that the schema speaks.
+/// Our analysers, by the names in the schema.
 pub(super) fn analysers() -> TokenizerManager {
-    // tantivy's own are among them: `raw` is one, and a writer insists on `default`
+    // includes tantivy's own: `raw` is one, and a writer requires `default`
     let manager = TokenizerManager::default();
     manager.register(CONTENT_ANALYSER, analysis::content_analyser());
     manager.register(DISTINCT_ANALYSER, analysis::distinct_analyser());
@@ -112,18 +112,18 @@ pub(super) fn analysers() -> TokenizerManager {
     manager
 }
 
-/// The term that finds a record by its id. `None` for ids that no record has.
+/// The term of a record's id. `None` for ids that no record has.
 pub(super) fn id_term(fields: &Fields, id: RecordId) -> Option<Term> {
     Some(Term::from_field_u64(fields.id, u64::try_from(id).ok()?))
 }
 
-/// What of a record goes into the text fields, each of which gets one text at most.
+/// The texts of a record by field; each field gets at most one text.
 pub(super) struct Texts<'a> {
     pub(super) content: &'a str,
     pub(super) context: Option<&'a str>,
-    /// All tags as one text, so that each term is there once.
+    /// All tags as one text, so that each term occurs once.
     pub(super) tags: Option<String>,
-    /// The other three as one text, in which the identifiers are looked for, each once.
+    /// The other three as one text from which identifiers are extracted, each once.
     pub(super) named: String,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// A record as a document. Nothing of it is stored: the texts are in SQLite.
+/// A record as a document. Nothing is stored in it: the texts are in SQLite.
 pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocument> {
     let id = u64::try_from(record.id).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
     let mut document = TantivyDocument::default();
@@ -176,12 +176,12 @@ pub(super) fn scope_label(name: Option<&str>) -> String {
     }
 }
 
-/// What a commit says about itself.
+/// The payload of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Payload {
     /// See [`FORMAT`].
     pub(crate) format: u32,
-    /// The id of the store that the index was made from. The formats before had none.
+    /// The id of the store that the index was built from. Earlier formats had none.
     #[serde(default)]
     pub(crate) store: String,
     /// The sync log is applied up to here.
@@ -189,7 +189,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// The payload of a commit of this version.
+    /// The payload of a commit in this format.
     pub(crate) fn new(store: &str, applied: Seq) -> Self {
         Payload { format: FORMAT, store: store.to_owned(), applied }
     }
@@ -200,7 +200,7 @@ impl Payload {
         format!("{{\"format\":{},\"store\":{store},\"applied\":{}}}", self.format, self.applied)
     }
 
-    /// Reads a commit's payload; in words what is wrong with it.
+    /// Reads a commit's payload, or says what is wrong with it.
     pub(crate) fn parse(text: Option<&str>) -> Result<Payload, String> {
         let text = text.ok_or("its first commit is missing")?;
         let payload: Payload = serde_json::from_str(text).map_err(|why| format!("its payload is damaged: {why}"))?;
@@ -210,7 +210,7 @@ impl Payload {
         }
     }
 
-    /// Reads the payload of a commit to an index of this store; in words what is wrong with it.
+    /// Reads the payload of a commit to an index of this store, or says what is wrong with it.
     pub(super) fn of_store(store: &str, text: Option<&str>) -> Result<Payload, String> {
         let payload = Payload::parse(text)?;
         if payload.store == store { Ok(payload) } else { Err("it was made from another store".to_owned()) }

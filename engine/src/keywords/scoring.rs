@@ -1,9 +1,9 @@
 //! BM25 of a query over several segments, and the parts of a tail, as one corpus.
 //!
-//! A [`Plan`] holds the terms of a query that occur at all, with their weights from the statistics of every segment
-//! together; a [`Scorer`] gives the score of one document after the other of one segment. Every score that leaves this
-//! module comes from [`Scorer::score`], which adds the terms in the order of the plan, so that a record has one score,
-//! to the last bit, however it was found.
+//! A [`Plan`] contains the terms of a query that occur at all, with weights from the statistics of all segments; a
+//! [`Scorer`] scores the documents of one segment one after the other. Every score that leaves this module comes from
+//! [`Scorer::score`], which adds the terms in the order of the plan, so that a record has one score, to the last bit,
+//! however it was found.
 //!
 //! The weight of a term is its inverse document frequency (one for the three fields, from the field where it is most
 //! frequent) times the field's share:
@@ -15,8 +15,8 @@
 //! | tags | 0.8 likewise |
 //! | exact (identifiers) | 1.2 likewise, with its own document frequency |
 //!
-//! The sum is raised by [`PHRASE_BONUS`] times the share of the query's word pairs that stand in the content as they
-//! stand in the query.
+//! The sum is increased by [`PHRASE_BONUS`] times the share of the query's word pairs that occur in the content as in
+//! the query.
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
@@ -26,19 +26,19 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 
-use super::occurrences::Occurrences;
+use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, Pair};
-use super::schema::{Fields, Place};
+use super::schema::{Fields, SearchField};
 use super::segment::Segment;
 use super::tail::Part;
 use crate::error::Result;
 
-/// A document in which all pairs of a query stand together scores this much more.
+/// The bonus of a document that contains all pairs of a query.
 pub(super) const PHRASE_BONUS: f32 = 0.25;
-/// A word that more records have singles none of them out.
+/// A word that more records contain does not single any of them out.
 const FEW: u64 = 10;
-/// A search takes the rarest words, this many: the others hardly change the order.
+/// A search uses this many of the rarest words: the others hardly change the order.
 const MAX_WORDS: usize = 32;
 /// And the rarest identifiers, this many.
 const MAX_IDENTIFIERS: usize = 16;
@@ -46,31 +46,31 @@ const MAX_IDENTIFIERS: usize = 16;
 const CONTEXT_SHARE: f32 = 0.5;
 const TAGS_SHARE: f32 = 0.8;
 const EXACT_SHARE: f32 = 1.2;
-/// The average length that fields other than the content are said to have. Against it every real length vanishes.
+/// The average length assumed for fields other than the content. Relative to it every real length vanishes.
 const ENDLESS: u64 = 1_000_000;
 /// BM25 of one occurrence against an [`ENDLESS`] average, with idf 1: (k1 + 1) / (1 + k1 * (1 - b)).
 const ONE_OCCURRENCE: f32 = 2.2 / 1.3;
 
 /// The share of a field in a score.
-fn boost(place: Place) -> f32 {
+fn boost(place: SearchField) -> f32 {
     match place {
-        Place::Content => 1.0,
-        Place::Context => CONTEXT_SHARE / ONE_OCCURRENCE,
-        Place::Tags => TAGS_SHARE / ONE_OCCURRENCE,
-        Place::Exact => EXACT_SHARE / ONE_OCCURRENCE,
+        SearchField::Content => 1.0,
+        SearchField::Context => CONTEXT_SHARE / ONE_OCCURRENCE,
+        SearchField::Tags => TAGS_SHARE / ONE_OCCURRENCE,
+        SearchField::Exact => EXACT_SHARE / ONE_OCCURRENCE,
     }
 }
 
 /// A term in a field.
 struct Clause {
-    place: Place,
+    place: SearchField,
     /// Which word of the query it is; `None` for an identifier.
     word: Option<usize>,
     term: Term,
     weight: Bm25Weight,
-    /// The document frequency that its weight was made from.
+    /// The document frequency behind its weight.
     frequency: u64,
-    /// Where its postings are, by segment.
+    /// Its postings, by segment.
     found: Vec<Option<TermInfo>>,
 }
 
@@ -79,11 +79,11 @@ pub(super) struct Plan {
     clauses: Vec<Clause>,
     /// Index into `clauses` of the content clauses of each pair, and the distance.
     pairs: Vec<Pair>,
-    /// All pairs of the query, also those of which a word occurs nowhere.
+    /// All pairs of the query, including those with a word that never occurs.
     pairs_asked: usize,
-    /// All words of the query, also those that occur nowhere.
+    /// All words of the query, including those that never occur.
     words_asked: usize,
-    /// Words in more documents than this single none of them out.
+    /// Words in more documents than this do not single any of them out.
     few: u64,
     docs: u64,
     /// Tokens of all contents.
@@ -95,23 +95,23 @@ impl Plan {
         let mut docs: u64 = segments.iter().map(|segment| u64::from(segment.reader.max_doc())).sum();
         docs += parts.iter().map(|part| part.indexed.records().len() as u64).sum::<u64>();
         let mut tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
-        tokens += parts.iter().map(|part| part.indexed.field(Place::Content).total_tokens()).sum::<u64>();
+        tokens += parts.iter().map(|part| part.indexed.field(SearchField::Content).total_tokens()).sum::<u64>();
         let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
         let few = if query.is_of_stop_words { 0 } else { FEW };
         let mut plan = Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked, words_asked, few, docs, tokens };
         let words = rarest(&query.words, MAX_WORDS, |word| {
-            let places = [Place::Content, Place::Context, Place::Tags];
+            let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
         })?;
         let mut content_clause = vec![None; query.words.len()];
         for (index, found) in words {
-            if found.terms.first().is_some_and(|(place, ..)| *place == Place::Content) {
+            if found.terms.first().is_some_and(|(place, ..)| *place == SearchField::Content) {
                 content_clause[index] = Some(plan.clauses.len());
             }
             plan.add(Some(index), found);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
-            Found::look(identifier, &[Place::Exact], fields, segments, parts)
+            Found::look(identifier, &[SearchField::Exact], fields, segments, parts)
         })?;
         identifiers.into_iter().for_each(|(_, found)| plan.add(None, found));
         plan.pairs = query
@@ -135,10 +135,10 @@ impl Plan {
         }
     }
 
-    /// The tokens that a field is said to have, over all documents.
-    fn tokens_of(&self, place: Place) -> u64 {
+    /// The number of tokens assumed for a field, over all documents.
+    fn tokens_of(&self, place: SearchField) -> u64 {
         match place {
-            Place::Content => self.tokens,
+            SearchField::Content => self.tokens,
             _ => self.docs * ENDLESS,
         }
     }
@@ -148,7 +148,7 @@ impl Plan {
         self.clauses.is_empty()
     }
 
-    /// The most by which the phrase bonus can multiply a score.
+    /// The maximum factor of the phrase bonus.
     pub(super) fn most_bonus(&self) -> f32 {
         match self.pairs_asked {
             0 => 1.0,
@@ -156,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// How many postings a look at every match in the segment would read.
+    /// How many postings of the segment would be read without pruning.
     pub(super) fn postings(&self, segment: usize) -> u64 {
         self.clauses
             .iter()
@@ -169,9 +169,9 @@ impl Plan {
     pub(super) fn pruning_weight(&self, searcher: &Searcher) -> Result<Box<dyn Weight>> {
         let scoring = EnableScoring::enabled_from_statistics_provider(self, searcher);
         let term_query = |clause: &Clause| TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
-        // tantivy prunes a term by itself and a union of terms, but not a union of one.
+        // tantivy prunes a single term and a union of several terms, but not a union of one.
         if let [clause] = &self.clauses[..]
-            && clause.place == Place::Content
+            && clause.place == SearchField::Content
         {
             return Ok(term_query(clause).weight(scoring)?);
         }
@@ -244,14 +244,20 @@ impl Bm25StatisticsProvider for Plan {
 
 /// A word or identifier of the query, looked up.
 struct Found {
-    /// In how many documents it occurs: that of the field where it occurs most.
+    /// Its document frequency: that of the field where it occurs most.
     frequency: u64,
     /// The fields in which it occurs.
-    terms: Vec<(Place, Term, Vec<Option<TermInfo>>)>,
+    terms: Vec<(SearchField, Term, Vec<Option<TermInfo>>)>,
 }
 
 impl Found {
-    fn look(text: &str, places: &[Place], fields: &Fields, segments: &[Segment], parts: &[Part]) -> Result<Found> {
+    fn look(
+        text: &str,
+        places: &[SearchField],
+        fields: &Fields,
+        segments: &[Segment],
+        parts: &[Part],
+    ) -> Result<Found> {
         let mut found = Found { frequency: 0, terms: Vec::new() };
         for &place in places {
             let term = Term::from_field_text(fields.field(place), text);
@@ -268,7 +274,7 @@ impl Found {
     }
 }
 
-/// Looks every text up and keeps the `most` rarest of those that occur, in the order of the query, with their indexes.
+/// Looks up every text and keeps the `most` rarest of those that occur, in the order of the query, with their indexes.
 fn rarest(texts: &[String], most: usize, look: impl Fn(&str) -> Result<Found>) -> Result<Vec<(usize, Found)>> {
     let mut kept = Vec::with_capacity(texts.len());
     for (index, text) in texts.iter().enumerate() {
@@ -304,7 +310,7 @@ pub(super) struct Scorer<'a, P> {
     positions: [Vec<u32>; 2],
 }
 
-/// What a query has to do with a document.
+/// How a document matches a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Match {
     pub(super) score: f32,
@@ -312,8 +318,8 @@ pub(super) struct Match {
     pub(super) is_singled_out: bool,
 }
 
-impl<P: Occurrences> Scorer<'_, P> {
-    /// The first document at or after `from` in which a term occurs. `from` must not go back.
+impl<P: PostingList> Scorer<'_, P> {
+    /// The first document at or after `from` in which a term occurs. `from` must not decrease.
     pub(super) fn next(&mut self, from: DocId) -> DocId {
         let mut next = TERMINATED;
         for cursor in &mut self.cursors {
@@ -325,8 +331,8 @@ impl<P: Occurrences> Scorer<'_, P> {
         next
     }
 
-    /// The score of `doc`, 0 when no term occurs in it. `doc` must not go back. When the score is sure to be below
-    /// `bar`, any value below `bar` may come instead.
+    /// The score of `doc`, 0 if no term occurs in it. `doc` must not decrease. If the score is known to be below `bar`,
+    /// any value below `bar` may be returned.
     pub(super) fn score(&mut self, doc: DocId, bar: f32) -> f32 {
         let mut sum = 0.0;
         for cursor in &mut self.cursors {
@@ -344,13 +350,13 @@ impl<P: Occurrences> Scorer<'_, P> {
         sum * (1.0 + PHRASE_BONUS * together as f32 / self.pairs_asked as f32)
     }
 
-    /// The score of `doc` and whether it is singled out. `doc` must not go back.
+    /// The score of `doc` and whether it is singled out. `doc` must not decrease.
     pub(super) fn judge(&mut self, doc: DocId) -> Match {
         let score = self.score(doc, 0.0);
         let (mut words, mut last, mut is_singled_out) = (0, None, false);
         for Cursor { clause, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc) {
             is_singled_out |= clause.word.is_none() || clause.frequency <= self.few;
-            // The fields of a word come one after the other.
+            // The fields of a word are adjacent.
             words += usize::from(clause.word.is_some() && clause.word != last);
             last = clause.word;
         }

@@ -1,14 +1,15 @@
-//! `meta.json` under a seal. tantivy gives it no checksum, and takes a sound file of one segment for that of another.
+//! `meta.json` with a seal. tantivy gives it no checksum, and accepts an intact file of one segment in place of
+//! another's.
 //!
-//! On the disk tantivy's text is followed by one line, the seal:
+//! On disk, tantivy's text is followed by one line, the seal:
 //!
 //! ```json
 //! {"files":{"NAME":{"length":N,"end":"HEX"},...},"check":"HEX"}
 //! ```
 //!
-//! `files` are those of the segments that the text names. `end` is of the last 128 bytes of the file, in which tantivy keeps
-//! the checksum of all the others; `check` is of the text and of `files` as written. Both are the first 8 hex digits of a
-//! SHA-256.
+//! `files` are those of the segments that the text names. `end` is of the last 128 bytes of the file, in which tantivy
+//! keeps the checksum of the rest; `check` is of the text and of `files` as written. Both are the first 8 hex digits of
+//! a SHA-256.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -30,17 +31,17 @@ use tantivy::{HasLen, TantivyError};
 
 use crate::files::{make_private, private_file};
 
-/// The file that says what is live. It is replaced atomically.
+/// The file that lists the live segments. It is replaced atomically.
 pub(super) const META: &str = "meta.json";
-/// tantivy's footer, which holds the checksum of the rest, is shorter than this many bytes.
+/// tantivy's footer, which contains the checksum of the rest, is shorter than this many bytes.
 const END: usize = 128;
 
-/// The file of a segment in which tantivy keeps stored fields. We have none, so it is small; but to open it tantivy takes as
-/// much memory as it says, and an allocation that fails ends the process. It alone is compared with its checksum before it
-/// is opened.
+/// The extension of tantivy's stored fields. We have none, so the file is small. But to open it, tantivy allocates as
+/// much memory as the file says, and a failed allocation ends the process. So this file is verified before it is
+/// opened.
 const STORE: &str = "store";
 
-/// What a file was when it was sealed.
+/// The state of a file when it was sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Sealed {
     length: u64,
@@ -70,18 +71,18 @@ impl Files {
         Files(unknown.map(|(name, file)| (name.clone(), file.clone())).collect())
     }
 
-    /// How long they are together, in bytes.
+    /// Their total length in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.0.values().map(|file| file.length).sum()
     }
 }
 
-/// The files that `meta.json`, as it is on the disk, was sealed with.
+/// The files that `meta.json` on disk was sealed with.
 pub(super) fn files(meta: &[u8]) -> Result<Files, String> {
     split(meta).map(|(_, files)| files)
 }
 
-/// What is written for tantivy's text.
+/// tantivy's text and the seal, as they are written.
 pub(crate) fn join(text: &[u8], files: Files) -> io::Result<Vec<u8>> {
     let check = check(text, &files).map_err(io::Error::other)?;
     let mut meta = text.to_vec();
@@ -90,7 +91,7 @@ pub(crate) fn join(text: &[u8], files: Files) -> io::Result<Vec<u8>> {
     Ok(meta)
 }
 
-/// tantivy's text, and the files; in words what is wrong with the seal.
+/// tantivy's text, and the files; or what is wrong with the seal.
 pub(crate) fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
     let line_start = meta.trim_ascii_end().iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let (text, line) = meta.split_at(line_start);
@@ -101,7 +102,7 @@ pub(crate) fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
     Ok((text, seal.files))
 }
 
-/// Reads a file of tantivy's whole and compares it with the checksum at its end.
+/// Reads a whole file of tantivy and compares it with the checksum at its end.
 fn check_all(file: Arc<dyn FileHandle>) -> io::Result<()> {
     let (footer, body) = Footer::extract_footer(FileSlice::new(file))?;
     match crc32fast::hash(&body.read_bytes()?) == footer.crc {
@@ -119,20 +120,20 @@ fn digest(bytes: &[u8]) -> String {
     crate::text::to_hex(&Sha256::digest(bytes)[..4])
 }
 
-/// A folder of tantivy's in which `meta.json` is sealed when it is written and refused when its seal is broken. Unlike
-/// tantivy's own, it makes what was replaced durable before it says so: the sync log is trimmed by it.
+/// A folder of tantivy in which `meta.json` is sealed when it is written and refused if its seal is broken. Unlike
+/// tantivy's own directory, it makes a replacement durable before it returns, as the sync log is trimmed afterwards.
 #[derive(Debug, Clone)]
 pub(super) struct SealedDirectory {
     folder: PathBuf,
     inner: MmapDirectory,
-    /// Whether nothing is written or removed through this one.
+    /// Whether this handle only reads.
     reads_only: bool,
     /// Files never change, so each is read once.
     known: Arc<Mutex<BTreeMap<String, Sealed>>>,
 }
 
 impl SealedDirectory {
-    /// Opens a folder, which must be there.
+    /// Opens an existing folder.
     pub(super) fn open(folder: &Path) -> Result<Self, TantivyError> {
         let inner = MmapDirectory::open(folder)?;
         Ok(SealedDirectory { folder: folder.to_owned(), inner, reads_only: false, known: Arc::default() })
@@ -143,7 +144,7 @@ impl SealedDirectory {
         Ok(SealedDirectory { reads_only: true, ..Self::open(folder)? })
     }
 
-    /// Reads a file of `files` whole, and says in words what is wrong with it.
+    /// Reads a whole file of `files`, and returns what is wrong with it.
     pub(super) fn fault(&self, name: &str, files: &Files, checksums: &ManagedDirectory) -> Option<String> {
         let path = self.folder.join(name);
         let unreadable = |error: &dyn std::fmt::Display| Some(format!("{} cannot be read: {error}", path.display()));
@@ -161,14 +162,14 @@ impl SealedDirectory {
         }
     }
 
-    /// What a file is now. One that is mapped can be read although it was removed meanwhile.
+    /// The current state of a file. A mapped file can be read although it was removed meanwhile.
     fn as_sealed(&self, name: &str) -> io::Result<Sealed> {
         let file = self.inner.open_read(Path::new(name)).map_err(io::Error::other)?;
         let end = file.slice_from_end(file.len().min(END)).read_bytes()?;
         Ok(Sealed { length: file.len() as u64, end: digest(&end) })
     }
 
-    /// Whether a file belongs to what is published. What cannot be read may.
+    /// Whether a file belongs to what is published. An unreadable file is assumed to.
     fn is_live(&self, path: &Path) -> bool {
         let published = fs::read(self.folder.join(META)).map_err(|error| error.to_string());
         let files = published.and_then(|meta| files(&meta));
@@ -196,14 +197,15 @@ impl SealedDirectory {
     }
 }
 
-/// A lock to hold while segments are opened, so that none of their files is removed; closing the file lets it go. tantivy's
-/// own makes those wait for one another who open the same segments, and after each commit every process does.
+/// A lock to hold while segments are opened, so that none of their files is removed; closing the file releases it.
+/// tantivy's own lock makes processes that open the same segments wait for one another, and after each commit every
+/// process does.
 fn lock_shared(path: &Path) -> io::Result<Option<File>> {
-    // NFS locks a file as it was opened: to read, or not at all.
+    // NFS locks a file in the mode in which it was opened: for reading, or not at all.
     let file = match private_file().read(true).create(true).truncate(false).open(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
             match File::open(path) {
-                // Where the file cannot be made, nobody who could remove one has been here.
+                // If the file cannot be created, no process that could remove a file has been here.
                 Err(missing) if missing.kind() == io::ErrorKind::NotFound => return Ok(None),
                 opened => opened?,
             }
@@ -214,7 +216,7 @@ fn lock_shared(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// The part of tantivy's `meta.json` that tells which files are live.
+/// The part of tantivy's `meta.json` that lists the live files.
 #[derive(Deserialize)]
 struct Listed {
     segments: Vec<ListedSegment>,
@@ -232,7 +234,7 @@ struct Deletes {
 }
 
 impl Listed {
-    /// Whether a file belongs to one of the segments, as it is now: an older list of its deletes does not.
+    /// Whether a file belongs to one of the segments in its current state: an older list of its deletes does not.
     fn names(&self, file: &str) -> bool {
         let Some((stem, ending)) = file.split_once('.') else { return false };
         let segment = self.segments.iter().find(|segment| segment.segment_id.uuid_string() == stem);
@@ -279,7 +281,8 @@ impl Directory for SealedDirectory {
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let failed = |error| OpenWriteError::wrap_io_error(error, path.to_owned());
         let opened = match self.inner.open_write(path) {
-            // tantivy numbers lists of deletes anew from the last commit, and would meet those of a commit that failed.
+            // tantivy numbers lists of deletes from the last commit on, and would collide with those of a failed
+            // commit.
             Err(OpenWriteError::FileAlreadyExists(_)) if !self.is_live(path) => {
                 let removed = fs::remove_file(self.folder.join(path));
                 removed.map_err(failed)?;

@@ -9,9 +9,9 @@ use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::TermInfo;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
-use super::answers::{Answers, Passing};
-use super::filter::passing_docs;
-use super::schema::{Fields, ID, Place, id_term};
+use super::filter::matching_docs;
+use super::filter_cache::{FilterCache, FilteredDocs};
+use super::schema::{Fields, ID, SearchField, id_term};
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
 
@@ -45,27 +45,27 @@ pub(super) struct Segment {
     pub(super) context: TextField,
     pub(super) tags: TextField,
     pub(super) exact: TextField,
-    pub(super) answers: Arc<Answers>,
-    /// The records that are deleted of it, from when they are asked for.
+    pub(super) filter_cache: Arc<FilterCache>,
+    /// The ids of its deleted records, computed on first use.
     deleted: Arc<OnceLock<RoaringTreemap>>,
 }
 
 impl Segment {
-    pub(super) fn field(&self, place: Place) -> &TextField {
+    pub(super) fn field(&self, place: SearchField) -> &TextField {
         match place {
-            Place::Content => &self.content,
-            Place::Context => &self.context,
-            Place::Tags => &self.tags,
-            Place::Exact => &self.exact,
+            SearchField::Content => &self.content,
+            SearchField::Context => &self.context,
+            SearchField::Tags => &self.tags,
+            SearchField::Exact => &self.exact,
         }
     }
 
-    /// With what was found out about it when it was one of those `before`.
+    /// Reuses what is known about it if it was one of those `before`.
     pub(super) fn open(reader: &SegmentReader, fields: &Fields, before: &[Segment]) -> Result<Self> {
         let before = before.iter().find(|segment| segment.reader.segment_id() == reader.segment_id());
         let unchanged = before.filter(|before| before.reader.delete_opstamp() == reader.delete_opstamp());
         Ok(Segment {
-            answers: before.map_or_else(Arc::default, |before| Arc::clone(&before.answers)),
+            filter_cache: before.map_or_else(Arc::default, |before| Arc::clone(&before.filter_cache)),
             deleted: unchanged.map_or_else(Arc::default, |before| Arc::clone(&before.deleted)),
             reader: reader.clone(),
             fields: *fields,
@@ -78,24 +78,24 @@ impl Segment {
         })
     }
 
-    /// The record that `doc` is.
+    /// The record of `doc`.
     pub(super) fn id(&self, doc: DocId) -> RecordId {
         self.ids.get_val(doc) as RecordId
     }
 
-    /// The documents that pass `filter`, deleted ones among them.
-    pub(super) fn passing(&self, filter: &Filter) -> Result<Arc<Passing>> {
-        self.answers.get(filter, || passing_docs(&self.reader, filter))
+    /// The documents that pass `filter`, including deleted ones.
+    pub(super) fn matching(&self, filter: &Filter) -> Result<Arc<FilteredDocs>> {
+        self.filter_cache.get(filter, || matching_docs(&self.reader, filter))
     }
 
     /// The live records that pass `filter`.
-    pub(super) fn passing_ids(&self, filter: &Filter) -> Result<RoaringTreemap> {
-        let passing = self.passing(filter)?;
-        let ids = passing.ids(|docs| self.ids(docs));
+    pub(super) fn matching_ids(&self, filter: &Filter) -> Result<RoaringTreemap> {
+        let matching = self.matching(filter)?;
+        let ids = matching.ids(|docs| self.ids(docs));
         Ok(ids - self.deleted())
     }
 
-    /// A record is in a segment once, so that none of these is live in it.
+    /// A record occurs once in a segment, so none of these is live in it.
     fn deleted(&self) -> &RoaringTreemap {
         self.deleted.get_or_init(|| match self.reader.has_deletes() {
             true => self.ids(&(0..self.reader.max_doc()).filter(|&doc| self.reader.is_deleted(doc)).collect()),
@@ -103,7 +103,7 @@ impl Segment {
         })
     }
 
-    /// The records that `docs` are.
+    /// The records of `docs`.
     fn ids(&self, docs: &RoaringBitmap) -> RoaringTreemap {
         let docs: Vec<DocId> = docs.iter().collect();
         let mut ids = vec![0; docs.len()];
@@ -127,7 +127,7 @@ impl Segment {
     }
 }
 
-/// A set of ids, made without looking the high half of each one up.
+/// A set of ids, built without a lookup of the high half for each one.
 fn treemap(mut ids: Vec<u64>) -> RoaringTreemap {
     if !ids.is_sorted() {
         ids.sort_unstable();

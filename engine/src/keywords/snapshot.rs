@@ -1,4 +1,4 @@
-//! One unchanging view of the tantivy index, and how it is searched.
+//! An immutable snapshot of the tantivy index, and how it is searched.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,63 +8,63 @@ use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TERMINATED};
 
 use super::damage::contained;
-use super::occurrences::Occurrences;
+use super::posting_list::PostingList;
 use super::query::KeywordQuery;
 use super::schema::Fields;
 use super::scoring::{Match, Plan, Scorer};
 use super::segment::Segment;
 use super::tail::{Part, TailIndex};
-use super::top::Top;
+use super::top_k::TopK;
 use super::traits::KeywordSnapshot;
 use crate::error::Result;
-use crate::inspection::Inspection;
 use crate::types::{Filter, RecordId, Seq};
+use crate::verification::Verification;
 
-/// Below this many postings in a segment every match is scored: cheaper than setting up the pruning.
+/// Below this many postings in a segment every match is scored: that is cheaper than setting up the pruning.
 const SCORE_ALL_POSTINGS: u64 = 2_000;
-/// When a filter leaves at most one in this many documents, those are scored and the others never looked at.
+/// If a filter passes at most one in this many documents, those are scored and the others skipped.
 const SCORE_ALLOWED_SHARE: u64 = 16;
 /// Pruning adds in another order than [`Scorer::score`]; its sums may differ by this factor.
 const ROUNDING: f32 = 1.0 - 1e-5;
 
-/// A view of the index as one commit left it.
+/// The index as of one commit.
 pub(super) struct Snapshot {
     applied: Seq,
     searcher: Searcher,
     fields: Fields,
-    /// Largest first, so that the bar is high early.
+    /// Largest first, so that the threshold is high early.
     pub(super) segments: Vec<Segment>,
-    inspection: Arc<Inspection>,
+    verification: Arc<Verification>,
 }
 
 impl Snapshot {
-    /// Takes over what the snapshot `before` it has found out about the segments that are still there.
+    /// Reuses what the snapshot `before` knows about the segments that are still there.
     pub(super) fn new(
         searcher: Searcher,
         fields: Fields,
         applied: Seq,
-        inspection: Arc<Inspection>,
+        verification: Arc<Verification>,
         before: Option<&Snapshot>,
     ) -> Result<Self> {
         let before = before.map_or(&[][..], |before| &before.segments);
         let open = |reader| Segment::open(reader, &fields, before);
         let mut segments: Vec<Segment> = searcher.segment_readers().iter().map(open).collect::<Result<_>>()?;
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.reader.max_doc()));
-        Ok(Snapshot { applied, searcher, fields, segments, inspection })
+        Ok(Snapshot { applied, searcher, fields, segments, verification })
     }
 
-    /// Not every error that damage leads to speaks of damage: the checksums know.
+    /// Damage does not always lead to an error that says so; the checksums detect it.
     fn blame<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err() {
-            self.inspection.wait("keyword", Duration::MAX)?;
+            self.verification.wait("keyword", Duration::MAX)?;
         }
         outcome
     }
 
-    fn passing_ids(&self, filter: &Filter) -> Result<RoaringTreemap> {
+    fn matching_ids(&self, filter: &Filter) -> Result<RoaringTreemap> {
         let mut ids = RoaringTreemap::new();
         for segment in &self.segments {
-            ids |= segment.passing_ids(filter)?;
+            ids |= segment.matching_ids(filter)?;
         }
         Ok(ids)
     }
@@ -81,10 +81,10 @@ impl Snapshot {
         if k == 0 || plan.is_empty() {
             return Ok(Vec::new());
         }
-        let mut top = Top::new(k);
+        let mut top = TopK::new(k);
         for (ordinal, segment) in self.segments.iter().enumerate() {
-            let passing = if filter.is_empty() { None } else { Some(segment.passing(filter)?) };
-            let docs = passing.as_ref().map(|passing| &passing.docs);
+            let matching = if filter.is_empty() { None } else { Some(segment.matching(filter)?) };
+            let docs = matching.as_ref().map(|matching| &matching.docs);
             let admit = |doc: DocId| {
                 if segment.reader.is_deleted(doc) || docs.is_some_and(|docs| !docs.contains(doc)) {
                     return None;
@@ -93,13 +93,13 @@ impl Snapshot {
                 let hidden = except.contains(id as u64) || tail.is_some_and(|tail| tail.ids().contains(id as u64));
                 (!hidden).then_some(id)
             };
-            let mut contest = Contest { scorer: plan.scorer(ordinal, segment)?, top: &mut top, admit };
+            let mut collector = Collector { scorer: plan.scorer(ordinal, segment)?, top: &mut top, admit };
             match docs {
                 Some(docs) if docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()) => {
-                    docs.iter().for_each(|doc| contest.consider(doc));
+                    docs.iter().for_each(|doc| collector.consider(doc));
                 }
-                _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => contest.consider_all(),
-                _ => contest.prune(&plan, &self.searcher, &segment.reader)?,
+                _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => collector.consider_all(),
+                _ => collector.prune(&plan, &self.searcher, &segment.reader)?,
             }
         }
         for Part { indexed, stale } in parts_of(tail) {
@@ -108,7 +108,7 @@ impl Snapshot {
                 let hidden = except.contains(record.id as u64) || stale.contains(record.id as u64);
                 (!hidden && filter.allows(record)).then_some(record.id)
             };
-            Contest { scorer: plan.tail_scorer(indexed)?, top: &mut top, admit }.consider_all();
+            Collector { scorer: plan.tail_scorer(indexed)?, top: &mut top, admit }.consider_all();
         }
         Ok(top.into_sorted())
     }
@@ -145,8 +145,8 @@ impl Snapshot {
     }
 }
 
-/// Judges the documents of `places`: the number of a scorer, a document, and where its match belongs.
-fn fill<'a, P: Occurrences>(
+/// Scores the documents of `places`: the number of a scorer, a document, and where its match belongs.
+fn fill<'a, P: PostingList>(
     matches: &mut [Option<Match>],
     mut places: Vec<(usize, DocId, usize)>,
     scorer: impl Fn(usize) -> Result<Scorer<'a, P>>,
@@ -165,19 +165,19 @@ fn parts_of(tail: Option<&TailIndex>) -> &[Part] {
     tail.map_or(&[], TailIndex::parts)
 }
 
-/// The documents of one segment or part on their way into the best k.
-struct Contest<'a, P, Admit> {
+/// Collects the best k documents of one segment or part.
+struct Collector<'a, P, Admit> {
     scorer: Scorer<'a, P>,
-    top: &'a mut Top,
-    /// The record that a document is, if it may come in.
+    top: &'a mut TopK,
+    /// The record of a document, if it may be returned.
     admit: Admit,
 }
 
-impl<P: Occurrences, Admit: Fn(DocId) -> Option<RecordId>> Contest<'_, P, Admit> {
+impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admit> {
     /// Offers `doc` if a term occurs in it. Documents must come in ascending order.
     fn consider(&mut self, doc: DocId) {
         let Some(id) = (self.admit)(doc) else { return };
-        let score = self.scorer.score(doc, self.top.bar());
+        let score = self.scorer.score(doc, self.top.threshold());
         if score > 0.0 {
             self.top.offer(id, score);
         }
@@ -192,14 +192,14 @@ impl<P: Occurrences, Admit: Fn(DocId) -> Option<RecordId>> Contest<'_, P, Admit>
         }
     }
 
-    /// Considers those documents that can reach the bar by what tantivy knows of each block of postings (block-max
-    /// WAND: Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
+    /// Considers the documents that can reach the threshold, by the maxima of each block of postings (block-max WAND:
+    /// Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
     fn prune(&mut self, plan: &Plan, searcher: &Searcher, reader: &SegmentReader) -> Result<()> {
         let slack = ROUNDING / plan.most_bonus();
         let weight = plan.pruning_weight(searcher)?;
-        weight.for_each_pruning(self.top.bar() * slack, reader, &mut |doc, _| {
+        weight.for_each_pruning(self.top.threshold() * slack, reader, &mut |doc, _| {
             self.consider(doc);
-            self.top.bar() * slack
+            self.top.threshold() * slack
         })?;
         Ok(())
     }
@@ -210,8 +210,8 @@ impl KeywordSnapshot for Snapshot {
         self.applied
     }
 
-    fn is_checked(&self, patience: Duration) -> Result<bool> {
-        self.inspection.wait("keyword", patience)
+    fn wait_verified(&self, timeout: Duration) -> Result<bool> {
+        self.verification.wait("keyword", timeout)
     }
 
     fn len(&self) -> u64 {
@@ -240,6 +240,6 @@ impl KeywordSnapshot for Snapshot {
     }
 
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {
-        self.blame(contained(|| self.passing_ids(filter)))
+        self.blame(contained(|| self.matching_ids(filter)))
     }
 }

@@ -1,4 +1,4 @@
-//! The unapplied tail of the sync log as an index of its own, in memory.
+//! The unapplied tail of the sync log as a separate index in memory.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::types::Record;
 
 /// Records that the index has not applied yet, indexed in memory.
 ///
-/// A search over a snapshot and a tail counts the documents and terms of both together, so a record scores the same
-/// whether it is applied or not (but for versions that the tail replaces: they count until a merge drops them, as they
-/// would in the index). A record in the tail hides the version of it that the index has.
+/// A search over a snapshot and a tail counts the documents and terms of both together, so a record has the same score
+/// whether it is applied or not. (Versions that the tail replaces still count until a merge drops them, as they would
+/// in the index.) A record in the tail hides its version in the index.
 #[derive(Clone, Default)]
 pub struct TailIndex {
     /// The newest last. Each is more than twice as large as the next, so that a record is indexed few times while the
@@ -25,12 +25,12 @@ pub struct TailIndex {
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) indexed: Arc<IndexedRecords>,
-    /// Those of them that a newer part has, or that are gone.
+    /// Those of them that are deleted or in a newer part.
     pub(super) stale: RoaringTreemap,
 }
 
 impl TailIndex {
-    /// This tail and what came after it: of the records `touched` since, `records` are the newest versions of those that
+    /// This tail with later changes: of the records `touched` since, `records` are the newest versions of those that
     /// are not deleted.
     pub fn extended(&self, touched: &RoaringTreemap, records: Vec<Arc<Record>>) -> Result<TailIndex> {
         let mut tail = self.clone();

@@ -1,4 +1,4 @@
-//! What a keyword index does.
+//! The interface of a keyword index.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use super::tail::TailIndex;
 use crate::error::Result;
 use crate::types::{Filter, Record, RecordId, Seq};
 
-/// One unchanging view of a keyword index. Searching it takes no lock on any file.
+/// An immutable snapshot of a keyword index. Searching it takes no lock on any file.
 ///
-/// Where a `tail` is given, its records are searched as well, their older versions in the index are hidden, and scores
-/// are those of both together.
+/// If a `tail` is given, its records are searched as well, their older versions in the index are hidden, and scores are
+/// those of both together.
 pub trait KeywordSnapshot: Send + Sync {
     /// The sync log is applied up to here.
     fn applied(&self) -> Seq;
 
-    /// Whether all that a search may read was compared with its checksums since this process opened it. That begins with
-    /// the snapshot; this waits for it, at most `patience`.
+    /// Waits, at most `timeout`, until all that a search may read has been compared with its checksums. Returns whether
+    /// it has been. The verification starts with the snapshot.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`](crate::Error::IndexUnusable) when it is damaged.
-    fn is_checked(&self, patience: Duration) -> Result<bool>;
+    /// [`Error::IndexUnusable`](crate::Error::IndexUnusable) if it is damaged.
+    fn wait_verified(&self, timeout: Duration) -> Result<bool>;
 
     /// How many records it has.
     fn len(&self) -> u64;
@@ -33,10 +33,10 @@ pub trait KeywordSnapshot: Send + Sync {
         self.len() == 0
     }
 
-    /// The best `k` by BM25 (with the phrase bonus) among the records in which a term of the query occurs, that pass
-    /// `filter` and are not in `except`: best first, ties by id. The first of many are the same as the first of few.
+    /// The best `k` by BM25 (with the phrase bonus) among the records that contain a term of the query, pass `filter`
+    /// and are not in `except`: best first, ties by id. A larger `k` returns the same first results.
     ///
-    /// `except` are the ids that must not come back from the index nor from the tail: deleted or expired ones.
+    /// `except` are ids that must not be returned, from the index or the tail: deleted or expired ones.
     fn search(
         &self,
         query: &KeywordQuery,
@@ -46,15 +46,15 @@ pub trait KeywordSnapshot: Send + Sync {
         tail: Option<&TailIndex>,
     ) -> Result<Vec<(RecordId, f32)>>;
 
-    /// The score of each of `ids`, exactly as [`KeywordSnapshot::search`] gives it: 0 where no term occurs, `None`
-    /// where there is no such record. One seek each, not a search.
+    /// The score of each of `ids`, exactly as [`KeywordSnapshot::search`] returns it: 0 if no term occurs, `None` if
+    /// there is no such record. One seek each, not a search.
     fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>>;
 
-    /// Whether the words of the query single out each of `ids`: it has an identifier of the query, or a word of it that
-    /// ten records at most have, or all of its words. How many other records there are changes nothing in that.
+    /// Whether the words of the query single out each of `ids`: the record has an identifier of the query, or a word of
+    /// it that at most ten records have, or all of its words. How many other records there are does not matter.
     fn singled_out(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<bool>>;
 
-    /// Every id of the index (not of a tail) that passes `filter`. The last few answers are kept, also for later
+    /// Every id of the index (not of a tail) that passes `filter`. The last few results are cached, also for later
     /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
 }
@@ -64,27 +64,26 @@ pub trait KeywordIndex: Send + Sync {
     /// The newest published view. Picks up what other processes have published.
     fn snapshot(&self) -> Result<Arc<dyn KeywordSnapshot>>;
 
-    /// Puts `upserts` in the place of what is there of them, removes `deletes` (unknown ones are ignored), and
-    /// publishes all of it together with `applied`: after a crash all is there or nothing is. An id is in at most one
-    /// of the two lists, once. Only the holder of the store's writer lock may call this.
+    /// Replaces or adds `upserts`, removes `deletes` (unknown ones are ignored), and publishes all of it together with
+    /// `applied`, atomically. An id is in at most one of the two lists, once. Only the holder of the store's writer
+    /// lock may call this.
     ///
-    /// After an error the writer is dropped, and with it what was not published; the batch is to be applied again.
+    /// After an error the writer is dropped with everything unpublished; the batch has to be applied again.
     fn apply(&self, upserts: &[Record], deletes: &[RecordId], applied: Seq) -> Result<()>;
 
-    /// Merges segments where there are many of about one size, or much is deleted, and lets go of the writer. Only the
-    /// holder of the store's writer lock may call this.
+    /// Merges segments if there are many of similar size, or many deletes, and releases the writer. Only the holder of
+    /// the store's writer lock may call this.
     fn maintain(&self) -> Result<()>;
 
-    /// Rewrites every segment that has a deleted record, so that no term of one is left, and removes the files of those
-    /// before and whatever else is not published. Others who have such a file open keep it until they let go of it; it has
-    /// no name any more. Returns whether all are removed, and lets go of the writer. Only the holder of the store's
-    /// writer lock may call this.
+    /// Rewrites every segment that has a deleted record, so that none of its terms is left, and removes the replaced
+    /// files and everything else that is not published. Other processes that have such a file open can use it until
+    /// they close it; its name is gone. Returns whether all are removed, and releases the writer. Only the holder of
+    /// the store's writer lock may call this.
     fn forget_deleted(&self) -> Result<bool>;
 
-    /// Lets go of the writer, its threads and its memory. The next
-    /// [`KeywordIndex::apply`] makes a new one.
+    /// Releases the writer, its threads and its memory. The next [`KeywordIndex::apply`] creates a new one.
     fn release_writer(&self) -> Result<()>;
 
-    /// Checks everything that can be checked: checksums of all files, ids, counts. Returns what is wrong, in words.
+    /// Checks everything that can be checked: checksums of all files, ids, counts. Returns what is wrong.
     fn verify(&self) -> Result<Vec<String>>;
 }

@@ -1,4 +1,4 @@
-//! Each side's candidates, under the same filter, and the scores that a side is missing.
+//! The candidates of both indexes, under the same filter, and the scores that an index did not return.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,15 +12,14 @@ use super::view::View;
 use crate::error::Result;
 use crate::keywords::{KeywordQuery, KeywordSnapshot};
 use crate::quality::Quality;
-use crate::types::{Explain, Millis, Query, RecordId, Side};
+use crate::types::{Explain, MatchSource, Millis, Query, RecordId};
 use crate::vectors::exact::{best_first, cosine};
 use crate::vectors::{IdFilter, VectorSnapshot};
 
-/// A side's answer: ids with raw scores, best first, and the time it took.
+/// The result of one index: ids with raw scores, best first, and the time it took.
 type Ranking = Result<(Vec<(RecordId, f32)>, u64)>;
 
-/// The candidates of both sides, each with both of its scores where they can be had. `vector` comes with how much of its
-/// neighbours is to be found.
+/// The candidates of both indexes, each with both of its scores if available. `vector` comes with its target recall.
 pub fn collect(
     view: &View,
     query: &Query,
@@ -29,15 +28,15 @@ pub fn collect(
     now: Millis,
     explain: &mut Explain,
 ) -> Result<Vec<Candidate>> {
-    let meaning = vector.zip(view.vectors.as_deref()).map(|((vector, quality), index)| Meaning {
+    let vector_side = vector.zip(view.vectors.as_deref()).map(|((vector, quality), index)| VectorSide {
         index,
         vector,
         quality,
         tail: &view.tail,
         hidden: &view.hidden,
     });
-    let words = view.keywords.as_deref().filter(|_| by_words);
-    let words = words.map(|index| Words {
+    let keywords = view.keywords.as_deref().filter(|_| by_words);
+    let keyword_side = keywords.map(|index| KeywordSide {
         index,
         query: KeywordQuery::new(&query.text),
         tail: &view.tail,
@@ -45,7 +44,7 @@ pub fn collect(
     });
 
     let filtering = Instant::now();
-    let allowed = match &meaning {
+    let allowed = match &vector_side {
         Some(_) if !query.filter.is_empty() => Some(allowed(view, query, now)?),
         _ => None,
     };
@@ -53,32 +52,32 @@ pub fn collect(
     explain.allowed = allowed.as_ref().map(RoaringTreemap::len);
 
     let pool = explain.pool;
-    let (by_meaning, by_words) = rayon::join(
-        || meaning.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref())),
-        || words.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, query)),
+    let (by_vector, by_keyword) = rayon::join(
+        || vector_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref())),
+        || keyword_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, query)),
     );
-    let (by_meaning, vector_us) = by_meaning?;
-    let (by_words, keyword_us) = by_words?;
+    let (by_vector, vector_us) = by_vector?;
+    let (by_keyword, keyword_us) = by_keyword?;
     (explain.vector_us, explain.keyword_us) = (vector_us, keyword_us);
-    (explain.vector_candidates, explain.keyword_candidates) = (by_meaning.len(), by_words.len());
+    (explain.vector_candidates, explain.keyword_candidates) = (by_vector.len(), by_keyword.len());
 
     let merging = Instant::now();
-    let mut candidates = union(&by_meaning, &by_words);
-    if let Some(meaning) = &meaning {
-        fill(&mut candidates, |candidate| &mut candidate.vector, |ids| meaning.scores(ids))?;
+    let mut candidates = union(&by_vector, &by_keyword);
+    if let Some(side) = &vector_side {
+        fill(&mut candidates, |candidate| &mut candidate.vector, |ids| side.scores(ids))?;
     }
-    if let Some(words) = &words {
-        fill(&mut candidates, |candidate| &mut candidate.keyword, |ids| words.scores(ids))?;
+    if let Some(side) = &keyword_side {
+        fill(&mut candidates, |candidate| &mut candidate.keyword, |ids| side.scores(ids))?;
         if query.min_score.is_some() {
-            words.single_out(&mut candidates)?;
+            side.single_out(&mut candidates)?;
         }
     }
     explain.merge_us = micros(merging);
     Ok(candidates)
 }
 
-/// The ids that pass the filter: from the fast fields of the keyword index, corrected by what it has not applied yet,
-/// or from the records where that index is out of use.
+/// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records
+/// if that index is unusable.
 fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
     let mut allowed = match &view.keywords {
         Some(keywords) => {
@@ -90,13 +89,13 @@ fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
         }
         None => view.records.matching(&query.filter, now)?,
     };
-    // Last, for the tail has some of them too.
+    // Last, as the tail contains some of them too.
     allowed -= &view.hidden;
     Ok(allowed)
 }
 
-/// The vector side.
-struct Meaning<'a> {
+/// The vector search.
+struct VectorSide<'a> {
     index: &'a dyn VectorSnapshot,
     vector: &'a [f32],
     quality: Quality,
@@ -104,7 +103,7 @@ struct Meaning<'a> {
     hidden: &'a RoaringTreemap,
 }
 
-impl Meaning<'_> {
+impl VectorSide<'_> {
     fn search(&self, pool: usize, allowed: Option<&RoaringTreemap>) -> Ranking {
         let started = Instant::now();
         let tail = self.tail;
@@ -133,19 +132,19 @@ impl Meaning<'_> {
     }
 }
 
-/// The keyword side.
-struct Words<'a> {
+/// The keyword search.
+struct KeywordSide<'a> {
     index: &'a dyn KeywordSnapshot,
     query: KeywordQuery,
     tail: &'a Tail,
     hidden: &'a RoaringTreemap,
 }
 
-impl Words<'_> {
+impl KeywordSide<'_> {
     fn search(&self, pool: usize, query: &Query) -> Ranking {
         let started = Instant::now();
         let tail = self.tail;
-        // What the tail has is searched there; what it has deleted is nowhere.
+        // Records of the tail are searched there; those that it deletes are excluded.
         let except = (&tail.keyword_ids - tail.words.ids()) | self.hidden;
         let found = self.index.search(&self.query, pool, &query.filter, &except, Some(&tail.words))?;
         Ok((found, micros(started)))
@@ -166,10 +165,10 @@ impl Words<'_> {
     }
 }
 
-/// Everything that either side found, by id.
-fn union(by_meaning: &[(RecordId, f32)], by_words: &[(RecordId, f32)]) -> Vec<Candidate> {
+/// Everything that either index found, by id.
+fn union(by_vector: &[(RecordId, f32)], by_keyword: &[(RecordId, f32)]) -> Vec<Candidate> {
     let mut candidates = BTreeMap::new();
-    for (side, found) in [(Side::Vector, by_meaning), (Side::Keyword, by_words)] {
+    for (source, found) in [(MatchSource::Vector, by_vector), (MatchSource::Keyword, by_keyword)] {
         for (id, score) in found {
             let candidate = candidates.entry(*id).or_insert_with(|| Candidate {
                 id: *id,
@@ -178,21 +177,21 @@ fn union(by_meaning: &[(RecordId, f32)], by_words: &[(RecordId, f32)]) -> Vec<Ca
                 found_by: Vec::with_capacity(2),
                 is_singled_out: false,
             });
-            candidate.found_by.push(side);
-            match side {
-                Side::Vector => candidate.vector = Some(f64::from(*score)),
-                Side::Keyword => candidate.keyword = Some(f64::from(*score)),
+            candidate.found_by.push(source);
+            match source {
+                MatchSource::Vector => candidate.vector = Some(f64::from(*score)),
+                MatchSource::Keyword => candidate.keyword = Some(f64::from(*score)),
             }
         }
     }
     candidates.into_values().collect()
 }
 
-/// Asks a side for the scores that it did not give by itself.
+/// Looks up the scores that a search did not return.
 fn fill(
     candidates: &mut [Candidate],
     score_of: impl Fn(&mut Candidate) -> &mut Option<f64>,
-    ask: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
+    lookup: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
 ) -> Result<()> {
     let mut missing: Vec<&mut Candidate> =
         candidates.iter_mut().filter_map(|candidate| score_of(candidate).is_none().then_some(candidate)).collect();
@@ -200,7 +199,7 @@ fn fill(
     if ids.is_empty() {
         return Ok(());
     }
-    for (candidate, score) in missing.iter_mut().zip(ask(&ids)?) {
+    for (candidate, score) in missing.iter_mut().zip(lookup(&ids)?) {
         *score_of(candidate) = score.map(f64::from);
     }
     Ok(())

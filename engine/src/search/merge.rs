@@ -1,30 +1,31 @@
 //! Two ranked lists in, one out. A pure function: no I/O, no clock, no index.
 //!
-//! Each side is scaled to 0..1 over all candidates (min-max), then weighted and added. A candidate that only one side
-//! found comes with its exact score on the other, filled in by the caller: counting it as 0 finds less than words alone.
+//! The scores of each index are scaled to 0..1 over all candidates (min-max), then weighted and added. A candidate that
+//! only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less
+//! than keywords alone.
 
-use crate::types::{RecordId, Side, Weights};
+use crate::types::{MatchSource, RecordId, Weights};
 
-/// A record that at least one side found, with its raw score on each side.
+/// A record that at least one index found, with its raw score in each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The record.
     pub id: RecordId,
-    /// Its cosine; `None` when it has no vector or the query has none.
+    /// Its cosine; `None` if it has no vector or the query has none.
     pub vector: Option<f64>,
-    /// Its BM25; `None` when words were not searched.
+    /// Its BM25; `None` if the keyword index was not searched.
     pub keyword: Option<f64>,
-    /// The sides in whose pool it was.
-    pub found_by: Vec<Side>,
-    /// Whether the words of the query single it out, where a threshold needs to know.
+    /// The indexes that found it.
+    pub found_by: Vec<MatchSource>,
+    /// Whether the words of the query single it out; only set if a threshold needs it.
     pub is_singled_out: bool,
 }
 
 impl Candidate {
-    /// Takes it back from the vector side when its cosine is below `least`. Returns whether a side is left that found it.
+    /// Removes the vector match if its cosine is below `least`. Returns whether a match is left.
     pub fn is_found_above(&mut self, least: f64) -> bool {
         if self.vector.is_none_or(|cosine| cosine < least) {
-            self.found_by.retain(|side| *side != Side::Vector);
+            self.found_by.retain(|source| *source != MatchSource::Vector);
         }
         !self.found_by.is_empty()
     }
@@ -37,24 +38,24 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
-    /// Its keyword score as a share of the best one, where the words of the query single it out; else 0.
+    /// Its keyword score as a share of the best one, if the words of the query single it out; else 0.
     by_words: f64,
 }
 
 impl Ranked {
-    /// Whether it reaches a least merged score. What words single out may reach it by their side alone: the weight of words
-    /// bounds its merged score, however exact the match is. Which other candidates meaning found has no part in that, so
-    /// that the exact hit of a small store is that of a large one.
+    /// Whether it reaches a minimum merged score. A record that words single out may reach it by its keyword score
+    /// alone: the keyword weight bounds its merged score, however exact the match is. The candidates of the vector
+    /// index do not matter for that, so that an exact match in a small store is one in a large store, too.
     pub fn reaches(&self, least: f64) -> bool {
         self.score >= least || self.by_words >= least
     }
 }
 
-/// Ranks the candidates: best first, ties by id. A side that found nothing adds nothing; a side whose scores are all
-/// equal (or that has a single one) gives each of them 1.
+/// Ranks the candidates: best first, ties by id. An index without candidates adds nothing. If all scores of an index
+/// are equal (or it has only one), each of them becomes 1.
 pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
-    let vector = Scale::of(&candidates, Side::Vector, |candidate| candidate.vector);
-    let keyword = Scale::of(&candidates, Side::Keyword, |candidate| candidate.keyword);
+    let vector = Scale::of(&candidates, MatchSource::Vector, |candidate| candidate.vector);
+    let keyword = Scale::of(&candidates, MatchSource::Keyword, |candidate| candidate.keyword);
     let best = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0, f64::max);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
@@ -70,10 +71,10 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
     ranked
 }
 
-/// The min-max scale of one side.
+/// The min-max scale of one index.
 #[derive(Debug, Clone, Copy)]
 enum Scale {
-    /// The side found nothing.
+    /// It found nothing.
     Silent,
     /// All scores are the same.
     Flat,
@@ -84,8 +85,8 @@ enum Scale {
 }
 
 impl Scale {
-    fn of(candidates: &[Candidate], side: Side, score: impl Fn(&Candidate) -> Option<f64>) -> Self {
-        if !candidates.iter().any(|candidate| candidate.found_by.contains(&side)) {
+    fn of(candidates: &[Candidate], source: MatchSource, score: impl Fn(&Candidate) -> Option<f64>) -> Self {
+        if !candidates.iter().any(|candidate| candidate.found_by.contains(&source)) {
             return Scale::Silent;
         }
         let (least, most) = candidates
@@ -113,10 +114,10 @@ mod tests {
     fn candidate(id: RecordId, vector: Option<f64>, keyword: Option<f64>) -> Candidate {
         let mut found_by = Vec::new();
         if vector.is_some() {
-            found_by.push(Side::Vector);
+            found_by.push(MatchSource::Vector);
         }
         if keyword.is_some_and(|score| score > 0.0) {
-            found_by.push(Side::Keyword);
+            found_by.push(MatchSource::Keyword);
         }
         Candidate { id, vector, keyword, found_by, is_singled_out: false }
     }
@@ -167,14 +168,14 @@ mod tests {
     #[test]
     fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
         let others = [candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(2.0))];
-        for found_by in [vec![Side::Keyword], vec![Side::Vector, Side::Keyword]] {
+        for found_by in [vec![MatchSource::Keyword], vec![MatchSource::Vector, MatchSource::Keyword]] {
             let exact = Candidate { id: 1, vector: Some(0.0), keyword: Some(9.0), found_by, is_singled_out: true };
             let all = [vec![exact.clone()], others.to_vec()].concat();
             assert_eq!(kept(all.clone(), 0.35), [2, 1], "{exact:?}");
             assert_eq!(kept(all, 1.0), [1], "{exact:?}");
         }
         let shared = [candidate(1, Some(0.0), Some(9.0)), candidate(4, Some(0.0), Some(9.0))];
-        assert_eq!(kept([shared, others].concat(), 0.35), [2], "a word that many have is no exact hit");
+        assert_eq!(kept([shared, others].concat(), 0.35), [2], "a word that many have is not an exact hit");
     }
 
     proptest! {
@@ -194,7 +195,7 @@ mod tests {
             prop_assert_eq!(order(&ranked), order(&merge(reversed, Weights::default())));
         }
 
-        /// Unrelated memories have none of the words, and any cosine.
+        /// Unrelated memories contain none of the words, and have any cosine.
         #[test]
         fn unrelated_candidates_never_change_whether_the_exact_hit_is_kept(
             exact in (-1.0f64..1.0, 0.1f64..50.0),
@@ -206,7 +207,7 @@ mod tests {
             let (cosine, words) = exact;
             let mut exact = Candidate { is_singled_out: true, ..candidate(1, Some(cosine), Some(words)) };
             if !is_found_by_meaning {
-                exact.found_by = vec![Side::Keyword];
+                exact.found_by = vec![MatchSource::Keyword];
             }
             let others = alike.iter().map(|(vector, share)| (*vector, share * words));
             let others = others.chain(unrelated.iter().map(|vector| (*vector, 0.0)));

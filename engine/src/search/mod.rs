@@ -4,28 +4,28 @@
 //! |---|---|
 //! | `view.rs` | one consistent view of records, both indexes and the unapplied tail |
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
-//! | `hidden.rs` | what is left out although it is live: what is superseded |
-//! | `candidates.rs` | each side's candidates, and the missing scores |
+//! | `superseded.rs` | a cache of the superseded records, which are live but not results |
+//! | `candidates.rs` | the candidates of both indexes, and the missing scores |
 //! | `merge.rs` | two ranked lists in, one out |
 //! | `timing.rs` | how long a step took |
-//! | `left_out.rs` | the nearest memory, where it is below the least similarity |
+//! | `near_miss.rs` | a warning about the nearest memory below the minimum similarity |
 
 mod candidates;
-mod hidden;
-mod left_out;
 mod merge;
+mod near_miss;
+mod superseded;
 mod tail;
 mod timing;
 mod view;
 
 use std::time::Instant;
 
-pub use hidden::HiddenCache;
 use merge::Ranked;
+pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;
-use view::by_words_alone;
-pub use view::{StoreView, View};
+use view::keyword_fallback;
+pub use view::{SearchContext, View};
 
 use crate::error::Result;
 use crate::records::ModelId;
@@ -34,12 +34,12 @@ use crate::types::{Explain, Hit, LinkKind, Millis, Mode, Query, SearchReply, Tie
 /// The vector of a query and the model that made it, or why there is none.
 pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), String>;
 
-/// Answers `query` from `store`. `vector` is the query's embedding, or `None` when words alone were asked for.
+/// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search.
 ///
 /// # Errors
-/// Those of the indexes and of the database; a side that is out of use is no error but a warning.
+/// Those of the indexes and of the database. An unusable index is a warning, not an error.
 pub fn search(
-    store: &StoreView<'_>,
+    context: &SearchContext<'_>,
     query: &Query,
     vector: Option<QueryVector>,
     default_weights: Weights,
@@ -55,28 +55,28 @@ pub fn search(
     let vector = match vector {
         Some(Ok(vector)) => Some(vector),
         Some(Err(why)) => {
-            warnings.push(by_words_alone(&why));
+            warnings.push(keyword_fallback(&why));
             None
         }
         None => None,
     };
-    let view = store.open(query, vector.as_ref().map(|(model, _)| *model), now)?;
+    let view = context.open_view(query, vector.as_ref().map(|(model, _)| *model), now)?;
     warnings.extend(view.warnings().iter().cloned());
     explain.tail = view.tail.entries;
 
     let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
     let vector = vector.map(|(_, vector)| vector).filter(|_| view.vectors.is_some());
     if vector.is_some() {
-        warnings.extend(still_waiting(&view, by_words, now)?);
+        warnings.extend(pending_warning(&view, by_words, now)?);
     }
-    let vector = vector.as_deref().map(|vector| (vector, store.sync.config().quality));
+    let vector = vector.as_deref().map(|vector| (vector, context.store.config().quality));
     let mut candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
     if let Some(least) = query.min_similarity {
-        let nearest = left_out::nearest(&candidates);
+        let nearest = near_miss::nearest(&candidates);
         candidates.retain_mut(|candidate| candidate.is_found_above(least));
-        warnings.extend(left_out::warning(&view, query, least, nearest, &candidates, now)?);
+        warnings.extend(near_miss::warning(&view, query, least, nearest, &candidates, now)?);
     }
     explain.weights = match (&vector, by_words) {
         (Some(_), true) => explain.weights,
@@ -90,7 +90,7 @@ pub fn search(
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
-    // Those of the pages before are loaded too: which of them are results decides where this page begins.
+    // Those of the previous pages are loaded too: which of them are results decides where this page begins.
     let wanted = query.offset + query.limit;
     let mut hits = load(&view, &ranked, query, wanted + 1, now)?;
     let mut tier = match (&vector, query.mode) {
@@ -105,20 +105,20 @@ pub fn search(
         }
     }
     if query.mode == Mode::Vector && vector.is_none() {
-        // Words stand in for meaning: how near in meaning a result is, nobody knows.
+        // A keyword search replaces the vector search: the similarity of a result is unknown.
         hits.iter_mut().for_each(|hit| hit.score = 0.0);
     }
     let more = hits.len() > wanted;
     hits.truncate(wanted);
     hits.drain(..query.offset.min(hits.len()));
-    tell_contradictions(&view, &mut hits, query, now)?;
+    add_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
     Ok(SearchReply { hits, more, tier, warnings, explain })
 }
 
-/// What a search by meaning cannot see yet.
-fn still_waiting(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
+/// A warning about records that a vector search cannot find yet.
+fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
     let waiting = view.records.pending_count(now)?;
     let count = match waiting {
         0 => return Ok(None),
@@ -129,8 +129,8 @@ fn still_waiting(view: &View, by_words: bool, now: Millis) -> Result<Option<Stri
     Ok(Some(format!("{count} for an embedding, until then {until_then}")))
 }
 
-/// The records of the best `most` candidates. One that is gone by now is passed over for the next; the record itself has the
-/// last word on whether it passes the filter.
+/// The records of the best `most` candidates. One that has been deleted meanwhile is skipped; the record itself decides
+/// whether it passes the filter.
 fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis) -> Result<Vec<Hit>> {
     let mut hits = Vec::with_capacity(most.min(ranked.len()));
     for chunk in ranked.chunks(most) {
@@ -161,7 +161,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
     Ok(hits)
 }
 
-/// A record that only its letters found.
+/// A record that only the substring tier found.
 fn unscored(record: crate::types::Record) -> Hit {
     Hit {
         record,
@@ -173,8 +173,8 @@ fn unscored(record: crate::types::Record) -> Hit {
     }
 }
 
-/// Names beside each result what contradicts it, of that which this search could have found.
-fn tell_contradictions(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
+/// Adds to each result the records that contradict it, if this search could have found them.
+fn add_contradictions(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
     let ids: Vec<_> = hits.iter().map(|hit| hit.record.id).collect();
     let mut by = view.records.linked_from(&ids, LinkKind::Contradicts, &query.filter.viewer, now)?;
     for hit in hits {

@@ -1,5 +1,5 @@
-//! The unapplied tail: what the log has and an index has not. It is searched exactly, so that a write is found by the
-//! next search, in any process, before any index knows of it.
+//! The unapplied tail: log entries that an index has not applied. It is searched exactly, so that the next search in
+//! any process finds a write before any index knows of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,45 +12,45 @@ use crate::keywords::TailIndex;
 use crate::records::{ModelId, Snapshot};
 use crate::types::{Millis, Record, RecordId, Seq};
 
-/// What a tail is made from; an equal key means an equal tail.
+/// What a tail depends on; an equal key means an equal tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailKey {
     /// The newest entry of the log.
     pub head: Seq,
-    /// How far the vector index has applied it; `None` when there is no vector index to search.
+    /// How far the vector index has applied it; `None` if there is no vector index to search.
     pub vectors_applied: Option<Seq>,
-    /// How far the keyword index has; `None` when there is none.
+    /// How far the keyword index has; `None` if there is none.
     pub keywords_applied: Option<Seq>,
     /// The model whose embeddings count.
     pub model: Option<ModelId>,
 }
 
 impl TailKey {
-    /// Every index at hand has applied the log up to here; the head, where there is none.
+    /// All available indexes have applied the log up to here; the head if there is none.
     fn applied(&self) -> Seq {
         [self.vectors_applied, self.keywords_applied].into_iter().flatten().min().unwrap_or(self.head)
     }
 }
 
-/// The records that one index or the other has not seen in their present state.
+/// The records that at least one index has not seen in their current state.
 #[derive(Clone, Default)]
 pub struct Tail {
     /// Number of log entries.
     pub entries: usize,
     /// Ids whose state in the vector index is stale.
     pub vector_ids: RoaringTreemap,
-    /// The present vectors of those that have one.
+    /// Their current vectors, if they have one.
     pub vectors: BTreeMap<RecordId, Arc<[f32]>>,
     /// Ids whose state in the keyword index is stale.
     pub keyword_ids: RoaringTreemap,
     /// Those of them that are live.
     pub records: BTreeMap<RecordId, Arc<Record>>,
-    /// Their words.
+    /// Their keyword index.
     pub words: TailIndex,
 }
 
 impl Tail {
-    /// This tail, which reached up to `after`, and what the log has had since.
+    /// This tail, which reached up to `after`, with the later log entries.
     fn extended(&self, after: Seq, key: TailKey, snapshot: &Snapshot, now: Millis) -> Result<Self> {
         let mut tail = self.clone();
         let (mut vector_ids, mut keyword_ids) = (RoaringTreemap::new(), RoaringTreemap::new());
@@ -83,7 +83,7 @@ pub(super) fn ids(set: &RoaringTreemap) -> Vec<RecordId> {
     set.iter().map(|id| id as RecordId).collect()
 }
 
-/// Keeps the tail of the last search: as long as nothing is applied, the next one has only what was written since to add.
+/// Caches the tail of the last search: while nothing is applied, the next search only has to add later entries.
 #[derive(Default)]
 pub struct TailCache {
     last: Mutex<Option<(TailKey, Arc<Tail>)>>,
@@ -105,7 +105,7 @@ impl TailCache {
             false => before,
         };
         let mut last = self.last.lock();
-        // A search that began earlier must not take back what a later one has found.
+        // A search that started earlier must not undo the update of a later one.
         if last.as_ref().is_none_or(|(last, _)| last.head <= key.head) {
             *last = Some((key, tail.clone()));
         }

@@ -1,4 +1,4 @@
-//! How long the steps of a search take.
+//! Durations of the steps of a search.
 
 use std::time::Instant;
 

@@ -1,91 +1,93 @@
-//! One consistent view of a store: a snapshot of each index, then a read transaction on the records, then the tail
-//! between them. In this order, so that everything an index knows, the records know too.
+//! A consistent view of a store: a snapshot of each index, then a read transaction on the records, then the tail
+//! between them. In this order, so that the records contain everything that an index does.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
-use super::hidden::HiddenCache;
+use super::superseded::SupersededCache;
 use super::tail::{Tail, TailCache, TailKey};
 use crate::error::{Error, Result};
 use crate::keywords::KeywordSnapshot;
 use crate::records::{ModelId, Snapshot};
-use crate::sync::{Sync, is_of};
+use crate::sync::{Store, has_model};
 use crate::types::{Millis, Query, Seq};
 use crate::vectors::VectorSnapshot;
 
-/// The first search after opening waits so long for the checksums of an index; a gigabyte takes less.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often to look again when the log was trimmed between two of our looks.
+/// How long the first search after opening waits for the checksums of an index; a gigabyte takes less.
+const VERIFY_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often to retry if the log was trimmed between taking the snapshots.
 const RETRIES: usize = 50;
 
-/// Everything a search reads, not yet looked at.
-pub struct StoreView<'store> {
+/// Everything that a search needs to open its view.
+pub struct SearchContext<'store> {
     /// The records and their two indexes.
-    pub sync: &'store Sync,
-    /// The tail of the search before.
+    pub store: &'store Store,
+    /// The tail of the previous search.
     pub tails: &'store TailCache,
-    /// What was superseded to the eyes of those who searched before.
-    pub hidden: &'store HiddenCache,
+    /// The superseded records of previous viewers.
+    pub superseded: &'store SupersededCache,
 }
 
 /// A consistent view, for one search.
 pub struct View {
     /// The records, in one read transaction.
     pub records: Snapshot,
-    /// The vector index, where it is wanted and at hand.
+    /// The vector index, if it is needed and available.
     pub vectors: Option<Arc<dyn VectorSnapshot>>,
-    /// The keyword index, where it is at hand.
+    /// The keyword index, if it is available.
     pub keywords: Option<Arc<dyn KeywordSnapshot>>,
-    /// What the indexes have not applied.
+    /// Log entries that the indexes have not applied.
     pub tail: Arc<Tail>,
-    /// What is never a result: records whose time is over, and superseded ones unless they are asked for.
+    /// Records that are never results: expired ones, and superseded ones unless they are requested.
     pub hidden: RoaringTreemap,
     warnings: Vec<String>,
 }
 
-impl StoreView<'_> {
-    /// Opens a view for a query whose vector was made by `model`, or by words alone. The vector index is in the view only
-    /// when it, the store and the query are of the same model.
-    pub fn open(&self, query: &Query, model: Option<ModelId>, now: Millis) -> Result<View> {
+impl SearchContext<'_> {
+    /// Opens a view for a query whose vector was made by `model`, or for a keyword search. The view contains the vector
+    /// index only if it, the store and the query have the same model.
+    pub fn open_view(&self, query: &Query, model: Option<ModelId>, now: Millis) -> Result<View> {
         let mut behind = "keyword";
         for _ in 0..RETRIES {
             let mut warnings = Vec::new();
-            let index = match model.map(|_| self.sync.vectors.get()) {
-                Some(Err(why)) => self.sync.unmade_vectors()?.or_else(|| out_of_use("vector", &why, &mut warnings)),
+            let index = match model.map(|_| self.store.vectors.get()) {
+                Some(Err(why)) => self.store.unbuilt_vectors()?.or_else(|| out_of_use("vector", &why, &mut warnings)),
                 Some(Ok(index)) => Some(index),
                 None => None,
             };
             let vectors = index.as_ref().map(|index| index.snapshot()).transpose();
-            let mut vectors = vectors.map_err(|error| self.sync.if_out_of_reach("vector", error))?;
-            let keywords = match self.sync.keywords.get() {
-                Err(why) => self.sync.unmade_keywords()?.or_else(|| out_of_use("keyword", &why, &mut warnings)),
-                Ok(index) => Some(index.snapshot().map_err(|error| self.sync.if_out_of_reach("keyword", error))?),
+            let mut vectors = vectors.map_err(|error| self.store.unusable_if_unreadable("vector", error))?;
+            let keywords = match self.store.keywords.get() {
+                Err(why) => self.store.unbuilt_keywords()?.or_else(|| out_of_use("keyword", &why, &mut warnings)),
+                Ok(index) => {
+                    Some(index.snapshot().map_err(|error| self.store.unusable_if_unreadable("keyword", error))?)
+                }
             };
-            // Before the records are looked at: whoever waits shall not see the past.
-            let are_checked = [
-                ("vector", vectors.as_ref().map(|snapshot| snapshot.is_checked(PATIENCE))),
-                ("keyword", keywords.as_ref().map(|snapshot| snapshot.is_checked(PATIENCE))),
+            // Before the records are read: a search that waits must not return an outdated state.
+            let verifications = [
+                ("vector", vectors.as_ref().map(|snapshot| snapshot.wait_verified(VERIFY_TIMEOUT))),
+                ("keyword", keywords.as_ref().map(|snapshot| snapshot.wait_verified(VERIFY_TIMEOUT))),
             ];
-            for (side, is_checked) in are_checked {
-                if is_checked.transpose()? == Some(false) {
+            for (side, verified) in verifications {
+                if verified.transpose()? == Some(false) {
                     warnings.push(format!(
                         "the {side} index is still being compared with its checksums: what this answer takes from it is not \
                          certain yet"
                     ));
                 }
             }
-            let records = self.sync.records.snapshot()?;
+            let records = self.store.records.snapshot()?;
             match model.map(|model| records.require_model(model)).transpose() {
-                Ok(Some(model)) if index.as_deref().is_some_and(|index| !is_of(index, &model)) => {
+                Ok(Some(model)) if index.as_deref().is_some_and(|index| !has_model(index, &model)) => {
                     behind = "vector";
-                    self.sync.reopen()?;
+                    self.store.reopen()?;
                     continue;
                 }
                 // The store's model was changed after the query was embedded.
                 Err(changed @ Error::ModelMismatch { .. }) => {
-                    warnings.push(by_words_alone(&changed.to_string()));
+                    warnings.push(keyword_fallback(&changed.to_string()));
                     vectors = None;
                 }
                 outcome => drop(outcome?),
@@ -99,18 +101,18 @@ impl StoreView<'_> {
             if let Some(index) = behind_the_log(&key, records.trimmed_to()) {
                 behind = index;
                 // Another process published and trimmed between our snapshots; the next ones are newer.
-                self.sync.reopen()?;
+                self.store.reopen()?;
                 std::thread::yield_now();
                 continue;
             }
             let tail = self.tails.get(key, &records, now)?;
             let mut hidden = records.expired(now)?;
             if !query.include_superseded {
-                hidden |= &*self.hidden.superseded(&query.filter.viewer, &records)?;
+                hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
             }
             return Ok(View { records, vectors, keywords, tail, hidden, warnings });
         }
-        // It stays behind: an old copy was put in its place.
+        // It stays behind: an old copy has replaced it.
         Err(Error::behind_the_log(behind))
     }
 }
@@ -122,18 +124,18 @@ impl View {
     }
 }
 
-/// What a search says that was asked for meaning and finds by words alone.
-pub(super) fn by_words_alone(why: &str) -> String {
+/// The warning of a vector search that became a keyword search.
+pub(super) fn keyword_fallback(why: &str) -> String {
     format!("searched by words alone: {why}")
 }
 
-/// No index, and why.
+/// Reports why an index is missing.
 fn out_of_use<T>(side: &str, why: &str, warnings: &mut Vec<String>) -> Option<T> {
     warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"));
     None
 }
 
-/// The name of an index that lacks entries which the log has no more.
+/// The name of an index that lacks entries which the log no longer has.
 fn behind_the_log(key: &TailKey, trimmed_to: Seq) -> Option<&'static str> {
     let sides = [("vector", key.vectors_applied), ("keyword", key.keywords_applied)];
     sides.into_iter().find(|(_, applied)| applied.is_some_and(|applied| applied < trimmed_to)).map(|(name, _)| name)

@@ -9,9 +9,8 @@ use super::finding::{Finding, VALID};
 use super::labels::{ENDING, Sort, sort, what};
 use super::{looks, sentences};
 
-/// What may stand between a label and its value: a number, quotes, whose it is (`for the staging database`), and a sign,
-/// which is `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), the end of a tag or of a column, or nothing but a
-/// space.
+/// What may be between a label and its value: a number, quotes, an owner (`for the staging database`), and a sign,
+/// which is `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), the end of a tag or of a column, or only a space.
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
     let blank = r"[ \t\u{a0}\u{202f}]";
     let owner = "(?i:for|of|to|on|de|del|della|di|du|des|für|vom|von|van|voor|do|da|от|для)";
@@ -30,7 +29,7 @@ static SIGN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern.concat()).expect(VALID)
 });
 
-/// Values that look like what their label says. A value that does not is searched for labels in its turn.
+/// Values that look like what their label says. A value that does not is searched for labels itself.
 pub(super) fn search(_: &'static str, label: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     let mut at = 0;
     while let Some(name) = label.find_at(text, at) {
@@ -51,26 +50,26 @@ struct Label<'a> {
     before: &'a str,
     name: &'a str,
     sort: Sort,
-    /// None where there is but a space.
+    /// `None` if there is only a space.
     sign: Option<&'a str>,
     /// All between the name and the value.
     gap: &'a str,
 }
 
 impl Label<'_> {
-    /// Where in `text`, which follows the sign, the secret is, if there is one.
+    /// The range of the secret in `text`, which follows the sign, if there is one.
     fn secret_of(&self, text: &str) -> Option<Range<usize>> {
-        let is_told = self.sign.is_some_and(|sign| sign.contains("is ") || sign.contains("was "));
-        let told = || match self.sort {
+        let is_sentence = self.sign.is_some_and(|sign| sign.contains("is ") || sign.contains("was "));
+        let from_sentence = || match self.sort {
             Sort::Phrase if self.sign.is_some() && !self.is_on_the_next_line() => sentences::phrase(text),
-            Sort::Password | Sort::Phrase if is_told => sentences::told(text),
+            Sort::Password | Sort::Phrase if is_sentence => sentences::plain_password(text),
             _ => None,
         };
         let value = Value::of(text, self.closing());
-        self.fits(&value).then(|| value.start..value.start + value.len()).or_else(told)
+        self.fits(&value).then(|| value.start..value.start + value.len()).or_else(from_sentence)
     }
 
-    /// What ends a value that the sign has opened: a tag, or a column.
+    /// The end of a value that the sign opens: a tag, or a column.
     fn closing(&self) -> Option<char> {
         match self.sign?.trim() {
             ">" => Some('<'),
@@ -80,14 +79,14 @@ impl Label<'_> {
         }
     }
 
-    /// Whether `value` looks like a password after a password's label, and drawn at random after any other.
+    /// Whether `value` looks like a password after a password's label, and random after any other.
     fn fits(&self, value: &Value) -> bool {
         let text = value.judged;
         let is_bare = self.sign.is_none() && !self.is_option();
         if is_bare && !self.fits_without_a_sign(text) || self.is_on_the_next_line() && !self.fits_a_line(value) {
             return false;
         }
-        if looks::stands_in(text) || looks::template(text) || looks::location(text) {
+        if looks::is_placeholder(text) || looks::template(text) || looks::location(text) {
             return false;
         }
         match value.quoted {
@@ -100,7 +99,7 @@ impl Label<'_> {
         }
     }
 
-    /// `my api key 5f2e...`, and no `token of commit 9fce...`.
+    /// `my api key 5f2e...`, but not `token of commit 9fce...`.
     fn fits_without_a_sign(&self, text: &str) -> bool {
         match self.sort {
             Sort::Drawn => self.gap.trim().is_empty() && !self.name.ends_with('s') && looks::random_word(text),
@@ -108,7 +107,7 @@ impl Label<'_> {
         }
     }
 
-    /// Whether `value`, in the line after a colon, is all that is in it: what is not may be the next name.
+    /// Whether `value`, on the line after a colon, fills the whole line: otherwise it may be the next name.
     fn fits_a_line(&self, value: &Value) -> bool {
         let after = value.text[value.start + value.len()..].trim_start_matches(['"', '\'', '`', ',', ' ', '\t']);
         let is_alone = after.is_empty() || after.starts_with(['\r', '\n']);
@@ -139,18 +138,18 @@ impl Label<'_> {
         near[word.len()..].starts_with("--")
     }
 
-    /// As much of what is before the name as may be of the same word.
+    /// The part of the text before the name that may belong to the same word.
     fn near(&self) -> &str {
         const LONGEST: usize = 32;
         &self.before[self.before.floor_char_boundary(self.before.len().saturating_sub(LONGEST))..]
     }
 
-    /// `nextToken`, `page_token`: where a listing goes on.
+    /// `nextToken`, `page_token`: a pagination cursor.
     fn is_of_pages(&self) -> bool {
         self.follows(&["next", "page", "sync", "continuation"])
     }
 
-    /// `public key token`, `PublicKeyToken`: what anybody may know.
+    /// `public key token`, `PublicKeyToken`: not secret.
     fn is_public(&self) -> bool {
         self.follows(&["public", "publickey", "public key", "public_key", "public-key"])
     }
@@ -164,7 +163,7 @@ impl Label<'_> {
 }
 
 struct Value<'a> {
-    /// As much of it as says what it is.
+    /// The part of it that is judged.
     judged: &'a str,
     quoted: bool,
     /// Where it begins in `text`.
@@ -174,9 +173,9 @@ struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value that `text` begins with: what is between quotes, or all up to the next space or `closing`.
+    /// The value at the start of `text`: a quoted string, or everything up to the next space or `closing`.
     fn of(text: &'a str, closing: Option<char>) -> Self {
-        /// Bytes of a word that are judged, so that a long one is not read again from each label in it.
+        /// Bytes of a word that are judged, so that a long one is not read again for each label in it.
         const MOST: usize = 256;
         if let Some(range) = between_quotes(text) {
             return Value { judged: &text[range.clone()], quoted: true, start: range.start, text, closing };
@@ -191,8 +190,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What is before the first space, quote or `closing` of `text`, without the punctuation of the sentence or the code
-/// around it. A word of ASCII ends where Chinese, Japanese or Korean goes on without a space.
+/// Everything before the first space, quote or `closing` of `text`, without the surrounding punctuation of the sentence
+/// or the code. A word of ASCII ends where Chinese, Japanese or Korean continues without a space.
 fn word(text: &str, closing: Option<char>) -> &str {
     let is_ascii = text.starts_with(|c: char| c.is_ascii());
     let ends = |c: char| {
@@ -204,7 +203,7 @@ fn word(text: &str, closing: Option<char>) -> &str {
     text.split(ends).next().unwrap_or(text).trim_end_matches(['.', ',', ':', ')', ']', '}'])
 }
 
-/// What is between the quote that `text` begins with and the next like it in the same line; both may be escaped.
+/// The string between the quote at the start of `text` and the next like it on the same line; both may be escaped.
 fn between_quotes(text: &str) -> Option<Range<usize>> {
     let escaped = text.starts_with('\\');
     let start = usize::from(escaped) + 1;

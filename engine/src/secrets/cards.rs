@@ -1,4 +1,4 @@
-//! Numbers of payment cards: an issuer's prefix and length, Luhn's check digit, and digits grouped as on a card.
+//! Payment card numbers: an issuer's prefix and length, Luhn's check digit, and digits grouped as on a card.
 
 use std::ops::Range;
 
@@ -6,15 +6,15 @@ use regex::Regex;
 
 use super::finding::Finding;
 
-/// Digits enough for a card, with single spaces or hyphens between them, and all that follow in the same way.
+/// Enough digits for a card, with single spaces or hyphens between them, and all that follow in the same way.
 pub(super) const DIGITS: &str = r"[0-9](?:[ -]?[0-9]){12,}";
 
-/// How many digits the groups of a card have. The last two are those of 15 (American Express) and 14 digits (Diners).
+/// Digits per group of a card. The last two are those of 15 (American Express) and 14 digits (Diners).
 const GROUPINGS: &[&[usize]] =
     &[&[4, 4, 4, 4, 3], &[4, 4, 4, 4, 2], &[4, 4, 4, 4, 1], &[4, 4, 4, 4], &[4, 4, 4, 1], &[4, 6, 5], &[4, 6, 4]];
 
-/// A card's number is a run of digits by itself, or groups among which only shorter ones (an expiry date, a security
-/// code) or another card stand beside it: in longer rows of numbers one in ten would pass Luhn's check by chance.
+/// A card number is a run of digits by itself, or groups next to which there are only shorter ones (an expiry date, a
+/// security code) or another card: in longer rows of numbers one in ten would pass Luhn's check by chance.
 pub(super) fn search(what: &'static str, digits: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for run in digits.find_iter(text).filter(|run| stands_alone(text, run.range())) {
         let groups = groups(text, run.range());
@@ -31,7 +31,7 @@ pub(super) fn search(what: &'static str, digits: &Regex, text: &str, found: &mut
     }
 }
 
-/// Whether the digits are no part of a word, a decimal number, an identifier, an IBAN or a telephone number.
+/// Whether the digits are not part of a word, a decimal number, an identifier, an IBAN or a telephone number.
 fn stands_alone(text: &str, run: Range<usize>) -> bool {
     let (before, after) = (&text[..run.start], &text[run.end..]);
     let is_glued = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+');
@@ -51,7 +51,7 @@ fn groups(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
     groups
 }
 
-/// How many groups from the `first` on are a card's number, if what follows may follow one.
+/// How many groups from the `first` on form a card number, if what follows may follow one.
 fn card_at(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
     number_at(text, groups, first, |next| {
         let is_last = groups.get(next + 1).is_none_or(|group| group.len() < 4);
@@ -60,7 +60,7 @@ fn card_at(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
     })
 }
 
-/// How many groups from the `first` on are grouped and checked as a card's number, where `fits` the group behind it.
+/// How many groups from the `first` on are grouped and checked as a card number, if `fits` accepts the group after it.
 fn number_at(text: &str, groups: &[Range<usize>], first: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     let is_card = |count: usize| {
         let Some(taken) = groups.get(first..first + count) else { return false };
@@ -87,8 +87,8 @@ fn is_number(text: &str) -> bool {
     is_issued(&digits) && passes_luhn(&digits)
 }
 
-/// Whether the prefix is that of an issuer whose cards have so many digits (ISO/IEC 7812). The lengths of which no card
-/// is known to be in use any more (Visa with 13) are left out: they are those of article numbers.
+/// Whether the prefix belongs to an issuer whose cards have this many digits (ISO/IEC 7812). Lengths of cards that are
+/// no longer in use (Visa with 13) are left out: they are those of article numbers.
 fn is_issued(digits: &[u8]) -> bool {
     let prefix = digits.iter().take(4).fold(0, |number, &digit| number * 10 + u16::from(digit));
     match digits.len() {

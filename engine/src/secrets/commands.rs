@@ -5,7 +5,7 @@ use regex::Regex;
 use super::finding::Finding;
 use super::looks;
 
-/// The name of a command, the end of one, or an option with a password, which [`options`] tells apart.
+/// The name of a command, its end, or an option with a password; [`options`] distinguishes them.
 macro_rules! command {
     ($name:literal, $option:literal) => {
         concat!(r"(?-u:\b)(?<command>", $name, r")[ \t]|\\\r?\n|(?<end>[\r\n|;]|&[&\s])|", $option)
@@ -22,10 +22,10 @@ pub(super) const MYSQL: &str = command!(
     r#"-p["']?(?<value>[^\s"'`-][^\s"'`]{2,})"#
 );
 
-/// `sshpass -p PASSWORD`: a later `-p` is of the command that it runs.
+/// `sshpass -p PASSWORD`: a later `-p` belongs to the command that it runs.
 pub(super) const SSHPASS: &str = r#"(?-u:\b)sshpass[ \t]+-p[ \t]*["']?([^\s"'`-][^\s"'`]{3,})"#;
 
-/// Logins whose `-p` takes the password as a word of its own.
+/// Logins whose `-p` takes the password as a separate word.
 pub(super) const LOGIN: &str = command!(
     r"(?:docker|podman|helm|nerdctl|skopeo|buildah|oras)[ \t][^\r\n|;&]{0,64}?login",
     r#"-p[ \t]*["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#
@@ -37,7 +37,7 @@ pub(super) const REDIS: &str = command!("redis-cli", r#"-a[ \t]*["']?(?<value>[^
 /// `openssl enc -k PASSWORD`.
 pub(super) const OPENSSL: &str = command!("openssl", r#"-k\b[ \t]*["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#);
 
-/// The value of every such option of the command, up to where the shell ends it.
+/// The value of every such option of the command, up to its end in the shell.
 pub(super) fn options(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     let mut in_command = false;
     for captures in pattern.captures_iter(text) {
@@ -54,14 +54,14 @@ pub(super) fn options(what: &'static str, pattern: &Regex, text: &str, found: &m
 }
 
 fn is_password(word: &str) -> bool {
-    !looks::stands_in(word) && !looks::template(word) && !looks::location(word)
+    !looks::is_placeholder(word) && !looks::template(word) && !looks::location(word)
 }
 
-/// A line of `.netrc`, which may be several.
+/// A line of `.netrc`, or several.
 pub(super) const NETRC: &str =
     r#"(?-u:\b)machine\s+\S{1,255}\s+login\s+\S{1,255}\s+(?:account\s+\S{1,255}\s+)?password\s+([^\s"'`]{3,})"#;
 
-/// Every match's group that is neither a stand-in nor a variable.
+/// The group of every match that is neither a placeholder nor a variable.
 pub(super) fn search(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for value in pattern.captures_iter(text).filter_map(|captures| captures.get(1)) {
         if is_password(value.as_str()) {

@@ -1,10 +1,10 @@
-//! How often the guard errs: texts that hold a secret, and harmless texts that speak of secrets, in `corpus/`.
+//! The error rates of the guard, measured on texts with a secret, and harmless texts about secrets, in `corpus/`.
 //!
-//! The rules were tuned by one part of each; the other was written before and kept from them. A line is a text. So that
-//! no scanner of sources finds a secret here, `¦` is taken out of it and these are drawn: `{an36}` letters and digits,
-//! `{al8}` letters, `{lo8}` small letters and digits, `{up8}` capitals and digits, `{dig8}`, `{hex8}`, `{bech8}`, `{b64u8}`
-//! and `{b64x8}` as base64 has them, `{b64xe32}` base64 of a user and a password, `{uuid}`, and `{zw}`, a character that is
-//! not seen. `\n` is a line break.
+//! The rules were tuned on one part of each; the other part was written before and held out. A line is a text. So that
+//! no scanner of sources finds a secret here, `¦` is removed and these are random: `{an36}` letters and digits, `{al8}`
+//! letters, `{lo8}` small letters and digits, `{up8}` capitals and digits, `{dig8}`, `{hex8}`, `{bech8}`, `{b64u8}` and
+//! `{b64x8}` as in base64, `{b64xe32}` base64 of a user and a password, `{uuid}`, and `{zw}`, an invisible character.
+//! `\n` is a line break.
 
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ const PARTS: [Part; 2] = [
     },
 ];
 
-/// Each text is drawn so often.
+/// How many variants of each text are generated.
 const DRAWS: u64 = 10;
 
 fn lines(corpus: &str) -> impl Iterator<Item = &str> {
@@ -76,7 +76,7 @@ fn drawn(line: &str, rng: &mut ChaCha8Rng) -> String {
     DRAW.replace_all(&text, draw).into_owned()
 }
 
-/// Per cent of the draws of each line for which `errs` holds, and how many lines there are.
+/// Per cent of the variants of each line for which `errs` returns true, and the number of lines.
 fn rate(corpus: &str, shown: bool, errs: impl Fn(&str) -> bool) -> (f64, usize) {
     let (mut errors, mut count) = (0, 0);
     for line in lines(corpus) {
@@ -92,18 +92,18 @@ fn rate(corpus: &str, shown: bool, errs: impl Fn(&str) -> bool) -> (f64, usize) 
     (100.0 * errors as f64 / (count as f64 * DRAWS as f64), count)
 }
 
-/// D5: prints both rates of error, and keeps them at what the chapter on memories says.
+/// D5: prints both error rates, and keeps them at what the chapter on memories says.
 #[test]
 fn secrets_are_missed_and_harmless_texts_refused_as_rarely_as_promised() {
     let (mut secrets, mut harmless, mut missed_in_all, mut refused_in_all) = (0, 0, 0.0, 0.0);
     let mut held_out = String::new();
     for Part { name, secrets: with, harmless: without } in PARTS {
-        // Whoever tunes the rules is not shown where they err on the texts that are held out.
+        // Errors on the held-out texts are not shown, so that the rules cannot be tuned by them.
         let shown = name == "tuned";
         let (missed, with) = rate(with, shown, |text| scan(text).is_empty());
         let (refused, without) = rate(without, shown, |text| !scan(text).is_empty());
         eprintln!("{name}: {missed:.1} % of {with} secrets missed, {refused:.1} % of {without} harmless texts refused");
-        // The last part, which nothing was tuned by.
+        // The last part, by which nothing was tuned.
         held_out = format!("held out: {missed:.1} % of {with} and {refused:.1} % of {without}");
         secrets += with;
         harmless += without;

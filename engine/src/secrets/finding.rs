@@ -1,8 +1,8 @@
-//! What is found, and what takes its place.
+//! A finding, and its replacement.
 
 use std::ops::Range;
 
-/// Something sensitive in a text. It says what and where, and never holds the value itself.
+/// A secret in a text: its type and place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What it is, to follow "a" or "an": `AWS access key`, `password`, `card number`, ...
@@ -11,7 +11,7 @@ pub struct Finding {
     pub range: Range<usize>,
 }
 
-/// How what takes a value's place begins.
+/// The start of the replacement of a value.
 pub(super) const REDACTED: &str = "[redacted";
 
 /// Why no pattern fails to compile.

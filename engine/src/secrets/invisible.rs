@@ -1,8 +1,8 @@
-//! Characters that take no place on the screen. Within a token or a label they would hide it.
+//! Invisible characters. Within a token or a label they would hide it.
 
 use std::ops::Range;
 
-/// `text` without its invisible characters, where it has any, and the way back.
+/// `text` without its invisible characters, if it has any, with a mapping to the original.
 pub(super) fn without(text: &str) -> Option<Visible> {
     if text.is_ascii() || !text.contains(is_invisible) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn without(text: &str) -> Option<Visible> {
 /// A text without invisible characters.
 pub(super) struct Visible {
     pub text: String,
-    /// For each one taken out, where it was, and where the original goes on behind it.
+    /// For each removed one, its place, and where the original continues after it.
     removed: Vec<(usize, usize)>,
 }
 

@@ -1,21 +1,21 @@
-//! What a value looks like: drawn at random, chosen by a person, a piece of code, or a stand-in for the real one.
+//! What a value looks like: random, chosen by a person, a piece of code, or a placeholder.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::finding::REDACTED;
 
-/// The fewest characters of a password: shorter values are mostly words of a sentence.
+/// The shortest password: shorter values are mostly words of a sentence.
 const SHORTEST_PASSWORD: usize = 6;
 
-/// Whether a machine drew `value` at random: in one of its parts, digits and cases alternate as in no name. So do they
-/// in `a81bc3f09d2e` and `Zk3mQx9LpB7v`, and not in `server-v2-build-0815` and `Sha256Digest`.
+/// Whether `value` looks random: in one of its parts, digits and cases alternate as in no name. They do in
+/// `a81bc3f09d2e` and `Zk3mQx9LpB7v`, and not in `server-v2-build-0815` and `Sha256Digest`.
 pub(super) fn random(value: &str) -> bool {
     value.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '='))).any(is_random_part)
 }
 
-/// Whether `value` is one long word that a machine drew: enough after a label without a sign. Neither a UUID nor a name
-/// with a digest at its end is.
+/// Whether `value` is one long random word: enough after a label without a sign. A UUID is not, nor is a name with a
+/// digest at its end.
 pub(super) fn random_word(value: &str) -> bool {
     const SHORTEST: usize = 20;
     const PART: usize = 16;
@@ -42,7 +42,7 @@ fn is_random_part(part: &str) -> bool {
     }
 }
 
-/// Whether `value` follows a prefix that nothing but a token has: then capitals, small letters and digits are enough.
+/// Whether `value` looks random after a prefix that only a token has: capitals, small letters and digits are enough.
 pub(super) fn drawn(value: &str) -> bool {
     let has = |class: fn(&u8) -> bool| value.bytes().any(|byte| class(&byte));
     random(value) || has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
@@ -55,7 +55,7 @@ fn is_gibberish(part: &str) -> bool {
     part.split(is_vowel).any(|consonants| consonants.len() > MOST)
 }
 
-/// Whether capitals come more often than in a name of several words: `lMayGYBwMm`, `csKVIwZILR`.
+/// Whether capitals occur more often than in a name of several words: `lMayGYBwMm`, `csKVIwZILR`.
 fn is_oddly_capitalised(value: &str) -> bool {
     const SHORTEST_WORD: usize = 4;
     let bytes = value.as_bytes();
@@ -65,7 +65,7 @@ fn is_oddly_capitalised(value: &str) -> bool {
         && (capitals >= 2 && value.len() < (capitals + 1) * SHORTEST_WORD || capitals >= 1 && is_gibberish(value))
 }
 
-/// How often digits and letters take turns, and a capital follows a small letter.
+/// How often digits and letters alternate, and a capital follows a small letter.
 fn turns(part: &str) -> usize {
     let is_turn = |pair: &&[u8]| match (pair[0], pair[1]) {
         (a, b) if a.is_ascii_digit() => b.is_ascii_alphabetic(),
@@ -76,7 +76,7 @@ fn turns(part: &str) -> usize {
 }
 
 /// Whether a person may have chosen `value` as a password: it has digits within a word, or other characters between
-/// letters, or is nothing but digits. Without them it is as likely a word of a sentence or a name in code.
+/// letters, or only digits. Otherwise it is as likely a word of a sentence or a name in code.
 pub(super) fn chosen(value: &str) -> bool {
     if value.chars().count() < SHORTEST_PASSWORD {
         return false;
@@ -92,7 +92,7 @@ pub(super) fn chosen(value: &str) -> bool {
         || value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// How many parts of `D0gs-N4me` have a digit for a letter.
+/// How many parts of `D0gs-N4me` have a digit in place of a letter.
 fn parts_with_a_digit_inside(value: &str) -> usize {
     const SHORTEST: usize = 4;
     let has_inside = |part: &&str| {
@@ -105,7 +105,7 @@ fn parts_with_a_digit_inside(value: &str) -> usize {
     value.split(|c: char| !c.is_alphanumeric()).filter(has_inside).count()
 }
 
-/// `papillon-42`, and neither `sha-256` nor `step-2`.
+/// `papillon-42`, but not `sha-256` or `step-2`.
 fn is_word_and_number(value: &str) -> bool {
     const SHORTEST_WORD: usize = 6;
     const DIGITS: std::ops::RangeInclusive<usize> = 2..=6;
@@ -117,8 +117,8 @@ fn is_word_and_number(value: &str) -> bool {
         && words.split('-').all(is_word)
 }
 
-/// Whether `value`, in quotes, may be a password: any word but the capitalised ones of a form
-/// (`"Password": "Passwort"`), or several where the label asks for a phrase.
+/// Whether `value`, in quotes, may be a password: any word except the capitalised ones of a form (`"Password":
+/// "Passwort"`), or several if the label is for a phrase.
 pub(super) fn quoted_password(value: &str, is_phrase: bool) -> bool {
     const WORDS_OF_A_PHRASE: usize = 3;
     if value.contains(char::is_whitespace) {
@@ -132,7 +132,7 @@ pub(super) fn plain_word(value: &str) -> bool {
     value.len() >= SHORTEST_PASSWORD && value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether `value` is one word, long enough for a password, with a capital behind small letters or with none at all.
+/// Whether `value` is one word, long enough for a password, with a capital after small letters or without any.
 pub(super) fn word_of_letters(value: &str) -> bool {
     let is_turn = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
     let are_letters = value.len() >= SHORTEST_PASSWORD && value.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -152,14 +152,14 @@ pub(super) fn encoded_credential(value: &str) -> bool {
         return false;
     };
     let is_plain = text.chars().all(|c| !c.is_control());
-    text.split_once(':').is_some_and(|(_, password)| is_plain && !password.is_empty() && !stands_in(password))
+    text.split_once(':').is_some_and(|(_, password)| is_plain && !password.is_empty() && !is_placeholder(password))
 }
 
 fn is_mixed(part: &str) -> bool {
     part.contains(|c: char| c.is_ascii_digit()) && part.contains(char::is_alphabetic)
 }
 
-/// `Sha256Digest`, `uint256`, `OAuth2`, `v2beta1`, `80characters`: words of the trade that have a number in them.
+/// `Sha256Digest`, `uint256`, `OAuth2`, `v2beta1`, `80characters`: technical words that contain a number.
 fn is_technical(part: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
@@ -183,13 +183,13 @@ fn is_address(value: &str) -> bool {
     value.split_once('@').is_some_and(|(_, domain)| domain.contains('.') && !domain.contains('@'))
 }
 
-/// Whether `value` stands where a real one would be: `your-api-key`, `xxxxxxxx`, `changeme`, `********`,
-/// `new_password1`. A word such as `test` says so only where what is left without it is no password.
-pub(super) fn stands_in(value: &str) -> bool {
+/// Whether `value` is a placeholder: `your-api-key`, `xxxxxxxx`, `changeme`, `********`, `new_password1`. A word such
+/// as `test` counts only if the rest of the value is not a password.
+pub(super) fn is_placeholder(value: &str) -> bool {
     #[rustfmt::skip]
     const PARTS: &[&str] = &["xxxx", "****", "...", "…", "••", REDACTED];
     const BEGINNINGS: &[&str] = &["xxx", "***"];
-    /// So end the keys in the documentation of AWS.
+    /// The end of the keys in the documentation of AWS.
     const DOCUMENTED: &str = "EXAMPLE";
     #[rustfmt::skip]
     const WHOLE: &[&str] = &[
@@ -207,7 +207,7 @@ pub(super) fn stands_in(value: &str) -> bool {
         || has_two_characters(value)
 }
 
-/// `value` without the words that mark a stand-in, if it has any.
+/// `value` without the words that mark a placeholder, if it has any.
 fn without_words(value: &str, lower: &str) -> Option<String> {
     #[rustfmt::skip]
     const BEGINNINGS: &[&str] = &["dummy", "fake", "insert", "my-", "my_", "replace", "sample", "test", "todo"];
@@ -223,7 +223,7 @@ fn without_words(value: &str, lower: &str) -> Option<String> {
     (rest.len() < value.len()).then_some(rest)
 }
 
-/// Whether what is left of a value is a password: neither a name with a number nor `1234567890abcdef`.
+/// Whether the rest of a value is a password: neither a name with a number nor `1234567890abcdef`.
 fn is_password(rest: &str) -> bool {
     let rest = without_counting(rest);
     let is_digit = |c: char| c.is_ascii_digit();
@@ -231,7 +231,7 @@ fn is_password(rest: &str) -> bool {
     !name.is_empty() && !is_own_name(&name.to_ascii_lowercase()) && (random(&rest) || chosen(&rest))
 }
 
-/// `text` without what counts on: `abcdef`, `1234567890`.
+/// `text` without sequences: `abcdef`, `1234567890`.
 fn without_counting(text: &str) -> String {
     const SHORTEST: usize = 6;
     let goes_on = |a: &u8, b: &u8| a.is_ascii_alphanumeric() && (*b == a + 1 || (*a, *b) == (b'9', b'0'));
@@ -248,8 +248,9 @@ fn without_counting(text: &str) -> String {
     kept + &text[from..]
 }
 
-/// `password`, `new_password1`, `accesstoken`, `secret_key_2`: the name of what would be there, with a small number at
-/// most. `hunter2secret` is none: no name has a number within a word, but for those of the trade (`oauth2token`).
+/// `password`, `new_password1`, `accesstoken`, `secret_key_2`: the name of a secret in place of its value, with at most
+/// a small number. `hunter2secret` is not: no name has a number within a word, except for technical words
+/// (`oauth2token`).
 fn is_own_name(lower: &str) -> bool {
     const NAMES: &[&str] = &["key", "pass", "passphrase", "passwd", "password", "pwd", "secret", "token"];
     const NUMBER: usize = 2;
@@ -269,8 +270,8 @@ fn has_two_characters(value: &str) -> bool {
     chars.all(|c| c == first || c == second)
 }
 
-/// Whether something else is to be put in the place of `value`, or of a part of it: `${TOKEN}`, `$TOKEN`, `<token>`,
-/// `{{ token }}`, `%s`, `[token]`; also where HTML escapes it.
+/// Whether `value`, or a part of it, is a template variable: `${TOKEN}`, `$TOKEN`, `<token>`, `{{ token }}`, `%s`,
+/// `[token]`; also with HTML escapes.
 pub(super) fn template(value: &str) -> bool {
     let mut chars = value.chars();
     let begins = match (chars.next(), chars.next()) {
@@ -281,7 +282,7 @@ pub(super) fn template(value: &str) -> bool {
     begins || ["${", "$(", "{{", "<%", "#{", "&lt;", "&quot"].iter().any(|mark| value.contains(mark))
 }
 
-/// Whether `value` is a path or a URL: where something is kept, not what.
+/// Whether `value` is a path or a URL: the location of a secret, not the secret.
 pub(super) fn location(value: &str) -> bool {
     ["/", "./", "../", "~/"].iter().any(|root| value.starts_with(root))
         || value.contains("://")

@@ -1,19 +1,19 @@
-//! Private keys in PEM: from the line that begins one to the line that ends it, or as far as the key goes.
+//! Private keys in PEM: from the first line to the last, or as far as the key goes.
 
 use regex::Regex;
 
 use super::finding::Finding;
 
-/// A line that begins or ends a private key.
+/// The first or last line of a private key.
 pub(super) const MARK: &str = r"-----(BEGIN|END) [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----";
 
-/// A file of PuTTY: from its first line to the last of its private ones.
+/// A PuTTY file: from its first line to the last of its private ones.
 pub(super) const PUTTY: &str = concat!(
     r"PuTTY-User-Key-File-[0-9]:(?s:.)*?Private-Lines:[ \t]*[0-9]+(?:(?:\s|\\[rn])+[A-Za-z0-9+/=]{16,})+",
     r"(?:(?:\s|\\[rn])+[A-Za-z0-9+/]{2,14}==?)?",
 );
 
-/// The least that is taken for a key and not for prose about keys: half a line of it.
+/// The minimum that counts as a key and not as prose about keys: half a line of it.
 const LEAST_RUN: usize = 32;
 
 pub(super) fn search(what: &'static str, mark: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
@@ -36,7 +36,7 @@ pub(super) fn search(what: &'static str, mark: &Regex, text: &str, found: &mut d
     }
 }
 
-/// The length of a key without an end: up to the last of the lines that are nothing but base64.
+/// The length of a key without a last line: up to the last of the lines of pure base64.
 fn cut_off(body: &str) -> Option<usize> {
     let mut rest = body;
     let mut key = None;

@@ -1,4 +1,4 @@
-//! Secrets that a sentence tells: a password that is a plain word, a phrase of several words, a PIN.
+//! Secrets in sentences: a password that is a plain word, a phrase of several words, a PIN.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use regex::Regex;
 use super::finding::Finding;
 use super::looks;
 
-/// A name of a PIN, what it is for, a sign and 4 to 8 digits. In small letters it is mostly a pin of a connector, and so
-/// it needs an owner.
+/// A name of a PIN, its purpose, a sign and 4 to 8 digits. In small letters it is mostly a pin of a connector, so it
+/// needs an owner.
 pub(super) const PIN: &str = concat!(
     r"(?:(?-u:\b)(?:PIN(?:[ -]?(?i:code|number|nummer))?",
     r"|(?i:my|our|his|her|their|your|bank|card|sim|phone|door|alarm|safe|atm|debit|credit|unlock)[ ](?i:pin)(?:[ -]?(?i:code|number))?",
@@ -17,7 +17,7 @@ pub(super) const PIN: &str = concat!(
     r#"(?:[ \t]*[:=]["'` \t]*|[ \t]+(?i:is|was|ist|lautet|es|est|è|é):?["'` \t]+)|(?-u:\b)PIN[ ])([0-9]{4,8})(?-u:\b)"#,
 );
 
-/// Digits that are no amount and no part of a longer number, and a PIN that is not a connector's.
+/// Digits that are not an amount or part of a longer number, and a PIN that is not a connector's.
 pub(super) fn pin(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for captures in pattern.captures_iter(text) {
         let Some(digits) = captures.get(1) else { continue };
@@ -28,7 +28,7 @@ pub(super) fn pin(what: &'static str, pattern: &Regex, text: &str, found: &mut d
         let after = &text[digits.end()..];
         let goes_on = after.starts_with(['-', '/', ',', '.']) && after[1..].starts_with(|c: char| c.is_ascii_digit())
             || after.starts_with(['-', '_', '%']);
-        if !is_connector && !goes_on && !looks::stands_in(digits.as_str()) {
+        if !is_connector && !goes_on && !looks::is_placeholder(digits.as_str()) {
             found(Finding { what, range: digits.range() });
         }
     }
@@ -39,9 +39,9 @@ fn ends_with_ignoring_case(text: &str, word: &str) -> bool {
     start.and_then(|start| text.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(word))
 }
 
-/// Whether `text`, that follows "the password is", begins with a word that ends the sentence and that says nothing about
-/// the password: then it is the password.
-pub(super) fn told(text: &str) -> Option<Range<usize>> {
+/// Whether `text`, after "the password is", begins with a word that ends the sentence and does not describe the
+/// password: then it is the password.
+pub(super) fn plain_password(text: &str) -> Option<Range<usize>> {
     let word = &text[..text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len())];
     let after = &text[word.len()..];
     let ends = match after.chars().next() {
@@ -56,7 +56,7 @@ pub(super) fn told(text: &str) -> Option<Range<usize>> {
     (ends && looks::plain_word(&word.to_ascii_lowercase()) && !is_said_of_a_password(word)).then_some(0..word.len())
 }
 
-/// Words that a password phrase has none of: such a text is a sentence.
+/// Words that never occur in a password phrase: such a text is a sentence.
 #[rustfmt::skip]
 const OF_A_SENTENCE: &[&str] = &[
     "a", "all", "also", "always", "an", "and", "any", "are", "as", "ask", "at", "be", "been", "but", "by", "can", "do",
@@ -67,7 +67,7 @@ const OF_A_SENTENCE: &[&str] = &[
     "where", "which", "who", "will", "with", "without", "words", "you", "your",
 ];
 
-/// Three words or more that make no sentence, to the end of the line: `correct horse battery`.
+/// Three words or more that are not a sentence, to the end of the line: `correct horse battery`.
 pub(super) fn phrase(text: &str) -> Option<Range<usize>> {
     const WORDS: std::ops::RangeInclusive<usize> = 3..=24;
     const LONGEST: usize = 256;
@@ -82,7 +82,7 @@ pub(super) fn phrase(text: &str) -> Option<Range<usize>> {
     is_phrase.then_some(0..line.len())
 }
 
-/// `expired`, `wrong`, `mandatory`: what is said of a password and is none.
+/// `expired`, `wrong`, `mandatory`: words that describe a password.
 fn is_said_of_a_password(word: &str) -> bool {
     #[rustfmt::skip]
     const ENDINGS: &[&str] = &[

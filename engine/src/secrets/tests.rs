@@ -1,4 +1,4 @@
-//! The samples are put together from pieces, so that no scanner of sources, this one included, finds them here.
+//! The samples are assembled from pieces, so that no scanner of sources, this one included, finds them here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -202,9 +202,9 @@ fn every_label_is_known_by_every_separator() {
     }
 }
 
-/// D5: what is not seen on a screen hides nothing, and what is redacted goes with it.
+/// D5: invisible characters hide nothing, and are redacted with the token.
 #[test]
-fn a_character_that_is_not_seen_hides_no_token() {
+fn an_invisible_character_hides_no_token() {
     let token = ["ghp", "_", &RANDOM[..36]].concat();
     for hidden in ['\u{200b}', '\u{ad}', '\u{2060}', '\u{feff}', '\u{200d}', '\u{e0041}', '\u{fe0f}'] {
         for at in [1, 3, 4, 20, token.len()] {
@@ -247,7 +247,7 @@ fn a_finding_never_shows_the_value() {
 }
 
 #[test]
-fn prose_code_and_stand_ins_are_left() {
+fn prose_code_and_placeholders_are_left() {
     #[rustfmt::skip]
     let innocent = [
         "the user forgot the password: it must be reset",
@@ -329,7 +329,7 @@ fn a_long_password_is_redacted_to_its_end() {
 }
 
 #[test]
-fn believable_memories_hold_no_secrets() {
+fn believable_memories_contain_no_secrets() {
     for memory in bench_data::memories(42, 20_000) {
         for text in [Some(&memory.content), memory.context.as_ref()].into_iter().flatten() {
             assert_eq!(scan(text), [], "{text}");
@@ -358,7 +358,7 @@ fn digests_uuids_commit_ids_and_base64_are_left_without_a_label() {
 }
 
 #[test]
-fn the_sources_of_this_repository_hold_no_secrets() {
+fn the_sources_of_this_repository_contain_no_secrets() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
     let mut read = 0;
     while let Some(folder) = folders.pop() {
@@ -393,7 +393,7 @@ fn jumble(rng: &mut ChaCha8Rng, pieces: &[String]) -> String {
 }
 
 #[test]
-fn a_redacted_text_holds_no_secrets() {
+fn a_redacted_text_contains_no_secrets() {
     #[rustfmt::skip]
     let glue = [
         " ", "\n", "\t", "\"", "'", "`", "\\", "\\\"", ":", " = ", "=", ",", ";", ".", "@", "://", "/", "-", "_",

@@ -1,10 +1,10 @@
-//! Tokens that say by their prefix whose they are.
+//! Tokens whose prefix names their service.
 //!
-//! The table holds facts that the services publish for secret scanners, one row a prefix. It was checked for gaps
+//! The table contains facts that the services publish for secret scanners, one row per prefix. It was checked for gaps
 //! against the list of services in gitleaks 8 (MIT licence); no expression and no text of it is copied. gitleaks' rule
-//! set itself, and the crates that carry it, were weighed and left: its 235 expressions are for code (a memory is mostly
-//! prose), they ask for a keyword and a value within one expression each, which costs far more than one pass for all
-//! prefixes, and none of them knows a password in a sentence.
+//! set itself, and the crates with it, were considered and rejected: its 235 expressions are for code (a memory is
+//! mostly prose), each of them matches a keyword and a value, which costs far more than one pass for all prefixes, and
+//! none of them finds a password in a sentence.
 
 use std::sync::LazyLock;
 
@@ -42,22 +42,22 @@ impl Alphabet {
     }
 }
 
-/// What the rest of a token must be.
+/// The required form of the rest of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rest {
-    /// As many characters, or more.
+    /// At least this many characters.
     Least(usize),
-    /// As many, or more, in which capitals, small letters and digits are mixed.
+    /// At least this many, with capitals, small letters and digits.
     Mixed(usize),
-    /// As many, or more, and drawn at random: names may begin with the prefix, too.
+    /// At least this many, looking random: names may begin with the prefix, too.
     Random(usize),
-    /// Just as many.
+    /// Exactly this many.
     Just(usize),
 }
 use Alphabet::{Alnum, Base64, Dotted, Hex, Lower, Upper, Word};
 use Rest::{Just, Least, Mixed, Random};
 
-/// What it is, its prefix, and what follows. What begins with a longer prefix comes first.
+/// Its type, its prefix, and what follows. The longest matching prefix comes first.
 #[rustfmt::skip]
 const TOKENS: &[(&str, &str, Alphabet, Rest)] = &[
     ("1Password token", "ops_eyJ", Base64, Least(100)),
@@ -217,7 +217,7 @@ const TOKENS: &[(&str, &str, Alphabet, Rest)] = &[
     ("Vercel token", "vcp_", Alnum, Mixed(24)),
     ("xAI API key", "xai-", Alnum, Least(40)),
     ("Yandex token", "t1.", Dotted, Random(80)),
-    // The prefix that many share comes last, so that a longer one gives the name.
+    // The common prefix comes last, so that a longer one names the token.
     ("API key", "sk-", Word, Random(20)),
 ];
 
@@ -227,10 +227,10 @@ static PREFIXES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(prefixes).expect(VALID)
 });
 
-/// The tokens of `text`, with the place of their rows, in time linear in its length for each prefix that it has.
+/// The tokens of `text`, with their row numbers, in time linear in its length for each prefix that it contains.
 pub(super) fn search(text: &str, found: &mut dyn FnMut(usize, Finding)) {
     let bytes = text.as_bytes();
-    // How far each row has been judged: what is within such a run is judged with it.
+    // How far each row has been judged: matches within such a run were judged with it.
     let mut judged = [0; TOKENS.len()];
     for hit in PREFIXES.find_overlapping_iter(text) {
         let row = hit.pattern().as_usize();
@@ -249,7 +249,7 @@ pub(super) fn search(text: &str, found: &mut dyn FnMut(usize, Finding)) {
             Random(least) => length >= least && looks::random(&text[hit.end()..end]),
             Just(count) => length == count && !bytes.get(end).is_some_and(|&byte| is_word(byte)),
         };
-        if fits && !looks::stands_in(token) {
+        if fits && !looks::is_placeholder(token) {
             let end =
                 hit.start() + token.trim_end_matches(['.', '-', '=']).len().max(token.trim_end_matches('.').len());
             found(row, Finding { what, range: hit.start()..end });
@@ -257,7 +257,7 @@ pub(super) fn search(text: &str, found: &mut dyn FnMut(usize, Finding)) {
     }
 }
 
-/// Whether a prefix after `before` is the rest of a word. An escaped line break is none.
+/// Whether a prefix after `before` continues a word. An escaped line break is not part of one.
 fn begins_in_a_word(before: &[u8]) -> bool {
     before.last().is_some_and(|&byte| is_word(byte)) && !matches!(before, [.., b'\\', b'n' | b'r' | b't'])
 }
@@ -273,7 +273,7 @@ pub(super) const ROWS: usize = TOKENS.len();
 pub(super) mod tests {
     use super::*;
 
-    /// For each row, what it is and a token of its form, made of `random`.
+    /// For each row, its type and a sample token, made of `random`.
     pub fn samples(random: &str, hex: &str) -> Vec<(&'static str, String)> {
         let sample = |&(what, prefix, alphabet, rest): &(&'static str, &str, Alphabet, Rest)| {
             let (Least(count) | Mixed(count) | Random(count) | Just(count)) = rest;

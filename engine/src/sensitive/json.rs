@@ -1,18 +1,18 @@
-//! What is found in a JSON value, and the value without it.
+//! Finds and redacts secrets in a JSON value.
 //!
-//! A text or a number is looked at by itself and with the name it stands under: `"password": "..."`. A list passes its
-//! name on to its entries. An object does so with one that asks for a secret, where its fields' names do not:
-//! `"passwords": { "staging": "..." }`.
+//! A text or a number is scanned by itself and with its field name: `"password": "..."`. A list passes its name on to
+//! its entries. So does an object whose name labels a secret, if its fields' names do not: `"passwords": { "staging":
+//! "..." }`.
 
 use serde_json::Value;
 
 use super::text::{in_text, redacted as redacted_text};
 use crate::secrets::label;
 
-/// As much of a name is looked at, so that a long one is not read again for each entry of a list.
+/// Maximum length of a name that is scanned, so that a long one is not read again for each entry of a list.
 const MOST_OF_A_NAME: usize = 64;
 
-/// What is found first.
+/// The first finding.
 pub(super) fn find(value: &Value) -> Option<&'static str> {
     find_under(Name::default(), value)
 }
@@ -29,7 +29,7 @@ fn find_under(name: Name<'_>, value: &Value) -> Option<&'static str> {
     }
 }
 
-/// The value with `[redacted: ...]` in the place of what is found. The names of fields stay as they are: two of them must
+/// The value with each finding replaced by `[redacted: ...]`. The names of fields stay as they are: two of them must
 /// not become one.
 pub(super) fn redacted(value: Value) -> Value {
     redacted_under(Name::default(), value)
@@ -55,12 +55,12 @@ fn redacted_under(name: Name<'_>, value: Value) -> Value {
     }
 }
 
-/// What a value stands under.
+/// The names above a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name<'a> {
     /// The end of the name of its field.
     own: &'a str,
-    /// The nearest name that asks for a secret, in the singular.
+    /// The nearest name that labels a secret, in the singular.
     label: Option<&'a str>,
 }
 

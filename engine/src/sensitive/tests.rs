@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::types::Kind;
 
-/// A password that no scanner shall take for one of ours.
+/// A password that no scanner should take for one of ours.
 fn password() -> String {
     ["Tr0ub4dor", "&3x"].concat()
 }
@@ -12,7 +12,7 @@ fn token() -> String {
     ["ghp", "_Zk3mQx9LpB7vZk3mQx9LpB7vZk3mQx9LpB7v"].concat()
 }
 
-/// Bodies that hold something, and the same without it, where it can be taken out.
+/// Bodies with a secret, and the same without it, if it can be redacted.
 fn secret_bodies() -> Vec<(Value, Option<Value>)> {
     let (secret, taken) = (password(), "[redacted: password]");
     vec![
@@ -32,36 +32,39 @@ fn secret_bodies() -> Vec<(Value, Option<Value>)> {
     ]
 }
 
-/// D5: wherever in a body it stands.
+/// D5: anywhere in a body.
 #[test]
-fn what_a_body_holds_is_found_in_lists_numbers_and_names() {
+fn a_secret_in_a_body_is_found_in_lists_numbers_and_names() {
     for (body, without) in secret_bodies() {
         let update = RecordUpdate { body: Some(Some(body.clone())), ..Default::default() };
         let new = NewRecord { kind: Kind::Profile, body: Some(body.clone()), ..NewRecord::new("a profile") };
-        let told = [
+        let messages = [
             Sensitive::Refuse.update(&update).unwrap_err().to_string(),
             Sensitive::Refuse.new_record(&new).unwrap_err().to_string(),
         ];
-        for told in told {
+        for message in messages {
             assert!(
-                told.starts_with("body: holds what should stay secret (") && !told.contains("Tr0ub"),
-                "{body}: {told}"
+                message.starts_with("body: holds what should stay secret (") && !message.contains("Tr0ub"),
+                "{body}: {message}"
             );
         }
         let redacted = Sensitive::Redact.new_record(&new);
         match without {
             Some(without) => assert_eq!(redacted.unwrap().body.as_ref(), Some(&without), "{body}"),
             None => {
-                let told = [redacted.unwrap_err(), Sensitive::Redact.update(&update).unwrap_err()];
-                assert!(told.iter().all(|told| told.to_string().contains("cannot be taken out")), "{told:?}");
+                let messages = [redacted.unwrap_err(), Sensitive::Redact.update(&update).unwrap_err()];
+                assert!(
+                    messages.iter().all(|message| message.to_string().contains("cannot be taken out")),
+                    "{messages:?}"
+                );
             }
         }
     }
 }
 
-/// D5: what is no secret is kept.
+/// D5: harmless values are kept.
 #[test]
-fn what_only_stands_near_a_telling_name_is_let_be() {
+fn a_harmless_value_near_a_label_is_kept() {
     for body in [
         json!({ "tokens": { "prompt": 123_456, "completion": 4_096 }, "max_tokens": 128_000 }),
         json!({ "password": { "min_length": 12, "changed_at": 1_700_000_000_000_i64, "until": "2026-03-01T10:00:00Z" } }),
@@ -78,7 +81,7 @@ fn what_only_stands_near_a_telling_name_is_let_be() {
     }
 }
 
-/// D5: a title and a description that say it together.
+/// D5: a title and a description that reveal it together.
 #[test]
 fn what_the_fields_of_a_body_say_together_is_refused() {
     let body = json!({ "title": "Production DB password", "description": format!("is {}", password()) });
@@ -86,13 +89,16 @@ fn what_the_fields_of_a_body_say_together_is_refused() {
     let rendered = NewRecord::of_body(Kind::Decision, body).unwrap();
     for sensitive in [Sensitive::Refuse, Sensitive::Redact] {
         for new in [&own_words, &rendered] {
-            let told = sensitive.new_record(new).unwrap_err().to_string();
-            assert!(told.contains("holds what should stay secret (password)") && !told.contains("Tr0ub"), "{told}");
+            let message = sensitive.new_record(new).unwrap_err().to_string();
+            assert!(
+                message.contains("holds what should stay secret (password)") && !message.contains("Tr0ub"),
+                "{message}"
+            );
         }
     }
 }
 
-/// D5: all that is stored of a memory is looked at, on every way in, and no error shows it.
+/// D5: every stored text of a memory is scanned, on every way in, and no error shows the secret.
 #[test]
 fn a_secret_is_found_in_every_text_that_is_stored() {
     let secret = format!("the password is {}", password());
@@ -109,13 +115,16 @@ fn a_secret_is_found_in_every_text_that_is_stored() {
     for (field, new) in texts {
         let earlier =
             Earlier { version: 1, since: 0, replaced: Replaced { at: 1, reason: String::new() }, text: new.clone() };
-        let told = [
+        let messages = [
             Sensitive::Refuse.new_record(&new).unwrap_err().to_string(),
             Sensitive::Refuse.earlier(&earlier).unwrap_err().to_string(),
         ];
-        assert!(told[0].starts_with(&format!("{field}: holds what should stay secret (password)")), "{told:?}");
-        assert!(told[1].contains(field) && told.iter().all(|told| !told.contains("Tr0ub")), "{told:?}");
-        // A name cannot lose a part: the memory would be another's.
+        assert!(messages[0].starts_with(&format!("{field}: holds what should stay secret (password)")), "{messages:?}");
+        assert!(
+            messages[1].contains(field) && messages.iter().all(|message| !message.contains("Tr0ub")),
+            "{messages:?}"
+        );
+        // A name cannot be redacted: the memory would be another's.
         let is_name = ["agent", "project"].contains(&field);
         match Sensitive::Redact.new_record(&new) {
             Ok(kept) => assert!(!is_name && !format!("{kept:?}").contains("Tr0ub"), "{kept:?}"),
@@ -126,7 +135,7 @@ fn a_secret_is_found_in_every_text_that_is_stored() {
 }
 
 #[test]
-fn a_logged_query_is_short_and_holds_no_secret() {
+fn a_logged_query_is_short_and_contains_no_secret() {
     assert_eq!(logged_query("which theme does the user like"), "which theme does the user like");
     let pasted = logged_query(concat!("pass", "word: Tr0ub4dor&3 and ünïcödé"));
     assert!(pasted.starts_with("password: [redacted") && pasted.ends_with("ünïcödé"), "{pasted}");

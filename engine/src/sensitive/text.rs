@@ -1,13 +1,13 @@
-//! What is found in a text, and the text without it.
+//! Finds and redacts secrets in a text.
 
 use crate::secrets::{redact, scan};
 
-/// What is found first.
+/// The first finding.
 pub(super) fn in_text(text: &str) -> Option<&'static str> {
     scan(text).first().map(|finding| finding.what)
 }
 
-/// The text with `[redacted: ...]` in place of what is found.
+/// The text with each finding replaced by `[redacted: ...]`.
 pub(super) fn redacted(text: &str) -> String {
     redact(text).into_owned()
 }

@@ -1,28 +1,27 @@
-//! The log into both indexes, then the trimming of what both have made durable.
+//! Applies the log to both indexes, then trims the entries that both have made durable.
 
 use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
 use super::lock::WriterGuard;
-use super::store::{Sync, is_of};
+use super::store::{Store, has_model};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};
 use crate::types::{Millis, RecordId, Seq};
 use crate::vectors::VectorBatch;
 
-/// Log entries per commit: enough to make commits rare under load, few enough to hold their texts in memory.
+/// Log entries per commit: enough to make commits rare under load, few enough to keep their texts in memory.
 const STEP: usize = 4_000;
 
-impl Sync {
-    /// Applies the log as it is now to both indexes, and trims it. What is written meanwhile may wait for the next time:
-    /// writers that never rest must not keep this from ending. An index that turns out to be damaged is taken out of
-    /// use.
+impl Store {
+    /// Applies the current log to both indexes, and trims it. Later writes may wait for the next time, so that constant
+    /// writes cannot keep this from ending. An index that turns out to be damaged becomes unusable.
     pub fn catch_up(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
-        self.take_out_unless_sound()?;
+        self.mark_damaged_indexes()?;
         let head = self.records.head()?;
-        self.catch_up_keywords(head, progress).or_else(|error| self.take_out_damaged(error))?;
-        self.catch_up_vectors(head, progress).or_else(|error| self.take_out_damaged(error))?;
+        self.catch_up_keywords(head, progress).or_else(|error| self.mark_unusable(error))?;
+        self.catch_up_vectors(head, progress).or_else(|error| self.mark_unusable(error))?;
         self.trim()
     }
 
@@ -32,7 +31,7 @@ impl Sync {
         while applied < head {
             let snapshot = self.records.snapshot()?;
             let Some(step) = Step::read(&snapshot, "keyword", applied, Change::concerns_words)? else { break };
-            // Expired ones too: searches leave them out, and a clock that was ahead must not lose them.
+            // Includes expired ones: searches exclude them, and a clock that was ahead must not lose them.
             let live = snapshot.records(&step.ids, Millis::MIN)?;
             let deletes = without(&step.ids, live.iter().map(|record| record.id));
             drop(snapshot);
@@ -48,7 +47,7 @@ impl Sync {
     fn catch_up_vectors(&self, head: Seq, progress: &dyn Progress) -> Result<()> {
         let (Ok(index), Some((id, model))) = (self.vectors.get(), self.model()?) else { return Ok(()) };
         // The lock is held: nobody changes the model from here on.
-        if !is_of(&*index, &model) {
+        if !has_model(&*index, &model) {
             return Err(Error::of_another_model());
         }
         let mut applied = index.snapshot()?.applied();
@@ -66,8 +65,8 @@ impl Sync {
         Ok(())
     }
 
-    /// Drops the log entries that both indexes have applied. An index that is out of use, or that this process keeps in
-    /// memory, is made from the records, not from the log.
+    /// Drops the log entries that both indexes have applied. An unusable index, or one in memory, is built from the
+    /// records, not from the log.
     fn trim(&self) -> Result<()> {
         let (vectors, keywords) = self.applied()?;
         if let Some(up_to) = [vectors, keywords].into_iter().flatten().min() {
@@ -77,7 +76,7 @@ impl Sync {
         Ok(())
     }
 
-    /// Merges what is worth merging.
+    /// Merges segments.
     pub fn maintain(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
         if let Ok(index) = self.keywords.get() {
             index.maintain()?;
@@ -90,8 +89,8 @@ impl Sync {
         Ok(())
     }
 
-    /// Does `work` as the one index writer, then lets go of what writing holds, and of the lock last: a keyword writer
-    /// that outlived the lock would keep other processes out, or publish its old state over their new one.
+    /// Runs `work` as the one index writer, then releases the resources for writing, and the lock last: a keyword
+    /// writer that outlived the lock would block other processes, or publish its old state over their new one.
     pub fn as_writer<T>(&self, guard: WriterGuard<'_>, work: impl FnOnce(&WriterGuard<'_>) -> Result<T>) -> Result<T> {
         let done = work(&guard);
         let released = self.release_keyword_writer(&guard);
@@ -114,10 +113,10 @@ struct Step {
 }
 
 impl Step {
-    /// The next piece after `after`; `None` when there is none.
+    /// The next piece after `after`; `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`] when the log does not reach back that far: the index of this name is rebuilt then.
+    /// [`Error::IndexUnusable`] if the log does not reach back that far: then the index of this name is rebuilt.
     fn read(
         snapshot: &Snapshot,
         index: &'static str,

@@ -1,50 +1,50 @@
-//! Embedding what waits for it, and binding a store to its model.
+//! Embeds the records that wait for it, and binds a store to its model.
 
 use std::sync::Arc;
 
 use super::clock::now;
 use super::lock::WriterGuard;
-use super::store::Sync;
+use super::store::Store;
 use crate::embed::{Embedder, ModelIdentity};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Model, ModelId, Pending};
 use crate::text::Hash;
 
-/// Texts per round: enough to sort by length before batching, few enough that little is lost when the process is killed.
+/// Texts per round: enough to sort by length before batching, few enough that little is lost if the process is killed.
 pub(super) const ROUND: usize = 1_024;
-/// Vectors stored in one transaction, for which whoever saves a memory waits.
+/// Vectors stored in one transaction. Saves wait for it.
 const STORED_AT_ONCE: usize = 128;
-/// The log is applied after so many embeddings, so that the exactly searched tail stays short.
+/// The log is applied after this many embeddings, so that the tail stays short.
 const APPLY_AFTER: usize = 4_096;
 
-impl Sync {
+impl Store {
     /// The model, loaded, and the store bound to it: its row.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] when the store's vectors are another model's.
+    /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] if the store's vectors are another model's.
     pub fn embedder(&self) -> Result<(Arc<dyn Embedder>, ModelId)> {
         if !self.host.is_available() {
             return Err(self.host.why_unavailable());
         }
-        // Before it is loaded: another model than the store's is of no use.
+        // Before it is loaded: a model other than the store's cannot be used.
         self.model_at_hand()?;
         let embedder = self.host.embedder()?;
         let model = self.bind(&*embedder)?;
         Ok((embedder, model))
     }
 
-    /// The store's model, which must be the one at hand; `None` while it has none. Loads nothing, except an own model that
-    /// was never loaded before.
+    /// The store's model, which must be the configured one; `None` if it has none yet. Loads nothing, except a custom
+    /// model that was never loaded before.
     ///
     /// # Errors
-    /// As [`Sync::embedder`].
+    /// As [`Store::embedder`].
     pub fn model_at_hand(&self) -> Result<Option<(ModelId, Model)>> {
         self.records.known_model(&as_stored(&self.host.identity()?))
     }
 
-    /// The row of the model that another store's embeddings were made by, where they are of use here: the store's model is
-    /// this one, or it has none yet and the one at hand is not another.
+    /// The row of the model behind another store's embeddings, if they can be used here: it is the store's model, or
+    /// the store has none yet and the configured one is not another.
     pub fn shared_model(&self, model: &Model) -> Result<Option<ModelId>> {
         match self.records.known_model(model) {
             Ok(Some((id, _))) => return Ok(Some(id)),
@@ -63,29 +63,29 @@ impl Sync {
         self.records.model(&as_stored(embedder.identity()))
     }
 
-    /// Whether something waits for an embedding that this process can make.
+    /// Whether records wait for an embedding that this process can compute.
     ///
     /// # Errors
-    /// [`Error::ModelMismatch`] when something waits, and the model at hand is not the store's.
+    /// [`Error::ModelMismatch`] if records wait, and the configured model is not the store's.
     pub fn can_embed(&self) -> Result<bool> {
         Ok(self.pending_count()? > 0 && self.host.is_available() && self.model_at_hand().map(|_| true)?)
     }
 
-    /// How many live records wait for an embedding. Without a model yet, all of them do.
+    /// How many live records wait for an embedding. Without a model, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
         self.records.snapshot()?.pending_count(now())
     }
 
-    /// Embeds everything that waits, and applies it as it goes. Returns how many texts were embedded. Interrupted, it
-    /// goes on from where it was: each round is stored in a transaction of its own.
+    /// Embeds everything that waits, and applies it along the way. Returns how many texts were embedded. It can be
+    /// interrupted and continued: each round is stored in a separate transaction.
     pub fn embed_backlog(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let waiting = self.pending_count()?;
         if waiting == 0 {
             return Ok(0);
         }
         let (embedder, model) = self.embedder()?;
-        if self.vectors.is_out() {
-            self.mend(proof, progress)?;
+        if self.vectors.is_unusable() {
+            self.repair_indexes(proof, progress)?;
         }
         progress.start("embedding", Some(waiting));
         let embedded = self.embed_rounds(proof, &*embedder, model, progress);
@@ -123,10 +123,10 @@ impl Sync {
         }
     }
 
-    /// Embeds one text at once and stores it, when that costs no more than the embedding itself: the model is in
-    /// memory and the store is bound to it. Returns whether it did.
+    /// Embeds one text at once and stores it, if that costs no more than the embedding itself: the model is in memory
+    /// and the store is bound to it. Returns whether it did.
     pub fn embed_now(&self, hash: Hash, text: &str) -> Result<bool> {
-        if self.vectors.is_out() && !self.is_unmade(&self.paths.vectors())? {
+        if self.vectors.is_unusable() && !self.is_unbuilt(&self.paths.vectors())? {
             return Ok(false);
         }
         let Some(embedder) = self.host.try_embedder() else { return Ok(false) };
@@ -144,7 +144,7 @@ pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending]) -> Result<Vec<
     Ok(pending.iter().map(|pending| pending.hash).zip(vectors).collect())
 }
 
-/// The identity of a model as the records keep it.
+/// The identity of a model as stored in the records.
 pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
     Model {
         name: identity.name.clone(),

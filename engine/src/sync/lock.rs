@@ -1,8 +1,8 @@
 //! The index-writer lock: one process at a time, one thread in it. The kernel frees it when its holder dies.
 //!
-//! While it is held the file says by whom, in one line of JSON such as `{"pid":4242,"since":1767225600000,
-//! "program":"memorist"}` (Unix milliseconds), and is touched every [`BEAT`]: whoever waits can name the holder, and tells
-//! one that works for long from one that is stopped. Nothing else depends on it, so anything may stand there.
+//! While it is held, the file names the holder in one line of JSON such as `{"pid":4242,"since":1767225600000,
+//! "program":"memorist"}` (Unix milliseconds), and is touched every [`HEARTBEAT`]. So a waiting process can name the
+//! holder, and distinguish a busy one from a stopped one. Nothing else depends on the content.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -19,21 +19,22 @@ use crate::files::private_file;
 use crate::holders::{Holder, held};
 use crate::progress::Progress;
 
-/// How long to sleep between two tries for a lock that another process holds.
+/// How long to sleep between two attempts at a lock that another process holds.
 const RETRY: Duration = Duration::from_millis(20);
-/// A holder shows this often that it is not stopped.
-const BEAT: Duration = Duration::from_secs(2);
-/// A holder that has not shown it for this long is given up. Clients of a server wait no longer than 60 s themselves.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Who waits longer is told for whom.
+/// How often a holder shows that it is not stopped.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// A wait for a holder without a heartbeat for this long fails. Clients of a server wait no longer than 60 s
+/// themselves.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// After this long, a wait reports the holder.
 const UNEXPLAINED: Duration = Duration::from_secs(1);
-/// How often to look for a sign of life.
+/// How often to check the heartbeat.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// No more of the file is read.
+/// At most this much of the file is read.
 const LONGEST: u64 = 4 << 10;
 
-/// The right to ask for the lock; shared by the threads of one process.
+/// The lock, shared by the threads of one process.
 #[derive(Debug)]
 pub struct WriterLock {
     path: PathBuf,
@@ -47,19 +48,19 @@ pub struct WriterGuard<'lock> {
     _thread: MutexGuard<'lock, ()>,
     file: File,
     /// Ends the thread that touches the file.
-    _beat: Sender<()>,
+    _heartbeat: Sender<()>,
 }
 
 impl WriterLock {
-    /// The lock in the file `path`, which is made at the first try and never deleted.
+    /// The lock in the file `path`, which is created on first use and never deleted.
     pub fn new(path: PathBuf) -> Self {
         WriterLock { path, threads: Mutex::new(()) }
     }
 
-    /// The lock, if nobody else has it.
+    /// The lock, if it is free.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be made or locked.
+    /// [`Error::Io`] if the file cannot be created or locked.
     pub fn try_acquire(&self) -> Result<Option<WriterGuard<'_>>> {
         match self.threads.try_lock() {
             Some(thread) => self.lock_file(thread),
@@ -67,11 +68,11 @@ impl WriterLock {
         }
     }
 
-    /// Waits for the lock until `give_up` says so (asked every few milliseconds), as long as its holder is alive. After a
-    /// second `progress` tells who that is.
+    /// Waits for the lock until `give_up` returns true (it is called every few milliseconds), as long as its holder is
+    /// alive. After a second, reports the holder to `progress`.
     ///
     /// # Errors
-    /// [`Error::Held`] when the holder has shown no sign of life for 15 s; [`Error::Io`] when the file cannot be made or
+    /// [`Error::Held`] if the holder has shown no heartbeat for 15 s; [`Error::Io`] if the file cannot be created or
     /// locked.
     pub fn acquire_unless(
         &self,
@@ -99,7 +100,7 @@ impl WriterLock {
         match file.try_lock() {
             Ok(()) => {
                 announce(&file);
-                Ok(Some(WriterGuard { _thread: thread, file, _beat: beat(self.path.clone()) }))
+                Ok(Some(WriterGuard { _thread: thread, file, _heartbeat: heartbeat(self.path.clone()) }))
             }
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(source)) => Err(Error::io(&self.path, source)),
@@ -109,54 +110,54 @@ impl WriterLock {
 
 impl Drop for WriterGuard<'_> {
     fn drop(&mut self) {
-        // The lock is free when the file is closed, whatever it says.
+        // The lock is free when the file is closed, whatever its content.
         let _ = self.file.set_len(0);
     }
 }
 
-/// Writes into the file who holds it. A disk that refuses that costs the others a name, nothing more.
+/// Writes the holder into the file. If that fails, others cannot name the holder; nothing else is lost.
 fn announce(mut file: &File) {
     if let Ok(line) = serde_json::to_vec(&Holder::this_process(now())) {
         let _ = file.set_len(0).and_then(|()| file.write_all(&line));
     }
 }
 
-/// Touches the file until what is returned is dropped.
-fn beat(path: PathBuf) -> Sender<()> {
+/// Touches the file until the returned sender is dropped.
+fn heartbeat(path: PathBuf) -> Sender<()> {
     let (stop, stopped) = bounded(0);
-    // A handle of its own: one that shared the lock's would keep the lock.
+    // A separate handle: sharing the lock's would keep the lock.
     let touch = move || {
         let touched = private_file().open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         touched.unwrap_or_else(|error| tracing::debug!("{}: {error}", path.display()));
     };
-    // Without a thread the others give up sooner than they had to.
-    let _ = thread::Builder::new().name("memorist-beat".into()).spawn(move || {
-        while stopped.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+    // If no thread can be started, others give up sooner than needed.
+    let _ = thread::Builder::new().name("memorist-heartbeat".into()).spawn(move || {
+        while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
             touch();
         }
     });
     stop
 }
 
-/// The wait of one for the lock of another.
+/// A wait for the lock.
 struct Wait<'a> {
     path: &'a Path,
     progress: &'a dyn Progress,
     began: Instant,
     looked: Instant,
-    /// What the file was when it was last seen to change, and when that was.
+    /// The state of the file when it was last seen to change, and when that was.
     last: Option<Trace>,
     changed: Instant,
-    told: Option<String>,
+    reported: Option<String>,
 }
 
 impl<'a> Wait<'a> {
     fn begin(path: &'a Path, progress: &'a dyn Progress) -> Self {
         let now = Instant::now();
-        Wait { path, progress, began: now, looked: now, last: None, changed: now, told: None }
+        Wait { path, progress, began: now, looked: now, last: None, changed: now, reported: None }
     }
 
-    /// Looks for a sign of life, and tells who is waited for.
+    /// Checks the heartbeat, and reports the holder.
     fn look(&mut self) -> Result<()> {
         if self.last.is_some() && self.looked.elapsed() < LOOK {
             return Ok(());
@@ -167,37 +168,37 @@ impl<'a> Wait<'a> {
         if self.last.as_ref() != Some(&now) {
             (self.last, self.changed) = (Some(now), self.looked);
         }
-        if self.changed.elapsed() >= PATIENCE {
+        if self.changed.elapsed() >= TIMEOUT {
             return Err(held("the right to write the indexes", holder.as_ref()));
         }
         if self.began.elapsed() >= UNEXPLAINED {
             let by = holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
-            self.tell(format!("waiting for the indexes, held by {by}"));
+            self.report(format!("waiting for the indexes, held by {by}"));
         }
         Ok(())
     }
 
-    fn tell(&mut self, what: String) {
-        if self.told.as_ref() == Some(&what) {
+    fn report(&mut self, what: String) {
+        if self.reported.as_ref() == Some(&what) {
             return;
         }
-        if self.told.is_some() {
+        if self.reported.is_some() {
             self.progress.finish();
         }
         self.progress.start(&what, None);
-        self.told = Some(what);
+        self.reported = Some(what);
     }
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        if self.told.is_some() {
+        if self.reported.is_some() {
             self.progress.finish();
         }
     }
 }
 
-/// What the file of the lock looks like: it changes with every holder and every beat.
+/// The state of the lock file: it changes with every holder and every heartbeat.
 #[derive(Debug, PartialEq)]
 struct Trace {
     modified: Option<SystemTime>,
@@ -207,7 +208,7 @@ struct Trace {
 impl Trace {
     fn of(path: &Path) -> Self {
         let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-        // Not every system lets others read what is locked.
+        // Not every system allows reading a locked file.
         let mut text = Vec::new();
         let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_end(&mut text));
         Trace { modified, text: read.map(|_| text).unwrap_or_default() }
@@ -227,7 +228,7 @@ mod tests {
     fn one_holder_at_a_time_across_handles() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("writer.lock");
-        // Two handles behave as two processes do: the lock belongs to the open file.
+        // Two handles behave like two processes: the lock belongs to the open file.
         let (ours, theirs) = (WriterLock::new(path.clone()), WriterLock::new(path));
         let held = ours.try_acquire().unwrap().expect("free");
         assert!(theirs.try_acquire().unwrap().is_none());
@@ -248,17 +249,17 @@ mod tests {
         let named = Trace::of(&path).holder().expect("a holder").to_string();
         assert!(named.starts_with(&format!("process {}", std::process::id())), "{named}");
         let before = Trace::of(&path);
-        thread::sleep(BEAT + BEAT / 2);
+        thread::sleep(HEARTBEAT + HEARTBEAT / 2);
         assert_ne!(Trace::of(&path), before, "no sign of life");
         drop(held);
         assert_eq!(fs::read(&path).unwrap(), b"");
     }
 
-    /// Tells what was told.
+    /// Records the reports.
     #[derive(Default)]
-    struct Told(Mutex<Vec<String>>);
+    struct RecordedProgress(Mutex<Vec<String>>);
 
-    impl Progress for Told {
+    impl Progress for RecordedProgress {
         fn start(&self, what: &str, _: Option<u64>) {
             self.0.lock().push(what.to_owned());
         }
@@ -273,17 +274,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("writer.lock");
         let (ours, theirs) = (WriterLock::new(path.clone()), WriterLock::new(path));
-        let told = Told::default();
+        let reported = RecordedProgress::default();
         thread::scope(|scope| {
             let held = theirs.try_acquire().unwrap().expect("free");
-            let waiting = scope.spawn(|| ours.acquire_unless(&told, || Ok(false)).map(|guard| guard.is_some()));
-            thread::sleep(PATIENCE + BEAT);
+            let waiting = scope.spawn(|| ours.acquire_unless(&reported, || Ok(false)).map(|guard| guard.is_some()));
+            thread::sleep(TIMEOUT + HEARTBEAT);
             assert!(!waiting.is_finished(), "it has given up on one that lives");
             drop(held);
             assert!(waiting.join().unwrap().unwrap());
         });
-        let told = told.0.into_inner();
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("held by process") && told[1] == "finished", "{told:?}");
+        let reported = reported.0.into_inner();
+        assert_eq!(reported.len(), 2, "{reported:?}");
+        assert!(reported[0].contains("held by process") && reported[1] == "finished", "{reported:?}");
     }
 }

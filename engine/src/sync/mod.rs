@@ -1,39 +1,39 @@
 //! Keeps the two derived indexes in step with the records. Nothing else writes them.
 //!
-//! The sync log is a table of `memory.db`, written in the transaction of the record it speaks of. Each index carries, in
-//! its own atomic commit, the sequence number up to which it has applied the log; applying is idempotent, because it
-//! looks at the present state of each record that the log names. One process at a time holds the writer lock and
-//! applies; entries that both indexes have made durable are trimmed.
+//! The sync log is a table of `memory.db`, written in the transaction of the record that it names. Each index stores,
+//! in its own atomic commit, the sequence number up to which it has applied the log. Applying is idempotent, because it
+//! reads the current state of each record that the log names. One process at a time holds the writer lock and applies;
+//! entries that both indexes have made durable are trimmed.
 //!
 //! | file | job |
 //! |---|---|
-//! | `store.rs` | [`Sync`]: the records, their two indexes and the model, opened |
-//! | `clock.rs` | what time it is |
+//! | `store.rs` | [`Store`]: the records, their two indexes and the model, opened |
+//! | `clock.rs` | the clock |
 //! | `lock.rs` | the writer lock: one process, one thread |
-//! | `side.rs` | an index that is at hand, or out of use with the reason |
-//! | `apply.rs` | the log into both indexes, then the trimming |
-//! | `rebuild.rs` | an index anew from the records, beside the old one, and swapped in |
-//! | `memory.rs` | an index in memory, where the store cannot be written |
-//! | `backlog.rs` | embedding what waits for it |
+//! | `index_slot.rs` | an open index, or the reason why it is unusable |
+//! | `apply.rs` | applies the log to both indexes, then trims it |
+//! | `rebuild.rs` | rebuilds an index from the records, beside the old one, and swaps it in |
+//! | `memory.rs` | an index in memory, for a read-only store |
+//! | `backlog.rs` | embeds waiting records |
 //! | `reembed.rs` | another embedding model for the store |
-//! | `forget.rs` | what has expired, and what a purge leaves to do |
+//! | `purge.rs` | deletes expired records, and finishes purges |
 //! | `worker.rs` | the thread that does all of this in the background |
 
 mod apply;
 mod backlog;
 mod clock;
-mod forget;
+mod index_slot;
 mod lock;
 mod memory;
+mod purge;
 mod rebuild;
 mod reembed;
-mod side;
 mod store;
 mod worker;
 
 pub use clock::now;
+pub use index_slot::IndexSlot;
 pub use lock::{WriterGuard, WriterLock};
 pub use reembed::Reembedded;
-pub use side::Side;
-pub use store::{Sync, is_of};
+pub use store::{Store, has_model};
 pub use worker::{SearchedHit, Wake, Worker};

@@ -1,5 +1,5 @@
-//! An index anew from the records: built in a folder beside the old one, then swapped in. Nothing is embedded again;
-//! the vectors come from `memory.db`. A crash at any point leaves either index or none, and none is rebuilt.
+//! Rebuilds an index from the records: in a folder beside the old one, then swapped in. Nothing is embedded again; the
+//! vectors come from `memory.db`. A crash at any point leaves either index or none; a missing one is rebuilt.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use roaring::RoaringTreemap;
 
 use super::clock::now;
 use super::lock::WriterGuard;
-use super::store::{Sync, identity};
+use super::store::{Store, identity};
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::files::remove_if_present;
@@ -25,29 +25,29 @@ use crate::vectors::{VectorBatch, VectorIndex};
 /// Records per commit.
 const STEP: usize = 10_000;
 
-impl Sync {
-    /// Rebuilds the sides that are out of use.
-    pub fn mend(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
-        // What a rebuild that was killed has left.
+impl Store {
+    /// Rebuilds the unusable indexes.
+    pub fn repair_indexes(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
+        // Left by a killed rebuild.
         for folder in [self.paths.keywords(), self.paths.vectors()] {
-            remove_if_present(&StorePaths::in_making(&folder))?;
+            remove_if_present(&StorePaths::staging(&folder))?;
             remove_if_present(&StorePaths::retired(&folder))?;
         }
         // Another process may have rebuilt them while we waited for the lock.
         self.reopen()?;
-        if self.keywords.is_out() {
+        if self.keywords.is_unusable() {
             self.rebuild_keywords(proof, progress)?;
         }
-        if self.vectors.is_out() && self.model()?.is_some() {
+        if self.vectors.is_unusable() && self.model()?.is_some() {
             self.rebuild_vectors(proof, progress)?;
         }
         Ok(())
     }
 
-    /// Builds the keyword index anew. Returns how many documents it has.
+    /// Rebuilds the keyword index. Returns its number of documents.
     pub fn rebuild_keywords(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let folder = self.paths.keywords();
-        let beside = StorePaths::in_making(&folder);
+        let beside = StorePaths::staging(&folder);
         remove_if_present(&beside)?;
         self.release_keyword_writer(proof)?;
         let index = TantivyIndex::create(&beside, self.records.lineage())?;
@@ -71,41 +71,41 @@ impl Sync {
         Ok(documents)
     }
 
-    /// Builds the vector index anew. Returns how many vectors it has; without a model there are none.
+    /// Rebuilds the vector index. Returns its number of vectors; without a model there are none.
     pub fn rebuild_vectors(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let Some((id, model)) = self.model()? else { return Ok(0) };
         if self.config.backend != Backend::Hnsw {
             self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
             return self.vectors.get().map_err(Error::Vectors)?.snapshot().map(|snapshot| snapshot.len());
         }
-        let ids = self.vectors_beside(proof, id, &model, progress)?;
-        self.use_vectors_beside(proof)?;
+        let ids = self.build_vectors_aside(proof, id, &model, progress)?;
+        self.swap_in_vectors(proof)?;
         Ok(ids.len())
     }
 
-    /// Builds the vector index of a model beside the one in use. Returns the ids that it has.
-    pub(super) fn vectors_beside(
+    /// Builds the vector index of a model beside the one in use. Returns its ids.
+    pub(super) fn build_vectors_aside(
         &self,
         _proof: &WriterGuard<'_>,
         id: ModelId,
         model: &Model,
         progress: &dyn Progress,
     ) -> Result<RoaringTreemap> {
-        let beside = StorePaths::in_making(&self.paths.vectors());
+        let beside = StorePaths::staging(&self.paths.vectors());
         remove_if_present(&beside)?;
         let index = HnswIndex::create(&beside, self.records.lineage(), &identity(model), model.dims)?;
         self.fill(&index, id, progress)?;
         Ok(index.snapshot()?.ids())
     }
 
-    /// Puts the vector index that was built beside the one in use into its place.
-    pub(super) fn use_vectors_beside(&self, _proof: &WriterGuard<'_>) -> Result<()> {
+    /// Replaces the vector index in use by the one that was built beside it.
+    pub(super) fn swap_in_vectors(&self, _proof: &WriterGuard<'_>) -> Result<()> {
         let folder = self.paths.vectors();
-        swap_in(&StorePaths::in_making(&folder), &folder)?;
+        swap_in(&StorePaths::staging(&folder), &folder)?;
         self.vectors.open(&folder, || self.open_vectors())
     }
 
-    /// Removes an index, at once for whoever looks.
+    /// Removes an index; it disappears at once for others.
     pub(super) fn discard(&self, _proof: &WriterGuard<'_>, folder: &Path) -> Result<()> {
         let old = StorePaths::retired(folder);
         remove_if_present(&old)?;
@@ -137,7 +137,7 @@ impl Sync {
     }
 }
 
-/// Calls `apply` for all live records, a step of ids at a time.
+/// Calls `apply` for all live records, in batches of ids.
 pub(super) fn each_step(
     records: &Snapshot,
     progress: &dyn Progress,
@@ -145,7 +145,7 @@ pub(super) fn each_step(
 ) -> Result<()> {
     let mut after = 0;
     loop {
-        // Expired ones too, as everywhere in the indexes.
+        // Includes expired ones, as everywhere in the indexes.
         let ids = records.live_ids_after(after, STEP, Millis::MIN)?;
         let Some(last) = ids.last() else { return Ok(()) };
         after = *last;
@@ -155,7 +155,7 @@ pub(super) fn each_step(
     }
 }
 
-/// Puts the folder `new` in the place of `folder`. Whoever has files of the old one open or mapped keeps them.
+/// Replaces `folder` by the folder `new`. Processes with open or mapped files of the old one keep them.
 fn swap_in(new: &Path, folder: &Path) -> Result<()> {
     let old = StorePaths::retired(folder);
     remove_if_present(&old)?;

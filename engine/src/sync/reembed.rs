@@ -1,41 +1,41 @@
-//! Another embedding model for the store. Its embeddings are made beside those in use, which serve until nothing is
-//! missing; interrupted, it goes on from where it was.
+//! Changes the embedding model of a store. The new embeddings are computed beside those in use, which serve until
+//! nothing is missing. An interrupted change can be continued.
 //!
-//! 1. Every text is embedded and stored under the next model. Nobody is kept from the indexes meanwhile.
-//! 2. Behind the writer lock, a vector index is built beside the one in use.
+//! 1. Every text is embedded and stored under the next model. The indexes stay available to others meanwhile.
+//! 2. Under the writer lock, a vector index is built beside the one in use.
 //! 3. One transaction makes the next model the store's.
-//! 4. The new index takes its place. After a crash before this, the old one is there, which is another model's: it is
-//!    rebuilt from the records.
+//! 4. The new index replaces the old one. After a crash before this, the old one is there, which is another model's: it
+//! is rebuilt from the records.
 
 use memorist_durable::crash;
 
 use super::backlog::{ROUND, as_stored, embed};
 use super::clock::now;
 use super::lock::WriterGuard;
-use super::store::Sync;
+use super::store::Store;
 use crate::config::Backend;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
 
-/// What [`Sync::reembed`] did.
+/// What [`Store::reembed`] did.
 #[derive(Debug)]
 pub struct Reembedded {
-    /// The store's model before; `None` when it had none: then there was nothing to do.
+    /// The store's previous model; `None` if it had none: then there was nothing to do.
     pub before: Option<Model>,
-    /// Whether its model was another one than the one at hand.
+    /// Whether the store's model was another one than the configured one.
     pub changed: bool,
     /// Texts embedded by this call.
     pub texts: u64,
 }
 
-impl Sync {
-    /// Makes the model at hand the store's. When it is already, an unfinished change to another is given up.
+impl Store {
+    /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] when another process has
-    /// begun the change to a third model.
+    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
+    /// started a change to a third model.
     pub fn reembed(&self, progress: &dyn Progress) -> Result<Reembedded> {
         if !self.host.is_available() {
             return Err(self.host.why_unavailable());
@@ -56,10 +56,10 @@ impl Sync {
         Ok(Reembedded { before, changed, texts })
     }
 
-    /// Embeds what the next model has not yet, but for a round or less that may be written meanwhile.
+    /// Embeds what the next model lacks, except for up to a round that may be written meanwhile.
     fn embed_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
         let unfinished = self.records.snapshot()?.next_model(now())?;
-        progress.start("embedding anew", unfinished.map(|unfinished| unfinished.missing));
+        progress.start("embedding again", unfinished.map(|unfinished| unfinished.missing));
         let embedded = self.walk_missing(next, progress);
         progress.finish();
         embedded
@@ -75,7 +75,7 @@ impl Sync {
             match texts.last() {
                 Some(last) if texts.len() == ROUND => after = last.record_id,
                 _ if after == 0 => return Ok(embedded),
-                // Once more from the beginning, for what was changed behind this walk.
+                // Once more from the beginning, for changes behind this walk.
                 _ => after = 0,
             }
         }
@@ -88,7 +88,7 @@ impl Sync {
         Ok(texts.len() as u64)
     }
 
-    /// Builds the next model's vector index and makes the change, unless so much was written meanwhile that it must be
+    /// Builds the next model's vector index and switches to it, unless so much was written meanwhile that it must be
     /// embedded first, without the lock. Returns how many texts were embedded.
     fn change_model(&self, proof: &WriterGuard<'_>, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
         let rest = || self.records.missing(next.id, 0, ROUND, now());
@@ -97,8 +97,8 @@ impl Sync {
             return Ok(0);
         }
         let indexed = match self.config.backend {
-            Backend::Hnsw => Some(self.vectors_beside(proof, next.id, next.model, progress)?),
-            // The others are in the memory of each process, which fills its own.
+            Backend::Hnsw => Some(self.build_vectors_aside(proof, next.id, next.model, progress)?),
+            // The other backends are in the memory of each process, which fills its own.
             _ => None,
         };
         crash::point("next model embedded");
@@ -113,7 +113,7 @@ impl Sync {
         }
         crash::point("model changed");
         match indexed {
-            Some(_) => self.use_vectors_beside(proof)?,
+            Some(_) => self.swap_in_vectors(proof)?,
             None => drop(self.rebuild_vectors(proof, progress)?),
         }
         // The few that were written in the last moment.

@@ -1,4 +1,4 @@
-//! The background thread of an open store: embeds, applies, rebuilds, forgets, and lets go of what is idle.
+//! The background thread of an open store: embeds, applies, rebuilds, cleans up, and releases what is idle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,30 +8,30 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use super::clock::now;
-use super::store::Sync;
+use super::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Access, AccessKind, PurgePatterns};
 use crate::types::RecordId;
 
-/// How often a process looks for what others have written or published.
+/// How often a process checks for the writes of others.
 const TICK: Duration = Duration::from_millis(500);
 /// Writes are gathered for this long before they are applied, so that a burst costs one commit.
 const GATHER: Duration = Duration::from_millis(200);
 /// But no write waits longer than this, nor do more than [`GATHER_AT_MOST`]: the first search of another process has to
 /// index all that waits.
 const GATHER_LONGEST: Duration = Duration::from_millis(300);
-/// Searches logged in one round; what comes faster than that is not logged.
+/// Searches logged in one round; more are not logged.
 const SEARCHES_AT_MOST: usize = 2_000;
-/// Uses that wait to be counted; what comes faster than they can be written is not counted.
+/// Uses that wait to be counted; more are not counted.
 const USES_AT_MOST: usize = 100_000;
 /// See [`GATHER_LONGEST`].
 const GATHER_AT_MOST: u64 = 500;
-/// A model that could not be fetched is asked for again after this long.
+/// A failed download of a model is retried after this long.
 const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
-/// What has expired is looked for this often.
+/// How often to check for expired records.
 const EXPIRE_AGAIN: Duration = Duration::from_secs(60);
-/// A purge that could not be finished is gone on with after this long.
+/// An unfinished purge is continued after this long.
 const PURGE_AGAIN: Duration = Duration::from_secs(5);
 
 /// A message to the worker.
@@ -41,16 +41,16 @@ pub enum Wake {
     Written,
     /// A search returned these records; log it when there is time.
     Searched {
-        /// What was searched for.
+        /// The query text.
         query: String,
         /// The records returned.
         hits: Vec<SearchedHit>,
     },
     /// These records were used; count it when there is time.
     Used(Vec<RecordId>),
-    /// Write the accesses that were told until now, then answer.
-    Settle(Sender<()>),
-    /// End.
+    /// Write the accesses received so far, then answer.
+    Flush(Sender<()>),
+    /// Stop.
     Stop,
 }
 
@@ -61,7 +61,7 @@ pub struct SearchedHit {
     pub id: RecordId,
     /// Its score in the search.
     pub score: f64,
-    /// Whether the access log keeps what was searched for.
+    /// Whether the access log keeps the query text.
     pub keeps_query: bool,
 }
 
@@ -77,19 +77,19 @@ impl Worker {
     /// Starts the thread.
     ///
     /// # Errors
-    /// [`Error::Io`] when no thread can be had.
-    pub fn start(sync: Arc<Sync>) -> Result<Self> {
+    /// [`Error::Io`] if no thread can be started.
+    pub fn start(store: Arc<Store>) -> Result<Self> {
         let (messages, inbox) = unbounded();
         let stopping = Arc::new(Stopping::default());
-        let told = stopping.clone();
+        let stop_flag = stopping.clone();
         let thread = std::thread::Builder::new()
             .name("memorist-sync".into())
-            .spawn(move || run(&sync, &inbox, &told))
+            .spawn(move || run(&store, &inbox, &stop_flag))
             .map_err(|error| Error::io("the sync thread", error))?;
         Ok(Worker { messages, stopping, thread: Some(thread) })
     }
 
-    /// Sends a message. A worker that has ended takes none, and needs none.
+    /// Sends a message. Ignored if the worker has ended.
     pub fn send(&self, message: Wake) {
         let _ = self.messages.send(message);
     }
@@ -105,37 +105,37 @@ impl Drop for Worker {
     }
 }
 
-fn run(sync: &Sync, inbox: &Receiver<Wake>, stopping: &Stopping) {
+fn run(store: &Store, inbox: &Receiver<Wake>, stopping: &Stopping) {
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
-    let mut forget_at = ForgetAt { expired: Instant::now(), purged: Instant::now() };
+    let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
     let mut uses = Vec::new();
     loop {
-        let stop = wait(sync, inbox, &mut uses, &mut forget_at);
+        let stop = wait(store, inbox, &mut uses, &mut cleanup_at);
         if stop {
             return;
         }
-        if sync.config().fetch_in_background && Instant::now() >= fetch_at && !sync.host.is_available() {
+        if store.config().fetch_in_background && Instant::now() >= fetch_at && !store.host.is_available() {
             fetch_at = Instant::now() + FETCH_AGAIN;
-            let fetched = sync.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
+            let fetched = store.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop));
         }
-        let worked = if sync.config().index_writer { work(sync, stopping, &mut forget_at) } else { Ok(()) };
-        failures.note(worked.and(sync.records.shorten_wal()));
-        sync.host.release_if_idle(Instant::now());
+        let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
+        failures.note(worked.and(store.records.shorten_wal()));
+        store.host.release_if_idle(Instant::now());
     }
 }
 
-/// Waits for a reason to look: the tick, or writes, gathered. Returns whether to end. `uses` are those that could not be
-/// counted yet.
-fn wait(sync: &Sync, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, forget_at: &mut ForgetAt) -> bool {
+/// Waits for a reason to work: the tick, or writes, gathered. Returns whether to stop. `uses` are those that could not
+/// be counted yet.
+fn wait(store: &Store, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, cleanup_at: &mut CleanupAt) -> bool {
     let started = Instant::now();
     let mut until = started + TICK;
     let mut written = 0;
     let mut searches: Vec<(String, Vec<SearchedHit>)> = Vec::new();
     let mut settled = None;
     let stop = loop {
-        // Only a write moves the end of the wait: searches that never cease must not keep the worker from its work.
+        // Only a write moves the end of the wait: constant searches must not keep the worker from its work.
         match inbox.recv_deadline(until) {
             Ok(Wake::Written) => {
                 written += 1;
@@ -147,7 +147,7 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, forget_at
             Ok(Wake::Searched { query, hits }) if searches.len() < SEARCHES_AT_MOST => searches.push((query, hits)),
             Ok(Wake::Searched { .. }) => {}
             Ok(Wake::Used(ids)) => uses.extend(ids.into_iter().take(USES_AT_MOST - uses.len())),
-            Ok(Wake::Settle(answer)) => {
+            Ok(Wake::Flush(answer)) => {
                 settled = Some(answer);
                 break false;
             }
@@ -157,17 +157,17 @@ fn wait(sync: &Sync, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, forget_at
     };
     let accesses: Vec<Access<'_>> =
         searches.iter().flat_map(|(query, hits)| hits.iter().map(|hit| search_access(*hit, query))).collect();
-    if let Err(error) = sync.records.record_access(&accesses, now()) {
+    if let Err(error) = store.records.record_access(&accesses, now()) {
         tracing::debug!("the access log was not written: {error}");
     }
-    match sync.records.count_accesses(uses, now()) {
+    match store.records.count_accesses(uses, now()) {
         Ok(()) => uses.clear(),
         Err(error) => tracing::debug!("uses were not counted yet: {error}"),
     }
     if let Some(settled) = settled {
-        // A purge asks for it, and goes on by itself.
-        forget_at.purged = Instant::now() + PURGE_AGAIN;
-        // Who asked may have given up.
+        // A purge sends this, and continues by itself.
+        cleanup_at.purged = Instant::now() + PURGE_AGAIN;
+        // The sender may have given up.
         let _ = settled.send(());
     }
     stop
@@ -179,57 +179,57 @@ fn search_access(hit: SearchedHit, query: &str) -> Access<'_> {
     Access { id: hit.id, kind: AccessKind::Search, score: Some(hit.score), query, counts: false }
 }
 
-/// When to look again for what is to be forgotten.
-struct ForgetAt {
+/// When to check for expired records and unfinished purges again.
+struct CleanupAt {
     expired: Instant,
     purged: Instant,
 }
 
-/// One round: whatever is there to do, if this process gets the writer lock.
-fn work(sync: &Sync, stopping: &Stopping, forget_at: &mut ForgetAt) -> Result<()> {
-    sync.reopen()?;
-    sync.take_out_unless_sound()?;
-    let can_shrink = sync.records.can_shrink()?;
-    // A model that is not the store's, or that fails, keeps nobody from the rest of the work.
+/// One round of whatever there is to do, if this process gets the writer lock.
+fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Result<()> {
+    store.reopen()?;
+    store.mark_damaged_indexes()?;
+    let can_shrink = store.records.can_shrink()?;
+    // A model that fails or is not the store's does not prevent the other work.
     let (can_embed, refusal) =
-        sync.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
+        store.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
     let mut has_expired = false;
-    if Instant::now() >= forget_at.expired {
-        forget_at.expired = Instant::now() + EXPIRE_AGAIN;
-        has_expired = sync.has_expired()?;
+    if Instant::now() >= cleanup_at.expired {
+        cleanup_at.expired = Instant::now() + EXPIRE_AGAIN;
+        has_expired = store.has_expired()?;
     }
-    let is_time = Instant::now() >= forget_at.purged;
-    let purge = if is_time { sync.records.unfinished_purge()?.filter(|mark| mark.is_abandoned(now())) } else { None };
+    let is_time = Instant::now() >= cleanup_at.purged;
+    let purge = if is_time { store.records.unfinished_purge()?.filter(|mark| mark.is_abandoned(now())) } else { None };
     let is_idle = !can_embed && !can_shrink && !has_expired && purge.is_none();
-    if is_idle && !sync.is_out()? && sync.unapplied()? == 0 {
+    if is_idle && !store.has_unusable_index()? && store.unapplied()? == 0 {
         return refusal;
     }
-    let Some(guard) = sync.lock.try_acquire()? else { return refusal };
-    sync.as_writer(guard, |guard| {
-        sync.mend(guard, stopping)?;
+    let Some(guard) = store.lock.try_acquire()? else { return refusal };
+    store.as_writer(guard, |guard| {
+        store.repair_indexes(guard, stopping)?;
         if has_expired {
-            sync.remove_expired(guard, stopping)?;
+            store.remove_expired(guard, stopping)?;
         }
-        // Words first: they are searched while the embeddings are made.
-        sync.catch_up(guard, stopping)?;
+        // Keywords first: they are searchable while the embeddings are computed.
+        store.catch_up(guard, stopping)?;
         if let Some(purge) = purge {
-            forget_at.purged = Instant::now() + PURGE_AGAIN;
-            // Another has begun it: what it removed is not known here.
-            sync.finish_purge(guard, &purge, &PurgePatterns::unknown(), Duration::ZERO, stopping)?;
+            cleanup_at.purged = Instant::now() + PURGE_AGAIN;
+            // Another process started it: what it removed is not known here.
+            store.finish_purge(guard, &purge, &PurgePatterns::unknown(), Duration::ZERO, stopping)?;
         }
         if can_embed {
-            sync.embed_backlog(guard, stopping)?;
-            sync.catch_up(guard, stopping)?;
+            store.embed_backlog(guard, stopping)?;
+            store.catch_up(guard, stopping)?;
         }
         if can_shrink {
-            sync.records.vacuum_step()?;
+            store.records.vacuum_step()?;
         }
-        sync.maintain(guard, stopping)
+        store.maintain(guard, stopping)
     })?;
     refusal
 }
 
-/// Tells long work that the engine is closing. What is left undone is in the log, for the next process.
+/// Cancels long work when the engine is closing. The rest is in the log, for the next process.
 #[derive(Debug, Default)]
 struct Stopping(AtomicBool);
 
@@ -242,7 +242,7 @@ impl Progress for Stopping {
     }
 }
 
-/// Says each failure once, not twice a second.
+/// Logs each failure once, not twice a second.
 #[derive(Default)]
 struct Failures {
     last: Option<String>,
@@ -258,7 +258,7 @@ impl Failures {
             Err(error) => error,
         };
         let text = error.to_string();
-        // Some count the seconds until they are tried again.
+        // Some messages count the seconds until a retry.
         let without_numbers = text.replace(|character: char| character.is_ascii_digit(), "");
         if self.last.as_ref() != Some(&without_numbers) {
             tracing::warn!("background work failed: {text}");

@@ -1,4 +1,4 @@
-//! The bounds of every field, checked with the same words at every door.
+//! The bounds of every field, checked with the same messages at every entry point.
 
 use super::units::Millis;
 use crate::error::{Error, Result};
@@ -15,9 +15,9 @@ pub const MAX_TAGS: usize = 64;
 pub const MAX_QUERY_BYTES: usize = 64 << 10;
 /// Most results of one search.
 pub const MAX_LIMIT: usize = 1_000;
-/// Most candidates that a search asks of each side.
+/// Most candidates that a search takes from each index.
 pub const MAX_POOL: usize = 4 * MAX_LIMIT;
-/// Times before this are refused as seconds mistaken for milliseconds (10^11 ms is March 1973).
+/// Earlier times are refused as seconds mistaken for milliseconds (10^11 ms is March 1973).
 pub const MIN_PLAUSIBLE_MILLIS: Millis = 100_000_000_000;
 
 pub(crate) fn check_content(content: &str) -> Result<()> {

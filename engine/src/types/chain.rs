@@ -1,4 +1,4 @@
-//! What hangs together with a memory, and what others have taken the place of.
+//! Chains of linked memories, and superseded memories.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,18 +12,18 @@ use super::scope::Viewer;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
-/// Most links that a chain leads away from its start.
+/// Maximum distance of a chain from its start, in links.
 pub const MAX_CHAIN_DEPTH: usize = 10;
 
-/// Which way links are followed.
+/// The direction in which links are followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Self")]
 pub enum Direction {
-    /// From a memory to those of which it says something.
+    /// From a memory along its outgoing links.
     Forward,
-    /// To a memory from those that say something of it.
+    /// From a memory along its incoming links.
     Backward,
-    /// Either way.
+    /// Both directions.
     #[default]
     Both,
 }
@@ -60,23 +60,23 @@ impl FromStr for Direction {
     }
 }
 
-/// What hangs together with a memory?
+/// A query for the memories linked to a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainQuery {
     /// The memory to start from.
     pub start: RecordId,
-    /// Which way links are followed.
+    /// The direction in which links are followed.
     pub direction: Direction,
-    /// Most links away from the start, 0 to [`MAX_CHAIN_DEPTH`].
+    /// Maximum distance from the start in links, 0 to [`MAX_CHAIN_DEPTH`].
     pub max_depth: usize,
-    /// Most memories, the start among them, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
+    /// Most memories, including the start, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: usize,
-    /// Who looks: what he does not see is not walked through either.
+    /// The viewer. Memories that are not visible are not walked through either.
     pub viewer: Viewer,
 }
 
 impl ChainQuery {
-    /// Up to three links either way from `start`, a hundred memories at most.
+    /// Up to three links in both directions from `start`, a hundred memories at most.
     pub fn new(start: RecordId, viewer: Viewer) -> Self {
         ChainQuery { start, direction: Direction::Both, max_depth: 3, limit: 100, viewer }
     }
@@ -96,31 +96,31 @@ impl ChainQuery {
 pub struct Hop {
     /// The memory.
     pub record: Record,
-    /// How many links it is away from the start, by the shortest way.
+    /// Its distance from the start in links.
     pub depth: usize,
-    /// That way: the links walked, in order from the start.
+    /// The shortest path: the links from the start, in order.
     pub path: Vec<Link>,
 }
 
-/// What hangs together with a memory.
+/// The memories linked to a memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chain {
-    /// The memories, each once: the start, then the nearest first. None where the start is not there.
+    /// The memories, each once: the start, then the nearest first. Empty if the start does not exist.
     pub hops: Vec<Hop>,
-    /// Whether there are more within the depth than the limit lets through.
+    /// Whether there are more within the depth than the limit allows.
     pub truncated: bool,
 }
 
-/// Which memories have others taken the place of?
+/// A query for superseded memories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutdatedQuery {
-    /// Those of this project alone, without the global ones; `None` for all that the viewer sees.
+    /// Only those of this project, without the global ones; `None` for all that the viewer sees.
     pub project: Option<String>,
-    /// Those with a smaller id than this.
+    /// Only those with a smaller id.
     pub before: Option<RecordId>,
     /// Most memories, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: usize,
-    /// Who looks.
+    /// The viewer.
     pub viewer: Viewer,
 }
 
@@ -135,11 +135,12 @@ impl OutdatedQuery {
     }
 }
 
-/// A memory that others have taken the place of.
+/// A superseded memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outdated {
     /// The memory.
     pub record: Record,
-    /// The live ones in its place that the viewer sees, by id. None when they have expired and are not deleted yet.
+    /// The live ones that supersede it and that the viewer sees, by id. Empty if they have expired and are not deleted
+    /// yet.
     pub superseded_by: Vec<RecordId>,
 }

@@ -1,4 +1,4 @@
-//! What a project's memories come to, on one page.
+//! A summary of a project's memories, on one page.
 
 use super::bounds::check_label;
 use super::kind::Kind;
@@ -7,16 +7,16 @@ use super::scope::Viewer;
 use super::units::Millis;
 use crate::error::Result;
 
-/// What do the memories come to?
+/// A query for a digest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DigestQuery {
-    /// The memories of this project alone, without the global ones; `None` for all that the viewer sees.
+    /// Only the memories of this project, without the global ones; `None` for all that the viewer sees.
     pub project: Option<String>,
-    /// Those alone whose body names this feature.
+    /// Only those whose body names this feature.
     pub feature: Option<String>,
-    /// Who looks.
+    /// The viewer.
     pub viewer: Viewer,
-    /// Whether the lists show memories that others have taken the place of, too. They are always counted.
+    /// Whether the lists include superseded memories. They are always counted.
     pub with_superseded: bool,
 }
 
@@ -32,7 +32,7 @@ impl DigestQuery {
     }
 }
 
-/// How many memories there are of each degree of importance.
+/// Number of memories by importance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ByImportance {
     /// 9 and 10.
@@ -46,7 +46,7 @@ pub struct ByImportance {
 }
 
 impl ByImportance {
-    /// The count of the degree that this importance is of.
+    /// The count of the level of this importance.
     pub fn of_mut(&mut self, importance: i64) -> &mut u64 {
         match importance {
             9.. => &mut self.critical,
@@ -57,18 +57,18 @@ impl ByImportance {
     }
 }
 
-/// What the live memories of a project, or all that somebody sees, come to.
+/// A summary of the live memories of a project, or of all that a viewer sees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digest {
-    /// The project that was asked for.
+    /// The requested project.
     pub project: Option<String>,
     /// When it was made.
     pub generated_at: Millis,
     /// How many memories there are.
     pub total: u64,
-    /// How many of each kind; kinds without any are absent.
+    /// Number per kind; kinds without any are absent.
     pub by_kind: Vec<(Kind, u64)>,
-    /// How many of each degree of importance.
+    /// Number per level of importance.
     pub by_importance: ByImportance,
     /// The newest decisions of high or critical importance, five at most.
     pub key_decisions: Vec<Record>,
@@ -76,6 +76,6 @@ pub struct Digest {
     pub active_patterns: Vec<Record>,
     /// The newest bug fixes, five at most.
     pub recent_bugfixes: Vec<Record>,
-    /// How many memories others have taken the place of, to the eyes of the viewer.
+    /// Number of superseded memories, as the viewer sees them.
     pub outdated: u64,
 }

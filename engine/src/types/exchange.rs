@@ -1,5 +1,5 @@
-//! Memories on their way from one store to another. Numbers of records mean nothing there: a memory is named by its ULID,
-//! in links and in what bodies refer to (`"ulid:…"`).
+//! Memories on their way from one store to another. Record ids mean nothing there: a memory is identified by its ULID,
+//! in links and in references from bodies (`"ulid:…"`).
 
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
@@ -13,35 +13,36 @@ use super::units::Millis;
 use super::{MAX_QUERY_BYTES, Viewer};
 use crate::error::{Error, Result};
 
-/// Most numbers of an embedding.
+/// Most dimensions of an embedding.
 const MAX_DIMS: usize = 1 << 16;
-/// An embedding has length 1, within this: rounding.
+/// Tolerance of the length of an embedding, which is 1.
 const NEAR_ONE: f32 = 1e-3;
 
-/// What is to be exported.
+/// What to export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Export {
     /// These memories, and the links between them.
     pub filter: Filter,
     /// With their embeddings.
     pub embeddings: bool,
-    /// With their access logs; what was searched for, by whomever, is in them only where the filter's viewer sees every
-    /// project and agent.
+    /// With their access logs. These contain queries, of any viewer, only if the filter's viewer sees every project and
+    /// agent.
     pub accesses: bool,
 }
 
 impl Export {
-    /// What `viewer` sees. Access logs are for who sees everything: they hold what others searched for.
+    /// Everything that `viewer` sees. Access logs require a viewer who sees everything: they contain the queries of
+    /// others.
     pub fn of(viewer: Viewer) -> Self {
         Export { accesses: viewer == Viewer::OWNER, filter: Filter::of(viewer), embeddings: false }
     }
 }
 
-/// A piece of an export, in the order in which they come: the model, where embeddings are asked for and there are any;
-/// memories by ULID; links by the ULID that they lead from, their kind, and the ULID that they lead to.
+/// A piece of an export, in order: the model, if embeddings are requested and there are any; memories by ULID; links by
+/// the ULID of their source, their kind, and the ULID of their target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exported {
-    /// What made the embeddings.
+    /// The model of the embeddings.
     Model(Model),
     /// A memory.
     Record(Box<Portable>),
@@ -49,10 +50,10 @@ pub enum Exported {
     Link(PortableLink),
 }
 
-/// A memory with all that belongs to it.
+/// A memory with everything that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Portable {
-    /// What it is known by in every store.
+    /// Its id in every store.
     pub ulid: String,
     /// The number of its newest version.
     pub version: i64,
@@ -66,9 +67,9 @@ pub struct Portable {
     pub access_count: i64,
     /// When it was last fetched by id.
     pub last_accessed_at: Option<Millis>,
-    /// The versions before, oldest first.
+    /// The earlier versions, oldest first.
     pub earlier: Vec<Earlier>,
-    /// What its access log holds, oldest first.
+    /// The entries of its access log, oldest first.
     pub accesses: Vec<Accessed>,
     /// The embedding of its newest version.
     pub embedding: Option<Vec<f32>>,
@@ -83,7 +84,7 @@ pub struct Earlier {
     pub since: Millis,
     /// When and why it was replaced.
     pub replaced: Replaced,
-    /// What it said.
+    /// Its content.
     pub text: NewRecord,
 }
 
@@ -96,7 +97,7 @@ pub struct Accessed {
     pub kind: AccessKind,
     /// The score that the memory had in the search.
     pub score: Option<f64>,
-    /// What was searched for.
+    /// The query text.
     pub query: Option<String>,
 }
 
@@ -104,7 +105,7 @@ pub struct Accessed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Self")]
 pub enum AccessKind {
-    /// It was asked for by id.
+    /// It was fetched by id.
     Get,
     /// A search returned it.
     Search,
@@ -125,35 +126,35 @@ impl AccessKind {
 /// A link between memories of any store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortableLink {
-    /// The memory that says something of the other.
+    /// The source: the memory that the link is about.
     pub from: String,
-    /// What it says.
+    /// Its kind.
     pub kind: LinkKind,
-    /// The other.
+    /// The target.
     pub to: String,
     /// When it was made.
     pub created_at: Millis,
 }
 
-/// What an import made of a memory or a link.
+/// The outcome of an import of a memory or a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Imported {
     /// It is new.
     Created,
-    /// It took the place of an older version.
+    /// It replaced an older version.
     Replaced,
-    /// It was there already, as it is or newer.
+    /// It was there already, in this version or a newer one.
     Unchanged,
-    /// Another memory of its scope has its text, and stands for it.
+    /// Another memory of its scope has its text, and is used instead.
     Duplicate,
-    /// Its time is over, or that of an end of the link.
+    /// It has expired, or an end of the link has.
     Expired,
-    /// It refers to a memory of this ULID that is not there yet: it is to be offered again after the others.
+    /// It refers to a memory with this ULID that does not exist yet: offer it again after the others.
     Waits(String),
 }
 
 impl Portable {
-    /// Checks every bound but those of the bodies, which are checked when it is known what they refer to.
+    /// Checks every bound except those of the bodies, which are checked once their references are resolved.
     pub(crate) fn validate(&self) -> Result<()> {
         parse_ulid("ulid", &self.ulid)?;
         check_version("version", self.version)?;
@@ -200,7 +201,7 @@ impl Accessed {
     }
 }
 
-/// The bytes of a ULID in its one spelling.
+/// The bytes of a ULID in its canonical spelling.
 ///
 /// # Errors
 /// [`Error::Invalid`] names `field`.
@@ -212,7 +213,7 @@ pub(crate) fn parse_ulid(field: &'static str, text: &str) -> Result<[u8; 16]> {
     Ok(ulid.to_bytes())
 }
 
-/// Checks what an import says of the model of its embeddings.
+/// Checks an import's model of embeddings.
 pub(crate) fn check_model(model: &Model) -> Result<()> {
     let is_hash = model.weights_sha256.len() == 64 && model.weights_sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hash || !(1..=MAX_DIMS).contains(&model.dims) {
@@ -224,7 +225,7 @@ pub(crate) fn check_model(model: &Model) -> Result<()> {
 }
 
 fn check_version(field: &'static str, version: i64) -> Result<()> {
-    // One that cannot be counted on from could never be changed.
+    // The last number could never be incremented.
     const MOST: i64 = u32::MAX as i64;
     if (1..=MOST).contains(&version) {
         return Ok(());
@@ -234,9 +235,9 @@ fn check_version(field: &'static str, version: i64) -> Result<()> {
 
 fn check_embedding(vector: &[f32]) -> Result<()> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-    // Not a number is not near to 1 either.
+    // NaN is not near to 1 either.
     if (length - 1.0).abs() < NEAR_ONE {
         return Ok(());
     }
-    Err(Error::invalid("embedding", format!("its length must be 1, not {length}; leave it out to have it made anew")))
+    Err(Error::invalid("embedding", format!("its length must be 1, not {length}; leave it out to have it computed")))
 }

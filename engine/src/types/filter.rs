@@ -7,7 +7,7 @@ use super::scope::Viewer;
 use super::units::Millis;
 use crate::error::Result;
 
-/// Which records may be returned. An empty filter lets every live record pass.
+/// Which records may be returned. An empty filter passes every live record.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
     /// Any of these kinds; empty is all.
@@ -18,7 +18,7 @@ pub struct Filter {
     pub min_importance: Option<i64>,
     /// At least this confidence, 0 to 1.
     pub min_confidence: Option<f64>,
-    /// Who looks.
+    /// The viewer.
     pub viewer: Viewer,
     /// Created at or after.
     pub created_after: Option<Millis>,
@@ -32,12 +32,12 @@ impl Filter {
         Filter { viewer, ..Filter::default() }
     }
 
-    /// Whether it lets every record pass.
+    /// Whether it passes every record.
     pub fn is_empty(&self) -> bool {
         *self == Filter::default()
     }
 
-    /// Whether `record` passes. The same rule as the indexes apply, for records they have not seen yet.
+    /// Whether `record` passes. The same rule as in the indexes, for records they have not seen yet.
     pub fn allows(&self, record: &Record) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&record.kind))
             && (self.tags.is_empty() || self.tags.iter().any(|tag| record.tags.contains(tag)))

@@ -17,7 +17,7 @@ pub enum Kind {
     Preference,
     /// Something that happened.
     Event,
-    /// A conclusion drawn.
+    /// A conclusion.
     Insight,
     /// Something to do.
     Task,
@@ -27,17 +27,17 @@ pub enum Kind {
     Decision,
     /// A way of doing things that recurs.
     Pattern,
-    /// A defect and its cure.
+    /// A defect and its fix.
     Bugfix,
     /// Long-lived background about a person or place.
     Background,
     /// A person and how to reach them.
     Contact,
-    /// An undertaking.
+    /// A project.
     Project,
     /// A procedure the agent can carry out.
     Skill,
-    /// What is known of one person, as a whole.
+    /// Everything known about one person.
     Profile,
     /// A turn of a conversation.
     Conversation,
@@ -68,7 +68,8 @@ impl Kind {
         Kind::Chunk,
     ];
 
-    /// Whether one scope may hold the same text twice. Turns of conversations do: "done" said in two sessions is two turns.
+    /// Whether one scope may contain the same text twice. Turns of conversations do: "done" in two sessions is two
+    /// turns.
     pub fn repeats(self) -> bool {
         matches!(self, Kind::Conversation | Kind::Chunk)
     }

@@ -1,4 +1,4 @@
-//! How memories hang together.
+//! Links between memories.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,19 @@ use super::record::Record;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
-/// What a link says of the memory that it leads from (`linkType` on the wire).
+/// What a link says about its source (`linkType` on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Self")]
 pub enum LinkKind {
-    /// It brought the other about.
+    /// It caused the target.
     Caused,
-    /// They belong together.
+    /// They are related.
     Related,
-    /// It holds in the place of the other, which a search leaves out from then on.
+    /// It replaces the target, which searches exclude from then on.
     Supersedes,
-    /// It carries the other out.
+    /// It implements the target.
     Implements,
-    /// It says the opposite of the other.
+    /// It contradicts the target.
     Contradicts,
 }
 
@@ -61,14 +61,14 @@ impl FromStr for LinkKind {
     }
 }
 
-/// A link between two memories, from one to the other.
+/// A directed link between two memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// The memory that says something of the other.
+    /// The source: the memory that the link is about.
     pub from: RecordId,
-    /// The other.
+    /// The target.
     pub to: RecordId,
-    /// What it says.
+    /// Its kind.
     pub kind: LinkKind,
 }
 
@@ -84,6 +84,6 @@ impl Link {
 pub struct Linked {
     /// The memory.
     pub record: Record,
-    /// What the link says, of it or to it.
+    /// The kind of the link, in either direction.
     pub kind: LinkKind,
 }

@@ -1,26 +1,26 @@
-//! The words of the engine: what a record is, what is asked of a search, and what comes back.
+//! The vocabulary of the engine: records, queries, and results.
 //!
 //! All times are Unix milliseconds. Bounds are checked in one place, [`NewRecord::validate`] and its siblings, so that
-//! every door (MCP, command line, import) refuses the same things with the same words.
+//! every entry point (MCP, command line, import) refuses the same things with the same messages.
 //!
 //! | file | job |
 //! |---|---|
-//! | `units.rs` | ids, times, places in the log |
+//! | `units.rs` | ids, times, positions in the log |
 //! | `bounds.rs` | the bounds of every field and their checks |
 //! | `kind.rs` | what a record is about |
-//! | `scope.rs` | whose it is, and who sees it |
-//! | `link.rs` | how memories hang together |
-//! | `chain.rs` | what hangs together with a memory, and what others have taken the place of |
-//! | `digest.rs` | what a project's memories come to |
-//! | `record.rs` | a record: to be saved, changed, and as it is stored |
+//! | `scope.rs` | the owner of a record, and who sees it |
+//! | `link.rs` | links between memories |
+//! | `chain.rs` | chains of linked memories, and superseded memories |
+//! | `digest.rs` | a summary of a project's memories |
+//! | `record.rs` | a record: new, changed, and stored |
 //! | `model.rs` | what makes embeddings comparable |
 //! | `named.rs` | enums that are read by their name |
 //! | `exchange.rs` | memories on their way from one store to another |
 //! | `filter.rs` | which records may be returned |
-//! | `query.rs` | what is asked of a search |
-//! | `reply.rs` | what it answers |
-//! | `purge.rs` | what is to be forgotten for good, and what was |
-//! | `stats.rs` | what a store holds |
+//! | `query.rs` | a search query |
+//! | `reply.rs` | a search reply |
+//! | `purge.rs` | permanent removal |
+//! | `stats.rs` | statistics of a store |
 
 pub(crate) mod bounds;
 mod chain;
@@ -54,7 +54,7 @@ pub use named::ByName;
 pub use purge::{Purge, Purged};
 pub use query::{ListQuery, Mode, Query, Weights};
 pub use record::{AddOutcome, EmbeddingState, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version};
-pub use reply::{Explain, Hit, SearchReply, Side, Similar, Tier};
+pub use reply::{Explain, Hit, MatchSource, SearchReply, Similar, Tier};
 pub use scope::{Reach, Scope, Viewer};
 pub use stats::Stats;
 pub use units::{Millis, RecordId, Seq};

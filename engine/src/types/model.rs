@@ -6,9 +6,9 @@ pub type ModelId = i64;
 /// What makes two embeddings comparable: the weights, the pooling, the dimensions. The name is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// SHA-256 of the weights' file, in hex.
+    /// SHA-256 of the weights file, in hex.
     pub weights_sha256: String,
     /// How token vectors become one.
     pub pooling: String,
@@ -22,7 +22,7 @@ impl Model {
         (&self.weights_sha256, &self.pooling, self.dims) == (&other.weights_sha256, &other.pooling, other.dims)
     }
 
-    /// It in words.
+    /// A description for people.
     pub fn describe(&self) -> String {
         let weights = self.weights_sha256.get(..12).unwrap_or(&self.weights_sha256);
         format!("{} ({} dimensions, {}, weights {weights})", self.name, self.dims, self.pooling)

@@ -1,4 +1,4 @@
-//! Enums that clients give by name: whatever else they send is answered with the names that there are.
+//! Enums that clients give by name. Any other value is refused with the list of names.
 
 use std::fmt;
 
@@ -25,8 +25,8 @@ macro_rules! read_by_name {
     )+};
 }
 
-/// Reads an enum of plain names from a string and nothing else. Left to themselves, formats take a map, too, and of
-/// anything else say only that they expected a "string or map".
+/// Reads an enum of plain names from a string only. By default, formats accept a map, too, and for any other value say
+/// only that they expected a "string or map".
 #[derive(Debug)]
 pub struct ByName<D>(pub D);
 
@@ -52,7 +52,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
     }
 }
 
-/// Makes an enum of its name.
+/// Parses the name of an enum value.
 struct Name<V> {
     names: &'static [&'static str],
     visitor: V,
@@ -77,7 +77,7 @@ mod tests {
     use crate::types::{Direction, Kind, LinkKind, Mode};
 
     #[test]
-    fn a_value_that_is_no_name_is_answered_with_the_names() {
+    fn an_unknown_name_is_refused_with_the_known_ones() {
         for wrong in [json!(3), json!(true), json!(["related"]), json!({ "related": null })] {
             let why = from_value::<LinkKind>(wrong.clone()).unwrap_err().to_string();
             assert!(why.contains("expected one of `caused`, `related`"), "{wrong}: {why}");

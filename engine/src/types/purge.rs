@@ -1,4 +1,4 @@
-//! What is to be forgotten for good, and what was.
+//! Permanent removal.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,15 @@ use crate::error::{Error, Result};
 /// What a purge removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// These records, expired ones too, with their versions and accesses. At most [`MAX_LIMIT`] of them; ids that no record
-    /// has that the viewer sees are passed over.
+    /// These records, including expired ones, with their versions and accesses. At most [`MAX_LIMIT`] of them; ids of
+    /// records that do not exist or that the viewer does not see are skipped.
     Ids(Vec<RecordId>),
-    /// Everything in which this text occurs, exactly: upper and lower case differ, and a part of a word is enough. An
-    /// accented character is the same in one code point and in several (NFC and NFD), whichever form is asked for and
-    /// whichever is stored.
+    /// Everything that contains this text, exactly: upper and lower case differ, and a part of a word is enough. NFC
+    /// and NFD forms of an accented character are equal, in the requested text and in the stored one.
     ///
-    /// Looked through are content, context, source, tags, body and provenance of every record, live or expired, and of
-    /// every version, the reasons of changes, and what was searched for. A record goes as a whole; of one that has the text
-    /// in earlier versions alone, these versions go. The names of agents and projects are not looked through.
+    /// It searches content, context, source, tags, body and provenance of every record, live or expired, and of every
+    /// version, the reasons of changes, and logged queries. A record is removed as a whole; if only earlier versions
+    /// contain the text, these versions are removed. The names of agents and projects are not searched.
     Text(String),
 }
 
@@ -41,19 +40,19 @@ impl Purge {
     }
 }
 
-/// What a purge has removed.
+/// What a purge removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Purged {
     /// Records, with all their versions.
     pub records: u64,
     /// Earlier versions of records that stay.
     pub versions: u64,
-    /// Entries of the access log whose search had the text, of records that stay.
+    /// Entries of the access log of remaining records whose query contained the text.
     pub queries: u64,
-    /// Whether no file of the store holds any of it any more. When false, somebody kept a file from being cleaned up (a
-    /// long reader in another process, mostly): every open store goes on with it in the background until it is done.
+    /// Whether no file of the store contains any of it now. If false, another process kept a file from being cleaned
+    /// (mostly a long reader): every open store continues in the background until it is done.
     pub complete: bool,
-    /// Files and folders in the store's folder that are not part of the store and were not touched: damaged databases that a
-    /// repair has kept, backups, exports. They may hold the text still.
-    pub elsewhere: Vec<PathBuf>,
+    /// Files and folders in the store's folder that are not part of the store and were not touched: damaged databases
+    /// that a repair kept, backups, exports. They may still contain the text.
+    pub unowned_files: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What is asked of a search.
+//! A search query.
 
 use std::str::FromStr;
 
@@ -10,16 +10,16 @@ use super::kind::Kind;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
-/// Which side or sides answer a query.
+/// Which indexes answer a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Self")]
 pub enum Mode {
-    /// Meaning and words, merged.
+    /// Vector and keyword search, merged.
     #[default]
     Hybrid,
-    /// Meaning alone.
+    /// Vector search only.
     Vector,
-    /// Words alone.
+    /// Keyword search only.
     Keyword,
 }
 
@@ -38,12 +38,12 @@ impl FromStr for Mode {
     }
 }
 
-/// How much each side counts in a hybrid search. Only their ratio matters.
+/// The weight of each index in a hybrid search. Only their ratio matters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
-    /// Weight of meaning.
+    /// Weight of the vector score.
     pub vector: f64,
-    /// Weight of words.
+    /// Weight of the keyword score.
     pub keyword: f64,
 }
 
@@ -74,31 +74,31 @@ impl Weights {
 /// A search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// What is looked for, in any words; never parsed as a syntax.
+    /// The query text, in any words; there is no query syntax.
     pub text: String,
-    /// Which sides answer.
+    /// Which indexes answer.
     pub mode: Mode,
     /// Most results, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: usize,
-    /// Results that are passed over: those of the pages before. With `limit` at most [`MAX_LIMIT`](super::MAX_LIMIT).
+    /// Results to skip: those of the previous pages. With `limit` at most [`MAX_LIMIT`](super::MAX_LIMIT).
     pub offset: usize,
-    /// Candidates asked of each side; `None` takes what `limit` needs. Pages are of one ranking when all take what the
-    /// first one took: the candidates decide the scores.
+    /// Candidates taken from each index; `None` takes what `limit` needs. Pages belong to one ranking if all use the
+    /// pool of the first one: the candidates decide the scores.
     pub pool: Option<usize>,
     /// Which records may be returned.
     pub filter: Filter,
-    /// Weights of this query; `None` takes the store's.
+    /// Weights of this query; `None` uses the store's.
     pub weights: Option<Weights>,
-    /// Least cosine, -1 to 1, of what meaning finds. What words find stays.
+    /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
     pub min_similarity: Option<f64>,
-    /// Least merged score, 0 to 1. What the words of the query single out (by an identifier, by a word that few memories
-    /// have, or by all of them) may reach it by their side alone, as a share of its best score, so that a threshold above
-    /// the weight of words drops no exact hit.
+    /// Minimum merged score, 0 to 1. A record that the words of the query single out (by an identifier, by a word that
+    /// few memories have, or by all of them) may reach it by its keyword score alone, as a share of the best one, so
+    /// that a threshold above the keyword weight drops no exact match.
     pub min_score: Option<f64>,
-    /// Whether memories are found, too, that others have taken the place of.
+    /// Whether superseded memories are found, too.
     pub include_superseded: bool,
-    /// Whether a search that finds nothing looks for the text within words, in every record: the last tier. It reads them
-    /// all, 1 ms for a thousand or so.
+    /// Whether a search without results searches for the text within words, in every record: the last tier. It reads
+    /// all of them, 1 ms for about a thousand.
     pub substring_tier: bool,
 }
 
@@ -120,7 +120,7 @@ impl Query {
         }
     }
 
-    /// Candidates asked of each side, independent of small limits, so that the first of ten is the first of one.
+    /// Candidates taken from each index, independent of small limits, so that the first of ten is the first of one.
     pub fn pool(&self) -> usize {
         self.pool.unwrap_or((4 * self.limit).max(50))
     }
@@ -160,7 +160,7 @@ impl Query {
 /// A page of records, by id.
 #[derive(Debug, Clone, Default)]
 pub struct ListQuery {
-    /// Records that come after the one with this id; 0 for the first page.
+    /// Only records after this id; 0 for the first page.
     pub after: RecordId,
     /// The largest ids first.
     pub newest_first: bool,
@@ -168,6 +168,6 @@ pub struct ListQuery {
     pub limit: usize,
     /// Which records.
     pub filter: Filter,
-    /// Of these kinds, only records without a body.
+    /// For these kinds, only records without a body.
     pub plain: Vec<Kind>,
 }

@@ -1,4 +1,4 @@
-//! A record: to be saved, changed, and as it is stored.
+//! A record: new, changed, and stored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,19 +21,19 @@ pub struct NewRecord {
     pub kind: Kind,
     /// Where it came from.
     pub source: String,
-    /// What surrounded it; embedded before the content.
+    /// Its context; embedded before the content.
     pub context: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
     /// 1 to 10.
     pub importance: i64,
-    /// Labels, kept in the order given, without repeats.
+    /// Labels, in the given order, without repeats.
     pub tags: Vec<String>,
-    /// When it stops being shown.
+    /// When it expires.
     pub expires_at: Option<Millis>,
-    /// Whose it is.
+    /// Its owner.
     pub scope: Scope,
-    /// What its kind holds beside the text: see [`crate::body`].
+    /// The fields of its kind beside the text: see [`crate::body`].
     pub body: Option<Value>,
 }
 
@@ -54,7 +54,7 @@ impl NewRecord {
         }
     }
 
-    /// A record of `kind` whose text is what its body says.
+    /// A record of `kind` with the text of its body.
     ///
     /// # Errors
     /// [`Error::Invalid`] names what is wrong with the body, or says that it has no text.
@@ -70,7 +70,7 @@ impl NewRecord {
         self.checked_body().map(drop)
     }
 
-    /// Checks every bound but those of the body.
+    /// Checks every bound except those of the body.
     pub(crate) fn validate_fields(&self) -> Result<()> {
         check_content(&self.content)?;
         check_label("source", &self.source)?;
@@ -92,38 +92,39 @@ impl NewRecord {
     }
 }
 
-/// A change to a record: `None` leaves a field as it is. For fields that may be empty, `Some(None)` empties them.
+/// A change to a record: `None` leaves a field unchanged. For optional fields, `Some(None)` clears them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecordUpdate {
-    /// New text; the record is embedded anew.
+    /// New text; the record is embedded again.
     pub content: Option<String>,
     /// New kind.
     pub kind: Option<Kind>,
     /// New source.
     pub source: Option<String>,
-    /// New context, or none; the record is embedded anew.
+    /// New context, or none; the record is embedded again.
     pub context: Option<Option<String>>,
     /// New confidence, 0 to 1.
     pub confidence: Option<f64>,
     /// New importance, 1 to 10.
     pub importance: Option<i64>,
-    /// New tags, all of them.
+    /// New tags, replacing all.
     pub tags: Option<Vec<String>>,
     /// New expiry, or none.
     pub expires_at: Option<Option<Millis>>,
-    /// New body, all of it, or none. Without new content, a text that was the old body's becomes the new one's.
+    /// New body, replacing all, or none. Without new content, a text that came from the old body is taken from the new
+    /// one.
     pub body: Option<Option<Value>>,
-    /// Why: kept with the version that it replaces.
+    /// The reason: kept with the version that it replaces.
     pub reason: Option<String>,
 }
 
 impl RecordUpdate {
-    /// Whether nothing would change.
+    /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         *self == RecordUpdate { reason: self.reason.clone(), ..RecordUpdate::default() }
     }
 
-    /// Checks the bounds of the fields that are given; an update of nothing is refused.
+    /// Checks the bounds of the given fields; an empty update is refused.
     pub fn validate(&self) -> Result<()> {
         if self.is_empty() {
             return Err(Error::invalid("update", "nothing to change; give at least one field"));
@@ -159,7 +160,7 @@ impl RecordUpdate {
 /// A record as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The id the tools speak.
+    /// The id that the tools use.
     pub id: RecordId,
     /// The id that survives export and sync: 26 characters of Crockford base 32.
     pub ulid: String,
@@ -173,7 +174,7 @@ pub struct Record {
     pub kind: Kind,
     /// Where it came from.
     pub source: String,
-    /// What surrounded it.
+    /// Its context.
     pub context: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
@@ -181,19 +182,19 @@ pub struct Record {
     pub importance: i64,
     /// Labels.
     pub tags: Vec<String>,
-    /// Whose it is.
+    /// Its owner.
     pub scope: Scope,
     /// When it was first saved.
     pub created_at: Millis,
     /// When it last changed (or was saved again).
     pub updated_at: Millis,
-    /// When it stops being shown.
+    /// When it expires.
     pub expires_at: Option<Millis>,
     /// How often it was fetched by id, or shown by a tool whose results count as used.
     pub access_count: i64,
     /// When that was last.
     pub last_accessed_at: Option<Millis>,
-    /// What its kind holds beside the text.
+    /// The fields of its kind beside the text.
     pub body: Option<Body>,
 }
 
@@ -212,7 +213,7 @@ pub struct Version {
     pub kind: Kind,
     /// Where it came from.
     pub source: String,
-    /// What surrounded it.
+    /// Its context.
     pub context: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
@@ -220,9 +221,9 @@ pub struct Version {
     pub importance: i64,
     /// Labels.
     pub tags: Vec<String>,
-    /// When it stops being shown.
+    /// When it expires.
     pub expires_at: Option<Millis>,
-    /// What its kind holds beside the text.
+    /// The fields of its kind beside the text.
     pub body: Option<Body>,
 }
 
@@ -235,32 +236,32 @@ pub struct Replaced {
     pub reason: String,
 }
 
-/// What saving a record did.
+/// The outcome of saving a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddOutcome {
-    /// The record's id: the new one, or that of the record which already had this text in this scope.
+    /// The record's id: the new one, or that of the record with this text in this scope.
     pub id: RecordId,
     /// False when the text was there already.
     pub created: bool,
-    /// Whether its vector is at hand.
+    /// Whether its vector is stored.
     pub embedding: EmbeddingState,
 }
 
-/// Whether a record can be found by meaning yet.
+/// Whether the vector search can find a record yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EmbeddingState {
     /// Its embedding is stored.
     Ready,
-    /// It waits for the model; it is found by its words until then.
+    /// It waits for the model; until then the keyword search finds it.
     Pending,
 }
 
-/// What an update did.
+/// The outcome of an update.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpdateOutcome {
-    /// The record as it is now.
+    /// The record after it.
     pub record: Record,
-    /// Whether its text, as it is now, has its vector yet.
+    /// Whether its current text has its vector yet.
     pub embedding: EmbeddingState,
 }

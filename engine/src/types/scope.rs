@@ -1,4 +1,4 @@
-//! Whose memory it is, and who sees it.
+//! The owner of a memory, and who sees it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::bounds::check_label;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
-/// Whose memory it is. `None` is global: seen by every project, or every agent.
+/// The owner of a memory. `None` is global: visible to every project, or every agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scope {
     /// The agent that owns the record.
@@ -27,25 +27,25 @@ impl Scope {
     }
 }
 
-/// How far a viewer sees among projects, or among agents.
+/// Which projects, or agents, a viewer sees.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Reach {
     /// All of them.
     #[default]
     Every,
-    /// None of them: only what belongs to no one.
+    /// None of them: only what is shared.
     Shared,
-    /// This one, and what belongs to no one.
+    /// This one, and what is shared.
     Own(String),
-    /// The same to read. What belongs to no one is not changed.
+    /// The same for reading. What is shared cannot be changed.
     Only(String),
 }
 
 impl Reach {
-    /// Stands for [`Reach::Every`] where a name is given; no project and no agent can have it.
+    /// Stands for [`Reach::Every`] as a name; no project or agent can have it.
     pub const EVERY: &str = "*";
 
-    /// Whether what belongs to `owner` is seen.
+    /// Whether what belongs to `owner` is visible.
     pub fn sees(&self, owner: Option<&str>) -> bool {
         match (self, owner) {
             (Reach::Every, _) | (_, None) => true,
@@ -59,7 +59,7 @@ impl Reach {
         self.sees(owner) && !(matches!(self, Reach::Only(_)) && owner.is_none())
     }
 
-    /// The one whose memories are meant, where it is one.
+    /// The name, if it is a single one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Reach::Every | Reach::Shared => None,
@@ -68,12 +68,12 @@ impl Reach {
     }
 }
 
-/// Who looks: what a viewer does not see is to him as if it did not exist, for every call.
+/// The viewer of a call: what is not visible to it does not exist for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Viewer {
-    /// Whose agents' memories.
+    /// Visible agents.
     pub agent: Reach,
-    /// Which projects' memories.
+    /// Visible projects.
     pub project: Reach,
 }
 
@@ -91,13 +91,13 @@ impl Viewer {
         Viewer { agent: Reach::Own(name.into()), ..Viewer::OWNER }
     }
 
-    /// Who a memory of this scope is for.
+    /// The viewer that a memory of this scope is for.
     pub fn of(scope: &Scope) -> Self {
         let reach = |name: &Option<String>| name.clone().map_or(Reach::Shared, Reach::Own);
         Viewer { agent: reach(&scope.agent), project: reach(&scope.project) }
     }
 
-    /// Whether a memory of this scope is seen.
+    /// Whether a memory of this scope is visible.
     pub fn sees(&self, scope: &Scope) -> bool {
         self.agent.sees(scope.agent.as_deref()) && self.project.sees(scope.project.as_deref())
     }
@@ -107,10 +107,10 @@ impl Viewer {
         self.agent.changes(scope.agent.as_deref()) && self.project.changes(scope.project.as_deref())
     }
 
-    /// Checks that a memory that is seen may be changed, too.
+    /// Checks that a visible memory may be changed, too.
     ///
     /// # Errors
-    /// [`Error::Invalid`] says whose memories may be.
+    /// [`Error::Invalid`] says which memories may be changed.
     pub fn check_change(&self, id: RecordId, scope: &Scope) -> Result<()> {
         let owners = [("project", &self.project, &scope.project), ("agent", &self.agent, &scope.agent)];
         for (owner, reach, own) in owners {

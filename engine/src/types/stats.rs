@@ -1,14 +1,14 @@
-//! What a store holds.
+//! Statistics of a store.
 
 use super::kind::Kind;
 use super::units::Millis;
 
-/// What the store holds.
+/// Statistics of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
     /// Live records (not deleted, not expired).
     pub total: u64,
-    /// Live records of each kind; kinds without any are absent.
+    /// Live records per kind; kinds without any are absent.
     pub by_kind: Vec<(Kind, u64)>,
     /// Mean importance; 0 for an empty store.
     pub avg_importance: f64,

@@ -1,6 +1,6 @@
-//! The numbers that the engine speaks in.
+//! The numbers that the engine uses.
 
-/// The id of a record: positive, never used twice, the number that the tools speak.
+/// The id of a record: positive, never reused, the number that the tools use.
 pub type RecordId = i64;
 
 /// A position in the sync log. 0 is "before the first entry".

@@ -1,4 +1,4 @@
-//! What every vector index promises, as one suite of tests that runs against each backend.
+//! The contract of every vector index, as one suite of tests that runs against each backend.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn exact(vectors: &[(RecordId, Vec<f32>)], query: &[f32], k: usize, filter: &IdF
     found
 }
 
-/// Share of the exact answer that `found` has, counting equal scores as found.
+/// Recall of `found` against the exact result, counting equal scores as found.
 fn recall(found: &[(RecordId, f32)], exact: &[(RecordId, f32)]) -> f64 {
     let Some((_, worst)) = exact.last() else { return 1.0 };
     let good = found.iter().filter(|(_, score)| *score >= worst - 2e-5).count();
@@ -70,7 +70,7 @@ fn mean_recall(index: &dyn VectorIndex, all: &[(RecordId, Vec<f32>)], filter: &I
     sum / queries.len() as f64
 }
 
-/// Runs the whole suite; `make` gives an empty index for vectors of [`DIMS`] numbers.
+/// Runs the whole suite; `make` returns an empty index for vectors of [`DIMS`] numbers.
 fn suite(make: &dyn Fn() -> Arc<dyn VectorIndex>) {
     starts_empty(&*make());
     finds_what_was_added(&*make());

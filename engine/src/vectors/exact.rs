@@ -1,5 +1,4 @@
-//! A scan of every vector, in memory: the oracle that the other backends are measured against, and a sound choice for
-//! small stores.
+//! A scan of every vector, in memory: the reference for the other backends, and a good choice for small stores.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,7 +73,7 @@ impl VectorSnapshot for ExactSnapshot {
     }
 
     /// Memory is not checked.
-    fn is_checked(&self, _patience: Duration) -> Result<bool> {
+    fn wait_verified(&self, _timeout: Duration) -> Result<bool> {
         Ok(true)
     }
 

@@ -1,9 +1,9 @@
-//! Our own index, the crate `memorist-index`, as a [`VectorIndex`]: on disk, mapped, shared by processes.
+//! Our own index, the crate `memorist-index`, as a [`VectorIndex`]: on disk, memory-mapped, shared by processes.
 //!
-//! The payload of its manifest is `applied` (u64, little-endian, 8 bytes), then, in UTF-8, `2|`, the id of the store, `|`
-//! and the identity of the embedding model. 2 is the number of this layout; the first had neither number nor id: the
-//! identity followed at once. An index whose payload has another layout, or names another store or model, is unusable, and
-//! is rebuilt from the records; nothing is embedded again.
+//! The payload of its manifest is `applied` (u64, little-endian, 8 bytes), then, in UTF-8, `2|`, the id of the store,
+//! `|` and the identity of the embedding model. 2 is the format version; the first format had neither version nor store
+//! id: the identity followed at once. An index whose payload has another format, or names another store or model, is
+//! unusable, and is rebuilt from the records; nothing is embedded again.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,39 +18,39 @@ use roaring::RoaringTreemap;
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, Result};
 use crate::files::{drop_in_background, private_folders};
-use crate::inspection::Inspection;
 use crate::progress::Progress;
 use crate::quality::Quality;
 use crate::types::{RecordId, Seq};
+use crate::verification::Verification;
 
 /// A memory-mapped HNSW index in a folder.
 #[derive(Debug)]
 pub struct HnswIndex {
     folder: PathBuf,
-    /// The id of the store that it was made from.
+    /// The id of the store that it was built from.
     store: String,
     model: String,
     options: IndexOptions,
     reader: Reader,
     /// Of the newest state, by its generation.
-    inspection: Mutex<Option<(u64, Arc<Inspection>)>>,
+    verification: Mutex<Option<(u64, Arc<Verification>)>>,
 }
 
 /// One published state of it.
 struct HnswSnapshot {
     index: Arc<Snapshot>,
     applied: Seq,
-    inspection: Arc<Inspection>,
+    verification: Arc<Verification>,
 }
 
 impl HnswIndex {
-    /// Makes an empty index of the store with the id `store`, for vectors of `dims` numbers made by `model`.
+    /// Creates an empty index of the store with the id `store`, for vectors of `dims` numbers made by `model`.
     ///
     /// # Errors
-    /// When the folder has an index already or cannot be written.
+    /// If the folder has an index already or cannot be written.
     pub fn create(folder: &Path, store: &str, model: &str, dims: usize) -> Result<Self> {
         let mut options = IndexOptions::new(dims);
-        // It may take the place of another: microseconds have not been used before.
+        // It may replace another index: microseconds have not been used before.
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         private_folders().create(folder).map_err(|error| Error::io(folder, error))?;
@@ -58,10 +58,10 @@ impl HnswIndex {
         Self::open(folder, store, model, dims)
     }
 
-    /// Opens the index in `folder`. Maps the files; reads nothing but their headers.
+    /// Opens the index in `folder`. Maps the files; reads only their headers.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`] when it is missing, damaged, of another version, other dimensions, another store or
+    /// [`Error::IndexUnusable`] if it is missing, damaged, of another version, other dimensions, another store or
     /// another model.
     pub fn open(folder: &Path, store: &str, model: &str, dims: usize) -> Result<Self> {
         let reader = Reader::open(folder).map_err(open_error)?;
@@ -72,29 +72,29 @@ impl HnswIndex {
         parse(snapshot.payload(), store, model)?;
         let (folder, store, model) = (folder.into(), store.into(), model.into());
         let options = IndexOptions::new(dims);
-        Ok(HnswIndex { folder, store, model, options, reader, inspection: Mutex::default() })
+        Ok(HnswIndex { folder, store, model, options, reader, verification: Mutex::default() })
     }
 
-    /// Begins to compare what is new in `index` with its checksums.
-    fn inspect(&self, index: &Arc<Snapshot>) -> Arc<Inspection> {
-        let mut last = self.inspection.lock();
-        if let Some((generation, inspection)) = &*last
+    /// Starts to compare the new segments of `index` with their checksums.
+    fn start_verification(&self, index: &Arc<Snapshot>) -> Arc<Verification> {
+        let mut last = self.verification.lock();
+        if let Some((generation, verification)) = &*last
             && *generation == index.generation()
         {
-            return inspection.clone();
+            return verification.clone();
         }
         let read = index.clone();
-        let inspection =
-            Inspection::begin(index.unchecked_bytes(), move || read.check().map_err(|damaged| damaged.to_string()));
-        *last = Some((index.generation(), inspection.clone()));
-        inspection
+        let verification =
+            Verification::start(index.unchecked_bytes(), move || read.check().map_err(|damaged| damaged.to_string()));
+        *last = Some((index.generation(), verification.clone()));
+        verification
     }
 
     fn writer(&self) -> Result<Writer> {
         Writer::open(&self.folder, self.options.clone()).map_err(open_error)
     }
 
-    /// Does the merge that `writer` would do next. Returns whether there was one.
+    /// Runs the next merge of `writer`. Returns whether there was one.
     fn merge(mut writer: Writer, progress: &dyn Progress) -> Result<bool> {
         let Some(merge) = writer.begin_merge() else { return Ok(false) };
         let shown: Mutex<Option<memorist_index::Progress>> = Mutex::default();
@@ -107,7 +107,7 @@ impl HnswIndex {
                 }
                 progress.start(stage_name(now.stage), Some(now.total as u64));
             }
-            // Threads overtake one another on their way here.
+            // Threads may overtake one another on their way here.
             let done = now.done.max(before.unwrap_or(0));
             progress.advance((done - before.unwrap_or(0)) as u64);
             *shown = Some(memorist_index::Progress { done, ..now });
@@ -135,8 +135,8 @@ impl VectorIndex for HnswIndex {
             drop_in_background(before);
         }
         let applied = parse(index.payload(), &self.store, &self.model)?;
-        let inspection = self.inspect(&index);
-        Ok(Arc::new(HnswSnapshot { index, applied, inspection }))
+        let verification = self.start_verification(&index);
+        Ok(Arc::new(HnswSnapshot { index, applied, verification }))
     }
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
@@ -153,7 +153,7 @@ impl VectorIndex for HnswIndex {
     fn forget_deleted(&self, progress: &dyn Progress) -> Result<bool> {
         let mut options = self.options.clone();
         options.deleted_percent = 0;
-        // Opening it removes the files that nothing refers to.
+        // Opening it removes unreferenced files.
         let writer = Writer::open(&self.folder, options).map_err(open_error)?;
         let merged = Self::merge(writer, progress)?;
         crash::point("vectors forgotten");
@@ -171,8 +171,8 @@ impl VectorSnapshot for HnswSnapshot {
         self.applied
     }
 
-    fn is_checked(&self, patience: Duration) -> Result<bool> {
-        self.inspection.wait("vector", patience)
+    fn wait_verified(&self, timeout: Duration) -> Result<bool> {
+        self.verification.wait("vector", timeout)
     }
 
     fn len(&self) -> u64 {
@@ -213,7 +213,7 @@ fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-/// Threads of their own for merges: those of a search must not wait for one.
+/// A separate thread pool for merges: a search must not wait for one.
 fn merge_pool() -> &'static rayon::ThreadPool {
     static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
         let name = |at| format!("memorist-merge-{at}");
@@ -222,14 +222,14 @@ fn merge_pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
-/// The number of this layout of the payload, as it stands there.
+/// The format version, as it is written in the payload.
 const LAYOUT: &str = "2";
 
 pub(crate) fn payload(applied: Seq, store: &str, model: &str) -> Vec<u8> {
     [&applied.to_le_bytes(), format!("{LAYOUT}|{store}|{model}").as_bytes()].concat()
 }
 
-/// How far an index of this store and this model is applied.
+/// How far an index of this store and this model has applied the log.
 pub(crate) fn parse(payload: &[u8], store: &str, model: &str) -> Result<Seq> {
     let (applied, made_from, made_by) = parts(payload).map_err(unusable)?;
     if made_from != store {
@@ -241,7 +241,7 @@ pub(crate) fn parse(payload: &[u8], store: &str, model: &str) -> Result<Seq> {
     Ok(applied)
 }
 
-/// How far it is applied, the id of its store and the identity of its model.
+/// How far it has applied the log, the id of its store and the identity of its model.
 pub(crate) fn parts(payload: &[u8]) -> Result<(Seq, &str, &str), &'static str> {
     let (applied, text) = payload.split_first_chunk::<8>().ok_or("its manifest does not say how far it is applied")?;
     let text = str::from_utf8(text).map_err(|_| "its manifest does not say what it was made from")?;
@@ -258,7 +258,7 @@ fn unusable(why: impl Into<String>) -> Error {
 fn open_error(error: OpenError) -> Error {
     match error {
         OpenError::Missing { .. } => unusable("it is missing"),
-        // Out of files or memory, the index is not to blame; all else is mended by a new one.
+        // Out of files or memory: the index is not at fault. Everything else is fixed by a rebuild.
         OpenError::Io { path, source } if is_exhausted(&source) => Error::io(path, source),
         other => unusable(other.to_string()),
     }

@@ -1,5 +1,5 @@
-//! The crate hnsw_rs behind our trait: in memory, for comparison, and as proof that the trait is no picture of our own
-//! index. It cannot delete, so a replaced or deleted vector stays in its graph and is refused by the filter.
+//! The crate hnsw_rs behind our trait: in memory, for comparison, and as proof that the trait does not just mirror our
+//! own index. It cannot delete, so a replaced or deleted vector stays in its graph and is excluded by the filter.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::types::{RecordId, Seq};
 const LINKS: usize = 16;
 const EF_CONSTRUCTION: usize = 200;
 const MAX_LAYERS: usize = 16;
-/// The crate sizes its tables by this guess; more may be inserted.
+/// The crate sizes its tables by this estimate; more may be inserted.
 const EXPECTED: usize = 100_000;
 /// Below this many allowed vectors a scan is faster than a filtered walk, and exact.
 const SCAN_BELOW: usize = 2_000;
 
-/// The effort that misses about a share `m` of the neighbours is this divided by `m` (a rule of thumb: the crate does not
+/// The `ef` that misses about a share `m` of the neighbours is this divided by `m` (a rule of thumb: the crate does not
 /// know its recall).
 const EF_TIMES_MISSED: f32 = 3.0;
 
-/// 1 - cosine, for vectors of length 1. The crate's own panics where rounding makes that a little less than 0.
+/// 1 - cosine, for vectors of length 1. The crate's own panics if rounding makes that slightly less than 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct CosineDistance;
 
@@ -46,12 +46,12 @@ pub struct HnswRsIndex {
 
 #[derive(Clone)]
 struct HnswRsSnapshot {
-    /// The live vectors: exact scores, and scans where those are cheaper.
+    /// The live vectors: for exact scores, and for scans if those are cheaper.
     live: ExactSnapshot,
     graph: Arc<Hnsw<'static, f32, CosineDistance>>,
-    /// The number that the graph knows a live vector by.
+    /// The number of a live vector in the graph.
     slots: HashMap<RecordId, usize>,
-    /// The way back.
+    /// The reverse mapping.
     ids: HashMap<usize, RecordId>,
     next_slot: usize,
 }
@@ -122,7 +122,7 @@ impl VectorSnapshot for HnswRsSnapshot {
     }
 
     /// Memory is not checked.
-    fn is_checked(&self, _patience: Duration) -> Result<bool> {
+    fn wait_verified(&self, _timeout: Duration) -> Result<bool> {
         Ok(true)
     }
 
@@ -164,7 +164,7 @@ impl VectorSnapshot for HnswRsSnapshot {
     }
 }
 
-/// The crate's effort for a quality; `None` for a scan.
+/// The crate's `ef` for a quality; `None` for a scan.
 fn ef(quality: Quality) -> Option<usize> {
     match (quality, quality.target()) {
         (Quality::Ef(ef), _) => Some(ef),

@@ -1,9 +1,9 @@
-//! The vector side of a store: [`VectorIndex`], and the three implementations behind it.
+//! The vector index of a store: [`VectorIndex`], and its three implementations.
 //!
 //! | file | backend |
 //! |---|---|
 //! | `hnsw.rs` | our memory-mapped HNSW (crate `memorist-index`): the default, durable, shared by processes |
-//! | `exact.rs` | a scan of every vector, in memory: the oracle |
+//! | `exact.rs` | a scan of every vector, in memory: the reference |
 //! | `hnsw_rs.rs` | the crate hnsw_rs, in memory, behind the feature `hnsw-rs`: for comparison |
 //! | `contract.rs` | one suite of tests, run against all three |
 
@@ -31,9 +31,9 @@ pub enum IdFilter {
     /// All of them.
     #[default]
     All,
-    /// These alone.
+    /// Only these.
     Only(RoaringTreemap),
-    /// All but these.
+    /// All except these.
     Except(RoaringTreemap),
 }
 
@@ -47,7 +47,7 @@ impl IdFilter {
         }
     }
 
-    /// At most so many of `count` vectors can pass.
+    /// At most this many of `count` vectors can pass.
     pub fn at_most(&self, count: usize) -> usize {
         match self {
             IdFilter::Only(ids) => count.min(ids.len() as usize),
@@ -56,26 +56,26 @@ impl IdFilter {
     }
 }
 
-/// What is to change in a vector index, all at once. An id is in at most one of the two lists.
+/// Changes to a vector index, applied at once. An id is in at most one of the two lists.
 #[derive(Debug, Default)]
 pub struct VectorBatch {
-    /// Vectors to add, or to put in the place of an earlier one. Of length 1.
+    /// Vectors to add or to replace. Of length 1.
     pub upserts: Vec<(RecordId, Vec<f32>)>,
     /// Ids to remove; unknown ones are ignored.
     pub deletes: Vec<RecordId>,
 }
 
-/// One unchanging view of a vector index. Searching it takes no lock.
+/// An immutable snapshot of a vector index. Searching it takes no lock.
 pub trait VectorSnapshot: Send + Sync {
     /// The sync log is applied up to here.
     fn applied(&self) -> Seq;
 
-    /// Whether all that a search may read was compared with its checksums since this process opened it. That begins with
-    /// the snapshot; this waits for it, at most `patience`.
+    /// Waits, at most `timeout`, until all that a search may read has been compared with its checksums. Returns whether
+    /// it has been. The verification starts with the snapshot.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`](crate::Error::IndexUnusable) when it is damaged.
-    fn is_checked(&self, patience: Duration) -> Result<bool>;
+    /// [`Error::IndexUnusable`](crate::Error::IndexUnusable) if it is damaged.
+    fn wait_verified(&self, timeout: Duration) -> Result<bool>;
 
     /// How many vectors can be found.
     fn len(&self) -> u64;
@@ -88,43 +88,43 @@ pub trait VectorSnapshot: Send + Sync {
     /// The ids of all of them.
     fn ids(&self) -> RoaringTreemap;
 
-    /// The `k` ids nearest to `query` by cosine among those the filter lets pass, with their cosine, best first,
-    /// ties by id. `quality` says how much of them is to be found; a backend takes of it what makes sense for it.
+    /// The `k` ids nearest to `query` by cosine that pass the filter, with their cosine, best first, ties by id.
+    /// `quality` is the target recall; a backend maps it to its own parameters.
     fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>>;
 
-    /// The vector of `id`, of length 1; `None` where it has none here.
+    /// The vector of `id`, of length 1; `None` if it has none here.
     fn vector(&self, id: RecordId) -> Option<Vec<f32>>;
 
-    /// The cosine of each of `ids` to `query`, `None` where it has no vector here.
+    /// The cosine of each of `ids` to `query`, `None` if it has no vector here.
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>>;
 }
 
 /// A vector index of one store and one embedding model. Applying is idempotent.
 pub trait VectorIndex: Send + Sync {
-    /// The identity of the model that made its vectors, as it was given when the index was made.
+    /// The identity of the model that made its vectors, as given when the index was created.
     fn model(&self) -> &str;
 
-    /// The newest published view. Picks up what other processes have published.
+    /// The newest published snapshot. Includes what other processes have published.
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>>;
 
-    /// Applies a batch and publishes it together with `applied`: after a crash both are there or neither is. Only the
-    /// holder of the store's writer lock may call this on an index that is on disk.
+    /// Applies a batch and publishes it together with `applied`, atomically. Only the holder of the store's writer lock
+    /// may call this on an index that is on disk.
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()>;
 
-    /// Does what makes later searches faster (merging segments), up to a sensible amount. Returns whether more remains.
+    /// Makes later searches faster (merges segments), up to a reasonable amount of work. Returns whether more remains.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when `progress` says so; nothing is changed then.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if `progress` is cancelled; nothing is changed then.
     fn maintain(&self, progress: &dyn Progress) -> Result<bool>;
 
-    /// Rewrites a segment that has a deleted or replaced vector, so that nothing of it is left in a file. Others who have
-    /// the file before open keep it until they let go of it; it has no name any more. Returns whether more remains. Only
-    /// the holder of the store's writer lock may call this.
+    /// Rewrites a segment that has a deleted or replaced vector, so that nothing of it is left in a file. Other
+    /// processes that have the old file open can use it until they close it; its name is gone. Returns whether more
+    /// remains. Only the holder of the store's writer lock may call this.
     ///
     /// # Errors
     /// As [`VectorIndex::maintain`].
     fn forget_deleted(&self, progress: &dyn Progress) -> Result<bool>;
 
-    /// Checks everything that can be checked: checksums, links, reachability, keys. Returns what is wrong, in words.
+    /// Checks everything that can be checked: checksums, links, reachability, keys. Returns what is wrong.
     fn verify(&self) -> Result<Vec<String>>;
 }

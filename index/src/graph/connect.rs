@@ -48,7 +48,7 @@ pub(crate) fn connect_unreachable(graph: &mut Graph, vectors: &Vectors<'_>, ef: 
     }
 }
 
-/// Links `lost` from the nearest reachable slot that has room. Where none has, `lost` takes the place of a link of the
+/// Links `lost` from the nearest reachable slot that has room. Where none has, `lost` replaces a link of the
 /// nearest one and takes that link over, so that nothing that could be reached no longer can.
 fn splice_in(graph: &mut Graph, vectors: &Vectors<'_>, lost: Slot, seen: &[bool], ef: usize, seeker: &mut Seeker) {
     let view = graph.view();

@@ -12,7 +12,7 @@
 //! | `progress` | does a merge report progress all the time, and end when it is stopped? |
 //! | `damage` | is damage found, and harmless where it is not looked for? |
 //! | `compatibility` | can files of every version still be read, and are later ones refused? |
-//! | `real` | the same on real embeddings, where they are at hand |
+//! | `real` | the same on real embeddings, where they are available |
 
 #![expect(clippy::print_stdout, reason = "a test that fails shows what it has measured")]
 

@@ -1,4 +1,4 @@
-//! Links, what hangs together by them, and the digest.
+//! Links, chains and digests.
 
 use clap::Args;
 use memorist_engine::types::{Direction, LinkKind};

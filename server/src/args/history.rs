@@ -1,4 +1,4 @@
-//! Versions and going back to one, and forgetting for good.
+//! Versions, rollback and permanent removal.
 
 use clap::{ArgGroup, Args};
 

@@ -94,13 +94,13 @@ pub struct Search {
     /// Least score; exact words count by themselves
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_score: Option<f64>,
-    /// Memories, too, that others have taken the place of
+    /// Also superseded memories
     #[arg(long)]
     pub include_superseded: bool,
     /// Most tokens of all results together
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
-    /// Where the page before ended, which it said; all else unchanged
+    /// The cursor of the previous page; all else unchanged
     #[arg(long, value_name = "CURSOR")]
     pub cursor: Option<String>,
     /// How much text to return

@@ -1,21 +1,21 @@
-//! How values are read.
+//! Parsers of values.
 
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use memorist_engine::types::{Direction, Kind, LinkKind};
 
-/// Every kind of a memory, for help, completion and errors.
+/// Every kind of memory, for help, completion and errors.
 pub fn kinds() -> impl TypedValueParser<Value = Kind> {
     one_of(Kind::ALL.map(Kind::as_str))
 }
 
-/// Every kind of a link.
+/// Every kind of link.
 pub fn link_kinds() -> impl TypedValueParser<Value = LinkKind> {
     one_of(LinkKind::ALL.map(LinkKind::as_str))
 }
 
-/// Every way along links.
+/// Every direction.
 pub fn directions() -> impl TypedValueParser<Value = Direction> {
     one_of(Direction::ALL.map(Direction::as_str))
 }

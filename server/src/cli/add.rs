@@ -3,7 +3,7 @@
 use memorist_engine::types::{Kind, NewRecord};
 
 use super::App;
-use super::app::{self, Upkeep, text_or_stdin};
+use super::app::{self, Maintenance, text_or_stdin};
 use super::deadline;
 use crate::args::Add;
 use crate::exit::{Failure, Outcome};
@@ -13,7 +13,7 @@ use crate::wire::{AddParams, AddResult};
 /// Runs the command.
 pub fn run(app: &App, args: Add) -> Outcome {
     let params = params(args)?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let result = ops::add(&engine, &app.settings().context, params)?;
     let project = app.settings().context.defaults.project();
     app.output().result(&result, |result| text(result, project))?;
@@ -28,7 +28,7 @@ fn params(args: Add) -> Result<AddParams, Failure> {
     let body = fields.body.map(app::body).transpose()?;
     let content = match (text, &body) {
         (Some(text), _) => text,
-        // The command line wants one of the two.
+        // clap makes sure that one of the two is there.
         (None, body) => {
             NewRecord::of_body(fields.kind.unwrap_or(Kind::Fact), body.clone().unwrap_or_default())?.content
         }

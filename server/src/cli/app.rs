@@ -1,4 +1,4 @@
-//! What every command shares: the settings, the way to the store, the progress bars.
+//! What every command shares: the settings, the store, the progress bars.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,22 +18,22 @@ use crate::exit::{Failure, Kind, Outcome};
 use crate::output::Output;
 use crate::settings::Settings;
 
-/// A command's surroundings.
+/// The context of a command.
 pub struct App {
     settings: Settings,
 }
 
-/// What the engine does to the indexes by itself, in the background.
+/// Whether the engine maintains the indexes in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Upkeep {
-    /// Nothing: the command needs the records alone, or asks for the work where its progress is seen.
+pub enum Maintenance {
+    /// No: the command needs only the records, or runs the work itself with visible progress.
     Off,
-    /// What a search needs.
+    /// Yes, as a search needs it.
     On,
 }
 
 impl App {
-    /// Surroundings with these settings.
+    /// A context with these settings.
     pub fn new(settings: Settings) -> Self {
         App { settings }
     }
@@ -43,7 +43,7 @@ impl App {
         &self.settings
     }
 
-    /// The settings, for a command that lives elsewhere.
+    /// The settings, for the server.
     pub fn into_settings(self) -> Settings {
         self.settings
     }
@@ -53,8 +53,8 @@ impl App {
         self.settings.output
     }
 
-    /// Prints a result. One that says that there is no such memory ends with the exit code of that, and is an error to
-    /// people.
+    /// Prints a result. If `missing` says that there is no such memory, the exit code is that of not found, and people
+    /// get an error.
     pub fn answer<T: Serialize>(&self, result: &T, missing: Option<&str>, text: impl FnOnce(&T) -> String) -> Outcome {
         match missing {
             Some(why) if !self.output().json => Err(Failure::new(Kind::NotFound, why)),
@@ -66,22 +66,22 @@ impl App {
     }
 
     /// The store.
-    pub fn engine(&self, upkeep: Upkeep) -> Result<Engine, Failure> {
-        Ok(Engine::open(&self.settings.store, self.config(upkeep))?)
+    pub fn engine(&self, maintenance: Maintenance) -> Result<Engine, Failure> {
+        Ok(Engine::open(&self.settings.store, self.config(maintenance))?)
     }
 
-    /// How the store is opened.
-    pub fn config(&self, upkeep: Upkeep) -> Config {
-        Config { index_writer: upkeep == Upkeep::On, ..self.settings.engine.clone() }
+    /// The configuration for opening the store.
+    pub fn config(&self, maintenance: Maintenance) -> Config {
+        Config { index_writer: maintenance == Maintenance::On, ..self.settings.engine.clone() }
     }
 
-    /// Tells people what is about to be fetched, how much it is and where it goes.
+    /// Tells people what is about to be fetched, its size and where it goes.
     pub fn announce(&self, plan: &Plan) {
         self.output().note(plan.to_string());
     }
 
-    /// Progress bars for work that takes a while. From here on, Ctrl-C asks the work to stop at the next safe point;
-    /// a second one ends the process at once.
+    /// Progress bars for work that takes a while. From here on, Ctrl-C cancels the work at the next safe point; a
+    /// second one ends the process at once.
     pub fn bars(&self) -> Result<Bars, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in TERM_SIGNALS {
@@ -99,7 +99,7 @@ pub fn text_or_stdin(argument: String) -> Result<String, Failure> {
         return Ok(argument);
     }
     let mut bytes = Vec::new();
-    // One byte more than can be kept is enough for the engine to refuse it.
+    // One byte more than the limit is enough for the engine to refuse it.
     let mut stdin = std::io::stdin().lock().take(MAX_CONTENT_BYTES as u64 + 2);
     stdin.read_to_end(&mut bytes).map_err(|error| Failure::file(Path::new("stdin"), &error))?;
     let mut text =

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format};
 use crate::args::Backup;
 use crate::exit::Outcome;
@@ -10,7 +10,7 @@ use crate::exit::Outcome;
 /// Runs the command.
 pub fn run(app: &App, args: &Backup) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let bytes = engine.back_up(&args.file, &bars)?;
     engine.close();
     drop(bars);

@@ -1,4 +1,4 @@
-//! `memorist bench`: how much the vector search of this store finds, and how long it takes.
+//! `memorist bench`: recall and latency of the vector search of this store.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use memorist_engine::bench::{BenchOptions, Measured, VectorBench};
 use memorist_engine::quality::Quality;
 use serde_json::{Value, json};
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::plot::{Plot, Point, Role};
 use super::{App, format, table};
 use crate::args::Bench;
+use crate::atomic_file;
 use crate::exit::{Failure, Outcome};
-use crate::whole_file;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Bench) -> Outcome {
@@ -21,8 +21,8 @@ pub fn run(app: &App, args: &Bench) -> Outcome {
         let bench = measure(app, &options)?;
         return show(app, &options, &bench, &plot(&bench, &options));
     };
-    // The file is begun first: that it cannot be written shall not be found out after minutes.
-    let (bench, plot) = whole_file::write(&app.settings().store, file, |out| {
+    // The file is created first, so that a write error is not found out after minutes.
+    let (bench, plot) = atomic_file::write(&app.settings().store, file, |out| {
         let bench = measure(app, &options)?;
         let plot = plot(&bench, &options);
         out.write_all(plot.svg().as_bytes()).map_err(|error| Failure::file(file, &error))?;
@@ -34,7 +34,7 @@ pub fn run(app: &App, args: &Bench) -> Outcome {
 
 fn measure(app: &App, options: &BenchOptions) -> Result<VectorBench, Failure> {
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let bench = engine.bench_vectors(options, &bars)?;
     engine.close();
     Ok(bench)
@@ -85,7 +85,7 @@ fn entry(row: &Measured, bench: &VectorBench) -> Value {
     entry
 }
 
-/// The recall that is aimed at, with the digits that it was given with.
+/// The target recall, with the digits that it was given with.
 fn share(quality: Quality) -> Option<f64> {
     quality.target().map(|share| (f64::from(share) * 1e6).round() / 1e6)
 }
@@ -94,7 +94,8 @@ fn rows(bench: &VectorBench) -> impl Iterator<Item = &Measured> {
     bench.ladder.iter().chain(&bench.levels).chain([&bench.exact])
 }
 
-/// Whether the store is set to this: an effort of the ladder that equals it is measured once more as the setting.
+/// Whether the store is set to this: an `ef` of the series that equals the setting is measured once more as the
+/// setting.
 fn is_own(row: &Measured, bench: &VectorBench) -> bool {
     row.quality == bench.setting && bench.levels.iter().any(|level| std::ptr::eq(level, row))
 }
@@ -125,7 +126,7 @@ fn plot(bench: &VectorBench, options: &BenchOptions) -> Plot {
     }
 }
 
-/// What is told before the plot, and after it.
+/// The text before the plot, and after it.
 fn text(bench: &VectorBench, options: &BenchOptions, plot: &Plot) -> [String; 2] {
     let BenchOptions { limit, seed, .. } = options;
     let queries = format::thousands(bench.queries as u64);
@@ -155,7 +156,7 @@ fn table_of(bench: &VectorBench, limit: usize) -> String {
     table.trim_fmt()
 }
 
-/// What the setting is worth.
+/// The recall and latency of the setting.
 fn verdict(bench: &VectorBench) -> String {
     let Some(own) = bench.levels.iter().find(|row| is_own(row, bench)) else { return String::new() };
     let times = bench.exact.latency.p50.as_secs_f64() / own.latency.p50.as_secs_f64().max(f64::MIN_POSITIVE);
@@ -163,7 +164,7 @@ fn verdict(bench: &VectorBench) -> String {
     format!("your setting, {}: {:.2} % found{faster}", own.quality, own.recall * 100.0)
 }
 
-/// Old consoles of Windows print colours as signs.
+/// Old Windows consoles print colours as characters.
 fn is_coloured() -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !cfg!(windows) && !unwanted && std::io::stdout().is_terminal()

@@ -1,8 +1,8 @@
-//! `memorist chain`: what hangs together with a memory, as a tree.
+//! `memorist chain`: the memories linked to a memory, as a tree.
 
 use comfy_table::Table;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format, links, table};
 use crate::args::Chain;
 use crate::exit::Outcome;
@@ -20,7 +20,7 @@ pub fn run(app: &App, args: &Chain) -> Outcome {
         detail: args.detail,
         ..ChainParams::default()
     };
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let result = ops::chain(&engine, &app.settings().context, &params)?;
     engine.close();
     app.answer(&result, result.error.as_deref(), text)
@@ -47,7 +47,7 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    /// Adds what is one link away from the memory `id`, each with what is behind it.
+    /// Adds what is one link away from the memory `id`, each with its own subtree.
     fn branch(&self, table: &mut Table, id: i64, before: &str) {
         let mut next = self.others.iter().filter(|hit| self.before(hit) == id).peekable();
         while let Some(hit) = next.next() {
@@ -58,7 +58,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The memory before this one on the way from the start.
+    /// The previous memory on the path from the start.
     fn before(&self, hit: &ChainHit) -> i64 {
         hit.path.iter().rev().nth(1).map_or(self.start, |step| step.id)
     }

@@ -1,4 +1,4 @@
-//! `memorist completions`: a script that teaches a shell the commands.
+//! `memorist completions`: a completion script for a shell.
 
 use clap::CommandFactory;
 

@@ -1,10 +1,10 @@
-//! How to connect an agent to this program: the last words of the demo.
+//! How to connect an agent to this program: the end of the demo's output.
 
 use std::path::Path;
 
 use serde_json::json;
 
-/// The words, for the program at `program`, with the store in the folder `store` where that is not the usual one.
+/// The text, for the program at `program`, with the store in the folder `store` unless it is the default one.
 pub fn text(program: &Path, store: Option<&Path>) -> String {
     let program = program.display().to_string();
     let mut arguments = vec!["serve".to_owned()];

@@ -1,4 +1,4 @@
-//! Work that may take a moment, but not more.
+//! Work with a time limit.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use memorist_engine::Engine;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{EmbeddingState, Filter};
 
-/// How long a one-shot command goes on after it has printed its result.
+/// How long a one-shot command continues after it has printed its result.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Progress that nobody sees and that asks to stop when its time is over.
+/// Silent progress that cancels at a deadline.
 struct Deadline {
     end: Instant,
 }
@@ -23,15 +23,15 @@ impl Progress for Deadline {
     }
 }
 
-/// Records that may wait for their embedding for a one-shot command to embed them: a second's work.
-const FEW: u64 = 64;
+/// A one-shot command embeds at most this many waiting records: a second's work.
+const MAX_EMBEDDED_NOW: u64 = 64;
 
-/// Embeds what was just saved and indexes it, where that is quick. The record is safe already: what is not done here
-/// is done by the next process that opens the store.
+/// Embeds what was just saved and indexes it, if that is quick. The record is safe already: the next process that opens
+/// the store does the rest.
 pub fn settle(engine: Engine, embedding: EmbeddingState) {
     let deadline = Deadline { end: Instant::now() + GRACE };
     if embedding == EmbeddingState::Pending
-        && let Err(error) = embed_if_few(&engine, &deadline)
+        && let Err(error) = embed_pending_if_quick(&engine, &deadline)
     {
         tracing::info!(%error, "left for later: embedding");
     }
@@ -41,9 +41,9 @@ pub fn settle(engine: Engine, embedding: EmbeddingState) {
     engine.close();
 }
 
-/// After an import that left thousands to be embedded, that is not the business of the next `add`.
-fn embed_if_few(engine: &Engine, deadline: &Deadline) -> memorist_engine::Result<()> {
-    if engine.stats(&Filter::default())?.pending_embeddings <= FEW {
+/// If an import left thousands to be embedded, the next `add` does not embed them.
+fn embed_pending_if_quick(engine: &Engine, deadline: &Deadline) -> memorist_engine::Result<()> {
+    if engine.stats(&Filter::default())?.pending_embeddings <= MAX_EMBEDDED_NOW {
         engine.embed_pending(deadline)?;
     }
     Ok(())

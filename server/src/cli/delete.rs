@@ -1,19 +1,19 @@
-//! `memorist delete`: memories that shall not be found again.
+//! `memorist delete`: delete memories.
 
 use memorist_engine::types::EmbeddingState;
 use serde_json::json;
 
 use super::App;
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::deadline;
 use crate::args::Delete;
 use crate::exit::{Kind, Outcome};
 use crate::ops;
 use crate::wire::{DeleteParams, Int};
 
-/// Runs the command. Says of each id whether it was there.
+/// Runs the command. Reports for each id whether it existed.
 pub fn run(app: &App, args: &Delete) -> Outcome {
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let mut results = Vec::new();
     for &id in &args.ids {
         let params = DeleteParams { id: Int(id), ..DeleteParams::default() };

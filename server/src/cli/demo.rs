@@ -1,4 +1,4 @@
-//! `memorist demo`: a store of 2,000 memories, filled and searched before your eyes.
+//! `memorist demo`: a store of 2,000 memories, filled and searched in the terminal.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -25,10 +25,10 @@ const SEED: u64 = 1;
 const MEMORIES: usize = 2_000;
 /// Records per transaction.
 const BATCH: usize = 500;
-/// Questions of each style that are asked.
+/// Questions per style.
 const PER_STYLE: usize = 2;
 
-/// What was measured, and the result with `--json`.
+/// The measurements, and the result with `--json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -40,7 +40,7 @@ struct Report {
     searches: Vec<Search>,
 }
 
-/// One search and its answer.
+/// One search and its results.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Search {
@@ -48,12 +48,12 @@ struct Search {
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
     filter: Option<&'static str>,
-    /// Microseconds that the model took to embed the query.
+    /// Microseconds for the embedding of the query.
     embed_us: u64,
     /// Microseconds of everything else.
     search_us: u64,
     results: Vec<SearchHit>,
-    /// Ids of the memories that answer it, where that is known.
+    /// Ids of the expected memories, if known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     answers: Vec<RecordId>,
 }
@@ -84,7 +84,7 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
     Ok(0)
 }
 
-/// Fills the store and searches it, telling as it goes.
+/// Fills the store and searches it, with a commentary.
 fn show(engine: &Engine, bars: &Bars, output: Output) -> Result<Report, Failure> {
     let tell = |text: String| if output.json { Ok(()) } else { output.text(text) };
     let started = Instant::now();
@@ -134,7 +134,7 @@ fn show(engine: &Engine, bars: &Bars, output: Output) -> Result<Report, Failure>
     Ok(report)
 }
 
-/// Saves the memories; their ids, in order.
+/// Saves the memories; returns their ids, in order.
 fn fill(engine: &Engine, bars: &Bars) -> Result<Vec<RecordId>, Failure> {
     bars.start("saving", Some(MEMORIES as u64));
     let context = Context::default();
@@ -161,7 +161,7 @@ fn fill(engine: &Engine, bars: &Bars) -> Result<Vec<RecordId>, Failure> {
     Ok(ids)
 }
 
-/// A few questions of each style, those by meaning first.
+/// A few questions of each style, those without shared words first.
 fn chosen() -> Vec<Question> {
     let all = bench_data::questions(SEED, MEMORIES, 200);
     let of = |style| all.iter().filter(move |question| question.style == style).take(PER_STYLE).cloned();

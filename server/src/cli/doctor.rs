@@ -1,4 +1,4 @@
-//! `memorist doctor`: do records, vectors and keywords agree, and what can be saved if not?
+//! `memorist doctor`: do records, vectors and keywords agree, and what can be salvaged if not?
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use memorist_engine::records::Salvage;
 use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format};
 use crate::args::Doctor;
 use crate::exit::{Kind, Outcome};
 
-/// Ids that are named in a line of text; `--json` names all.
+/// Ids named in a line of text; `--json` names all.
 const NAMED: usize = 20;
 
-/// Runs the command. Its exit code says whether all is sound.
+/// Runs the command. Its exit code says whether everything is sound.
 pub fn run(app: &App, args: &Doctor) -> Outcome {
     let bars = app.bars()?;
-    let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Upkeep::Off), args.repair, &bars)?;
+    let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
     let sound = diagnosis.is_sound();
     app.output().result(&document(&diagnosis), |_| text(&diagnosis))?;
@@ -59,7 +59,7 @@ fn text(diagnosis: &Diagnosis) -> String {
         })
         .collect();
     if let Some(salvage) = &diagnosis.salvage {
-        let (head, details) = told(salvage);
+        let (head, details) = report(salvage);
         lines.extend(lines_of(if salvage.kept.is_some() { "saved" } else { "can be saved" }, head, details));
     }
     lines.join("\n")
@@ -70,8 +70,8 @@ fn lines_of(name: &str, head: String, details: Vec<String>) -> impl Iterator<Ite
     std::iter::once(head).chain(details.into_iter().map(|detail| format!("{:<12} {detail}", "")))
 }
 
-/// What was saved, or can be.
-fn told(salvage: &Salvage) -> (String, Vec<String>) {
+/// What was salvaged, or can be.
+fn report(salvage: &Salvage) -> (String, Vec<String>) {
     let head = format!("{} of {}", format::thousands(salvage.records), format::memories(salvage.total()));
     let mut details = Vec::new();
     if !salvage.doubtful.is_empty() {
@@ -87,7 +87,7 @@ fn told(salvage: &Salvage) -> (String, Vec<String>) {
         details.push(format!("links that are not saved: {}", format::thousands(salvage.links_lost)));
     }
     if salvage.to_embed > 0 {
-        details.push(format!("to be embedded anew: {}", format::memories(salvage.to_embed)));
+        details.push(format!("to be embedded again: {}", format::memories(salvage.to_embed)));
     }
     if let Some(kept) = &salvage.kept {
         details.push(format!("the damaged database is kept: {}", kept.damaged.display()));

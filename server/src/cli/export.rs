@@ -5,22 +5,22 @@ use std::path::Path;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Export;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format, list};
 use crate::exit::{Failure, Outcome};
 use crate::ops::write_lines;
 use crate::output::stdout_failure;
 use crate::wire::{self, ExportResult};
-use crate::{args, whole_file};
+use crate::{args, atomic_file};
 
 /// Runs the command. Without --project and --agent it exports every scope.
 pub fn run(app: &App, args: &args::Export) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let filter = list::filter(&args.filters, &app.settings().context.defaults);
     let total = if filter.is_empty() { Some(engine.stats(&filter)?.total) } else { None };
     bars.start("exporting", total);
-    // Whoever has the store's file may see what was searched for.
+    // A user with access to the store's file may see the queries.
     let export = Export { filter, embeddings: args.embeddings, accesses: true };
     if args.file == Path::new("-") {
         let mut out = app.output().lines();
@@ -28,7 +28,7 @@ pub fn run(app: &App, args: &args::Export) -> Outcome {
         bars.finish();
     } else {
         let failure = |error| Failure::file(&args.file, &error);
-        let written = whole_file::write(&app.settings().store, &args.file, |out| {
+        let written = atomic_file::write(&app.settings().store, &args.file, |out| {
             write_lines(&engine, &export, &bars, out, failure)
         })?;
         bars.finish();

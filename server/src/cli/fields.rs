@@ -1,11 +1,11 @@
-//! What a memory has beside its text, for people.
+//! The fields of a memory beside its text, for people.
 
 use serde_json::Value;
 
 use super::format;
 use crate::wire::Entry;
 
-/// Names and values in the order in which they are read, those of its body first; what says nothing is left out.
+/// Names and values in display order, those of its body first; empty ones are omitted.
 pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     let body = entry.body.as_ref().and_then(Value::as_object);
     let mut fields: Vec<_> =
@@ -35,7 +35,7 @@ pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     fields
 }
 
-/// A text as it is, a list of texts by commas, anything else as JSON.
+/// A text unchanged, a list of texts with commas, anything else as JSON.
 fn body_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -52,9 +52,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_body_holds_is_readable() {
-        let told =
+    fn the_fields_of_a_body_are_readable() {
+        let values =
             [json!("a text"), json!(["Ana", 12]), json!(true), json!([{ "step": 1 }])].map(|value| body_value(&value));
-        assert_eq!(told, ["a text", "Ana, 12", "true", r#"[{"step":1}]"#]);
+        assert_eq!(values, ["a text", "Ana, 12", "true", r#"[{"step":1}]"#]);
     }
 }

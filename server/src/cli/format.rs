@@ -1,6 +1,6 @@
 //! Numbers and times for people.
 
-use crate::visible;
+use crate::escape;
 use crate::wire::When;
 
 /// `12,345`.
@@ -32,9 +32,9 @@ pub fn memories(number: u64) -> String {
     if number == 1 { "1 memory".to_owned() } else { format!("{} memories", thousands(number)) }
 }
 
-/// A text on one line: every run of white space becomes one space, and what a terminal would obey is shown.
+/// A text on one line: white space becomes one space, and control characters are escaped.
 pub fn one_line(text: &str) -> String {
-    visible::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    escape::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::links::LinkLine;
 use super::{App, fields, links};
 use crate::args::Get;
@@ -15,7 +15,7 @@ const NAMES: usize = 12;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Get) -> Outcome {
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let context = &app.settings().context;
     let result = ops::get(&engine, context, &GetParams { id: Int(args.id), ..GetParams::default() })?;
     let ends = match &result.entry {

@@ -1,6 +1,6 @@
 //! `memorist history`: the versions of a memory.
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format, links, table};
 use crate::args::History;
 use crate::exit::Outcome;
@@ -15,7 +15,7 @@ pub fn run(app: &App, args: &History) -> Outcome {
         limit: args.limit.map(Int),
         ..HistoryParams::default()
     };
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let result = ops::history(&engine, &app.settings().context, &params)?;
     engine.close();
     let code = app.answer(&result, result.error.as_deref(), text)?;
@@ -25,7 +25,7 @@ pub fn run(app: &App, args: &History) -> Outcome {
     Ok(code)
 }
 
-/// A line for each change, with what it brought.
+/// A line for each change, with the new values.
 fn text(history: &HistoryResult) -> String {
     if history.versions.is_empty() {
         return "no versions".to_owned();
@@ -37,7 +37,7 @@ fn text(history: &HistoryResult) -> String {
             version.version.to_string(),
             format::time(Some(version.since)),
             older.map(|older| changed(version, older)).unwrap_or_default(),
-            // A version keeps why it was replaced: that is why the next one is there.
+            // A version stores why it was replaced: that is the reason for the next one.
             older.and_then(|older| older.reason.as_deref()).map(format::one_line).unwrap_or_default(),
             links::line(&version.content),
         ];
@@ -47,7 +47,7 @@ fn text(history: &HistoryResult) -> String {
     table.trim_fmt()
 }
 
-/// The fields in which a version differs from the one before it.
+/// The fields in which a version differs from the previous one.
 fn changed(version: &VersionEntry, older: &VersionEntry) -> String {
     let fields = [
         ("text", version.content != older.content),

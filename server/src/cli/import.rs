@@ -8,7 +8,7 @@ use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Viewer;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::import_report::Report;
 use super::{App, format};
 use crate::args::Import;
@@ -16,14 +16,14 @@ use crate::exit::{Failure, Kind, Outcome};
 use crate::ops::{Importing, read_lines};
 use crate::wire::ImportResult;
 
-/// What someone who stopped an import wants to know.
-const RESTART: &str = "what was saved stays saved; run the same import again to go on";
+/// A hint after an interrupted import.
+const RESTART: &str = "what was saved stays saved; run the same import again to continue";
 
 /// Runs the command.
 pub fn run(app: &App, args: &Import) -> Outcome {
     let (input, size) = open(&args.file)?;
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let mut report = Report::default();
     bars.start_bytes("reading", size);
     let saved = |result: &ImportResult| bars.message(format!("reading ({})", format::memories(result.memories())));

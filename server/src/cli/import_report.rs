@@ -1,4 +1,4 @@
-//! What an import did, line by line where lines were refused.
+//! The report of an import, line by line for refused lines.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::format;
 use crate::wire::ImportResult;
 
-/// What an import did, and its result with `--json`.
+/// The outcome of an import, and its result with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// What was read.
+    /// The lines.
     #[serde(flatten)]
     pub read: ImportResult,
     /// Texts embedded.

@@ -6,7 +6,7 @@ use memorist_engine::{Engine, Result};
 use super::{format, table};
 use crate::wire::Step;
 
-/// Characters of a text that a line can show of it: more than a terminal is wide.
+/// Maximum characters of a text on a line: more than the width of a terminal.
 const LINE_CHARS: usize = 400;
 
 /// A link of a memory.
@@ -14,13 +14,13 @@ const LINE_CHARS: usize = 400;
 pub struct LinkLine {
     /// The memory at its other end.
     pub id: RecordId,
-    /// What it says.
+    /// Its kind, in words.
     pub says: &'static str,
     /// The beginning of the text at its other end.
     pub line: String,
 }
 
-/// These links, with the beginnings of the texts at their other ends. One whose end has just gone is left out.
+/// These links, with the beginnings of the texts at their other ends. A link whose end is gone is omitted.
 pub fn lines(engine: &Engine, viewer: &Viewer, links: &[Step]) -> Result<Vec<LinkLine>> {
     let mut lines = Vec::with_capacity(links.len());
     for link in links {
@@ -32,7 +32,7 @@ pub fn lines(engine: &Engine, viewer: &Viewer, links: &[Step]) -> Result<Vec<Lin
     Ok(lines)
 }
 
-/// What a link says, as it is read on the way along it, or against it.
+/// The kind of a link in words, seen along it or against it.
 pub fn says(kind: LinkKind, direction: Direction) -> &'static str {
     match (kind, direction == Direction::Backward) {
         (LinkKind::Caused, false) => "→ caused",

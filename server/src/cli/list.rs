@@ -3,7 +3,7 @@
 use memorist_engine::Engine;
 use memorist_engine::types::{Filter, ListQuery, MAX_LIMIT, Record};
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
@@ -13,7 +13,7 @@ use crate::wire::{self, Defaults, Detail, Importance, ListResult, When};
 pub fn run(app: &App, args: &List) -> Outcome {
     let limit = usize::try_from(args.limit).ok().filter(|limit| *limit > 0);
     let limit = limit.ok_or_else(|| Failure::input(format!("limit: {} is less than 1", args.limit)))?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
     let mut records = Vec::new();
@@ -40,7 +40,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
     Ok(0)
 }
 
-/// Calls `visit` for every record after the id `after` that passes, in order of id, until it says false.
+/// Calls `visit` for every matching record after the id `after`, in order of id, until it returns false.
 pub fn each(
     engine: &Engine,
     after: i64,
@@ -60,7 +60,7 @@ pub fn each(
     }
 }
 
-/// The filter that was typed.
+/// The filter of the arguments.
 pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
     Filter {
         kinds: filters.kinds.clone(),

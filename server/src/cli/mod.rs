@@ -1,4 +1,4 @@
-//! The commands for people, one verb a file.
+//! The commands for people, one per file.
 
 pub mod add;
 pub mod backup;

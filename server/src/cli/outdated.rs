@@ -1,6 +1,6 @@
-//! `memorist outdated`: the memories that others have taken the place of.
+//! `memorist outdated`: the superseded memories.
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format, links, table};
 use crate::args::Outdated;
 use crate::exit::Outcome;
@@ -15,7 +15,7 @@ pub fn run(app: &App, args: &Outdated) -> Outcome {
         detail: args.detail,
         ..OutdatedParams::default()
     };
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let result = ops::outdated(&engine, &app.settings().context, &params)?;
     engine.close();
     app.output().result(&result, text)?;

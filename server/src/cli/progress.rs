@@ -1,4 +1,4 @@
-//! The engine's progress as bars on stderr: on a terminal with rate and time left, elsewhere one line per phase.
+//! The engine's progress as bars on stderr: on a terminal with rate and time left, otherwise one line per phase.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,14 +9,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memorist_engine::progress::Progress;
 
 use super::format;
+use crate::escape;
 use crate::output::Output;
-use crate::visible;
 
 const COUNTED: &str = "{msg:<22} {wide_bar} {human_pos}/{human_len}  {per_sec}  {eta} left ";
 const BYTES: &str = "{msg:<22} {wide_bar} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left ";
 const OPEN: &str = "{spinner} {msg} {human_pos}  {per_sec} ";
 
-/// Draws progress, and passes on the wish to stop.
+/// Draws progress, and passes on cancellation.
 pub struct Bars {
     output: Output,
     drawn: bool,
@@ -25,26 +25,26 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Bars that report `stop` as the wish to stop.
+    /// Bars that cancel when `stop` is set.
     pub fn new(output: Output, stop: Arc<AtomicBool>) -> Self {
         let drawn = !output.quiet && std::io::stderr().is_terminal();
         Bars { output, drawn, stop, current: Mutex::default() }
     }
 
-    /// Begins a phase that is counted in bytes.
+    /// Starts a phase that is counted in bytes.
     pub fn start_bytes(&self, what: &str, total: Option<u64>) {
         let size = total.map(|total| format!(" ({})", indicatif::DecimalBytes(total)));
         self.begin(what, total, BYTES, size);
     }
 
-    /// Changes what stands before the bar.
+    /// Changes the text before the bar.
     pub fn message(&self, text: String) {
         if let Some(bar) = self.current().as_ref() {
-            bar.set_message(visible::text(&text).into_owned());
+            bar.set_message(escape::text(&text).into_owned());
         }
     }
 
-    /// The bar on the screen. A thread that panicked while it held it left a bar that can still be drawn.
+    /// The bar on the screen. If a thread panicked while it held the lock, the bar can still be drawn.
     fn current(&self) -> MutexGuard<'_, Option<ProgressBar>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,11 +57,11 @@ impl Bars {
         }
         let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         let template = if total.is_some() { template } else { OPEN };
-        // The templates are constants; one that did not parse would be drawn in the library's own style.
+        // The templates are constants; an invalid one would be drawn in the library's default style.
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(visible::text(what).into_owned());
+        bar.set_message(escape::text(what).into_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.current() = Some(bar);
     }
@@ -69,7 +69,7 @@ impl Bars {
 
 impl Progress for Bars {
     fn start(&self, what: &str, total: Option<u64>) {
-        // The engine counts what it fetches in bytes, and everything else in texts.
+        // The engine counts downloads in bytes, and everything else in texts.
         if what.starts_with("fetching") {
             return self.start_bytes(what, total);
         }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wish_to_stop_reaches_the_work() {
+    fn cancellation_reaches_the_work() {
         let stop = Arc::new(AtomicBool::new(false));
         let bars = Bars::new(Output { json: false, quiet: true }, stop.clone());
         bars.start("embedding", Some(2));

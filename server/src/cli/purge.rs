@@ -1,29 +1,29 @@
-//! `memorist purge`: forget for good.
+//! `memorist purge`: permanent removal.
 
 use std::collections::BTreeSet;
 
 use memorist_engine::Engine;
 use memorist_engine::types::Viewer;
 
-use super::app::{Upkeep, text_or_stdin};
+use super::app::{Maintenance, text_or_stdin};
 use super::{App, format, links};
 use crate::args::Purge;
 use crate::exit::{Failure, Kind, Outcome};
 use crate::ops;
 use crate::wire::{Int, PurgeParams, PurgeResult};
 
-/// Memories that the question names, at most.
+/// Memories named in the question, at most.
 const NAMED: usize = 10;
 
 /// Runs the command.
 pub fn run(app: &App, args: Purge) -> Outcome {
     let ids: BTreeSet<_> = args.ids.into_iter().collect();
     let text = args.text.map(text_or_stdin).transpose()?;
-    let engine = app.engine(Upkeep::On)?;
+    let engine = app.engine(Maintenance::On)?;
     let context = &app.settings().context;
     if !args.yes {
         let question = match &text {
-            Some(text) => format!("Forget for good everything that has the text {:?}?", format::one_line(text)),
+            Some(text) => format!("Permanently remove everything that contains the text {:?}?", format::one_line(text)),
             None => question(&engine, &context.defaults.own_viewer(), &ids)?,
         };
         if !app.output().ask(&question, "--yes")? {
@@ -41,14 +41,14 @@ pub fn run(app: &App, args: Purge) -> Outcome {
     let bars = app.bars()?;
     let result = ops::purge(&engine, context, params, &bars)?;
     drop(bars);
-    app.output().result(&result, told)?;
+    app.output().result(&result, report)?;
     engine.close();
-    // An id that no memory has was a mistake; a text that nothing has is what was wanted.
+    // An unknown id is a mistake; a text without matches is what the user wants.
     let missing = by_id && usize::try_from(result.records).is_ok_and(|gone| gone < ids.len());
     Ok(if missing { Kind::NotFound.code() } else { 0 })
 }
 
-/// Asks by name.
+/// Names the memories in the question.
 fn question(engine: &Engine, viewer: &Viewer, ids: &BTreeSet<i64>) -> Result<String, Failure> {
     let mut question = String::new();
     for id in ids.iter().take(NAMED) {
@@ -59,24 +59,25 @@ fn question(engine: &Engine, viewer: &Viewer, ids: &BTreeSet<i64>) -> Result<Str
     if ids.len() > NAMED {
         question += &format!("{:>8}  and {} more\n", "", ids.len() - NAMED);
     }
-    Ok(question + &format!("Forget {} for good, with all versions?", format::memories(ids.len() as u64)))
+    Ok(question + &format!("Permanently remove {}, with all versions?", format::memories(ids.len() as u64)))
 }
 
-fn told(result: &PurgeResult) -> String {
+fn report(result: &PurgeResult) -> String {
     let count = |number: i64, one: &str, many: &str| {
         format!("{} {}", format::thousands(number.unsigned_abs()), if number == 1 { one } else { many })
     };
     let mut text = format!(
-        "forgotten for good: {}, {}, {}",
+        "purged: {}, {}, {}",
         format::memories(result.records.unsigned_abs()),
         count(result.versions, "earlier version of others", "earlier versions of others"),
         count(result.queries, "search", "searches"),
     );
     if !result.complete {
-        text += "\nsomething keeps files from being cleaned yet; the next command or server that opens the store goes on with it";
+        text +=
+            "\nsome files are in use and not cleaned yet; the next command or server that opens the store continues";
     }
     for path in &result.elsewhere {
-        text += &format!("\nnot the store's, and may have it still: {path}");
+        text += &format!("\nnot part of the store, and may still contain it: {path}");
     }
     text
 }

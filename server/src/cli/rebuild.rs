@@ -1,15 +1,15 @@
-//! `memorist rebuild`: both indexes anew from the records.
+//! `memorist rebuild`: rebuild both indexes from the records.
 
 use serde_json::json;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format};
 use crate::exit::Outcome;
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let report = engine.rebuild(&bars)?;
     engine.close();
     drop(bars);

@@ -1,16 +1,16 @@
-//! `memorist reembed`: the store's embeddings anew, by the model at hand.
+//! `memorist reembed`: embed the store again, with another model.
 
 use memorist_engine::config::ModelSource;
 use memorist_engine::engine::ReembedReport;
 use serde_json::json;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format};
 use crate::exit::{Failure, Outcome};
 
-/// What someone who stopped it wants to know.
+/// A hint after an interruption.
 const RESTART: &str =
-    "nothing has changed for searches; what was embedded is kept: run the same command again to go on";
+    "nothing has changed for searches; what was embedded is kept: run the same command again to continue";
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
@@ -21,7 +21,7 @@ pub fn run(app: &App) -> Outcome {
         ));
     }
     let bars = app.bars()?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
     let report = ready.and_then(|()| engine.reembed(&bars)).inspect_err(|error| {
         if matches!(error, memorist_engine::Error::Cancelled) {
@@ -44,7 +44,9 @@ pub fn run(app: &App) -> Outcome {
 fn text(report: &ReembedReport, source: &ModelSource) -> String {
     let model = report.model.as_deref().unwrap_or_default();
     match &report.before {
-        None => "nothing is embedded yet, so there is nothing to embed anew: the first model that is used stays".into(),
+        None => {
+            "nothing is embedded yet, so there is nothing to embed again: the first model that is used stays".into()
+        }
         Some(_) if !report.changed => format!("the store's embeddings are those of {model} already"),
         Some(before) => format!(
             "changed from {before} to {model}: {} texts embedded in {}\n{}",
@@ -55,7 +57,7 @@ fn text(report: &ReembedReport, source: &ModelSource) -> String {
     }
 }
 
-/// Other processes search by meaning only with this model.
+/// Other processes search by vectors only with this model.
 fn to_keep(source: &ModelSource) -> String {
     let setting = match source {
         ModelSource::Folder(folder) => {
@@ -64,7 +66,7 @@ fn to_keep(source: &ModelSource) -> String {
         }
         _ => "remove `model` from memorist.toml and unset MEMORIST_MODEL".to_owned(),
     };
-    format!("to go on with it, {setting}, and restart servers that are running")
+    format!("to continue with it, {setting}, and restart servers that are running")
 }
 
 #[cfg(test)]
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_told_with_the_setting_that_keeps_it() {
+    fn the_report_names_the_setting_that_keeps_the_model() {
         let report = ReembedReport {
             before: Some("old".into()),
             model: Some("new".into()),
@@ -80,9 +82,9 @@ mod tests {
             embedded: 1_200,
             millis: 3_400,
         };
-        let told = text(&report, &ModelSource::Folder("/models/new".into()));
-        assert!(told.starts_with("changed from old to new: 1,200 texts embedded in 3.4 s\n"), "{told}");
-        assert!(told.contains("`model = \"/models/new\"`"), "{told}");
+        let shown = text(&report, &ModelSource::Folder("/models/new".into()));
+        assert!(shown.starts_with("changed from old to new: 1,200 texts embedded in 3.4 s\n"), "{shown}");
+        assert!(shown.contains("`model = \"/models/new\"`"), "{shown}");
         assert!(text(&report, &ModelSource::Default).contains("remove `model`"));
         let same = ReembedReport { changed: false, before: Some("new".into()), ..report };
         assert_eq!(text(&same, &ModelSource::Default), "the store's embeddings are those of new already");

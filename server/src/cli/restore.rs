@@ -1,19 +1,19 @@
-//! `memorist restore`: a store from what `memorist backup` wrote.
+//! `memorist restore`: create a store from the file of `memorist backup`.
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::Filter;
 use serde_json::json;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format};
 use crate::args::Restore;
 use crate::exit::{Kind, Outcome};
 
-/// Runs the command. Both indexes are built before it says that it is done.
+/// Runs the command. Both indexes are built before it reports success.
 pub fn run(app: &App, args: &Restore) -> Outcome {
     let bars = app.bars()?;
     memorist_engine::restore(&args.file, &app.settings().store, &bars)?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     engine.flush(&bars)?;
     let diagnosis = engine.doctor(false, &NoProgress)?;
     let stats = engine.stats(&Filter::default())?;

@@ -5,7 +5,7 @@ use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{Mode, Tier};
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format, table};
 use crate::args::Search;
 use crate::exit::{Failure, Outcome};
@@ -16,13 +16,13 @@ use crate::wire::{Int, SearchParams, SearchResult};
 pub fn run(app: &App, args: Search) -> Outcome {
     let explain = args.explain;
     let params = params(args, app.output().json);
-    let engine = app.engine(Upkeep::On)?;
+    let engine = app.engine(Maintenance::On)?;
     let context = &app.settings().context;
     let mut result = ops::search(&engine, context, &params)?;
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
         result = ops::search(&engine, context, &params)?;
     }
-    // Before the engine closes: that may have to wait for others who write.
+    // Before the engine closes: that may have to wait for other writers.
     app.output().result(&result, |result| text(result, explain))?;
     if let Some(cursor) = result.next_cursor.filter(|_| !app.output().json) {
         app.output().note(format!("there are more: --limit, or the same with --cursor {cursor}"));
@@ -31,7 +31,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
     Ok(0)
 }
 
-/// The parameters that were typed. People are always told the time that a search took.
+/// The parameters of the arguments. People always see the time that a search took.
 fn params(args: Search, json: bool) -> SearchParams {
     let some = |list: Vec<_>| Some(list).filter(|list| !list.is_empty());
     SearchParams {
@@ -57,7 +57,7 @@ fn params(args: Search, json: bool) -> SearchParams {
     }
 }
 
-/// Whether meaning was asked for and could not be had for want of a model that may be fetched.
+/// Whether a vector search was requested and failed for lack of a model that may be fetched.
 fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool {
     let config = &app.settings().engine;
     params.mode != Some(Mode::Keyword)
@@ -66,8 +66,8 @@ fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool 
         && config.model == ModelSource::Default
 }
 
-/// Fetches the model and embeds what waits for it. False when that cannot be done now: the search then stands as it is,
-/// by words, and says so itself.
+/// Fetches the model and embeds what waits for it. False if that cannot be done now: the keyword search is the result
+/// then, and says so itself.
 fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
     let bars = app.bars()?;
     let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
@@ -83,7 +83,7 @@ fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
     }
 }
 
-/// Microseconds below which the model was not used: a search by words alone finds out at once that it needs none.
+/// Microseconds below which the model was not used: a keyword search needs none.
 const QUICK: u64 = 10;
 
 fn text(result: &SearchResult, explain: bool) -> String {

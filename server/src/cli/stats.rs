@@ -1,8 +1,8 @@
-//! `memorist stats`: what the store holds.
+//! `memorist stats`: statistics of the store.
 
 use std::fmt::Write;
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, format};
 use crate::exit::Outcome;
 use crate::ops;
@@ -10,7 +10,7 @@ use crate::wire::{StatsParams, StatsResult};
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
     engine.close();
     app.output().result(&stats, text)?;

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Row, Table, presets};
-use memorist_engine::types::Side;
+use memorist_engine::types::MatchSource;
 
 use super::format;
-use crate::visible;
+use crate::escape;
 use crate::wire::SearchHit;
 
-/// Columns where the output is not a terminal.
+/// Columns if the output is not a terminal.
 const WIDTH: u16 = 120;
 
-/// A table with this header, to which rows of one line are added.
+/// A table with this header, for rows of one line.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     let style = presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none());
@@ -27,13 +27,13 @@ pub fn table(header: &[&str]) -> Table {
 
 /// Adds a row that stays on one line.
 pub fn add_row(table: &mut Table, cells: Vec<String>) {
-    // Here and not only where it is written, so that columns are as wide as what is shown.
-    let mut row = Row::from(cells.iter().map(|cell| visible::text(cell)).collect::<Vec<_>>());
+    // Here and not only on output, so that columns have the width of the escaped text.
+    let mut row = Row::from(cells.iter().map(|cell| escape::text(cell)).collect::<Vec<_>>());
     row.max_height(1);
     table.add_row(row);
 }
 
-/// Aligns these columns, of numbers, at their right.
+/// Aligns these columns, of numbers, to the right.
 pub fn align_right(table: &mut Table, columns: &[usize]) {
     for number in columns {
         if let Some(column) = table.column_mut(*number) {
@@ -54,7 +54,7 @@ pub fn hits(hits: &[SearchHit]) -> String {
                 format!("{:.3}", hit.score),
                 hit.vector_score.map_or_else(|| "-".into(), |score| format!("{score:.3}")),
                 hit.keyword_score.map_or_else(|| "-".into(), |score| format!("{score:.1}")),
-                sides(&hit.matched_by),
+                sources(&hit.matched_by),
                 hit.entry_type.to_string(),
                 hit.id.to_string(),
                 text,
@@ -65,13 +65,13 @@ pub fn hits(hits: &[SearchHit]) -> String {
     table.trim_fmt()
 }
 
-fn sides(sides: &[Side]) -> String {
-    let sides: BTreeSet<_> = sides.iter().collect();
-    let names: Vec<_> = sides
+fn sources(sources: &[MatchSource]) -> String {
+    let sources: BTreeSet<_> = sources.iter().collect();
+    let names: Vec<_> = sources
         .into_iter()
-        .map(|side| match side {
-            Side::Vector => "meaning",
-            Side::Keyword => "word",
+        .map(|source| match source {
+            MatchSource::Vector => "meaning",
+            MatchSource::Keyword => "word",
         })
         .collect();
     if names.is_empty() { "substring".to_owned() } else { names.join("+") }
@@ -93,7 +93,7 @@ mod tests {
             importance: None,
             tags: None,
             score: 0.8512,
-            matched_by: vec![Side::Keyword, Side::Vector],
+            matched_by: vec![MatchSource::Keyword, MatchSource::Vector],
             created_at: 0,
             vector_score: Some(0.5),
             keyword_score: None,

@@ -1,6 +1,6 @@
 //! `memorist unlink`: remove a link.
 
-use super::app::Upkeep;
+use super::app::Maintenance;
 use super::{App, link};
 use crate::args::Link;
 use crate::exit::{Kind, Outcome};
@@ -8,12 +8,12 @@ use crate::ops;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Link) -> Outcome {
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let result = ops::unlink(&engine, &app.settings().context, &link::params(args))?;
     engine.close();
     app.output().result(&result, |result| {
         let text = if result.removed { "removed the link" } else { "there is no link" };
-        format!("{text} {}", link::told(args))
+        format!("{text} {}", link::sentence(args))
     })?;
     Ok(if result.removed { 0 } else { Kind::NotFound.code() })
 }

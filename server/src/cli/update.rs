@@ -3,7 +3,7 @@
 use memorist_engine::types::EmbeddingState;
 
 use super::App;
-use super::app::{self, Upkeep, text_or_stdin};
+use super::app::{self, Maintenance, text_or_stdin};
 use super::deadline;
 use crate::args::Update;
 use crate::exit::{Failure, Outcome};
@@ -13,7 +13,7 @@ use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
 /// Runs the command.
 pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
-    let engine = app.engine(Upkeep::Off)?;
+    let engine = app.engine(Maintenance::Off)?;
     let result = ops::update(&engine, &app.settings().context, params)?;
     let code = app.answer(&result, result.error.as_deref(), text)?;
     deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));

@@ -1,5 +1,5 @@
-//! What a client offers while a person types: the arguments of prompts, and the project in the template of its digest.
-//! Nothing is offered that the server's own searches would not find.
+//! Completion of arguments of prompts, and of the project in the template of its digest. Only names that the server's
+//! own searches would find are offered.
 
 use memorist_engine::Engine;
 use rmcp::ErrorData;
@@ -7,20 +7,20 @@ use rmcp::model::{CompleteRequestParams, CompletionInfo, Reference};
 
 use super::errors::protocol_error;
 use super::profiles::Profile;
-use super::prompts::{self, Asked};
+use super::prompts::{self, PromptDef};
 use super::resources;
 use crate::ops::Context;
 use crate::wire::Patch;
 
-/// What an argument is completed from.
+/// The source of an argument's completions.
 enum Source {
     Projects,
     Tags,
-    /// These.
+    /// A fixed list.
     Choices(Vec<String>),
 }
 
-/// What may be meant by what was typed so far, in upper or lower case.
+/// Names that begin with the typed text, ignoring case.
 pub fn complete(
     engine: &Engine,
     context: &Context,
@@ -28,10 +28,10 @@ pub fn complete(
     request: &CompleteRequestParams,
 ) -> Result<CompletionInfo, ErrorData> {
     let typed = request.argument.value.as_str();
-    // A project that was filled in before says whose tags are meant.
+    // A project that was filled in before selects the tags.
     let filled = request.context.as_ref().and_then(|context| context.get_argument("project"));
     let project = filled.filter(|name| !name.is_empty()).map_or(Patch::Absent, |name| Patch::Value(name.clone()));
-    // One more than may be told, to know whether there are more.
+    // One more than the maximum, to know whether there are more.
     const MOST: usize = CompletionInfo::MAX_VALUES + 1;
     let found = match source(profile, request)? {
         Source::Projects => engine.projects(&context.defaults.own_viewer(), typed, MOST),
@@ -48,7 +48,7 @@ pub fn complete(
     let mut values = found.map_err(|error| protocol_error(&error))?;
     let more = values.len() > CompletionInfo::MAX_VALUES;
     values.truncate(CompletionInfo::MAX_VALUES);
-    // How many there are beyond is not counted.
+    // The total is not counted.
     let total = if more { None } else { u32::try_from(values.len()).ok() };
     CompletionInfo::with_pagination(values, total, more).map_err(|why| ErrorData::internal_error(why, None))
 }
@@ -57,11 +57,12 @@ fn source(profile: &'static Profile, request: &CompleteRequestParams) -> Result<
     let name = request.argument.name.as_str();
     let invalid = |why: String| ErrorData::invalid_params(why, None);
     match &request.r#ref {
-        Reference::Prompt(prompt) => {
-            let asked = Asked::of(profile, &prompt.name).ok_or_else(|| prompts::unknown(&prompt.name))?;
-            let argument = asked.arguments.iter().find(|argument| argument.name == name);
-            let argument = argument.ok_or_else(|| invalid(format!("{name}: unknown argument of {}", prompt.name)))?;
-            Ok(match (asked.choices(argument), name) {
+        Reference::Prompt(reference) => {
+            let prompt = PromptDef::of(profile, &reference.name).ok_or_else(|| prompts::unknown(&reference.name))?;
+            let argument = prompt.arguments.iter().find(|argument| argument.name == name);
+            let argument =
+                argument.ok_or_else(|| invalid(format!("{name}: unknown argument of {}", reference.name)))?;
+            Ok(match (prompt.choices(argument), name) {
                 (Some(choices), _) => Source::Choices(choices.into_iter().map(str::to_owned).collect()),
                 (None, "project") => Source::Projects,
                 // A topic is often a tag.
@@ -70,7 +71,7 @@ fn source(profile: &'static Profile, request: &CompleteRequestParams) -> Result<
         }
         Reference::Resource(resource) => match (resource.uri.as_str(), name) {
             (resources::DIGESTS, "project") => Ok(Source::Projects),
-            // A number means nothing to a person.
+            // Ids mean nothing to a person.
             (resources::MEMORIES, "id") => Ok(Source::Choices(Vec::new())),
             (uri, _) => Err(invalid(format!("{name}: unknown variable of {uri}"))),
         },

@@ -1,5 +1,5 @@
-//! The connections of the HTTP server. A connection is a stranger until a request on it was found good: strangers have
-//! few places and little time, and the newest takes the place of the oldest, so that half-sent requests keep out nobody.
+//! The connections of the HTTP server. A connection is pending until its first valid request, and admitted after it.
+//! Few connections may be pending, and only briefly; a new one evicts the oldest. So half-sent requests block nobody.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,35 +22,34 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Sleep, sleep, timeout};
 
-/// Connections on which no good request has come yet.
-const STRANGERS: usize = 64;
-/// How long a connection may be a stranger.
-const STRANGER_PATIENCE: Duration = Duration::from_secs(5);
-/// All other connections.
-const MEMBERS: usize = 256;
+/// Most pending connections.
+const MAX_PENDING: usize = 64;
+/// How long a connection may be pending.
+const PENDING_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most admitted connections.
+const MAX_ADMITTED: usize = 256;
 /// How long a connection stays open without a request.
-const IDLE: Duration = Duration::from_secs(60);
-/// How long a client may leave an answer unread.
-const WRITE_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest head of a request, and what a connection holds of a body that nobody reads.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a client may leave a response unread.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest request head, and the most that is buffered of an unread body.
 const BUFFER_BYTES: usize = 32 << 10;
-/// How long to wait when the system has no more connections to give.
-const SHORTAGE_PAUSE: Duration = Duration::from_millis(100);
+/// Pause after a failed accept, such as when the process is out of file descriptors.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// An answer.
+/// A response.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// Answers the requests of all connections until `stop` ends; then waits, for `patience` at most, until each has been
-/// answered.
-pub async fn serve<F, A>(listener: TcpListener, answer: F, stop: impl Future<Output = ()>, patience: Duration)
+/// Serves all connections until `stop` ends. Then waits at most `drain_timeout` for the requests in flight.
+pub async fn serve<F, A>(listener: TcpListener, answer: F, stop: impl Future<Output = ()>, drain_timeout: Duration)
 where
-    F: Fn(Request<Incoming>, Arc<Pass>) -> A + Clone + Send + Sync + 'static,
+    F: Fn(Request<Incoming>, Arc<Slot>) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
-    let register = Arc::new(Mutex::new(Register::default()));
+    let connections = Arc::new(Mutex::new(Connections::default()));
     let (ending, ended) = watch::channel(false);
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(BUFFER_BYTES);
+    builder.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT).max_buf_size(BUFFER_BYTES);
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -62,30 +61,30 @@ where
             Ok((stream, _)) => stream,
             Err(error) => {
                 tracing::warn!("a connection was not accepted: {error}");
-                sleep(SHORTAGE_PAUSE).await;
+                sleep(ACCEPT_BACKOFF).await;
                 continue;
             }
         };
-        // An answer waits for nothing that the client has yet to acknowledge. Without it, it is slower, and no less right.
+        // Send responses at once (no Nagle). If this fails, they are slower but still correct.
         let _ = stream.set_nodelay(true);
-        let (pass, dismissed) = Pass::issue(&register);
-        let pass = Arc::new(pass);
-        let held = pass.clone();
+        let (slot, evicted) = Slot::open(&connections);
+        let slot = Arc::new(slot);
+        let held = slot.clone();
         let answer = answer.clone();
         let service = service_fn(move |request| {
-            let answered = answer(request, pass.clone());
+            let answered = answer(request, slot.clone());
             async move { Ok::<_, Infallible>(answered.await) }
         });
-        let io = TokioIo::new(Prompt { stream, stalled: None });
+        let io = TokioIo::new(WriteTimeout { stream, stalled: None });
         let connection = builder.serve_connection(io, service);
         let mut ended = ended.clone();
         tokio::spawn(async move {
             tokio::pin!(connection);
             tokio::select! {
-                // How it ended matters to the client alone.
+                // How it ended matters only to the client.
                 _ = &mut connection => {}
-                () = dismissal(dismissed, &held, STRANGER_PATIENCE) => {}
-                () = told(&mut ended) => {
+                () = eviction(evicted, &held, PENDING_TIMEOUT) => {}
+                () = shutdown(&mut ended) => {
                     connection.as_mut().graceful_shutdown();
                     let _ = connection.await;
                 }
@@ -94,115 +93,115 @@ where
     }
     drop((listener, ended));
     ending.send_replace(true);
-    // Each connection has a receiver. Who has not been answered by then is not.
-    let _ = timeout(patience, ending.closed()).await;
+    // Each connection has a receiver. Requests that are still running after the timeout get no response.
+    let _ = timeout(drain_timeout, ending.closed()).await;
 }
 
-/// Ends when the server does.
-async fn told(ended: &mut watch::Receiver<bool>) {
-    // Without a sender it has ended as well.
+/// Ends when the server shuts down.
+async fn shutdown(ended: &mut watch::Receiver<bool>) {
+    // A dropped sender means the same.
     let _ = ended.wait_for(|ended| *ended).await;
 }
 
-/// Ends when a stranger must go; never for a member.
-async fn dismissal(dismissed: oneshot::Receiver<()>, pass: &Pass, patience: Duration) {
-    // Its good request may have come between being dismissed and hearing of it.
-    let admitted = matches!(timeout(patience, dismissed).await, Ok(Err(_)));
-    if admitted || pass.is_member() {
+/// Ends when a pending connection must close; never for an admitted one.
+async fn eviction(evicted: oneshot::Receiver<()>, slot: &Slot, pending_timeout: Duration) {
+    // Its first valid request may have come after the eviction was sent and before it was received.
+    let admitted = matches!(timeout(pending_timeout, evicted).await, Ok(Err(_)));
+    if admitted || slot.is_admitted() {
         pending::<()>().await;
     }
 }
 
-/// Who is connected.
+/// The open connections.
 #[derive(Default)]
-struct Register {
+struct Connections {
     next: u64,
-    /// The oldest first. Dropped, the sender tells that the stranger has become a member.
-    strangers: BTreeMap<u64, oneshot::Sender<()>>,
-    members: usize,
+    /// The oldest first. A dropped sender means that the connection was admitted.
+    pending: BTreeMap<u64, oneshot::Sender<()>>,
+    admitted: usize,
 }
 
-/// The place of one connection.
-pub struct Pass {
+/// One connection among all, until it is dropped.
+pub struct Slot {
     number: u64,
-    register: Arc<Mutex<Register>>,
-    member: Mutex<bool>,
+    connections: Arc<Mutex<Connections>>,
+    admitted: Mutex<bool>,
 }
 
-impl Pass {
-    /// Lets a stranger in; the oldest goes where there are too many.
-    fn issue(register: &Arc<Mutex<Register>>) -> (Self, oneshot::Receiver<()>) {
-        let (dismiss, dismissed) = oneshot::channel();
-        let mut entries = register.lock().unwrap_or_else(PoisonError::into_inner);
+impl Slot {
+    /// Adds a pending connection, and evicts the oldest one if there are too many.
+    fn open(connections: &Arc<Mutex<Connections>>) -> (Self, oneshot::Receiver<()>) {
+        let (evict, evicted) = oneshot::channel();
+        let mut entries = connections.lock().unwrap_or_else(PoisonError::into_inner);
         let number = entries.next;
         entries.next += 1;
-        entries.strangers.insert(number, dismiss);
-        if entries.strangers.len() > STRANGERS
-            && let Some((_, oldest)) = entries.strangers.pop_first()
+        entries.pending.insert(number, evict);
+        if entries.pending.len() > MAX_PENDING
+            && let Some((_, oldest)) = entries.pending.pop_first()
         {
-            // It may have gone by itself.
+            // It may have closed already.
             let _ = oldest.send(());
         }
-        (Pass { number, register: register.clone(), member: Mutex::new(false) }, dismissed)
+        (Slot { number, connections: connections.clone(), admitted: Mutex::new(false) }, evicted)
     }
 
-    fn is_member(&self) -> bool {
-        *self.member.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_admitted(&self) -> bool {
+        *self.admitted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the connection a member, after a good request. Returns whether it is one: not when there are too many.
+    /// Admits the connection after a valid request. Returns false when too many are admitted.
     pub fn admit(&self) -> bool {
-        let mut member = self.member.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*member {
-            let mut entries = self.register.lock().unwrap_or_else(PoisonError::into_inner);
-            if entries.members < MEMBERS {
-                // It is not among them when it was dismissed a moment ago.
-                entries.strangers.remove(&self.number);
-                entries.members += 1;
-                *member = true;
+        let mut admitted = self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*admitted {
+            let mut entries = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+            if entries.admitted < MAX_ADMITTED {
+                // It is not there if it was evicted a moment ago.
+                entries.pending.remove(&self.number);
+                entries.admitted += 1;
+                *admitted = true;
             }
         }
-        *member
+        *admitted
     }
 }
 
-impl Drop for Pass {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let member = *self.member.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut entries = self.register.lock().unwrap_or_else(PoisonError::into_inner);
-        if member {
-            entries.members -= 1;
+        let admitted = *self.admitted.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        if admitted {
+            entries.admitted -= 1;
         } else {
-            entries.strangers.remove(&self.number);
+            entries.pending.remove(&self.number);
         }
     }
 }
 
-/// A stream that fails when its reader has stopped reading.
-struct Prompt {
+/// A stream on which a write fails when the peer stops reading.
+struct WriteTimeout {
     stream: TcpStream,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Prompt {
+impl WriteTimeout {
     fn in_time<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(WRITE_PATIENCE)));
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
         ready!(stalled.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl AsyncRead for Prompt {
+impl AsyncRead for WriteTimeout {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
-impl AsyncWrite for Prompt {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.in_time(written, cx)
@@ -235,59 +234,60 @@ impl AsyncWrite for Prompt {
 mod tests {
     use super::*;
 
-    fn dismissed(leave: &mut oneshot::Receiver<()>) -> bool {
+    fn is_evicted(leave: &mut oneshot::Receiver<()>) -> bool {
         leave.try_recv().is_ok()
     }
 
     #[test]
-    fn the_newest_stranger_takes_the_place_of_the_oldest() {
-        let register = Arc::default();
-        let mut strangers: Vec<_> = (0..=STRANGERS).map(|_| Pass::issue(&register)).collect();
-        assert!(dismissed(&mut strangers[0].1), "the oldest goes");
-        assert!(strangers[1..].iter_mut().all(|(_, leave)| !dismissed(leave)), "the others stay");
-        assert!(strangers[1].0.admit() && strangers[1].0.admit());
-        let newcomers: Vec<_> = (0..STRANGERS).map(|_| Pass::issue(&register)).collect();
-        assert!(matches!(strangers[1].1.try_recv(), Err(oneshot::error::TryRecvError::Closed)), "a member stays");
-        drop((strangers, newcomers));
-        let entries = register.lock().unwrap();
-        assert!(entries.strangers.is_empty() && entries.members == 0, "who goes leaves nothing behind");
+    fn a_new_pending_connection_evicts_the_oldest() {
+        let connections = Arc::default();
+        let mut pending: Vec<_> = (0..=MAX_PENDING).map(|_| Slot::open(&connections)).collect();
+        assert!(is_evicted(&mut pending[0].1), "the oldest is evicted");
+        assert!(pending[1..].iter_mut().all(|(_, leave)| !is_evicted(leave)), "the others stay");
+        assert!(pending[1].0.admit() && pending[1].0.admit());
+        let newer: Vec<_> = (0..MAX_PENDING).map(|_| Slot::open(&connections)).collect();
+        assert!(matches!(pending[1].1.try_recv(), Err(oneshot::error::TryRecvError::Closed)), "an admitted one stays");
+        drop((pending, newer));
+        let entries = connections.lock().unwrap();
+        assert!(entries.pending.is_empty() && entries.admitted == 0, "a closed connection leaves no entry");
     }
 
     #[test]
-    fn there_are_so_many_members_and_no_more() {
-        let register = Arc::default();
-        let issue = || Pass::issue(&register);
-        let mut members: Vec<_> = (0..MEMBERS).map(|_| issue()).inspect(|(pass, _)| assert!(pass.admit())).collect();
-        let waiting = issue();
+    fn no_more_are_admitted_than_the_limit() {
+        let connections = Arc::default();
+        let open = || Slot::open(&connections);
+        let mut admitted: Vec<_> =
+            (0..MAX_ADMITTED).map(|_| open()).inspect(|(slot, _)| assert!(slot.admit())).collect();
+        let waiting = open();
         assert!(!waiting.0.admit());
-        members.pop();
+        admitted.pop();
         assert!(waiting.0.admit());
     }
 
     #[tokio::test]
-    async fn a_stranger_goes_after_a_while_and_a_member_stays() {
-        const PATIENCE: Duration = Duration::from_millis(20);
-        let register = Arc::default();
-        let (stranger, leave) = Pass::issue(&register);
-        timeout(PATIENCE * 100, dismissal(leave, &stranger, PATIENCE)).await.unwrap();
-        drop(stranger);
-        let (member, leave) = Pass::issue(&register);
-        assert!(member.admit());
-        timeout(PATIENCE * 5, dismissal(leave, &member, PATIENCE)).await.unwrap_err();
+    async fn a_pending_connection_times_out_and_an_admitted_one_stays() {
+        const LIMIT: Duration = Duration::from_millis(20);
+        let connections = Arc::default();
+        let (pending, leave) = Slot::open(&connections);
+        timeout(LIMIT * 100, eviction(leave, &pending, LIMIT)).await.unwrap();
+        drop(pending);
+        let (admitted, leave) = Slot::open(&connections);
+        assert!(admitted.admit());
+        timeout(LIMIT * 5, eviction(leave, &admitted, LIMIT)).await.unwrap_err();
     }
 
     #[tokio::test]
-    async fn who_is_dismissed_while_its_good_request_is_read_stays() {
-        const PATIENCE: Duration = Duration::from_millis(20);
-        let register = Arc::default();
-        let (late, mut leave) = Pass::issue(&register);
-        let newer: Vec<_> = (0..STRANGERS).map(|_| Pass::issue(&register)).collect();
-        assert!(matches!(leave.try_recv(), Ok(())), "it is dismissed");
-        assert!(late.admit(), "members have room");
-        let (tell, leave) = oneshot::channel();
-        tell.send(()).unwrap();
-        timeout(PATIENCE * 5, dismissal(leave, &late, PATIENCE)).await.unwrap_err();
+    async fn a_connection_evicted_while_its_first_request_is_read_stays() {
+        const LIMIT: Duration = Duration::from_millis(20);
+        let connections = Arc::default();
+        let (late, mut leave) = Slot::open(&connections);
+        let newer: Vec<_> = (0..MAX_PENDING).map(|_| Slot::open(&connections)).collect();
+        assert!(matches!(leave.try_recv(), Ok(())), "it is evicted");
+        assert!(late.admit(), "there is room");
+        let (evict, leave) = oneshot::channel();
+        evict.send(()).unwrap();
+        timeout(LIMIT * 5, eviction(leave, &late, LIMIT)).await.unwrap_err();
         drop((late, newer));
-        assert_eq!(register.lock().unwrap().members, 0);
+        assert_eq!(connections.lock().unwrap().admitted, 0);
     }
 }

@@ -1,9 +1,9 @@
-//! Errors as JSON-RPC knows them, where no tool can say what is wrong.
+//! Errors of JSON-RPC, for requests other than tool calls.
 
 use memorist_engine::{Error, ErrorKind};
 use rmcp::ErrorData;
 
-/// An error of the engine, where no tool can say it.
+/// An error of the engine, outside of a tool call.
 pub fn protocol_error(error: &Error) -> ErrorData {
     match error.kind() {
         ErrorKind::Input => ErrorData::invalid_params(error.to_string(), None),

@@ -1,5 +1,5 @@
-//! Who may use the HTTP server: whoever has the token and does not come from a foreign web page. All of it is in the head
-//! of a request.
+//! Access control of the HTTP server: clients need the token and must not be foreign web pages. Only the head of a
+//! request is checked.
 
 use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 
@@ -11,37 +11,37 @@ use http::{HeaderMap, StatusCode, Uri};
 use super::token::Token;
 use crate::exit::{Failure, Kind};
 
-/// Names of this machine that only it uses.
+/// Names of this machine that are local to it.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// What was asked of the HTTP server.
+/// Options of the HTTP server.
 pub struct Options {
     /// PORT, :PORT or HOST:PORT.
     pub address: String,
-    /// Everyone who reaches the server may use it.
+    /// No token is required.
     pub without_token: bool,
     /// Other names of this machine.
     pub allow_hosts: Vec<String>,
 }
 
-/// Where the server may listen, and whom it answers.
+/// The address to listen on, and the requests that are allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// Address to bind.
     pub address: SocketAddr,
-    /// Whether names of this machine are among them that others use.
+    /// Whether some of the allowed names are known to other machines.
     pub names_others: bool,
     hosts: Vec<Host>,
 }
 
-/// A request that is not answered: why, in a status and in words.
+/// A refused request: a status and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The status.
     pub status: StatusCode,
-    /// A header that it needs.
+    /// An additional header.
     pub header: Option<(HeaderName, &'static str)>,
-    /// For the caller.
+    /// The reason, for the caller.
     pub why: &'static str,
 }
 
@@ -51,7 +51,7 @@ impl Refusal {
     }
 }
 
-/// A name of this machine, at a port or at all.
+/// A name of this machine, with a port or without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Host {
     name: String,
@@ -59,14 +59,14 @@ struct Host {
 }
 
 impl Host {
-    /// `None` for what no Host can be. An IPv6 address may lack its brackets.
+    /// `None` for an invalid Host. An IPv6 address may lack its brackets.
     fn named(text: &str) -> Option<Self> {
         if text.parse::<Ipv6Addr>().is_ok() {
             return Some(Host { name: bare(text), port: None });
         }
         let authority = text.parse::<Authority>().ok()?;
         let (host, port) = (authority.host(), authority.port_u16());
-        // A user's name, or a port that is none.
+        // A user name, or an invalid port.
         let has_more = port.is_none() && host != text;
         (!host.is_empty() && !has_more && !text.contains('@')).then(|| Host::of(&authority))
     }
@@ -85,7 +85,7 @@ fn bare(host: &str) -> String {
 }
 
 impl Policy {
-    /// Settles what is allowed; refuses an address that others can reach without a token.
+    /// Determines what is allowed; refuses an address that other machines can reach without a token.
     pub fn new(options: Options) -> Result<Self, Failure> {
         let address = resolve(&options.address)?;
         if !address.ip().is_loopback() && options.without_token {
@@ -109,7 +109,7 @@ impl Policy {
         Ok(Policy { address, names_others, hosts })
     }
 
-    /// Why a request with this head is not answered, if it is not.
+    /// Why a request with this head is refused, if it is.
     pub fn refuses(&self, head: &Parts, token: Option<&Token>) -> Option<Refusal> {
         if let Err(refusal) = self.check_host(&head.uri, &head.headers) {
             return Some(refusal);
@@ -124,7 +124,7 @@ impl Policy {
         })
     }
 
-    /// A web page that rebinds its name to this machine sends its own.
+    /// Against DNS rebinding: such a web page sends its own name.
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let mut sent = headers.get_all(HOST).iter().map(|host| host.to_str().ok()?.parse::<Authority>().ok());
         let host = match (sent.next(), sent.next()) {
@@ -138,14 +138,11 @@ impl Policy {
         if self.hosts.iter().any(|allowed| allowed.allows(&host)) {
             return Ok(());
         }
-        Err(Refusal::new(
-            StatusCode::FORBIDDEN,
-            "this Host is not answered; the server may be told of it by --allow-host",
-        ))
+        Err(Refusal::new(StatusCode::FORBIDDEN, "this Host is not allowed; add it with --allow-host"))
     }
 }
 
-/// Requests without an origin, which is all but those of browsers, pass.
+/// Requests without an origin pass: only browsers send one.
 fn is_local_origin(origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let host = uri.authority().map(|authority| bare(authority.host()));
@@ -187,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_host_can_be_is_refused() {
+    fn an_invalid_host_is_refused() {
         let allow = |host: &str| {
             Policy::new(Options { address: "80".into(), without_token: false, allow_hosts: vec![host.into()] })
         };
@@ -259,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_sends_the_token_is_answered() {
+    fn only_requests_with_the_token_are_answered() {
         const TEXT: &str = "0123456789abcdef";
         let token = token();
         for scheme in ["Bearer ", "bearer  "] {

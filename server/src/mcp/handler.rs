@@ -1,4 +1,4 @@
-//! Answers requests. One per process: every session shares its door.
+//! The request handler. One per process: all sessions share its dispatcher.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::door::{Access, Door};
+use super::dispatch::{Access, Dispatcher};
 use super::errors::{internal, protocol_error};
 use super::profiles::{Answer, Profile};
 use super::{completions, prompts, resources};
@@ -22,15 +22,15 @@ use crate::ops::Context;
 /// The server's side of every session.
 #[derive(Clone)]
 pub struct Handler {
-    door: Door,
+    dispatcher: Dispatcher,
     context: Arc<Context>,
     profile: &'static Profile,
 }
 
 impl Handler {
-    /// Answers from the engine behind `door`, by the tools of `profile`.
-    pub fn new(door: Door, context: Context, profile: &'static Profile) -> Self {
-        Handler { door, context: Arc::new(context), profile }
+    /// Answers with the engine of `dispatcher` and the tools of `profile`.
+    pub fn new(dispatcher: Dispatcher, context: Context, profile: &'static Profile) -> Self {
+        Handler { dispatcher, context: Arc::new(context), profile }
     }
 }
 
@@ -59,7 +59,7 @@ impl ServerHandler for Handler {
         self.profile.tool(name).map(|tool| tool.definition.clone())
     }
 
-    /// Whatever the model can mend is a result with `isError` that says what is wrong: clients hide protocol errors.
+    /// Whatever the model can correct is a result with `isError` and an explanation: clients hide protocol errors.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -70,7 +70,7 @@ impl ServerHandler for Handler {
         };
         let context = self.context.clone();
         let arguments = request.arguments.unwrap_or_default();
-        let answer = self.door.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
+        let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
         let answer = answer.unwrap_or_else(|unavailable| Err(unavailable.message().to_owned()));
         Ok(match answer {
             Ok(Answer { structured, words }) => {
@@ -107,7 +107,7 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         let (context, profile) = (self.context.clone(), self.profile);
         let complete = move |engine: &Engine| completions::complete(engine, &context, profile, &request);
-        let completed = self.door.call(Access::Read, complete).await;
+        let completed = self.dispatcher.call(Access::Read, complete).await;
         completed.unwrap_or_else(|unavailable| Err(internal(unavailable.message()))).map(CompleteResult::new)
     }
 
@@ -133,7 +133,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (context, uri) = (self.context.clone(), request.uri.clone());
-        let read = self.door.call(Access::Read, move |engine| resources::read(engine, &context, &uri)).await;
+        let read = self.dispatcher.call(Access::Read, move |engine| resources::read(engine, &context, &uri)).await;
         let contents = match read {
             Ok(Ok(Some(contents))) => contents,
             Ok(Ok(None)) => {

@@ -1,5 +1,5 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store. It sends nothing that was not asked for, so that
-//! there are no sessions to keep, in either era of the protocol, and an answer is one JSON document.
+//! The server over streamable HTTP, at `/mcp`: many clients, one store. The server sends nothing unrequested. So
+//! neither era of the protocol needs sessions, and a response is one JSON document.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use super::connections::{self, Answer, Pass};
+use super::connections::{self, Answer, Slot};
 use super::guard::{Policy, Refusal};
 use super::handler::Handler;
 use super::message::{self, MESSAGE_BYTES, Unreadable};
@@ -28,15 +28,15 @@ use crate::output::Output;
 
 const PATH: &str = "/mcp";
 /// How long a client may take to send its request.
-const BODY_PATIENCE: Duration = Duration::from_secs(10);
-/// Bodies up to this length are held to bounds by the number of connections.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bodies up to this length are bounded by the number of connections.
 const SMALL_BODY: usize = 64 << 10;
-/// Longer ones share so many bytes, from their first byte until they are answered.
+/// Budget in bytes for all longer bodies together, from the first byte until the response.
 const LARGE_BODIES: usize = 8 * MESSAGE_BYTES;
-/// So much of the body of a refused request is read and dropped: to close at once could cost the client the answer.
+/// Bytes of a refused request's body to read and drop: closing at once could cost the client the response.
 const DROPPED_BYTES: usize = 2 * MESSAGE_BYTES;
-/// How long ending waits for clients that do not hang up.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long shutdown waits for clients that do not hang up.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A bound address, not yet served.
 pub struct Server {
@@ -44,18 +44,18 @@ pub struct Server {
     policy: Policy,
 }
 
-/// The token of a server, and what its client's settings say of it.
+/// The token of a server, and how the printed client settings show it.
 pub struct Access {
-    /// The token, where one is wanted.
+    /// The token, if one is required.
     pub token: Option<Token>,
-    /// What is said of it under the client's settings.
+    /// What the settings say about it.
     pub note: String,
-    /// Whether the settings show it: not one that somebody else keeps.
+    /// Whether the settings show it: not if the user provided it.
     pub show: bool,
 }
 
 impl Server {
-    /// Takes the address.
+    /// Binds the address.
     pub async fn bind(policy: Policy) -> Result<Self, Failure> {
         let io = |error: std::io::Error| Failure::new(Kind::Io, format!("cannot serve at {}: {error}", policy.address));
         let listener = TcpListener::bind(policy.address).await.map_err(io)?;
@@ -80,30 +80,30 @@ impl Server {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
-            // The guard has seen to both before the body was read.
+            // `guard.rs` checks both before the body is read.
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let streams = config.cancellation_token.clone();
         let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
-        let reception = Arc::new(Reception {
+        let gate = Arc::new(Gate {
             policy: self.policy,
             token: access.token,
             large_bodies: Semaphore::new(LARGE_BODIES),
             service,
         });
-        let answer = move |request, pass| {
-            let reception = reception.clone();
-            async move { reception.answer(request, pass).await }
+        let answer = move |request, slot| {
+            let gate = gate.clone();
+            async move { gate.answer(request, slot).await }
         };
-        connections::serve(self.listener, answer, stop, PATIENCE).await;
-        // Only now: it also ends the calls in hand, whose answers their clients wait for.
+        connections::serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
+        // Last: this also cancels calls in flight, whose clients wait for a response.
         streams.cancel();
         Ok(())
     }
 }
 
-/// What a client is configured with, to be copied.
+/// Client settings to copy.
 fn client_settings(url: &str, access: &Access) -> String {
     let mut server = json!({ "type": "http", "url": url });
     if let Some(token) = &access.token {
@@ -114,18 +114,18 @@ fn client_settings(url: &str, access: &Access) -> String {
     format!("settings of a client, {}:\n{settings:#}", access.note)
 }
 
-/// Looks at every request before it costs anything.
-struct Reception {
+/// Checks every request before it uses resources.
+struct Gate {
     policy: Policy,
     token: Option<Token>,
     large_bodies: Semaphore,
     service: StreamableHttpService<Handler, NeverSessionManager>,
 }
 
-impl Reception {
-    async fn answer(&self, request: Request<Incoming>, pass: Arc<Pass>) -> Answer {
+impl Gate {
+    async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
-        match self.take(&head, body, &pass).await {
+        match self.take(&head, body, &slot).await {
             Err(refusal) => refused(&refusal),
             Ok(Taken { body, room: _room }) => {
                 let repaired = match message::repair(&body) {
@@ -144,12 +144,12 @@ impl Reception {
         }
     }
 
-    /// Reads the body of a request that may be answered.
-    async fn take(&self, head: &Parts, body: Incoming, pass: &Pass) -> Result<Taken<'_>, Refusal> {
-        let length = match self.length(head, &body, pass) {
+    /// Reads the body of an acceptable request.
+    async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken<'_>, Refusal> {
+        let length = match self.length(head, &body, slot) {
             Ok(length) => length,
             Err(refusal) => {
-                // Who waits to be asked for the body is not.
+                // A client that sent `Expect: 100-continue` has not sent the body.
                 if !head.headers.contains_key(EXPECT) {
                     drop_body(body);
                 }
@@ -157,16 +157,16 @@ impl Reception {
             }
         };
         let mut room = if length > SMALL_BODY {
-            // At most MESSAGE_BYTES. All of it at once: who has some and waits for more could wait for another who does.
+            // At most MESSAGE_BYTES, acquired at once: two requests that acquire in parts could deadlock.
             let room = self.large_bodies.acquire_many(length as u32);
-            Some(timeout(BODY_PATIENCE, room).await.ok().and_then(Result::ok).ok_or_else(busy)?)
+            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(busy)?)
         } else {
             None
         };
-        match timeout(BODY_PATIENCE, Limited::new(body, length).collect()).await {
+        match timeout(BODY_TIMEOUT, Limited::new(body, length).collect()).await {
             Ok(Ok(body)) => {
                 let body = body.to_bytes();
-                // One that did not say its length has room for the greatest.
+                // A body of unknown length has reserved the maximum.
                 let surplus = if body.len() > SMALL_BODY { length - body.len() } else { length };
                 drop(room.as_mut().and_then(|room| room.split(surplus)));
                 Ok(Taken { body, room })
@@ -177,13 +177,13 @@ impl Reception {
         }
     }
 
-    /// The greatest length that the body can have, when the request may be answered at all.
-    fn length(&self, head: &Parts, body: &Incoming, pass: &Pass) -> Result<usize, Refusal> {
+    /// Upper bound of the body's length, if the request is acceptable.
+    fn length(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<usize, Refusal> {
         if let Some(refusal) = self.policy.refuses(head, self.token.as_ref()) {
             tracing::debug!("a request is refused: {}", refusal.why);
             return Err(refusal);
         }
-        if !pass.admit() {
+        if !slot.admit() {
             return Err(busy());
         }
         if head.uri.path().trim_end_matches('/') != PATH {
@@ -196,7 +196,7 @@ impl Reception {
     }
 }
 
-/// The body of a request, and the room that it takes up.
+/// The body of a request, and its share of the budget.
 struct Taken<'a> {
     body: Bytes,
     room: Option<SemaphorePermit<'a>>,
@@ -215,7 +215,7 @@ fn busy() -> Refusal {
     Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
 }
 
-/// Says why a request is not answered, and hangs up.
+/// Says why a request is refused, and closes the connection.
 fn refused(refusal: &Refusal) -> Answer {
     let mut answer = plain(refusal.status, Bytes::from(format!("{}\n", refusal.why)), "text/plain; charset=utf-8");
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -239,9 +239,9 @@ fn plain(status: StatusCode, body: Bytes, kind: &'static str) -> Answer {
     answer
 }
 
-/// Reads a body for a while without keeping it, beside the answer.
+/// Reads and drops a body in the background, for a limited time.
 fn drop_body(mut body: Incoming) {
-    tokio::spawn(timeout(BODY_PATIENCE, async move {
+    tokio::spawn(timeout(BODY_TIMEOUT, async move {
         let mut left = DROPPED_BYTES;
         while let Some(Ok(frame)) = body.frame().await {
             let length = frame.data_ref().map_or(0, Bytes::len);

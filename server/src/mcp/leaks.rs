@@ -1,10 +1,10 @@
-//! Nothing leaks: whatever a tool of any profile is asked, its answer, errors included, holds nothing of a memory that
-//! its caller does not see, and such a memory stays as it is. Neither do resources and completions tell more. (Prompts
-//! cannot: they are made without the store.)
+//! Leak tests: no answer of a tool of any profile, errors included, contains anything of a memory that its caller does
+//! not see, and such a memory stays unchanged. The same for resources and completions. (Prompts cannot leak: they are
+//! made without the store.)
 //!
-//! Every memory has words of its own. Arguments are drawn by the names of the parameters that a tool publishes, so that
-//! a new tool is tried as soon as it is in a table; a parameter of a new name fails the test until it is given a way to
-//! be drawn.
+//! Every memory has unique words. Arguments are generated from the parameter names that a tool publishes, so that a new
+//! tool is tested as soon as it is in a table; a parameter with a new name fails the test until a generator for it is
+//! added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -21,8 +21,8 @@ use memorist_engine::types::{
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
-use super::profiles::{Answer, Profile, SCOPES, Served};
-use super::{completions, look_as, prompts, resources};
+use super::profiles::{Answer, Profile, SCOPES, ToolDef};
+use super::{completions, default_viewer, prompts, resources};
 use crate::args::ProfileName;
 use crate::ops::Context;
 use crate::wire::Defaults;
@@ -51,16 +51,16 @@ impl Dice {
     }
 }
 
-/// A store of memories of every agent and project, and what was drawn for it.
+/// A store with memories of every agent and project, and the generator of arguments.
 pub(super) struct World {
     pub(super) engine: Engine,
     dice: Dice,
-    /// Words given out.
+    /// Words in use.
     words: usize,
     pub(super) folder: tempfile::TempDir,
 }
 
-/// What the store holds, as its owner sees it: the memories, and the links of each.
+/// The content of the store as its owner sees it: the memories, and the links of each.
 pub(super) type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
 
 impl World {
@@ -84,7 +84,7 @@ impl World {
         world
     }
 
-    /// A word that no memory has.
+    /// An unused word.
     fn word(&mut self) -> String {
         self.words += 1;
         format!("own{}word", self.words)
@@ -101,7 +101,7 @@ impl World {
         self.engine.add(&record).unwrap();
     }
 
-    /// With as many memories as at first, where some were deleted.
+    /// Restores the original number of memories, if some were deleted.
     pub(super) fn refilled(&mut self, mut state: State) -> State {
         while state.len() < 54 {
             let (agent, project) = (self.dice.one(&AGENTS).into(), self.dice.one(&PROJECTS).into());
@@ -111,7 +111,7 @@ impl World {
         state
     }
 
-    /// Between any two of the first memories, whoever owns them.
+    /// Between any two of the first memories, of any owner.
     fn any_link(&mut self) -> Link {
         let (from, to) = (1 + self.dice.below(50) as RecordId, 1 + self.dice.below(50) as RecordId);
         Link { from, to, kind: self.dice.one(&LinkKind::ALL) }
@@ -125,8 +125,8 @@ impl World {
             .collect()
     }
 
-    /// Arguments for a tool, by what it publishes. Names of scopes are not among them.
-    pub(super) fn arguments(&mut self, tool: &Served, state: &State) -> Map<String, Value> {
+    /// Arguments for a tool, from its schema, without scopes.
+    pub(super) fn arguments(&mut self, tool: &ToolDef, state: &State) -> Map<String, Value> {
         let schema = &tool.definition.input_schema;
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -149,7 +149,7 @@ impl World {
         if shape.get("type").is_some_and(|name| name == "boolean") {
             return self.dice.often().into();
         }
-        // Anybody's: what is drawn is mostly out of view.
+        // Any memory: most are not visible.
         let all: Vec<&Record> = state.values().map(|(_, record)| record).collect();
         let any = all[self.dice.below(all.len())];
         let tag = any.tags.first().map_or("harbour", String::as_str);
@@ -166,9 +166,9 @@ impl World {
                 let words = [any.content.as_str(), tag, any.context.as_deref().unwrap_or("harbour"), "harbour"];
                 self.dice.one(&words).into()
             }
-            // Its own text, or that of another: a twin.
+            // Its own text, or that of another: a duplicate.
             "content" | "fact" if self.dice.often() => any.content.clone().into(),
-            // What one has exported, another may try to import.
+            // An export of one viewer, which another may try to import.
             "file" => self.dice.one(&["memories.jsonl", "others.jsonl"]).into(),
             "content" | "context" | "source" | "fact" | "reason" | "session_id" | "user_message" | "agent_response"
             | "title" | "description" => self.word().into(),
@@ -194,7 +194,7 @@ impl World {
     }
 }
 
-/// The words of a memory that are its own.
+/// The unique words of a memory.
 fn words(record: &Record) -> BTreeSet<String> {
     let text = format!("{record:?}");
     text.split(|character: char| !character.is_alphanumeric())
@@ -220,7 +220,7 @@ fn reaches(names: &[&str]) -> Vec<Reach> {
     [Reach::Shared].into_iter().chain(names.iter().map(|name| Reach::Own((*name).into()))).collect()
 }
 
-/// The name by which a call says how far it sees.
+/// The name by which a call selects a scope.
 fn said(reach: &Reach) -> Value {
     match reach {
         Reach::Every => Reach::EVERY.into(),
@@ -229,18 +229,18 @@ fn said(reach: &Reach) -> Value {
     }
 }
 
-/// The settings of a server that is this viewer's.
+/// The settings of a server for this viewer.
 fn defaults(viewer: &Viewer) -> Defaults {
     let name = |reach: &Reach| reach.name().map(str::to_owned);
     Defaults::named(name(&viewer.project), name(&viewer.agent)).unwrap().for_agents()
 }
 
-/// Calls a tool as `viewer`, who is known by the server's settings or (`by_call`) says so in the call. `None` where the
-/// tool has no parameter for it. Otherwise who it was that looked, what was asked, and the answer.
+/// Calls a tool as `viewer`, given by the server's settings or (`by_call`) by the call. `None` if the tool has no
+/// parameter for it. Otherwise the effective viewer, the arguments, and the answer.
 fn call(
     world: &mut World,
     profile: ProfileName,
-    tool: &Served,
+    tool: &ToolDef,
     viewer: &Viewer,
     by_call: bool,
     state: &State,
@@ -250,11 +250,11 @@ fn call(
     let properties = tool.definition.input_schema.get("properties").and_then(Value::as_object);
     let takes = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
     if profile == ProfileName::Krolik && !by_call && viewer.project == Reach::Shared {
-        // Its document leaves nothing out where no project is named.
+        // Its document omits nothing if no project is named.
         viewer.project = Reach::Every;
     }
     if takes("agent_id") {
-        // Memorizer's name for it, which has no way to say "none": a server is "main" where it is told no other.
+        // Memorizer's name for it, which cannot express "none": a server is "main" by default.
         if !matches!(viewer.agent, Reach::Own(_)) {
             viewer.agent = Reach::Own(MAIN.into());
         }
@@ -264,7 +264,7 @@ fn call(
             server.agent = Reach::Own("ann".into());
         }
     } else if by_call {
-        // Krolik's tools have no way to say "none" either.
+        // Krolik's tools cannot express "none" either.
         if !takes("project") || !takes("agent") && viewer.project == Reach::Shared {
             return None;
         }
@@ -276,7 +276,7 @@ fn call(
         }
     }
     let exports = world.folder.path().join("exports");
-    let defaults = look_as(profile, false, defaults(&server)).unwrap();
+    let defaults = default_viewer(profile, false, defaults(&server)).unwrap();
     let context = Context { defaults, exports, ..Context::default() };
     let answer = match (tool.run)(&world.engine, &context, arguments.clone()) {
         Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
@@ -285,7 +285,7 @@ fn call(
     Some((viewer, arguments, answer))
 }
 
-/// What is wrong with an answer, if anything.
+/// What is wrong with an answer; empty if nothing is.
 pub(super) fn leak(
     viewer: &Viewer,
     before: &State,
@@ -302,21 +302,21 @@ pub(super) fn leak(
     for word in hidden.difference(&seen).filter(|word| text.contains(word.as_str())) {
         let _ = write!(wrong, "it holds {word}; ");
     }
-    let (mut told, mut asked) = (BTreeSet::new(), BTreeSet::new());
-    ids(answer, false, &mut told);
-    ids(&Value::Object(arguments.clone()), false, &mut asked);
+    let (mut shown, mut requested) = (BTreeSet::new(), BTreeSet::new());
+    ids(answer, false, &mut shown);
+    ids(&Value::Object(arguments.clone()), false, &mut requested);
     let is_hidden = |id: RecordId| {
         let known = before.get(&id).or(after.get(&id));
         known.is_some_and(|(_, record)| !viewer.sees(&record.scope))
     };
-    for id in told.difference(&asked).filter(|id| is_hidden(**id)) {
+    for id in shown.difference(&requested).filter(|id| is_hidden(**id)) {
         let _ = write!(wrong, "it names memory {id}; ");
     }
-    // A link goes with either end: only those between two that are hidden must stay.
+    // A link is removed with either end: only those between two hidden ones must stay.
     let as_it_was = |state: &State, id: RecordId| {
         let (links, record) = state.get(&id)?;
         let links = links.iter().filter(|link| is_hidden(link.other_end(id))).copied();
-        // Uses are counted in the background: what came of the call before, by somebody else, may come only now.
+        // Uses are counted in the background: those of the previous call, of another viewer, may be counted only now.
         let record = Record { access_count: 0, last_accessed_at: None, ..record.clone() };
         Some((links.collect::<Vec<_>>(), record))
     };
@@ -329,7 +329,7 @@ pub(super) fn leak(
 }
 
 #[test]
-fn nothing_of_another_is_told_or_changed_by_any_tool() {
+fn no_tool_shows_or_changes_anything_of_another() {
     for name in ProfileName::value_variants() {
         let mut world = World::new();
         let mut state = world.state();
@@ -355,7 +355,7 @@ fn nothing_of_another_is_told_or_changed_by_any_tool() {
 }
 
 #[test]
-fn nothing_of_another_is_told_by_a_resource() {
+fn no_resource_shows_anything_of_another() {
     let world = World::new();
     let state = world.state();
     let mut read = 0;
@@ -363,7 +363,7 @@ fn nothing_of_another_is_told_by_a_resource() {
         let context = Context { defaults: defaults(&viewer), ..Context::default() };
         let memories = state.keys().map(|id| (viewer.clone(), format!("memory://{id}")));
         let own = [(viewer.clone(), "memory://digest".to_owned())];
-        // Who names a project looks as one of it, as with the tool.
+        // Naming a project selects its viewer, as with the tool.
         let projects = PROJECTS.map(|name| {
             let viewer = Viewer { project: Reach::Own(name.into()), ..viewer.clone() };
             (viewer, format!("memory://digest/{name}"))
@@ -372,7 +372,7 @@ fn nothing_of_another_is_told_by_a_resource() {
             let contents = resources::read(&world.engine, &context, &uri).unwrap();
             read += usize::from(contents.is_some());
             let answer = serde_json::to_value(&contents).unwrap();
-            // The id is in the URI, which is not of the answer's making.
+            // The id is in the URI, which the answer repeats.
             let wrong = leak(&viewer, &state, &state, &Map::new(), &answer);
             assert_eq!(wrong, "", "{uri} by {viewer:?}: {answer}");
             if let Some(id) = uri.strip_prefix("memory://").and_then(|id| id.parse::<RecordId>().ok()) {
@@ -384,7 +384,7 @@ fn nothing_of_another_is_told_by_a_resource() {
 }
 
 #[test]
-fn nothing_of_another_is_told_by_a_completion() {
+fn no_completion_shows_anything_of_another() {
     let world = World::new();
     let state = world.state();
     let complete =
@@ -420,7 +420,7 @@ fn nothing_of_another_is_told_by_a_completion() {
                 assert_eq!(wrong, "", "{name} in {project} by {viewer:?}: {values:?}");
             }
         }
-        // And what is in view is offered.
+        // And what is visible is offered.
         let own = complete(&context, profile, &Reference::for_prompt("recall"), "topic", "own", None);
         let tags = |record: &Record| viewer.sees(&record.scope).then(|| record.tags[0].clone());
         let mut wanted: Vec<_> = state.values().filter_map(|(_, record)| tags(record)).collect();
@@ -429,7 +429,7 @@ fn nothing_of_another_is_told_by_a_completion() {
     }
 }
 
-/// Every one of an agent or none, and of a project or none.
+/// Every combination of an agent or none, and a project or none.
 fn viewers() -> impl Iterator<Item = Viewer> {
     let of = |agent: Reach| reaches(&PROJECTS).into_iter().map(move |project| Viewer { agent: agent.clone(), project });
     reaches(&AGENTS).into_iter().flat_map(of)

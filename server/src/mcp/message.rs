@@ -1,5 +1,5 @@
-//! Reads one JSON-RPC message, a line on stdio or the body of a POST, so that none stays without an answer: what cannot
-//! be read is refused with the id that it was sent with, where there is one to be found.
+//! Parses one JSON-RPC message, a line on stdio or the body of a POST. None stays without a response: an unreadable
+//! message is refused with its id, if one can be found.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::error::Category;
 use serde_json::{Value, json};
 
-/// Longest message: a memory of 1 MiB of which every second character is escaped, and room for the rest.
+/// Longest message: a memory of 1 MiB with every second character escaped, and room for the rest.
 pub const MESSAGE_BYTES: usize = 4 << 20;
 
-/// Most values in a message. In memory each takes many times the bytes that it is sent in.
+/// Most values in a message. In memory each takes many times its size on the wire.
 const VALUES: usize = 100_000;
 
-/// Longest id that is looked for in a message that cannot be read.
+/// Longest id that is recognised in an unreadable message.
 const ID_BYTES: usize = 256;
 
 /// Codes of JSON-RPC.
@@ -25,16 +25,16 @@ const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
 
-/// Why there is no message to answer.
+/// Why there is no message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// This must be sent back.
+    /// Send this response.
     Refused(String),
-    /// Nothing waits for an answer: an empty line, or a broken answer to a request.
+    /// No response is expected: an empty line, or a broken response to a request.
     Silent,
 }
 
-/// Reads a message that [`repair`] has gone over.
+/// Parses a message after [`repair`].
 pub fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
     let text = trim(text);
     if text.is_empty() {
@@ -71,12 +71,12 @@ pub fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
     }
 }
 
-/// Without a byte order mark and the space around it.
+/// Without a byte order mark and surrounding space.
 pub fn trim(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).trim_ascii()
 }
 
-/// Commas outside of texts: as many as values but for a few.
+/// Commas outside of strings: about as many as values.
 fn separators(text: &[u8]) -> usize {
     let (mut in_string, mut escaped, mut count) = (false, false, 0);
     for byte in text {
@@ -91,7 +91,8 @@ fn separators(text: &[u8]) -> usize {
     count
 }
 
-/// What is wrong with the parameters of a method that is known. The library takes such a request for one of a method that
+/// What is wrong with the parameters of a known method. The library mistakes such a request for one of an unknown
+/// method.
 /// it does not know.
 fn wrong_params(message: &ClientJsonRpcMessage) -> Option<String> {
     let JsonRpcMessage::Request(request) = message else { return None };
@@ -112,8 +113,8 @@ fn wrong_params(message: &ClientJsonRpcMessage) -> Option<String> {
     Some(format!("params of {method}: {why}"))
 }
 
-/// Replaces each escape of half a surrogate pair by that of U+FFFD. Languages whose strings are UTF-16 write one when they
-/// have cut a text inside an emoji, and no parser here takes it.
+/// Replaces each escape of half a surrogate pair by that of U+FFFD. Languages with UTF-16 strings write one when they
+/// have cut a text inside an emoji, and no parser here accepts it.
 pub fn repair(text: &[u8]) -> Cow<'_, [u8]> {
     let mut repaired = Cow::Borrowed(text);
     let mut at = 0;
@@ -131,13 +132,13 @@ pub fn repair(text: &[u8]) -> Cow<'_, [u8]> {
     repaired
 }
 
-/// The number in an escape `\uXXXX` that `text` begins with.
+/// The number in an escape `\uXXXX` at the start of `text`.
 fn escaped_unit(text: &[u8]) -> Option<u32> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
 }
 
-/// Each request of a batch is refused by its own id: batches were taken out of MCP with 2025-06-18.
+/// Each request of a batch is refused with its own id: batches were removed from MCP with 2025-06-18.
 fn refuse_batch(batch: &[Value]) -> String {
     const WHY: &str = "batches are not answered; send every request in a message of its own";
     let requests = batch.iter().filter(|message| message.get("method").is_some());
@@ -146,19 +147,19 @@ fn refuse_batch(batch: &[Value]) -> String {
     if answers.is_empty() { refusal("null", INVALID_REQUEST, WHY) } else { format!("[{}]", answers.join(",")) }
 }
 
-/// An error answer. The id is JSON.
+/// An error response. The id is JSON.
 fn refusal(id: &str, code: i32, why: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, json!({ "code": code, "message": why }))
 }
 
-/// Finds the id of a message that may be broken, or too long to be kept: it is fed piece by piece.
+/// Finds the id of a message that may be broken, or too long to be kept. The message is fed piece by piece.
 #[derive(Debug, Default)]
 pub struct Envelope {
     /// Open objects and arrays.
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// Whether the next text in the outermost object is a key.
+    /// Whether the next string in the outermost object is a key.
     at_key: bool,
     key: Vec<u8>,
     /// The value of `id`, while it is being read.
@@ -166,12 +167,12 @@ pub struct Envelope {
     id: Option<String>,
     is_request: bool,
     is_answer: bool,
-    /// The outermost value is no object.
+    /// The outermost value is not an object.
     opaque: bool,
 }
 
 impl Envelope {
-    /// Looks at the next bytes.
+    /// Processes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.next(*byte);
@@ -186,7 +187,7 @@ impl Envelope {
 
     fn refuse(&self, code: i32, why: &str) -> Unreadable {
         if self.is_answer && !self.is_request {
-            // To answer an answer could go on for ever.
+            // Responding to a response could go on forever.
             tracing::debug!("an answer that cannot be read: {why}");
             return Unreadable::Silent;
         }
@@ -237,7 +238,7 @@ impl Envelope {
             b'"' => self.in_string = false,
             _ => {}
         }
-        // No key that matters is longer.
+        // Relevant keys are shorter.
         if self.in_string && self.at_key && self.depth == 1 && self.key.len() < 8 {
             self.key.push(byte);
         }
@@ -253,7 +254,7 @@ impl Envelope {
         }
     }
 
-    /// Only a text or a number is an id.
+    /// Only a string or a number is an id.
     fn end_value(&mut self) {
         let value = self.value.take().and_then(|value| String::from_utf8(value).ok());
         let id = value
@@ -348,7 +349,7 @@ mod tests {
         assert_eq!((id, code), (json!(6), -32600));
         assert!(why.contains("100000 values"), "{why}");
         read(of("1", VALUES - 10).as_bytes()).unwrap();
-        // Commas in texts are none between values.
+        // Commas in strings do not count.
         read(of(r#""\",,,,,,,,,,,,""#, VALUES / 4).as_bytes()).unwrap();
     }
 
@@ -363,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_not_answered() {
+    fn messages_without_a_response_are_not_answered() {
         for text in ["", "  \r", r#"{"id":1,"result":{},"x":NaN}"#, r#"{"jsonrpc":"2.0","error":7,"id":1}"#] {
             assert!(matches!(read(text.as_bytes()), Err(Unreadable::Silent)), "{text}");
         }
@@ -386,7 +387,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is cut from, or written into, a request: it is read, or refused by an answer that is one line of JSON.
+        /// A request with random cuts and insertions: it is parsed, or refused with one line of JSON.
         #[test]
         fn any_bytes_are_read_or_refused(
             id in prop_oneof!["[0-9]{1,20}", "\"[ -~&&[^\"\\\\]]{0,20}\"", Just("null".to_owned()), Just("{}".to_owned())],

@@ -3,19 +3,19 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `profiles` | the tools: names, descriptions, schemas, and what they call |
+//! | `profiles` | the tools: names, descriptions, schemas, implementations |
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
-//! | `completions.rs` | what a client offers for their arguments |
-//! | `errors.rs` | errors as JSON-RPC knows them |
-//! | `handler.rs` | answers requests |
-//! | `door.rs` | the engine behind all sessions: opened beside the handshake, closed after the last call |
-//! | `message.rs` | reads a message, and refuses what cannot be read |
+//! | `completions.rs` | completion of their arguments |
+//! | `errors.rs` | errors of JSON-RPC |
+//! | `handler.rs` | the request handler |
+//! | `dispatch.rs` | runs the calls of all sessions on the engine |
+//! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
-//! | `connections.rs`, `guard.rs`, `token.rs` | who may use the second: how many, from where, and by which secret |
+//! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
 
 mod completions;
 mod connections;
-mod door;
+mod dispatch;
 mod errors;
 mod guard;
 mod handler;
@@ -23,13 +23,13 @@ mod http;
 #[cfg(test)]
 mod leaks;
 pub mod message;
+#[cfg(test)]
+mod only;
 mod profiles;
 mod prompts;
 mod resources;
 mod stdio;
 mod token;
-#[cfg(test)]
-mod walls;
 
 use std::env;
 use std::path::Path;
@@ -43,11 +43,11 @@ use crate::exit::{Failure, Kind, Outcome};
 use crate::ops::Context;
 use crate::settings::Settings;
 use crate::wire::{Defaults, memorizer};
-use door::Door;
+use dispatch::Dispatcher;
 use handler::Handler;
 use profiles::Profile;
 
-/// Serves until the client goes away or a signal says to stop.
+/// Serves until the client goes away or a signal stops it.
 pub fn serve(settings: Settings, args: Serve) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -55,7 +55,7 @@ pub fn serve(settings: Settings, args: Serve) -> Outcome {
         .build()
         .map_err(|error| Failure::new(Kind::Io, format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(run(settings, args));
-    // A read of stdin that will never return must not keep the process.
+    // A blocking read of stdin must not keep the process.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }
@@ -63,7 +63,7 @@ pub fn serve(settings: Settings, args: Serve) -> Outcome {
 async fn run(settings: Settings, args: Serve) -> Outcome {
     let stop = stop_signal()?;
     let web = match &args.http {
-        Some(address) => Some(Web::wanted(address, &args)?),
+        Some(address) => Some(HttpOptions::from_args(address, &args)?),
         None => None,
     };
     let name = args.profile().unwrap_or(settings.profile);
@@ -73,14 +73,14 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     let wanted = settings.engine.model != ModelSource::None;
     let engine = Config { fetch_in_background: wanted && settings.engine.may_download, ..settings.engine };
     let store = settings.store.clone();
-    let (door, opened) = Door::open(settings.store, engine);
-    let handler = Handler::new(door.clone(), context, profile);
+    let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
+    let handler = Handler::new(dispatcher.clone(), context, profile);
     let serving = async {
-        let Some(Web { policy, token }) = web else { return stdio::serve(handler, stop).await };
+        let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };
         let server = http::Server::bind(policy).await?;
         tokio::pin!(stop);
         let access = tokio::select! {
-            access = access(token, &door, &store) => access?,
+            access = access(token, &dispatcher, &store) => access?,
             () = &mut stop => return Ok(()),
         };
         server.serve(handler, access, settings.output, stop).await
@@ -91,75 +91,76 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
         Err(failure) = opened => Err(failure),
         served = serving => served,
     };
-    door.close().await;
+    dispatcher.close().await;
     served.map(|()| 0)
 }
 
-/// What was asked of the HTTP server, and holds.
-struct Web {
+/// The resolved options of the HTTP server.
+struct HttpOptions {
     policy: guard::Policy,
     token: token::Choice,
 }
 
-impl Web {
-    fn wanted(address: &str, args: &Serve) -> Result<Self, Failure> {
+impl HttpOptions {
+    fn from_args(address: &str, args: &Serve) -> Result<Self, Failure> {
         let variable = env::var_os(token::VARIABLE);
         let token =
             token::choose(args.token.as_deref(), args.token_file.as_deref(), args.no_token, variable.as_deref())?;
         let policy = guard::Policy::new(guard::Options {
             address: address.to_owned(),
-            without_token: token == token::Choice::Nobody,
+            without_token: token == token::Choice::Disabled,
             allow_hosts: args.allow_hosts.clone(),
         })?;
-        Ok(Web { policy, token })
+        Ok(HttpOptions { policy, token })
     }
 }
 
-/// Finds the token of the store once its folder is there, which opening it makes.
-async fn access(choice: token::Choice, door: &Door, store: &Path) -> Result<http::Access, Failure> {
+/// Reads the token of the store once its folder exists; opening the store creates it.
+async fn access(choice: token::Choice, dispatcher: &Dispatcher, store: &Path) -> Result<http::Access, Failure> {
     Ok(match choice {
         token::Choice::Given(token) => {
             http::Access { token: Some(token), note: "with the token that you gave".into(), show: false }
         }
-        token::Choice::Nobody => http::Access {
+        token::Choice::Disabled => http::Access {
             token: None,
             note: "without a token: every user of this machine can read and change the whole store".into(),
             show: true,
         },
-        token::Choice::Kept => {
-            door.call(door::Access::Read, |_| ())
+        token::Choice::Stored => {
+            dispatcher
+                .call(dispatch::Access::Read, |_| ())
                 .await
                 .map_err(|unavailable| Failure::new(Kind::Store, unavailable.message()))?;
-            let (token, path) = token::kept(store)?;
+            let (token, path) = token::stored(store)?;
             http::Access { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
         }
     })
 }
 
-/// What fills in what a call to a server of this profile leaves out; `only`, a wall.
+/// The defaults of calls to a server of this profile; with `only`, other names are refused.
 fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Context, Failure> {
-    let mut context = Context { defaults: look_as(profile, only, settings.defaults)?, ..settings };
+    let mut context = Context { defaults: default_viewer(profile, only, settings.defaults)?, ..settings };
     if only {
         context.exports.push(own_folder(&context.defaults));
     }
     Ok(context)
 }
 
-/// Who looks in a server of this profile where a call names nobody. Resources and completions look as its tools do.
-fn look_as(profile: ProfileName, only: bool, defaults: Defaults) -> Result<Defaults, Failure> {
+/// The default viewer of a server of this profile. Resources and completions use the same one as its tools.
+fn default_viewer(profile: ProfileName, only: bool, defaults: Defaults) -> Result<Defaults, Failure> {
     let defaults = defaults.for_agents();
     let defaults = match profile {
         // Its memories all belong to an agent.
         ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
-        // Its document leaves nothing out where there is no project.
+        // Its document omits nothing if there is no project.
         ProfileName::Krolik if !only => defaults.or_every_project(),
         _ => defaults,
     };
     if only { Ok(defaults.only()?) } else { Ok(defaults) }
 }
 
-/// The folder that a server with a wall exports to and imports from, so that it neither reads nor replaces the files of
-/// others: `NAME-HASH`, of letters that every file system takes.
+/// The export folder of a server with `--only`, so that it neither reads nor replaces the files of others: `NAME-HASH`,
+/// of letters that every file system accepts.
 fn own_folder(defaults: &Defaults) -> String {
     let whose = [defaults.project(), defaults.agent()];
     let name = whose.iter().flatten().copied().collect::<Vec<_>>().join("-");
@@ -168,7 +169,7 @@ fn own_folder(defaults: &Defaults) -> String {
     format!("{name}-{}", &hash[..16])
 }
 
-/// A future that ends when the process is asked to stop: SIGTERM and SIGINT, or Ctrl-C.
+/// A future that ends when the process is signalled to stop: SIGTERM and SIGINT, or Ctrl-C.
 fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
     #[cfg(unix)]
     {

@@ -4,18 +4,18 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value};
 
-use super::profiles::{Profile, Served, TOPIC};
+use super::profiles::{Profile, TOPIC, ToolDef};
 
 const RECALL: &str = "recall";
 const REMEMBER: &str = "remember";
 
-/// What a prompt asks a person for.
+/// An argument of a prompt.
 pub struct Argument {
     /// Its name.
     pub name: &'static str,
     description: &'static str,
-    /// The parameter that it becomes, of the tool that the prompt names first; a prompt whose tool lacks it does not ask.
-    /// None: it is a part of the text.
+    /// The parameter that it becomes, of the tool that the prompt names first; a prompt whose tool lacks it has no such
+    /// argument. `None`: it is a part of the text.
     parameter: Option<&'static str>,
 }
 
@@ -27,17 +27,17 @@ const TAG: Argument = Argument { name: "tag", description: "Only memories with t
 const PROJECT: Argument = Argument { name: "project", description: "The project", parameter: Some("project") };
 
 /// A prompt of a profile.
-pub struct Asked {
+pub struct PromptDef {
     title: &'static str,
     description: &'static str,
-    /// What it asks for, the required first.
+    /// Its arguments, the required ones first.
     pub arguments: Vec<Argument>,
     text: &'static str,
     /// The tool that it names first.
-    tool: Option<&'static Served>,
+    tool: Option<&'static ToolDef>,
 }
 
-impl Asked {
+impl PromptDef {
     /// The prompt of this name.
     pub fn of(profile: &'static Profile, name: &str) -> Option<Self> {
         let (title, description, text, arguments) = match name {
@@ -48,11 +48,11 @@ impl Asked {
             REMEMBER => ("Remember", "Save what this conversation taught", profile.remember, vec![ABOUT, PROJECT]),
             _ => return None,
         };
-        let named = |tool: &&Served| text.find(&*tool.definition.name);
+        let named = |tool: &&ToolDef| text.find(&*tool.definition.name);
         let tool = profile.tools.iter().filter(|tool| named(tool).is_some()).min_by_key(named);
-        let mut asked = Asked { title, description, text, arguments: Vec::new(), tool };
-        asked.arguments = arguments.into_iter().filter(|argument| asked.takes(argument)).collect();
-        Some(asked)
+        let mut prompt = PromptDef { title, description, text, arguments: Vec::new(), tool };
+        prompt.arguments = arguments.into_iter().filter(|argument| prompt.takes(argument)).collect();
+        Some(prompt)
     }
 
     fn takes(&self, argument: &Argument) -> bool {
@@ -63,13 +63,13 @@ impl Asked {
         self.tool?.definition.input_schema.get("properties")?.get(parameter)
     }
 
-    /// The values that an argument may have, where its tool lists them.
+    /// The valid values of an argument, if its tool lists them.
     pub fn choices(&self, argument: &Argument) -> Option<Vec<&str>> {
         let choices = self.schema(argument.parameter?)?.get("items")?.get("enum")?;
         Some(choices.as_array()?.iter().filter_map(Value::as_str).collect())
     }
 
-    /// The text, filled in.
+    /// The text with the arguments.
     fn filled(&self, arguments: Option<&JsonObject>) -> Result<String, ErrorData> {
         let given = |argument: &Argument| {
             let text = arguments.and_then(|arguments| arguments.get(argument.name)).and_then(Value::as_str);
@@ -111,28 +111,28 @@ impl Asked {
 /// All prompts.
 pub fn all(profile: &'static Profile) -> Vec<Prompt> {
     let listed = |name| {
-        let asked = Asked::of(profile, name)?;
+        let prompt = PromptDef::of(profile, name)?;
         let argument = |argument: &Argument| {
             let listed = PromptArgument::new(argument.name).with_description(argument.description);
             listed.with_required(argument.name == TOPIC_ARGUMENT.name)
         };
-        let arguments = asked.arguments.iter().map(argument).collect();
-        Some(Prompt::new(name, Some(asked.description), Some(arguments)).with_title(asked.title))
+        let arguments = prompt.arguments.iter().map(argument).collect();
+        Some(Prompt::new(name, Some(prompt.description), Some(arguments)).with_title(prompt.title))
     };
     [RECALL, REMEMBER].into_iter().filter_map(listed).collect()
 }
 
-/// The prompt of this name, filled in.
+/// The prompt of this name with its arguments.
 pub fn get(
     profile: &'static Profile,
     name: &str,
     arguments: Option<&JsonObject>,
 ) -> Result<GetPromptResult, ErrorData> {
-    let asked = Asked::of(profile, name).ok_or_else(|| unknown(name))?;
-    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, asked.filled(arguments)?)]))
+    let prompt = PromptDef::of(profile, name).ok_or_else(|| unknown(name))?;
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, prompt.filled(arguments)?)]))
 }
 
-/// There is no prompt of this name.
+/// The error for an unknown prompt.
 pub fn unknown(name: &str) -> ErrorData {
     invalid(format!("unknown prompt {name:?}"))
 }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_asks_for_what_its_tool_takes() {
+    fn a_prompt_has_the_arguments_that_its_tool_takes() {
         let wanted = |name| match name {
             ProfileName::Core | ProfileName::Full => {
                 (&["topic", "kind", "tag", "project"][..], &["about", "project"][..])
@@ -184,12 +184,12 @@ mod tests {
             ProfileName::Krolik => (&["topic", "project"][..], &["about", "project"][..]),
         };
         for (name, profile) in profiles() {
-            let asked: Vec<Vec<String>> = all(profile)
+            let prompt: Vec<Vec<String>> = all(profile)
                 .into_iter()
                 .map(|prompt| prompt.arguments.unwrap().into_iter().map(|argument| argument.name).collect())
                 .collect();
             let (recall, remember) = wanted(name);
-            assert_eq!(asked, [recall, remember], "{name:?}");
+            assert_eq!(prompt, [recall, remember], "{name:?}");
         }
     }
 
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_refused_by_name() {
+    fn invalid_arguments_are_refused_by_name() {
         let core = Profile::of(ProfileName::Core);
         let refusal = |name, arguments| text(core, name, &arguments).unwrap_err();
         assert!(refusal(RECALL, json!({})).starts_with("topic:"));

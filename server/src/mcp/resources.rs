@@ -1,5 +1,5 @@
-//! What a person can attach to a conversation: every memory as `memory://ID`, the digest of what is in the server's
-//! view as `memory://digest`, and that of a project as `memory://digest/PROJECT`.
+//! Resources that a person can attach to a conversation: every memory as `memory://ID`, the digest of what the server
+//! sees as `memory://digest`, and that of a project as `memory://digest/PROJECT`.
 
 use memorist_engine::{Engine, Error, Result};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
@@ -17,7 +17,7 @@ pub const MEMORIES: &str = "memory://{id}";
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 
-/// What is listed by itself. Memories are not: there may be a million.
+/// The listed resources. Memories are not listed: there may be a million.
 pub fn all() -> Vec<Resource> {
     let digest = Resource::new(DIGEST, "digest")
         .with_title("Digest")
@@ -28,7 +28,7 @@ pub fn all() -> Vec<Resource> {
     vec![digest]
 }
 
-/// The templates that clients fill in.
+/// The templates for clients.
 pub fn templates() -> Vec<ResourceTemplate> {
     let memory = ResourceTemplate::new(MEMORIES, "memory")
         .with_title("Memory")
@@ -41,7 +41,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     vec![memory, digest]
 }
 
-/// What a URI names.
+/// The target of a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
     Memory(i64),
@@ -60,7 +60,7 @@ impl Named {
     }
 }
 
-/// The contents of a resource, by the calls that the tools make; `None` when there is none of this URI.
+/// The contents of a resource, from the same operations as the tools; `None` if there is no such resource.
 pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<ResourceContents>> {
     let (text, media_type) = match Named::by(uri) {
         None => return Ok(None),
@@ -78,7 +78,7 @@ pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<Reso
     Ok(Some(ResourceContents::text(text, uri).with_mime_type(media_type)))
 }
 
-/// A part of a URI without its percent signs. `None` where it is none, as when it is empty or has a slash.
+/// A percent-decoded part of a URI. `None` if it is invalid, such as empty or with a slash.
 fn decoded(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.bytes();

@@ -1,4 +1,4 @@
-//! The server on stdin and stdout: one client, which ends it by going away.
+//! The server on stdin and stdout: one client, which ends it by closing stdin.
 
 use std::io;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::handler::Handler;
 use super::message::{self, Envelope, MESSAGE_BYTES, Unreadable};
 use crate::exit::{Failure, Kind};
 
-/// Messages that are read and wait to be handled.
+/// Messages that wait to be handled.
 const MESSAGES: usize = 16;
-/// How long a client may leave an answer unread.
-const WRITE_PATIENCE: Duration = Duration::from_secs(30);
-/// How long ending waits for a client that reads no answers.
-const STOP_PATIENCE: Duration = Duration::from_secs(3);
-/// What the buffer of a line keeps for the next one.
+/// How long a client may leave a response unread.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long shutdown waits for a client that reads no responses.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Buffer capacity that is kept for the next line.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// Serves until stdin ends or `stop` does. A client that leaves before it has said anything is no error.
+/// Serves until stdin ends or `stop` does. A client that leaves without a word is not an error.
 pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(), Failure> {
     tokio::pin!(stop);
     let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout());
@@ -48,9 +48,9 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
     let ended = tokio::select! {
         ended = &mut ended => ended,
         () = &mut stop => {
-            // Answers in hand are still sent, to a client that reads them.
+            // Pending responses are still sent, to a client that reads them.
             cancel.cancel();
-            match timeout(STOP_PATIENCE, ended).await {
+            match timeout(STOP_TIMEOUT, ended).await {
                 Ok(ended) => ended,
                 Err(_) => return Ok(()),
             }
@@ -59,14 +59,13 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
     ended.map(drop).map_err(|error| Failure::new(Kind::Internal, error.to_string()))
 }
 
-/// Messages as lines. A line that cannot be read is answered here, where the library would drop it and let the client
-/// wait.
+/// Messages as lines. An unreadable line gets a response here; the library would drop it and let the client wait.
 struct Lines<W> {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     out: Arc<Mutex<Option<W>>>,
-    /// Reads by itself, so that nothing is lost when the library stops waiting for the next message.
+    /// Reads independently, so that nothing is lost when the library stops waiting for the next message.
     reader: AbortHandle,
-    /// Whether the client has begun to speak MCP. The library ends over anything but a request before.
+    /// Whether the client has started to speak MCP. Before that, the library ends on anything but a request.
     begun: Arc<AtomicBool>,
 }
 
@@ -93,7 +92,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
         async move {
             let written = write_line(&out, serde_json::to_vec(&message)?).await;
             if written.is_err() {
-                // A client that does not hear the answers has gone.
+                // The client has gone.
                 reader.abort();
             }
             written
@@ -118,8 +117,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
 
     async fn close(&mut self) -> io::Result<()> {
         self.reader.abort();
-        // Who still writes to a client that does not read holds it.
-        if let Ok(mut out) = timeout(STOP_PATIENCE, self.out.lock()).await {
+        // It is held by a write to a client that does not read.
+        if let Ok(mut out) = timeout(STOP_TIMEOUT, self.out.lock()).await {
             out.take();
         }
         Ok(())
@@ -134,9 +133,9 @@ async fn write_line<W: AsyncWrite + Unpin>(out: &Mutex<Option<W>>, mut line: Vec
         out.write_all(&line).await?;
         out.flush().await
     };
-    let written = timeout(WRITE_PATIENCE, write).await.unwrap_or_else(|late| Err(late.into()));
+    let written = timeout(WRITE_TIMEOUT, write).await.unwrap_or_else(|late| Err(late.into()));
     if written.is_err() {
-        // Part of the line may be out: nothing that follows could be read.
+        // Part of the line may have been sent: nothing that follows could be parsed.
         place.take();
     }
     written
@@ -171,16 +170,16 @@ async fn read_lines<W: AsyncWrite + Unpin>(
     }
 }
 
-/// What was read.
+/// The result of reading a line.
 enum Line {
-    /// It is in the buffer. The last one need not have an end.
+    /// It is in the buffer. The last one need not have a line end.
     Whole,
-    /// It was dropped, but for what tells who waits for the answer.
+    /// It was dropped, except for its id.
     TooLong(Envelope),
     End,
 }
 
-/// Reads the next line into an empty buffer, which never holds more than a message may have.
+/// Reads the next line into an empty buffer, which never grows beyond the longest message.
 async fn next_line(input: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Line> {
     let mut too_long: Option<Envelope> = None;
     loop {
@@ -218,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes through, and what is answered, when these bytes are all of stdin.
+    /// The messages and responses for these bytes of stdin.
     async fn pass(input: Vec<u8>) -> (Vec<Value>, Vec<Value>) {
         let (client, server) = duplex(1 << 20);
         let mut lines = Lines::new(io::Cursor::new(input), server);

@@ -1,5 +1,5 @@
-//! The token that HTTP clients must send: what was given, or a random one that is kept in the store's folder, so that
-//! whoever may read the store may use its server.
+//! The token that HTTP clients must send: a given one, or a random one in the store's folder, so that users with access
+//! to the store may use its server.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -17,28 +17,28 @@ use crate::exit::Failure;
 const SHORTEST: usize = 16;
 /// Longest file that is read as a token.
 const FILE_BYTES: u64 = 4096;
-/// Randomness of a token that is made here.
+/// Random bytes of a generated token.
 const RANDOM_BYTES: usize = 32;
-/// The variable that a token is taken from.
+/// The environment variable of the token.
 pub const VARIABLE: &str = "MEMORIST_TOKEN";
 
-/// What was asked for.
+/// The token option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     /// This one.
     Given(Token),
-    /// That of the store.
-    Kept,
-    /// Everyone who reaches the server may use it.
-    Nobody,
+    /// The store's own.
+    Stored,
+    /// No token is required.
+    Disabled,
 }
 
-/// A secret. It is not shown by accident.
+/// A secret. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// Refuses what can be guessed, and what cannot be sent in a header. `origin` names where it comes from.
+    /// Refuses a token that can be guessed, or cannot be sent in a header. `origin` names its source.
     fn new(text: &str, origin: &str) -> Result<Self, Failure> {
         let text = text.trim();
         if text.len() < SHORTEST {
@@ -58,7 +58,7 @@ impl Token {
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// Compares in a time that depends on the lengths alone, so that a token cannot be guessed byte by byte.
+    /// Compares in constant time for a given length, so that a token cannot be guessed byte by byte.
     pub fn is(&self, given: &[u8]) -> bool {
         let secret = self.0.as_bytes();
         let differences = given.iter().zip(secret).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)));
@@ -77,7 +77,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What is typed beats the variable, which beats the token of the store.
+/// An argument overrides the variable, which overrides the token of the store.
 pub fn choose(
     typed: Option<&str>,
     file: Option<&Path>,
@@ -85,7 +85,7 @@ pub fn choose(
     variable: Option<&OsStr>,
 ) -> Result<Choice, Failure> {
     if none {
-        return Ok(Choice::Nobody);
+        return Ok(Choice::Disabled);
     }
     if let Some(text) = typed {
         return Token::new(text, "--token").map(Choice::Given);
@@ -100,11 +100,11 @@ pub fn choose(
     let variable = variable.map(|text| text.to_str().ok_or_else(|| Failure::input(format!("{VARIABLE} is not UTF-8"))));
     match variable.transpose()?.filter(|text| !text.trim().is_empty()) {
         Some(text) => Token::new(text, VARIABLE).map(Choice::Given),
-        None => Ok(Choice::Kept),
+        None => Ok(Choice::Stored),
     }
 }
 
-/// Opens a file to read, through a link too, without waiting for the other end of a pipe.
+/// Opens a file for reading, also through a link, without waiting for the other end of a pipe.
 fn open_at_once(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -121,8 +121,8 @@ fn open_at_once(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The token of the store in this folder, which exists. It is made by the first server that needs it.
-pub fn kept(store: &Path) -> Result<(Token, PathBuf), Failure> {
+/// The token of the store in this folder, which exists. The first server that needs it creates it.
+pub fn stored(store: &Path) -> Result<(Token, PathBuf), Failure> {
     let path = StorePaths::new(store).http_token();
     let failure = |error: io::Error| {
         let removal = if path.symlink_metadata().is_ok() { "remove that file, or " } else { "" };
@@ -133,7 +133,7 @@ pub fn kept(store: &Path) -> Result<(Token, PathBuf), Failure> {
     };
     let text = match read(&path, open_plain(&path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // Named only where nobody else was first: two servers that start together agree.
+            // Moved into place only if no other server was first: two servers that start together agree.
             let new = NewFile::beside(&path).map_err(failure)?;
             writeln!(new.file(), "{}", Token::random()?.0).map_err(failure)?;
             match new.place().map_err(io::Error::from) {
@@ -146,7 +146,7 @@ pub fn kept(store: &Path) -> Result<(Token, PathBuf), Failure> {
     Ok((Token::new(&text, &path.display().to_string())?, path))
 }
 
-/// Reads a token, unless others could have read or written it.
+/// Reads a token, unless other users could have read or written it.
 fn read(path: &Path, opened: io::Result<File>) -> io::Result<String> {
     let file = opened?;
     refuse_shared(&file)?;
@@ -211,11 +211,11 @@ mod tests {
     #[test]
     fn an_empty_variable_is_not_set() {
         for empty in [None, Some(""), Some(" ")] {
-            assert_eq!(choose(None, None, false, empty.map(OsStr::new)).unwrap(), Choice::Kept);
+            assert_eq!(choose(None, None, false, empty.map(OsStr::new)).unwrap(), Choice::Stored);
         }
         assert_eq!(
             choose(None, None, true, Some(LONG.as_ref())).unwrap(),
-            Choice::Nobody,
+            Choice::Disabled,
             "what is typed beats the variable"
         );
     }
@@ -281,24 +281,24 @@ mod tests {
         fn a_variable_that_is_not_utf8_is_refused() {
             let variable: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"sixteen-letters-\xFF\xFE");
             assert!(refusal(choose(None, None, false, Some(variable))).contains("MEMORIST_TOKEN is not UTF-8"));
-            assert_eq!(choose(None, None, true, Some(variable)).unwrap(), Choice::Nobody);
+            assert_eq!(choose(None, None, true, Some(variable)).unwrap(), Choice::Disabled);
         }
 
         #[test]
-        fn to_remove_a_file_is_said_where_there_is_one() {
+        fn the_error_suggests_removing_an_existing_file() {
             let folder = tempfile::tempdir().unwrap();
-            let said = refusal(kept(&folder.path().join("absent")));
+            let said = refusal(stored(&folder.path().join("absent")));
             assert!(said.contains("--token-file") && !said.contains("remove"), "{said}");
             write(&StorePaths::new(folder.path()).http_token(), 0o644);
-            assert!(refusal(kept(folder.path())).contains("remove that file"));
+            assert!(refusal(stored(folder.path())).contains("remove that file"));
         }
 
         #[test]
         fn the_kept_token_is_made_once_private_and_random() {
             let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let (token, path) = kept(one.path()).unwrap();
-            assert_eq!(kept(one.path()).unwrap().0, token);
-            assert_ne!(kept(other.path()).unwrap().0, token);
+            let (token, path) = stored(one.path()).unwrap();
+            assert_eq!(stored(one.path()).unwrap().0, token);
+            assert_ne!(stored(other.path()).unwrap().0, token);
             assert_eq!(token.0.len(), 64, "256 bits");
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
             assert_eq!(fs::read_dir(one.path()).unwrap().count(), 1, "nothing is left beside it");
@@ -309,7 +309,7 @@ mod tests {
             for _ in 0..20 {
                 let folder = tempfile::tempdir().unwrap();
                 let tokens: Vec<Token> = std::thread::scope(|scope| {
-                    let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| kept(folder.path()).unwrap().0)).collect();
+                    let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| stored(folder.path()).unwrap().0)).collect();
                     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
                 });
                 assert!(tokens.windows(2).all(|pair| pair[0] == pair[1]));
@@ -323,16 +323,16 @@ mod tests {
             let elsewhere = folder.path().join("elsewhere");
             write(&elsewhere, 0o600);
             symlink(&elsewhere, &path).unwrap();
-            assert!(refusal(kept(folder.path())).contains("--token-file"));
+            assert!(refusal(stored(folder.path())).contains("--token-file"));
             fs::remove_file(&elsewhere).unwrap();
-            refusal(kept(folder.path()));
+            refusal(stored(folder.path()));
             assert!(!elsewhere.exists(), "nothing is made through a link");
             fs::remove_file(&path).unwrap();
             write(&path, 0o644);
-            refusal(kept(folder.path()));
+            refusal(stored(folder.path()));
             fs::remove_file(&path).unwrap();
             fs::create_dir(&path).unwrap();
-            refusal(kept(folder.path()));
+            refusal(stored(folder.path()));
         }
     }
 }

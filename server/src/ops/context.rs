@@ -1,4 +1,4 @@
-//! What fills in what a call leaves out.
+//! Defaults for what a call omits.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use memorist_engine::types::Weights;
 
 use crate::wire::Defaults;
 
-/// What fills in what a call leaves out.
+/// Defaults for what a call omits.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     /// Project and agent.

@@ -1,4 +1,4 @@
-//! `memory_export` and `memory_import`: files by plain names, in the one folder that is set for them.
+//! `memory_export` and `memory_import`: files with plain names in the configured folder.
 
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -11,11 +11,11 @@ use memorist_engine::{Engine, Error};
 use super::Context;
 use super::export::write_lines;
 use super::import::{Importing, read_lines};
+use crate::atomic_file;
 use crate::exit::{Failure, Kind};
-use crate::whole_file;
 use crate::wire::{self, DEFAULT_FILE, Defaults, ExportParams, ExportResult, ImportParams, ImportResult};
 
-/// Longest name of a file, in bytes: what file systems allow.
+/// Longest file name in bytes, as in most file systems.
 const LONGEST_NAME: usize = 255;
 
 /// `memory_export`.
@@ -40,7 +40,7 @@ pub fn export_as(
     let export = Export { embeddings, ..Export::of(viewer) };
     let failure = |error| Failure::file(&path, &error);
     let new = folder.new_file(file);
-    let written = whole_file::fill(new, &path, |out| write_lines(engine, &export, &NoProgress, out, failure))?;
+    let written = atomic_file::fill(new, &path, |out| write_lines(engine, &export, &NoProgress, out, failure))?;
     Ok(ExportResult {
         file: path.display().to_string(),
         memories: wire::count(written.memories),
@@ -54,8 +54,8 @@ pub fn import(engine: &Engine, context: &Context, params: &ImportParams) -> Resu
     import_as(engine, context, viewer, false, &params.file)
 }
 
-/// Imports a file of the folder for `viewer`, whose memories those are that name nobody. With `keep_shared`, what belongs
-/// to no agent is not replaced.
+/// Imports a file of the folder for `viewer`, the owner of memories that name none. With `keep_shared`, memories that
+/// belong to no agent are not replaced.
 pub fn import_as(
     engine: &Engine,
     context: &Context,
@@ -88,7 +88,7 @@ pub fn import_as(
     Ok(result)
 }
 
-/// Refuses what is not the plain name of a file.
+/// Refuses everything except a plain file name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_plain = !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0']);
     if name.trim().is_empty() || name.len() > LONGEST_NAME || !is_plain {
@@ -97,10 +97,10 @@ fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Memories are not written where others could read or change them, nor read from there.
+/// Memories are not written where other users could read or change them, nor read from there.
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
     let failure = Failure::file(folder, error);
-    // What the system refuses needs no more words.
+    // An error of the system needs no further explanation.
     if error.kind() != io::ErrorKind::PermissionDenied || error.raw_os_error().is_some() {
         return failure;
     }

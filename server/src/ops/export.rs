@@ -1,4 +1,4 @@
-//! Memories and links as the lines that `wire/exchange.rs` documents.
+//! Writes memories and links as the lines that `wire/exchange.rs` documents.
 
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ pub struct Written {
     pub links: u64,
 }
 
-/// Writes an export. `failure` is what a failure to write means.
+/// Writes an export. `failure` converts a write error.
 pub fn write_lines(
     engine: &Engine,
     export: &Export,

@@ -1,4 +1,4 @@
-//! Links, what hangs together by them, and the digest.
+//! Links, chains and digests.
 
 use memorist_engine::types::{ChainQuery, DigestQuery, Link, OutdatedQuery, Viewer};
 use memorist_engine::{Engine, Error, Result};
@@ -9,9 +9,9 @@ use crate::wire::{
     OutdatedResult, UnlinkResult,
 };
 
-/// Memories of a chain, or of a list of outdated ones, that does not say how many.
+/// Default number of memories of a chain, or of a list of outdated ones.
 const SHOWN: usize = 50;
-/// Tokens of a digest that does not say how many.
+/// Default number of tokens of a digest.
 const DIGEST_TOKENS: usize = 1_000;
 
 /// `memory_link`.
@@ -30,7 +30,7 @@ fn named(params: &LinkParams) -> Link {
     Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type }
 }
 
-/// `memory_chain`. An id without a memory is an answer, not an error.
+/// `memory_chain`. An unknown id is an answer, not an error.
 pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<ChainResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let defaults = ChainQuery::new(params.id.0, viewer);
@@ -66,7 +66,7 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
     Ok(wire::digest(engine.digest(&query)?, most))
 }
 
-/// What is asked of a project is asked of its own memories, without the global ones.
+/// A query about a project concerns its own memories, without the global ones.
 fn own_project(viewer: &Viewer) -> Option<String> {
     viewer.project.name().map(str::to_owned)
 }

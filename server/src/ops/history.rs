@@ -1,4 +1,4 @@
-//! Versions and going back to one, and forgetting for good.
+//! Versions, rollback and permanent removal.
 
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Purge;
@@ -7,10 +7,10 @@ use memorist_engine::{Engine, Error, Result};
 use super::Context;
 use crate::wire::{self, HistoryParams, HistoryResult, Int, PurgeParams, PurgeResult, RollbackParams, UpdateResult};
 
-/// Versions of a history that does not say how many.
+/// Default number of versions of a history.
 const SHOWN: usize = 20;
 
-/// `memory_history`. An id without a memory is an answer, not an error.
+/// `memory_history`. An unknown id is an answer, not an error.
 pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Result<HistoryResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
@@ -26,7 +26,7 @@ pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Re
     }
 }
 
-/// `memory_rollback`. An id without a memory is an answer, not an error.
+/// `memory_rollback`. An unknown id is an answer, not an error.
 pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) -> Result<UpdateResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     match engine.roll_back(params.id.0, params.version.0, params.reason.as_deref(), &viewer) {
@@ -49,8 +49,8 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: 
     }
     let mut purged = engine.purge(&purge, &viewer, progress)?;
     if context.defaults.is_only() {
-        // They may be named after others.
-        purged.elsewhere.clear();
+        // Their names may reveal other projects or agents.
+        purged.unowned_files.clear();
     }
     Ok(wire::purged(purged))
 }

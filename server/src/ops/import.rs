@@ -1,5 +1,5 @@
-//! Lines of a file into the store, a batch a transaction. One that is refused does not stop the others. Stopped at any
-//! moment, the same import can be run again: what is there already stays as it is.
+//! Reads lines of a file into the store, one transaction per batch. A refused line does not stop the others. An
+//! interrupted import can be repeated: existing memories stay as they are.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -16,29 +16,29 @@ use crate::wire::{self, Defaults, ImportResult, Line, Lines, Unread};
 const BATCH: usize = 1_000;
 /// Bytes of input per transaction, so that a batch of long texts fits in memory.
 const BATCH_BYTES: u64 = 16 << 20;
-/// A relation is linked to the memories of an end that has at most so many.
+/// A relation is linked to the memories of an end if it has at most this many.
 const FEW: usize = 8;
 
-/// Whose import it is, and who is told how it goes.
+/// The viewer of an import, and the callbacks for its progress.
 pub struct Importing<'a> {
     /// The store.
     pub engine: &'a Engine,
-    /// May change every memory that is let in.
+    /// Sees every imported memory, and may change it.
     pub viewer: Viewer,
-    /// Whether memories that belong to no agent stay as they are.
+    /// Whether memories that belong to no agent stay unchanged.
     pub keep_shared: bool,
-    /// The scope of lines that name none.
+    /// The default scope of lines.
     pub defaults: &'a Defaults,
-    /// Told of every byte that was read; may wish to stop.
+    /// Receives every byte that was read; may cancel.
     pub progress: &'a dyn Progress,
-    /// Told after each batch.
+    /// Called after each batch.
     pub saved: &'a dyn Fn(&ImportResult),
 }
 
-/// Reads all lines. `result` tells what was done also when this fails: what was saved stays saved.
+/// Reads all lines. `result` says what was done, also if this fails: what was saved stays saved.
 ///
 /// # Errors
-/// When the file cannot be read or is of a newer format, when the store fails, and on the wish to stop.
+/// If the file cannot be read or has a newer format, if the store fails, and on cancellation.
 pub fn read_lines(
     importing: &Importing<'_>,
     input: impl BufRead,
@@ -55,7 +55,7 @@ pub fn read_lines(
     let mut bytes = 0;
     while let Some(line) = lines.next_line().map_err(|error| Failure::file(file, &error))? {
         if importing.progress.cancelled() {
-            // What was read is saved: less to do when it is run again.
+            // Save what was read: there is less to do when it is repeated.
             batches.save()?;
             return Err(Failure::new(Kind::Cancelled, "interrupted"));
         }
@@ -75,7 +75,7 @@ pub fn read_lines(
     batches.offer_waiting(true)
 }
 
-/// What waits to be saved together, with the number of its line. Only one of them has anything.
+/// The lines that are saved together, with their numbers. Only one of the lists has any.
 #[derive(Default)]
 struct Batch {
     records: Vec<(u64, Portable)>,
@@ -83,12 +83,12 @@ struct Batch {
     added: Vec<(u64, NewRecord, Part)>,
 }
 
-/// What a memory is in a knowledge graph.
+/// A memory's role in a knowledge graph.
 enum Part {
     None,
-    /// What is known of the entity of this name.
+    /// An observation about the entity of this name.
     Of(String),
-    /// How the entities of these names relate.
+    /// A relation between the entities of these names.
     Between([String; 2]),
 }
 
@@ -102,7 +102,7 @@ struct Batches<'a> {
     importing: &'a Importing<'a>,
     import: Import<'a>,
     batch: Batch,
-    /// Memories that refer to others that have not come yet, and the ULID of such a one.
+    /// Memories that refer to a memory that has not been read yet, with its ULID.
     waiting: Vec<(u64, Portable, String)>,
     /// The memories of each entity.
     names: HashMap<String, Vec<RecordId>>,
@@ -110,7 +110,7 @@ struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// Takes in what a line says. Things of another sort than those in the batch are saved in order.
+    /// Takes in a line. Lines of different types are saved in order.
     fn take(&mut self, number: u64, said: Result<Line, Unread>) -> Result<(), Failure> {
         match said {
             Err(Unread::Line(error)) => self.result.refuse(number, error),
@@ -163,7 +163,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// Saves the batch, unless all that it has are of this sort.
+    /// Saves the batch, unless all of it has this type.
     fn save_unless<T>(&mut self, of: impl Fn(&Batch) -> &Vec<T>) -> Result<(), Failure> {
         if of(&self.batch).len() < self.batch.len() { self.save() } else { Ok(()) }
     }
@@ -197,7 +197,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// Offers again what refers to memories that had not come yet. `at_the_end`, none will.
+    /// Retries memories that refer to others that had not been read yet. `at_the_end`, none will follow.
     fn offer_waiting(&mut self, at_the_end: bool) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(number, record, _)| (number, record));
         let mut waiting = waiting.peekable();
@@ -250,7 +250,7 @@ impl Batches<'_> {
                 }
             }
         }
-        // One that is refused has lost an end meanwhile.
+        // A refused one has lost an end meanwhile.
         let made = self.importing.engine.link_batch(&links, &self.importing.viewer)?;
         self.result.links += wire::count(made.iter().filter(|made| matches!(made, Ok(true))).count() as u64);
         Ok(())

@@ -1,13 +1,13 @@
-//! One function per tool: parameters in, the engine asked, the result out. MCP and the command line both call these.
+//! One function per tool: parameters in, engine calls, result out. MCP and the command line both call these.
 //!
 //! | file | job |
 //! |---|---|
-//! | `context.rs` | what fills in what a call leaves out |
+//! | `context.rs` | defaults for what a call omits |
 //! | `records.rs` | saving, finding, changing, deleting, listing, counting |
-//! | `graph.rs` | links, what hangs together by them, and the digest |
-//! | `history.rs` | versions and going back to one, and forgetting for good |
-//! | `exchange.rs` | files of the export folder, written and read |
-//! | `export.rs`, `import.rs` | memories and links as lines, and lines as memories and links |
+//! | `graph.rs` | links, chains and digests |
+//! | `history.rs` | versions, rollback and permanent removal |
+//! | `exchange.rs` | files of the export folder |
+//! | `export.rs`, `import.rs` | memories and links to lines, and back |
 
 mod context;
 mod exchange;

@@ -9,14 +9,14 @@ use crate::wire::{
     SearchParams, SearchResult, StatsParams, StatsResult, Suggestion, UpdateParams, UpdateResult,
 };
 
-/// Links shown beside a memory, at most.
+/// Most links shown with a memory.
 const LINKS_SHOWN: usize = 50;
-/// Memories named that resemble a new one, at most.
+/// Most memories named that resemble a new one.
 const SUGGESTED: usize = 3;
-/// Memories of a list that does not say how many.
+/// Default number of memories of a list.
 const LISTED: usize = 50;
 
-/// `memory_add`: saves, and says what resembles what was saved.
+/// `memory_add`: saves, and names memories that resemble the new one.
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let mut result = save(engine, context, params)?;
@@ -26,8 +26,8 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
     Ok(result)
 }
 
-/// What resembles a new memory: warnings of what says the same, and links worth making. None where the search for it
-/// fails, for the memory is saved all the same.
+/// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
+/// fails, as the memory is saved anyway.
 pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String>, Vec<Suggestion>) {
     match engine.similar(id, viewer, SUGGESTED) {
         Ok(similar) => wire::suggestions(&similar),
@@ -38,7 +38,7 @@ pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String
     }
 }
 
-/// Saves a memory, and looks for nothing that resembles it.
+/// Saves a memory, without a search for similar ones.
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let record = wire::new_record(params, &context.defaults)?;
     record.validate()?;
@@ -72,7 +72,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     Ok(wire::search_result(engine.search(&query)?, params, &query))
 }
 
-/// `memory_get`. An id without a memory is an answer, not an error.
+/// `memory_get`. An unknown id is an answer, not an error.
 pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<GetResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = |id| engine.links(id, &viewer, LINKS_SHOWN + 1);
@@ -88,7 +88,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
     }
 }
 
-/// `memory_update`. An id without a memory is an answer, not an error.
+/// `memory_update`. An unknown id is an answer, not an error.
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
@@ -128,12 +128,12 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
 /// `memory_stats`.
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<StatsResult> {
     let mut stats = stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)?))?;
-    // The indexes are those of all.
+    // The indexes cover everyone's memories.
     stats.indexes = stats.indexes.filter(|_| !context.defaults.is_only());
     Ok(stats)
 }
 
-/// The same of some memories.
+/// The same for some memories.
 pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
     let stats = engine.stats(filter)?;
     let indexes = engine.index_stats()?;
@@ -182,9 +182,9 @@ mod tests {
         (folder, engine)
     }
 
-    /// T22: a memory of many links says that not all are shown.
+    /// T22: a memory with many links says that not all are shown.
     #[test]
-    fn links_that_are_left_out_are_said() {
+    fn omitted_links_are_reported() {
         let (_folder, engine) = meetings(LINKS_SHOWN + 2);
         let shown = || {
             let params = serde_json::from_value(json!({ "id": 1 })).unwrap();

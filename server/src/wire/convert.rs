@@ -1,4 +1,4 @@
-//! Between the wire and the engine's types.
+//! Conversions between the wire types and the engine's types.
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{
@@ -14,10 +14,10 @@ use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
 use super::values::{Importance, Int, When};
 use super::{Defaults, snippet};
 
-/// The record that `params` describe. Bounds are checked by the engine.
+/// The record of `params`. Bounds are checked by the engine.
 ///
 /// # Errors
-/// For a scope that `defaults` do not allow.
+/// If `defaults` do not allow its scope.
 pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     let mut record = NewRecord::new(params.content);
     record.scope = defaults.scope(params.project, params.agent)?;
@@ -40,7 +40,7 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     Ok(record)
 }
 
-/// The search that `params` ask for. `weights` are those of the settings, for a call that gives only one of the two.
+/// The search of `params`. `weights` are those of the settings, for a call that gives only one of the two.
 pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Result<Query> {
     let mut query = Query::new(params.query.clone());
     query.mode = params.mode.unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     query.min_score = params.min_score;
     query.include_superseded = params.include_superseded.unwrap_or(false);
     if let Some(cursor) = &params.cursor {
-        // Before its limit is cut to what is left.
+        // Before its limit is reduced to the rest.
         query.validate()?;
         query = Cursor::read(cursor, &query)?.page_of(query);
     }
@@ -80,8 +80,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
 /// Bytes that count as a token.
 pub const BYTES_PER_TOKEN: usize = 4;
 
-/// Cuts the results where they have more tokens together, but for the first, which always comes. Returns a warning when
-/// it did.
+/// Drops results that exceed the budget of tokens, but never the first. Returns a warning if it did.
 pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
     let room = max_tokens.saturating_mul(BYTES_PER_TOKEN);
     let mut used = 0;
@@ -94,7 +93,7 @@ pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<Stri
     (fitting < found).then(|| format!("{fitting} of {found} results fit into maxTokens {max_tokens}"))
 }
 
-/// The answer to `query` as `params` want it.
+/// The reply to `query` in the form that `params` request.
 pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
     let (found, explain) = (reply.hits.len(), reply.explain);
@@ -125,7 +124,7 @@ pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -
     }
 }
 
-/// What is said of the last page where it is not the end of what could be found.
+/// A warning on the last page if there may be further results.
 fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<String> {
     let is_full = explain.vector_candidates.max(explain.keyword_candidates) >= explain.pool;
     if goes_on {
@@ -183,21 +182,21 @@ pub fn brief(record: Record, detail: Detail) -> Brief {
     }
 }
 
-/// A size that a call may give: at least 0, or what holds without it. The engine knows its bounds.
+/// A size in a call: at least 0, or the default. The engine checks its bounds.
 pub fn size(field: &'static str, given: Option<Int>, otherwise: usize) -> Result<usize> {
     let Some(Int(number)) = given else { return Ok(otherwise) };
     usize::try_from(number).map_err(|_| Error::invalid(field, format!("{number} is negative")))
 }
 
-/// The same for tools that know no bound: where the engine has one, more is as much as that.
+/// The same for tools without a bound: larger values become the engine's maximum.
 pub fn size_up_to(field: &'static str, given: Int, most: usize) -> Result<usize> {
     Ok(size(field, Some(given), most)?.min(most))
 }
 
-/// Characters of a memory that a suggestion shows.
+/// Characters of a memory in a suggestion.
 const SUGGESTION_CHARS: usize = 160;
 
-/// What is said of memories that resemble a new one: warnings of those that say the same, and links worth making.
+/// Warnings and suggestions about memories that resemble a new one: duplicates, and possible links.
 pub fn suggestions(similar: &[Similar]) -> (Vec<String>, Vec<Suggestion>) {
     let warning = |one: &Similar| {
         let how = match one.words {
@@ -250,7 +249,7 @@ pub fn entry(record: Record) -> Entry {
     }
 }
 
-/// The change that `params` ask for.
+/// The update of `params`.
 pub fn record_update(params: UpdateParams) -> RecordUpdate {
     RecordUpdate {
         content: params.content,
@@ -322,7 +321,7 @@ mod tests {
             contradicted_by: Vec::new(),
             record: Record { content: content.into(), ..record() },
             score: 0.85,
-            matched_by: vec![memorist_engine::types::Side::Vector],
+            matched_by: vec![memorist_engine::types::MatchSource::Vector],
             vector_score: Some(0.6),
             keyword_score: None,
         };
@@ -396,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_of_the_context_is_said_too() {
+    fn a_passage_of_the_context_is_marked_too() {
         let mut reply = reply("short");
         reply.hits[0].record.context = Some("long ".repeat(300));
         let value = answer(reply, &search(json!({ "query": "dark" })));
@@ -424,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_page_says_where_it_is_not_the_end() {
+    fn the_last_page_says_if_it_is_not_the_end() {
         let first = query(&search(json!({ "query": "dark", "limit": 1000 })), &defaults(), Weights::default()).unwrap();
         let page = |offset: usize, more: bool, found: usize| {
             let mut reply = reply("dark mode");

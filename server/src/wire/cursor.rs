@@ -1,20 +1,20 @@
-//! Where a search goes on. A cursor holds all that is needed for its next page, so that nothing is kept for it.
+//! Cursors of a search. A cursor contains everything that its next page needs, so that the server keeps no state.
 
 use memorist_engine::text::content_hash;
 use memorist_engine::types::{MAX_LIMIT, Query, Tier};
 use memorist_engine::{Error, Result};
 
-/// Characters of the mark by which a search knows a cursor for its own.
+/// Characters of the hash by which a search recognises its cursor.
 const MARK: usize = 12;
 
-/// A place in the ranking of a search.
+/// A position in the ranking of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     /// Results before it.
     pub offset: usize,
-    /// Candidates that the first page asked of each side: with as many, the ranking is the same.
+    /// Candidates that the first page took from each index: with the same number, the ranking is the same.
     pub pool: usize,
-    /// How the first page was answered: otherwise the ranking is another.
+    /// The tier of the first page: with another one, the ranking differs.
     pub tier: Tier,
 }
 
@@ -22,7 +22,7 @@ pub struct Cursor {
 const TIERS: [Tier; 3] = [Tier::Full, Tier::Keyword, Tier::Substring];
 
 impl Cursor {
-    /// As text, for the search that `query` is a page of.
+    /// As text, for the search of `query`.
     pub fn to_text(self, query: &Query) -> String {
         format!("{}-{}-{}-{}", self.offset, self.pool, self.tier as usize, self.mark(query))
     }
@@ -46,13 +46,13 @@ impl Cursor {
         (1..MAX_LIMIT).contains(&offset).then_some(Cursor { offset, pool, tier })
     }
 
-    /// The query that this page is of, wherever in its ranking it begins.
+    /// The query of this page.
     pub fn page_of(self, query: Query) -> Query {
         let limit = query.limit.min(MAX_LIMIT - self.offset);
         Query { offset: self.offset, pool: Some(self.pool), limit, ..query }
     }
 
-    /// Of the place, and of everything that decides the ranking; how many results a page has does not.
+    /// A hash of the position, and of everything that decides the ranking; the page size does not.
     fn mark(self, query: &Query) -> String {
         let ranking = Query { offset: self.offset, pool: Some(self.pool), limit: 0, ..query.clone() };
         let mut mark = content_hash(&format!("{ranking:?}"));
@@ -69,7 +69,7 @@ mod tests {
     const CURSOR: Cursor = Cursor { offset: 10, pool: 50, tier: Tier::Full };
 
     #[test]
-    fn a_cursor_is_of_every_page_of_its_search_and_of_no_other() {
+    fn a_cursor_is_valid_for_its_search_only() {
         let query = Query::new("harbour");
         let text = CURSOR.to_text(&query);
         for tier in TIERS {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cursor_is_refused() {
+    fn an_invalid_cursor_is_refused() {
         let query = Query::new("harbour");
         let text = CURSOR.to_text(&query);
         let beyond = Cursor { offset: MAX_LIMIT, ..CURSOR }.to_text(&query);

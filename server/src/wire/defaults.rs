@@ -1,4 +1,4 @@
-//! Project and agent of a server or a command: what a call leaves out, and, behind a wall, all that a call may say.
+//! Project and agent of a server or a command: the defaults of a call, and, with `--only`, the only values allowed.
 
 use memorist_engine::types::{Reach, Scope, Viewer};
 use memorist_engine::{Error, Result};
@@ -6,29 +6,29 @@ use serde_json::{Map, Value};
 
 use super::values::Patch;
 
-/// Settings of this process that fill in what a call leaves out. Every tool's view and the scope of every new memory are
-/// made here and nowhere else, so that [`only`](Defaults::only) holds for all of them.
+/// Settings of this process that fill in what a call omits. The viewer of every tool and the scope of every new memory
+/// are determined only here, so that [`only`](Defaults::only) applies to all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defaults {
-    /// The project of new memories, and of who looks.
+    /// The project of new memories, and of the viewer.
     project: Option<String>,
-    /// The agent of new memories, and of who looks.
+    /// The agent of new memories, and of the viewer.
     agent: Option<String>,
-    /// Whether who looks sees every project; a new memory is then of none.
+    /// Whether the viewer sees every project; new memories have none then.
     every_project: bool,
     /// The same for agents.
     every_agent: bool,
-    /// What is seen where neither the call nor these name one: all, for a person at the command line.
+    /// What is visible if neither the call nor these name one: everything, for a person at the command line.
     otherwise: Reach,
-    /// Whether they are a wall: a call may name no other.
+    /// Whether other names are refused.
     only: bool,
 }
 
 impl Defaults {
-    /// By what settings name: `*` is all.
+    /// From names in the settings: `*` is all.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for what can be the name of none.
+    /// [`Error::Invalid`] for an invalid name.
     pub fn named(project: Option<String>, agent: Option<String>) -> Result<Self> {
         let is_every = |name: &Option<String>| name.as_deref() == Some(Reach::EVERY);
         let (every_project, every_agent) = (is_every(&project), is_every(&agent));
@@ -38,33 +38,33 @@ impl Defaults {
         Ok(Defaults { project, agent, every_project, every_agent, ..Defaults::default() })
     }
 
-    /// For agents: what belongs to a project or an agent is for those who say that they are it.
+    /// For agents: the memories of a project or an agent are visible only to callers that name it.
     pub fn for_agents(self) -> Self {
         Defaults { otherwise: Reach::Shared, ..self }
     }
 
-    /// The same in this project, where none is named.
+    /// The same in this project, if none is named.
     pub fn or_project(self, name: Option<String>) -> Self {
         let project = self.project.or(name.filter(|_| !self.every_project));
         Defaults { project, ..self }
     }
 
-    /// The same as this agent, where none is named.
+    /// The same as this agent, if none is named.
     pub fn or_agent(self, name: &str) -> Self {
         let agent = self.agent.or_else(|| (!self.every_agent).then(|| name.to_owned()));
         Defaults { agent, ..self }
     }
 
-    /// The same, but that every project is seen where none is named.
+    /// The same, but every project is visible if none is named.
     pub fn or_every_project(self) -> Self {
         Defaults { every_project: self.every_project || self.project.is_none(), ..self }
     }
 
-    /// As a wall: who calls reads what is of this project and agent and of nobody, changes what is exactly of them, and is
-    /// refused any other name.
+    /// With `--only`: a caller reads the memories of this project and agent and shared ones, changes only its own, and
+    /// is refused any other name.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when there is nobody to keep to.
+    /// [`Error::Invalid`] if neither a project nor an agent is named.
     pub fn only(self) -> Result<Self> {
         for (owner, every) in [("project", self.every_project), ("agent", self.every_agent)] {
             if every {
@@ -78,7 +78,7 @@ impl Defaults {
         Ok(Defaults { only: true, ..self })
     }
 
-    /// Whether they are a wall.
+    /// Whether other names are refused.
     pub fn is_only(&self) -> bool {
         self.only
     }
@@ -93,18 +93,18 @@ impl Defaults {
         self.agent.as_deref()
     }
 
-    /// Who looks, by what a call says of project and agent: a name is that one's and the global memories, null the
-    /// global ones alone, and `*` all.
+    /// The viewer, from the project and agent of a call: a name means that one and global memories, null only global
+    /// ones, and `*` all.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for what lies behind a wall.
+    /// [`Error::Invalid`] for a name that `--only` excludes.
     pub fn viewer(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<Viewer> {
         self.check(project, agent)?;
         let own = self.own_viewer();
         Ok(Viewer { project: self.reach(project, own.project), agent: self.reach(agent, own.agent) })
     }
 
-    /// Who looks where a call cannot say.
+    /// The viewer of a call without parameters for it.
     pub fn own_viewer(&self) -> Viewer {
         let reach = |name: &Option<String>, every: bool| match name {
             Some(name) if self.only => Reach::Only(name.clone()),
@@ -116,7 +116,7 @@ impl Defaults {
         Viewer { project: reach(&self.project, self.every_project), agent: reach(&self.agent, self.every_agent) }
     }
 
-    /// Whose a new memory is, by what a call says of project and agent.
+    /// The scope of a new memory, from the project and agent of a call.
     ///
     /// # Errors
     /// As [`viewer`](Defaults::viewer).
@@ -126,13 +126,13 @@ impl Defaults {
         Ok(Scope { project: owner(project, &self.project), agent: owner(agent, &self.agent) })
     }
 
-    /// Whose a new memory is where a call cannot say.
+    /// The scope of a new memory of a call without parameters for it.
     pub fn own_scope(&self) -> Scope {
         Scope { project: self.project.clone(), agent: self.agent.clone() }
     }
 
-    /// Behind a wall, refuses arguments of a tool that name another: also where the tool has no such parameter, for a call
-    /// that means another's memories must not be answered with its own.
+    /// With `--only`, refuses arguments of a tool that name another project or agent. Also if the tool has no such
+    /// parameter: a call for another's memories must not be answered with its own.
     ///
     /// # Errors
     /// As [`viewer`](Defaults::viewer).
@@ -146,7 +146,7 @@ impl Defaults {
 
     fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {
         match given {
-            // What is given is the same, then.
+            // Only the same value is left.
             _ if self.only => own,
             Patch::Absent => own,
             Patch::Null => Reach::Shared,
@@ -155,7 +155,7 @@ impl Defaults {
         }
     }
 
-    /// Behind a wall a call may say what is so anyway, and nothing else.
+    /// With `--only`, a call may repeat the configured value, and nothing else.
     fn check(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<()> {
         for (owner, given, own) in [("project", project, &self.project), ("agent", agent, &self.agent)] {
             let is_own = match given {
@@ -186,7 +186,7 @@ mod tests {
 
     /// R24.
     #[test]
-    fn a_star_in_the_settings_is_all_for_who_looks_and_none_for_what_is_new() {
+    fn a_star_in_the_settings_is_all_for_the_viewer_and_none_for_new_memories() {
         let defaults = Defaults::named(name(Reach::EVERY), name("scout")).unwrap().for_agents();
         assert_eq!((defaults.project(), defaults.agent()), (None, Some("scout")));
         assert_eq!(defaults.own_viewer(), Viewer::of_agent("scout"));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_no_name_is_refused_by_its_field() {
+    fn an_invalid_name_is_refused_with_its_field() {
         for (named, field) in
             [(Defaults::named(name(" "), None), "project"), (Defaults::named(None, name(" ")), "agent")]
         {
@@ -209,7 +209,7 @@ mod tests {
 
     /// R23, R24.
     #[test]
-    fn behind_a_wall_no_other_name_is_taken() {
+    fn only_refuses_other_names() {
         let wall = Defaults::named(name("alpha"), None).unwrap().for_agents().only().unwrap();
         let viewer = Viewer { project: Reach::Only("alpha".into()), agent: Reach::Shared };
         let scope = Scope { project: name("alpha"), agent: None };
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_needs_somebody_to_keep_to() {
+    fn only_needs_a_project_or_an_agent() {
         for (project, agent, said) in
             [(None, None, "--agent NAME"), (name("*"), None, "every one"), (name("alpha"), name("*"), "every one")]
         {

@@ -1,26 +1,25 @@
-//! The format of `memorist export` and `memorist import`: JSON Lines, each an object whose `type` says what it is. A field
-//! that is empty is left out. Times are Unix milliseconds, and may be ISO 8601 text in what is imported.
+//! The format of `memorist export` and `memorist import`: JSON Lines, each an object with a `type`. Empty fields are
+//! omitted. Times are Unix milliseconds; imports also accept ISO 8601 text.
 //!
 //! # What is exported
 //!
-//! The first line says what follows, and with embeddings which model made them:
+//! The first line names the format, and with embeddings their model:
 //!
 //! ```json
 //! {"type":"memorist","format":1,"model":{"name":"all-MiniLM-L6-v2","weightsSha256":"…","pooling":"mean","dims":384}}
 //! ```
 //!
-//! Then each memory that is live, by ULID, which is what it is known by everywhere: numbers (`id`) are of one store.
+//! Then each live memory, ordered by ULID, its global id: numbers (`id`) are local to a store.
 //!
 //! ```json
 //! {"type":"record","ulid":"01J…","version":2,"content":"…","entryType":"fact","source":"manual","confidence":1.0,
 //!  "importance":5,"createdAt":1767225600000,"updatedAt":1767225700000,"accessCount":0}
 //! ```
 //!
-//! Besides, where there is any: `context`, `tags`, `project`, `agent` (left out: global), `expiresAt`, `lastAccessedAt`;
-//! `body`, in which `"ulid:01J…"` stands for a memory that it refers to; `versions`, the earlier ones, oldest first, each
-//! with `version`, `since`, `until` and `reason` (when and why it was replaced) and the fields that it had; `accesses`,
-//! each with `at`, `type` (get or search), `score` and, in an export of every project and agent, `query`; and, where asked
-//! for, `embedding`.
+//! If present also: `context`, `tags`, `project`, `agent` (omitted: global), `expiresAt`, `lastAccessedAt`; `body`, in
+//! which `"ulid:01J…"` is a reference to a memory; `versions`, the earlier ones, oldest first, each with `version`,
+//! `since`, `until` and `reason` (when and why it was replaced) and its fields; `accesses`, each with `at`, `type` (get
+//! or search), `score` and, in an export of every project and agent, `query`; and, on request, `embedding`.
 //!
 //! Then each link between two of these memories, by `from`, type and `to`:
 //!
@@ -28,18 +27,18 @@
 //! {"type":"link","from":"01J…","linkType":"related","to":"01J…","createdAt":1767225600000}
 //! ```
 //!
-//! Equal stores give equal bytes. What has expired, and links and references to it, stay behind.
+//! Equal stores export equal bytes. Expired memories, and links and references to them, are omitted.
 //!
 //! # What is imported
 //!
-//! All of that, in any order in which a memory comes before the links to it. A record needs `ulid`, `content` and
-//! `createdAt`. A memory that is new is added; one that is there in an older version is replaced, with its versions,
-//! accesses and embedding; one that is there in the same version or a newer one is left alone. A text that its scope
-//! has under another ULID is not saved again: the memory that has it stands for both. So a second import changes nothing. A
-//! line that is refused is told by its number and does not stop the others. A newer format is refused whole.
+//! All of that; a memory must come before the links to it. A record needs `ulid`, `content` and `createdAt`. A new
+//! memory is added; an older version is replaced, with its versions, accesses and embedding; an equal or newer version
+//! stays. A text that its scope has under another ULID is not saved again: the existing memory is used for both. So a
+//! second import changes nothing. A refused line is reported with its number and does not stop the others. A newer
+//! format is refused as a whole.
 //!
-//! A line without `type` is a memory by the parameters of `memory_add`. Lines of the types `entity` and `relation` are
-//! those of the reference memory server: see `knowledge_graph.rs`.
+//! A line without `type` is a memory with the parameters of `memory_add`. Lines of the types `entity` and `relation`
+//! are those of the reference memory server: see `knowledge_graph.rs`.
 
 use memorist_engine::types::{Model, NewRecord, Portable, PortableLink};
 use serde::Deserialize;
@@ -52,33 +51,33 @@ use super::params::AddParams;
 use super::values::Int;
 use super::{Defaults, new_record, parse};
 
-/// What a line of a file to import says.
+/// A line of a file to import.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// What follows is an export, its embeddings made by this model.
+    /// The header of an export, with the model of its embeddings.
     Header(Option<Model>),
-    /// A memory with all that belongs to it.
+    /// A memory with everything that belongs to it.
     Record(Box<Portable>),
     /// A link between two of them.
     Link(PortableLink),
-    /// A memory by the parameters of `memory_add`.
+    /// A memory with the parameters of `memory_add`.
     New(Box<NewRecord>),
-    /// A thing and what is known of it.
+    /// An entity and its observations.
     Entity(Entity),
-    /// How two things relate.
+    /// A relation between two entities.
     Relation(Relation),
 }
 
 /// Why a line cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// It is no line of an import. The others may be.
+    /// It is not a line of an import. The others may be.
     Line(String),
-    /// It says that the others cannot be read either.
+    /// The others cannot be read either.
     File(String),
 }
 
-/// Reads a line. Bounds are the engine's to check, but for those of a memory by the parameters of `memory_add`.
+/// Parses a line. Bounds are checked by the engine, except for a memory with the parameters of `memory_add`.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -128,16 +127,16 @@ fn header(line: &str) -> Result<Line, Unread> {
     Ok(Line::Header(header.into_model()))
 }
 
-/// The fields of a line. Numbers keep every bit only when they are read from the text at once.
+/// The fields of a line. Numbers keep every bit only if they are parsed from the text directly.
 fn fields<T: DeserializeOwned>(line: &str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| {
         let object = serde_json::from_str::<Map<String, Value>>(line);
-        let in_words = object.ok().and_then(|object| parse::<T>(object).err());
-        in_words.unwrap_or_else(|| without_line(&error))
+        let explained = object.ok().and_then(|object| parse::<T>(object).err());
+        explained.unwrap_or_else(|| without_line(&error))
     })
 }
 
-/// The error without its line number, which counts within the line and would be taken for that of the file.
+/// The error without its line number, which is relative to the line and would be mistaken for that of the file.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }

@@ -1,4 +1,4 @@
-//! The lines of an export, field by field: what `exchange.rs` documents.
+//! The lines of an export, field by field: documented in `exchange.rs`.
 
 use memorist_engine::types::{
     AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Model, NewRecord, Portable, PortableLink, Replaced, Scope,
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::values::{Importance, When};
 
-/// The newest format that is read, and the one that is written.
+/// The newest supported format, which is also the one that is written.
 pub const FORMAT: i64 = 1;
 
 /// The `type` of a line.

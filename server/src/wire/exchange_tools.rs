@@ -1,4 +1,4 @@
-//! What `memory_export` and `memory_import` take and answer.
+//! Parameters and results of `memory_export` and `memory_import`.
 
 use memorist_engine::types::Imported;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::values::Patch;
 
-/// The file that an export without a name is written to.
+/// The default file of an export.
 pub const DEFAULT_FILE: &str = "memories.jsonl";
 /// Refused lines that are listed; the others are counted.
 const LISTED: usize = 50;
@@ -63,11 +63,11 @@ pub struct ImportResult {
     pub created: i64,
     /// Memories that were there in an older version.
     pub replaced: i64,
-    /// Memories whose text was there already.
+    /// Memories that were there in this version or a newer one.
     pub duplicates: i64,
     /// Memories that were there already, as they are or newer.
     pub unchanged: i64,
-    /// Memories left out, for their time is over.
+    /// Memories that have expired.
     pub expired: i64,
     /// New links.
     pub links: i64,
@@ -91,7 +91,7 @@ pub struct Refusal {
 }
 
 impl ImportResult {
-    /// Counts what was refused of a line.
+    /// Counts a refused line.
     pub fn refuse(&mut self, line: u64, error: String) {
         self.refused += 1;
         if self.errors.len() < LISTED {
@@ -99,7 +99,7 @@ impl ImportResult {
         }
     }
 
-    /// Counts what became of a memory.
+    /// Counts the outcome of a memory.
     pub fn count(&mut self, outcome: &Imported) {
         match outcome {
             Imported::Created => self.created += 1,
@@ -107,7 +107,7 @@ impl ImportResult {
             Imported::Duplicate => self.duplicates += 1,
             Imported::Unchanged => self.unchanged += 1,
             Imported::Expired => self.expired += 1,
-            // It comes again.
+            // It is retried.
             Imported::Waits(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Versions and going back to one, and forgetting for good: parameters and results.
+//! Versions, rollback and permanent removal: parameters and results.
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{Kind, Purged, Version};
@@ -30,7 +30,7 @@ pub struct HistoryParams {
     pub agent: Patch<String>,
 }
 
-/// The answer of `memory_history`: versions, or why there are none.
+/// The result of `memory_history`: versions, or why there are none.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HistoryResult {
     /// Newest first.
@@ -129,28 +129,28 @@ pub struct PurgeParams {
     pub agent: Patch<String>,
 }
 
-/// The answer of `memory_purge`.
+/// The result of `memory_purge`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PurgeResult {
     /// Memories, with all versions.
     pub records: i64,
     /// Earlier versions of memories that stay.
     pub versions: i64,
-    /// Searches forgotten.
+    /// Queries removed from the access log.
     pub queries: i64,
-    /// False: cleaning of the files goes on in the background.
+    /// False: the cleanup of files continues in the background.
     pub complete: bool,
-    /// Files that are not the store's and may have it still.
+    /// Files that are not part of the store and may still contain it.
     pub elsewhere: Vec<String>,
 }
 
-/// What a purge has removed.
+/// The result of a purge.
 pub fn purged(purged: Purged) -> PurgeResult {
     PurgeResult {
         records: count(purged.records),
         versions: count(purged.versions),
         queries: count(purged.queries),
         complete: purged.complete,
-        elsewhere: purged.elsewhere.iter().map(|path| path.display().to_string()).collect(),
+        elsewhere: purged.unowned_files.iter().map(|path| path.display().to_string()).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! What the file of the reference memory server says (`@modelcontextprotocol/server-memory`, its `memory.json`):
+//! The file format of the reference memory server (`@modelcontextprotocol/server-memory`, its `memory.json`):
 //!
 //! ```json
 //! {"type":"entity","name":"Anna","entityType":"person","observations":["speaks Polish","lives in Krakow"]}
@@ -6,30 +6,30 @@
 //! ```
 //!
 //! Each observation becomes a fact, `Anna: speaks Polish`, tagged with the name and the type of its entity; an entity
-//! without any becomes one fact, `Anna (person)`. A relation becomes a memory of the kind relationship, `Anna works at
-//! Acme`, tagged with both names, and linked `related` to the memories of either where these are few.
+//! without observations becomes one fact, `Anna (person)`. A relation becomes a memory of the kind relationship, `Anna
+//! works at Acme`, tagged with both names, and linked as `related` to the memories of either if these are few.
 
 use memorist_engine::types::{Kind, NewRecord, Scope};
 use serde::Deserialize;
 
-/// Where these memories come from.
+/// The source of these memories.
 const SOURCE: &str = "knowledge graph";
 
-/// A thing and what is known of it.
+/// An entity and its observations.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entity {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its type.
     #[serde(default)]
     pub entity_type: String,
-    /// What is known of it.
+    /// Its observations.
     #[serde(default)]
     pub observations: Vec<String>,
 }
 
-/// How two things relate.
+/// A relation between two entities.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Relation {
@@ -37,7 +37,7 @@ pub struct Relation {
     pub from: String,
     /// The name of the other.
     pub to: String,
-    /// What stands between the names, as in "works at".
+    /// The text between the names, as in "works at".
     pub relation_type: String,
 }
 

@@ -1,5 +1,4 @@
-//! Parameters and results of the memory tools of Krolik, by its document. As there, parameters that it does not know
-//! are passed over.
+//! Parameters and results of Krolik's memory tools, by its document. As there, unknown parameters are ignored.
 
 use memorist_engine::types::{
     Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mode, NewRecord, Query, Reach, Record, RecordId, SearchReply,
@@ -14,14 +13,14 @@ use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
 use super::{Defaults, Suggestion, Summary, count, relevance, size_up_to, summary, titled};
 
-/// The project that a call means: the one it names, or the server's.
+/// The project of a call: the one it names, or the server's.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
 pub struct Project(Option<String>);
 
 impl Project {
-    /// Who looks: this project, and what is global.
+    /// The viewer: this project, and global memories.
     pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
         defaults.viewer(&self.given(), &Patch::Absent)
     }
@@ -30,7 +29,7 @@ impl Project {
         self.0.clone().map_or(Patch::Absent, Patch::Value)
     }
 
-    /// The project whose own memories are meant; none where a server has no project.
+    /// The project whose own memories are meant; `None` if the server has no project.
     pub fn strict(viewer: &Viewer) -> Option<String> {
         viewer.project.name().map(str::to_owned)
     }
@@ -79,7 +78,7 @@ impl From<Record> for Memory {
     }
 }
 
-/// What a memory that is saved may be.
+/// The types of a new memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -112,7 +111,7 @@ impl MemoryType {
     ];
 }
 
-/// The kind that a new memory of this type has.
+/// The kind of a new memory of this type.
 impl From<MemoryType> for Kind {
     fn from(memory_type: MemoryType) -> Self {
         match memory_type {
@@ -131,8 +130,8 @@ impl From<MemoryType> for Kind {
 }
 
 /// The type that a memory of this kind is shown as: people are relationships, a turn of a conversation is an event, a
-/// piece of a file is a fact, and what describes somebody or something as a whole is background. None becomes a decision,
-/// pattern or bug fix, so that a digest counts what it lists.
+/// piece of a file is a fact, and a description of somebody or something as a whole is background. No other kind
+/// becomes a decision, pattern or bug fix, so that a digest counts what it lists.
 impl From<Kind> for MemoryType {
     fn from(kind: Kind) -> Self {
         match kind {
@@ -150,7 +149,7 @@ impl From<Kind> for MemoryType {
     }
 }
 
-/// How much a memory matters.
+/// The importance of a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -201,16 +200,16 @@ impl Save {
     }
 }
 
-/// The answer of `krolik_mem_save`.
+/// The result of `krolik_mem_save`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Saved {
     pub memory: Memory,
-    /// False: a memory of this title and description was there already, and is as it was.
+    /// False: a memory with this title and description existed already, and is unchanged.
     pub created: bool,
-    /// Memories that say nearly the same.
+    /// Memories that are nearly the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Links worth making: id, linkType, similarity, content.
+    /// Suggested links: id, linkType, similarity, content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "super::results::objects_schema")]
     pub suggestions: Vec<Suggestion>,
@@ -248,7 +247,7 @@ fn yes() -> bool {
 }
 
 impl Search {
-    /// The search that it asks for.
+    /// The query.
     pub fn query(&self, defaults: &Defaults) -> Result<Query> {
         Ok(Query {
             mode: if self.hybrid { Mode::Hybrid } else { Mode::Vector },
@@ -261,12 +260,12 @@ impl Search {
     }
 }
 
-/// The answer of `krolik_mem_semantic_search`.
+/// The result of `krolik_mem_semantic_search`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Found {
     pub results: Vec<Match>,
     pub count: i64,
-    /// What you should know about this answer.
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -290,7 +289,7 @@ pub struct Match {
 }
 
 impl Found {
-    /// What a search found. Without words, relevance is the similarity itself.
+    /// The results of a search. Without keywords, relevance is the similarity itself.
     pub fn of(reply: SearchReply, hybrid: bool) -> Self {
         let by_similarity = !hybrid && reply.tier == Tier::Full;
         let results: Vec<Match> = reply
@@ -326,7 +325,7 @@ pub struct LinkParams {
     pub project: Project,
 }
 
-/// The answer of `krolik_mem_link`.
+/// The result of `krolik_mem_link`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Linked {
@@ -362,10 +361,10 @@ fn three() -> Int {
     Int(3)
 }
 
-/// The answer of `krolik_mem_chain`.
+/// The result of `krolik_mem_chain`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChainResult {
-    /// Each before what it leads to, the start first.
+    /// Each before those that it leads to, the start first.
     pub memories: Vec<Linkage>,
     pub count: i64,
     /// Why there is none, or not all.
@@ -373,7 +372,7 @@ pub struct ChainResult {
     pub warnings: Vec<String>,
 }
 
-/// There is no memory of this id for `viewer`. The calls of the document that take an id name no project.
+/// The error for an unknown id. The calls of the document that take an id name no project.
 pub fn not_found(id: RecordId, viewer: &Viewer) -> String {
     let why = Error::NotFound(id);
     match viewer.project {
@@ -390,7 +389,7 @@ pub fn not_found(id: RecordId, viewer: &Viewer) -> String {
 pub struct Linkage {
     #[serde(flatten)]
     pub memory: Memory,
-    /// Links away from the start.
+    /// Distance from the start in links.
     pub depth: i64,
 }
 
@@ -401,7 +400,7 @@ pub struct OutdatedParams {
     pub project: Project,
 }
 
-/// The answer of `krolik_mem_outdated`.
+/// The result of `krolik_mem_outdated`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OutdatedResult {
     /// Newest first.
@@ -418,7 +417,7 @@ pub struct DigestParams {
     pub feature: Option<String>,
 }
 
-/// The answer of `krolik_mem_digest`.
+/// The result of `krolik_mem_digest`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DigestResult {

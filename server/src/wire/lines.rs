@@ -10,9 +10,9 @@ pub const MAX_LINE_BYTES: usize = 64 << 20;
 pub struct Line {
     /// Counted from 1.
     pub number: u64,
-    /// Bytes of input that it took, with its end.
+    /// Bytes of input, including the line end.
     pub bytes: u64,
-    /// Its text, without its end, or why it cannot be read.
+    /// Its text, without the line end, or why it cannot be read.
     pub text: Result<String, String>,
 }
 

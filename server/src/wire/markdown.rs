@@ -1,10 +1,10 @@
-//! Foreign text within Markdown.
+//! Untrusted text within Markdown.
 
 use std::ops::Range;
 
-/// `text` for the middle of a line, so that a renderer of Markdown shows it and acts on nothing in it: no image is loaded,
-/// nothing becomes a link, a tag or a heading. What needs no escape (`snake_case`, paths, lone signs) stays as it is. A bare
-/// address, of mail too, becomes code: renderers make links even of those, and of `bob\@a.example`.
+/// `text` for the middle of a line, escaped so that a Markdown renderer shows it and interprets nothing in it: no image
+/// is loaded, nothing becomes a link, a tag or a heading. What needs no escape (`snake_case`, paths, lone signs) is
+/// unchanged. A bare address, also of mail, becomes code: renderers make links even of those, and of `bob\@a.example`.
 pub fn escaped(text: &str) -> String {
     let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let mut escaped = String::new();
@@ -27,10 +27,10 @@ fn push_word(escaped: &mut String, word: &str) {
     push_text(escaped, rest);
 }
 
-/// What an address does not go on behind.
+/// Characters that end an address.
 const DELIMITERS: [char; 4] = ['`', '<', '>', '"'];
 
-/// The first address in `word`, without what ends a sentence or closes a bracket behind it.
+/// The first address in `word`, without trailing punctuation and brackets.
 fn address_in(word: &str) -> Option<Range<usize>> {
     let scheme = word.find("://").map(|colon| {
         let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
@@ -45,7 +45,7 @@ fn address_in(word: &str) -> Option<Range<usize>> {
     (end > start).then_some(start..end)
 }
 
-/// Where in `word` the first `user@host` begins, whatever user and host are.
+/// The start of the first `user@host` in `word`, whatever user and host are.
 fn mail_in(word: &str) -> Option<usize> {
     word.match_indices('@').find_map(|(at, _)| {
         let start =
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_is_acted_upon() {
+    fn nothing_in_a_text_is_interpreted() {
         for (text, shown) in [
             ("![x](http://evil.example/a.png)", r"!\[x\](`http://evil.example/a.png`)"),
             ("[click](https://evil.example)", r"\[click\](`https://evil.example`)"),

@@ -1,6 +1,5 @@
-//! Parameters and results of the tools of Memorizer, by its document: facts and conversations of one agent. Where the
-//! document names a tool alone, the names of its fields are those that the system has. As there, parameters that it
-//! does not know are passed over.
+//! Parameters and results of Memorizer's tools, by its document: facts and conversations of one agent. If the document
+//! only names a tool, the field names are those of that system. As there, unknown parameters are ignored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,7 +38,7 @@ impl Category {
         [Self::Preference, Self::Background, Self::Pattern, Self::Project, Self::Contact, Self::Decision];
 }
 
-/// The kind that a new fact of this category has.
+/// The kind of a new fact of this category.
 impl From<Category> for Kind {
     fn from(category: Category) -> Self {
         match category {
@@ -53,8 +52,8 @@ impl From<Category> for Kind {
     }
 }
 
-/// The category that a memory of this kind is shown in: how things are done or mended is a pattern, what there is to do
-/// belongs to a project, people are contacts, and the rest is background.
+/// The category that a memory of this kind is shown in: how things are done or fixed is a pattern, tasks belong to a
+/// project, people are contacts, and the rest is background.
 impl From<Kind> for Category {
     fn from(kind: Kind) -> Self {
         match kind {
@@ -70,41 +69,41 @@ impl From<Kind> for Category {
     }
 }
 
-/// Kinds that are rows of a table of their own where they have a body, and facts where they are a text.
+/// Kinds that are rows of a separate table if they have a body, and facts if they are a text.
 pub const ROWS: [Kind; 4] = [Kind::Contact, Kind::Project, Kind::Skill, Kind::Profile];
 
-/// The kinds of the facts of a category, or of all facts. A conversation has tools of its own.
+/// The kinds of the facts of a category, or of all facts. Conversations have separate tools.
 pub fn kinds(category: Option<Category>) -> Vec<Kind> {
     let kinds = category.map_or(Kind::ALL.to_vec(), |category| kinds_shown_as(&[category]));
     kinds.into_iter().filter(|kind| *kind != Kind::Conversation).collect()
 }
 
-/// Whether a memory is a fact to these tools.
+/// Whether these tools show a memory as a fact.
 pub fn is_fact(record: &Record) -> bool {
     record.kind != Kind::Conversation && (record.body.is_none() || !ROWS.contains(&record.kind))
 }
 
-/// The agent of a server that was not told one.
+/// The default agent of a server.
 pub const MAIN: &str = "main";
 
-/// Whose memories a call means: those of the agent that it names, or of the server's.
+/// The agent of a call: the one that it names, or the server's.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
 pub struct AgentId(#[schemars(with = "String")] Option<String>);
 
 impl Serialize for AgentId {
-    /// As the default that is published.
+    /// As the published default.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         self.0.as_deref().unwrap_or(MAIN).serialize(serializer)
     }
 }
 
 impl AgentId {
-    /// Who looks: this agent, in the server's project.
+    /// The viewer: this agent, in the server's project.
     ///
     /// # Errors
-    /// For what no agent can be called, `*` too, and for one that `defaults` do not allow.
+    /// For an invalid name, `*` too, and for one that `defaults` do not allow.
     pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
         Scope { agent: self.0.clone(), project: None }.validate()?;
         defaults.viewer(&Patch::Absent, &self.given())
@@ -174,12 +173,12 @@ impl StoreFact {
     }
 }
 
-/// The answer of `store_fact`.
+/// The result of `store_fact`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StoredFact {
     pub fact_id: RecordId,
     pub stored_at: Iso,
-    /// Facts of the category that say much the same.
+    /// Similar facts of the category.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub similar_existing: Vec<SimilarFact>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +186,7 @@ pub struct StoredFact {
     pub message: Option<String>,
 }
 
-/// A fact that says much the same as another.
+/// A fact that is similar to another.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SimilarFact {
@@ -219,7 +218,7 @@ fn fifty() -> Int {
     Int(50)
 }
 
-/// The answer of `list_facts`.
+/// The result of `list_facts`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Facts {
     pub facts: Vec<Fact>,
@@ -275,7 +274,7 @@ pub struct UpdateFact {
 }
 
 impl UpdateFact {
-    /// The change that it asks for.
+    /// The update.
     pub fn change(&self) -> RecordUpdate {
         RecordUpdate {
             content: Some(self.fact.clone()),
@@ -286,7 +285,7 @@ impl UpdateFact {
     }
 }
 
-/// The answer of `update_fact`.
+/// The result of `update_fact`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UpdatedFact {
     pub fact_id: RecordId,
@@ -308,7 +307,7 @@ pub struct DeleteFact {
     pub fact_id: Int,
 }
 
-/// The answer of `delete_fact`.
+/// The result of `delete_fact`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeletedFact {
     pub deleted_fact: String,
@@ -339,17 +338,17 @@ fn yes() -> bool {
     true
 }
 
-/// The answer of `retrieve_memories`.
+/// The result of `retrieve_memories`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Memories {
     pub facts: Vec<FoundFact>,
     pub conversations: Vec<FoundConversation>,
-    /// What you should know about this answer.
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// How well a result fits.
+/// The scores of a result.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Fit {
@@ -448,8 +447,8 @@ pub struct StoreConversation {
 }
 
 impl StoreConversation {
-    /// An error of its record, by the parameters of the call. The text of the record is made of both messages.
-    pub fn told(&self, error: Error) -> Error {
+    /// Maps an error of its record to the parameters of the call. The text of the record consists of both messages.
+    pub fn reword(&self, error: Error) -> Error {
         let Error::Invalid { field, why } = error else { return error };
         let field = match field {
             "content" | "body" if scan(&self.user_message).is_empty() => "agent_response",
@@ -472,7 +471,7 @@ impl StoreConversation {
     }
 }
 
-/// The answer of `store_conversation`.
+/// The result of `store_conversation`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StoredConversation {
     pub conversation_id: RecordId,
@@ -504,7 +503,7 @@ fn ten() -> Int {
 }
 
 impl SearchConversations {
-    /// The search that it asks for.
+    /// The query.
     pub fn query(&self, defaults: &Defaults) -> Result<Query> {
         let mut query = search(&self.query, self.limit, vec![Kind::Conversation], self.agent_id.viewer(defaults)?)?;
         query.filter.created_after = self.date_from.map(|Day(start)| start);
@@ -519,7 +518,7 @@ pub fn search(text: &str, limit: Int, kinds: Vec<Kind>, viewer: Viewer) -> Resul
     Ok(Query { limit, filter: Filter { kinds, ..Filter::of(viewer) }, ..Query::new(text) })
 }
 
-/// A day, in UTC: when it begins.
+/// A day, in UTC: its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Day(Millis);
@@ -543,13 +542,13 @@ impl FromStr for Day {
     }
 }
 
-/// The answer of `search_conversations`.
+/// The result of `search_conversations`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Conversations {
     pub conversations: Vec<Conversation>,
-    /// How many were found, of which these are the best.
+    /// How many were found; the list has the best of them.
     pub total_count: i64,
-    /// What you should know about this answer.
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -585,7 +584,7 @@ impl From<Hit> for Conversation {
     }
 }
 
-/// A text of a conversation's body. One that was saved as a plain text is what the user said.
+/// A text of a conversation's body. A conversation that was saved as a plain text is the user's message.
 fn said(record: &Record, field: &str) -> String {
     let text = record.body.as_ref().and_then(|body| body.get(field)).and_then(serde_json::Value::as_str);
     match text {
@@ -595,8 +594,8 @@ fn said(record: &Record, field: &str) -> String {
     }
 }
 
-/// An error of a fact's record, by the parameters of the call.
-pub fn told_of_fact(error: Error) -> Error {
+/// Maps an error of a fact's record to the parameters of the call.
+pub fn reword_fact_error(error: Error) -> Error {
     match error {
         Error::Invalid { field: "content", why } => Error::Invalid { field: "fact", why },
         other => other,
@@ -613,7 +612,7 @@ impl fmt::Display for NoFact {
     }
 }
 
-/// The fact of this id belongs to no agent, so that each sees it.
+/// The fact of this id belongs to no agent, so that every agent sees it.
 #[derive(Debug)]
 pub struct SharedFact(pub RecordId);
 
@@ -635,23 +634,23 @@ mod tests {
 
     /// D5, T35.
     #[test]
-    fn what_is_wrong_is_told_by_the_parameters_of_the_call() {
-        let told = |user: &str, agent: &str, session: &str| {
+    fn errors_name_the_parameters_of_the_call() {
+        let error = |user: &str, agent: &str, session: &str| {
             let call = json!({ "user_message": user, "agent_response": agent, "session_id": session });
             let call: StoreConversation = serde_json::from_value(call).unwrap();
             let saved = call.to_record(&Defaults::default());
             let saved = saved.and_then(|record| Sensitive::Refuse.new_record(&record).map(drop));
-            saved.map_err(|error| call.told(error)).unwrap_err().to_string()
+            saved.map_err(|error| call.reword(error)).unwrap_err().to_string()
         };
         let long = "x".repeat(70_000);
-        assert!(told(&long, "y", "z").starts_with("user_message: is 70000 bytes long; at most 65536: shorten it"));
-        assert!(told("x", &long, "z").starts_with("agent_response: is 70000 bytes long"));
-        assert!(told("x", "y", &long).starts_with("session_id: is 70000 bytes long"));
-        assert!(told("x", "y", " ").starts_with("session_id: is empty"));
+        assert!(error(&long, "y", "z").starts_with("user_message: is 70000 bytes long; at most 65536: shorten it"));
+        assert!(error("x", &long, "z").starts_with("agent_response: is 70000 bytes long"));
+        assert!(error("x", "y", &long).starts_with("session_id: is 70000 bytes long"));
+        assert!(error("x", "y", " ").starts_with("session_id: is empty"));
         let secret = concat!("the password", ": hunter2");
-        assert!(told(secret, "y", "z").starts_with("user_message: holds what should stay secret (password)"));
-        assert!(told("x", secret, "z").starts_with("agent_response: holds what should stay secret (password)"));
-        let fact = told_of_fact(Sensitive::Refuse.new_record(&NewRecord::new(secret)).unwrap_err());
+        assert!(error(secret, "y", "z").starts_with("user_message: holds what should stay secret (password)"));
+        assert!(error("x", secret, "z").starts_with("agent_response: holds what should stay secret (password)"));
+        let fact = reword_fact_error(Sensitive::Refuse.new_record(&NewRecord::new(secret)).unwrap_err());
         assert!(fact.to_string().starts_with("fact: holds what should stay secret (password)"), "{fact}");
     }
 

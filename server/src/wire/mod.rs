@@ -1,24 +1,24 @@
-//! What goes over every door: the parameters and results that MCP tools, `--json` and import share, by the names of
-//! the specification.
+//! The wire format: the parameters and results that MCP tools, `--json` and import share, named as in the
+//! specification.
 //!
 //! | file | job |
 //! |---|---|
 //! | `values.rs` | numbers, times and nullable fields as JSON clients really write them |
-//! | `params.rs` | what a tool takes |
-//! | `results.rs` | what a tool answers |
-//! | `graph.rs`, `history.rs` | both, of links and the digest, and of versions and forgetting |
-//! | `cursor.rs` | where a search goes on |
-//! | `exchange.rs` | the format of export and import, on one page; what a line says |
+//! | `params.rs` | parameters of the tools |
+//! | `results.rs` | results of the tools |
+//! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
+//! | `cursor.rs` | cursors of a search |
+//! | `exchange.rs` | the format of export and import, on one page; parsing a line |
 //! | `exchange_lines.rs` | its lines, field by field |
-//! | `exchange_tools.rs` | what the tools for both take and answer |
+//! | `exchange_tools.rs` | parameters and results of the tools for both |
 //! | `knowledge_graph.rs` | the lines of the reference memory server |
 //! | `lines.rs` | the lines of a file |
-//! | `defaults.rs` | project and agent, where a call says none, and the wall around them |
-//! | `convert.rs` | between those and the engine's types |
-//! | `snippet.rs` | the passage of a long text that is shown |
+//! | `defaults.rs` | default project and agent, and `--only` |
+//! | `convert.rs` | conversions to and from the engine's types |
+//! | `snippet.rs` | the shown passage of a long text |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
-//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | what the tools of other systems take and answer |
-//! | `markdown.rs` | foreign text within Markdown |
+//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | parameters and results of the tools of other systems |
+//! | `markdown.rs` | untrusted text within Markdown |
 //! | `types.rs` | kinds as the types of those systems |
 //! | `schema.rs` | JSON Schema of both, without what clients warn about |
 

@@ -1,7 +1,7 @@
-//! Parameters and results of the memory tools of Mudpuppy, by its API reference: memorist's own, with fewer fields. As
-//! there, parameters that it does not know are passed over.
+//! Parameters and results of Mudpuppy's memory tools, by its API reference: memorist's own, with fewer fields. As
+//! there, unknown parameters are ignored.
 
-use memorist_engine::types::{Kind, MAX_LIMIT, Mode, Side};
+use memorist_engine::types::{Kind, MAX_LIMIT, MatchSource, Mode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl EntryType {
         [Self::Fact, Self::Preference, Self::Event, Self::Insight, Self::Task, Self::Relationship];
 }
 
-/// The kind that a new memory of this type has.
+/// The kind of a new memory of this type.
 impl From<EntryType> for Kind {
     fn from(entry_type: EntryType) -> Self {
         match entry_type {
@@ -44,8 +44,8 @@ impl From<EntryType> for Kind {
     }
 }
 
-/// The type that a memory of this kind is shown as: what was concluded or learned is an insight, people are
-/// relationships, a turn of a conversation is an event, and the rest are facts.
+/// The type that a memory of this kind is shown as: conclusions and lessons are insights, people are relationships, a
+/// turn of a conversation is an event, and the rest are facts.
 impl From<Kind> for EntryType {
     fn from(kind: Kind) -> Self {
         match kind {
@@ -113,14 +113,14 @@ impl From<AddParams> for super::AddParams {
             confidence: Some(params.confidence),
             importance: Some(Importance(params.importance.0)),
             tags: params.tags,
-            // The engine refuses what looks like seconds.
+            // The engine refuses times that look like seconds.
             expires_at: params.expires_at.map(|Int(at)| When(at)),
             ..Default::default()
         }
     }
 }
 
-/// The answer of `memory_add`.
+/// The result of `memory_add`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AddResult {
     pub id: i64,
@@ -169,7 +169,7 @@ impl From<SearchParams> for super::SearchParams {
         super::SearchParams {
             query: params.query,
             mode: Some(params.mode),
-            // The document has no bound.
+            // The document has no maximum.
             limit: Some(Int(params.limit.0.min(super::count(MAX_LIMIT as u64)))),
             entry_types: params.entry_types.map(|types| kinds_shown_as(&types)),
             min_importance: params.min_importance.map(|Int(least)| Importance(least)),
@@ -181,12 +181,12 @@ impl From<SearchParams> for super::SearchParams {
     }
 }
 
-/// The answer of `memory_search`.
+/// The result of `memory_search`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SearchResult {
     pub results: Vec<SearchHit>,
     pub total: i64,
-    /// What you should know about this answer.
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -206,7 +206,7 @@ pub struct SearchHit {
     pub tags: Vec<String>,
     pub score: f64,
     #[schemars(with = "Vec<String>")]
-    pub matched_by: Vec<Side>,
+    pub matched_by: Vec<MatchSource>,
     pub created_at: i64,
     /// Cosine similarity.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -230,7 +230,7 @@ impl From<results::SearchResult> for SearchResult {
 
 impl From<results::SearchHit> for SearchHit {
     fn from(hit: results::SearchHit) -> Self {
-        // Asked for in full, a hit has them all.
+        // With full detail, a hit has all of them.
         SearchHit {
             id: hit.id,
             content: hit.content.unwrap_or_default(),
@@ -257,7 +257,7 @@ pub struct IdParams {
     pub id: Int,
 }
 
-/// The answer of `memory_get`: an entry, or why there is none.
+/// The result of `memory_get`: an entry, or why there is none.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GetResult {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -320,7 +320,7 @@ impl From<results::Entry> for Entry {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct StatsParams {}
 
-/// The answer of `memory_stats`.
+/// The result of `memory_stats`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatsResult {

@@ -1,4 +1,5 @@
-//! What each tool takes. The doc comments are the descriptions that a model reads: short, for every session pays them.
+//! Parameters of the tools. The doc comments are the descriptions that a model reads: keep them short, as every session
+//! pays for them.
 
 use memorist_engine::types::{Kind, Mode};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -214,7 +215,7 @@ pub struct StatsParams {
     pub agent: Patch<String>,
 }
 
-/// `memory_update`. A field left out stays as it is.
+/// `memory_update`. An omitted field stays unchanged.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateParams {
@@ -241,7 +242,7 @@ pub struct UpdateParams {
     /// New importance.
     #[serde(default)]
     pub importance: Option<Importance>,
-    /// All tags it shall have.
+    /// New tags, replacing all.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// New expiry; null removes it.

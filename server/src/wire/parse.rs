@@ -1,11 +1,11 @@
-//! JSON to parameters, with errors that name the field and what it may be: the model that reads them tries again.
+//! JSON to parameters, with errors that name the field and its valid values: the model that reads them tries again.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
 
-/// Reads `T` from an object. Many clients send null for what they leave out, so a null that `T` does not take counts as
-/// absent, at any depth; a field that must be there is then missing.
+/// Parses `T` from an object. Many clients send null for omitted fields, so a null that `T` does not accept counts as
+/// absent, at any depth; a required field is missing then.
 pub fn parse<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, String> {
     let mut value = Value::Object(object);
     loop {
@@ -13,7 +13,7 @@ pub fn parse<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, Strin
             Ok(params) => return Ok(params),
             Err(error) => {
                 let why = error.inner().to_string();
-                // A name that is not known is a mistake whatever its value is.
+                // An unknown name is a mistake whatever its value is.
                 if why.starts_with("unknown field") || !remove_null(&mut value, error.path()) {
                     return Err(named(error.path(), why));
                 }
@@ -22,7 +22,7 @@ pub fn parse<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, Strin
     }
 }
 
-/// Removes the field at `path` where it is null. Returns whether it was.
+/// Removes the field at `path` if it is null. Returns whether it was.
 fn remove_null(value: &mut Value, path: &Path) -> bool {
     let segments: Vec<&Segment> = path.iter().collect();
     let Some((Segment::Map { key }, parents)) = segments.split_last() else { return false };
@@ -39,7 +39,7 @@ fn remove_null(value: &mut Value, path: &Path) -> bool {
     }
 }
 
-/// What is wrong, with the field that it is about.
+/// What is wrong, with the name of the field.
 fn named(path: &Path, why: String) -> String {
     match path.iter().next_back() {
         None => why,
@@ -79,7 +79,7 @@ mod tests {
         assert!(error.starts_with("tags[1]: invalid type"), "{error}");
     }
 
-    /// Two that are wrong in the same way: the first is named, and once it is right the other.
+    /// Two with the same mistake: the first is named, and once it is right the other.
     #[test]
     fn with_several_wrong_fields_the_right_one_is_named() {
         let error = refusal::<SearchParams>(json!({ "query": "x", "mode": null, "limit": "ten", "maxTokens": "ten" }));

@@ -1,49 +1,49 @@
-//! What each tool answers. `--json` prints these very structures.
+//! Results of the tools. `--json` prints the same structures.
 
 use std::collections::BTreeMap;
 
 use memorist_engine::Error;
-use memorist_engine::types::{Direction, EmbeddingState, Kind, LinkKind, Side, Tier, UpdateOutcome};
+use memorist_engine::types::{Direction, EmbeddingState, Kind, LinkKind, MatchSource, Tier, UpdateOutcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The answer of `memory_add`.
+/// The result of `memory_add`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AddResult {
     /// Its id.
     pub id: i64,
     /// Whether it is new.
     pub created: bool,
-    /// Whether the same text was there already; `id` is then that one's.
+    /// Whether the same text existed already; `id` is its id then.
     pub duplicate: bool,
-    /// Pending: found by its words until it is embedded.
+    /// Pending: found by keywords until it is embedded.
     #[schemars(schema_with = "embedding_schema")]
     pub embedding: EmbeddingState,
-    /// Memories that say nearly the same.
+    /// Memories that are nearly the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Links worth making: id, linkType, similarity, content.
+    /// Suggested links: id, linkType, similarity, content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "objects_schema")]
     pub suggestions: Vec<Suggestion>,
 }
 
-/// A link that may be worth to make.
+/// A suggested link.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
     /// The other memory.
     pub id: i64,
-    /// What the new one is to it.
+    /// The kind of link from the new one.
     pub link_type: LinkKind,
     /// 0 to 1.
     pub similarity: f64,
-    /// How it begins.
+    /// Its beginning.
     pub content: String,
 }
 
-/// The answer of `memory_search`.
+/// The result of `memory_search`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResult {
@@ -55,10 +55,10 @@ pub struct SearchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next_cursor: Option<String>,
-    /// Full, or what answered instead: words alone (keyword), parts of words (substring).
+    /// Full, or the fallback: keywords (keyword) or parts of words (substring).
     #[schemars(schema_with = "tier_schema")]
     pub tier: Tier,
-    /// What you should know about this answer.
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Times in microseconds and candidate counts.
@@ -67,7 +67,7 @@ pub struct SearchResult {
     pub explain: Option<Value>,
 }
 
-/// One result of a search. Without text when only ids were asked for.
+/// One result of a search. Without text if only ids were requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
@@ -94,7 +94,7 @@ pub struct SearchHit {
     /// 0 to 1, relative to the other candidates.
     pub score: f64,
     #[schemars(schema_with = "sides_schema")]
-    pub matched_by: Vec<Side>,
+    pub matched_by: Vec<MatchSource>,
     /// Unix milliseconds.
     pub created_at: i64,
     /// Cosine similarity.
@@ -111,16 +111,16 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub agent: Option<String>,
-    /// Memories that say the opposite.
+    /// Memories that contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradicted_by: Vec<i64>,
-    /// Content or context is a passage; memory_get has it whole.
+    /// Content or context is a passage; memory_get returns all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub truncated: Option<bool>,
 }
 
-/// A memory in a list. Without text when only ids were asked for.
+/// A memory in a list. Without text if only ids were requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Brief {
@@ -147,7 +147,7 @@ pub struct Brief {
     pub truncated: Option<bool>,
 }
 
-/// The answer of `memory_list`.
+/// The result of `memory_list`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ListResult {
     pub results: Vec<Brief>,
@@ -157,7 +157,7 @@ pub struct ListResult {
     pub next: Option<i64>,
 }
 
-/// The answer of `memory_get`: an entry, or why there is none.
+/// The result of `memory_get`: an entry, or why there is none.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GetResult {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -201,7 +201,7 @@ pub struct Entry {
     #[schemars(with = "bool")]
     pub more_links: Option<bool>,
     pub ulid: String,
-    /// What its type holds beside the text.
+    /// The fields of its type beside the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
@@ -218,7 +218,7 @@ pub struct Step {
     pub direction: Direction,
 }
 
-/// The answer of `memory_stats`.
+/// The result of `memory_stats`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatsResult {
@@ -229,7 +229,7 @@ pub struct StatsResult {
     pub total_accesses: i64,
     pub oldest_entry: Option<i64>,
     pub newest_entry: Option<i64>,
-    /// Found by their words alone until they are embedded.
+    /// Found by keywords until they are embedded.
     pub pending_embeddings: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indexes: Option<IndexCounts>,
@@ -237,24 +237,24 @@ pub struct StatsResult {
     pub model: Option<String>,
 }
 
-/// How the indexes stand beside the records.
+/// Sizes of the indexes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct IndexCounts {
     pub vectors: i64,
     pub documents: i64,
-    /// Changes not indexed yet; searched all the same.
+    /// Changes that are not indexed yet; they are searched all the same.
     pub unapplied: i64,
 }
 
-/// The answer of `memory_delete`.
+/// The result of `memory_delete`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DeleteResult {
     pub success: bool,
     pub deleted: bool,
 }
 
-/// The answer of `memory_update`.
+/// The result of `memory_update`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UpdateResult {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,7 +263,7 @@ pub struct UpdateResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "boolean_schema")]
     pub updated: Option<bool>,
-    /// Grows with each change.
+    /// Increases with each change.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "integer_schema")]
     pub version: Option<i64>,
@@ -277,7 +277,7 @@ pub struct UpdateResult {
 }
 
 impl UpdateResult {
-    /// Of a memory that was changed.
+    /// For a memory that was changed.
     pub fn of(outcome: &UpdateOutcome) -> Self {
         UpdateResult {
             id: Some(outcome.record.id),
@@ -288,14 +288,14 @@ impl UpdateResult {
         }
     }
 
-    /// Of a memory that is not there.
+    /// For a memory that does not exist.
     pub fn none(error: &Error) -> Self {
         UpdateResult { id: None, updated: None, version: None, embedding: None, error: Some(error.to_string()) }
     }
 }
 
 fn kind_schema(_: &mut SchemaGenerator) -> Schema {
-    // The list of kinds is in the parameters: once is enough.
+    // The parameters have the list of kinds: once is enough.
     json_schema!({ "type": "string" })
 }
 
@@ -312,7 +312,7 @@ fn boolean_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(super) fn items_schema(_: &mut SchemaGenerator) -> Schema {
-    // What is in it says itself.
+    // The content is self-explanatory.
     json_schema!({ "type": "array" })
 }
 

@@ -1,4 +1,4 @@
-//! JSON Schema 2020-12 of parameters and results, cut down to what a client validates and a model reads.
+//! JSON Schema 2020-12 of parameters and results, reduced to what a client validates and a model reads.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ pub fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let mut schema = generate::<T>(settings);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        // Leaving a field out and giving null are the same unless the schema says `anyOf`: teach the shorter one.
+        // Omitting a field and giving null are the same unless the schema says `anyOf`: teach the shorter one.
         properties.values_mut().for_each(drop_null);
     }
     Arc::new(schema)
 }
 
-/// The schema of the result `T`, without descriptions: a client validates by it, and a model reads results by their
-/// names, so that they would cost every session more than they tell.
+/// The schema of the result `T`, without descriptions: a client validates with it, and a model understands results by
+/// their names, so that descriptions would not be worth their tokens.
 pub fn output_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
     schema.values_mut().for_each(lighten);
@@ -35,18 +35,18 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     spell_out_types(&mut value);
     let mut schema = match value {
         Value::Object(schema) => schema,
-        // A struct's schema is an object by construction; an empty one lets anything pass.
+        // A struct's schema is an object by construction; an empty one accepts everything.
         _ => Map::new(),
     };
     schema.remove("description");
     schema.insert("type".into(), "object".into());
-    // Some clients want to see that there are none.
+    // Some clients want an explicit empty list.
     schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     schema
 }
 
 /// Removes `title` (repeats the name) and `format` (strict validators warn about Rust's widths), but not properties
-/// that happen to be called so.
+/// with these names.
 fn strip(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -55,7 +55,7 @@ fn strip(schema: &mut Value) {
                     object.remove(word);
                 }
             }
-            // What serde's `default` leaves behind for a field that may be left out.
+            // What serde's `default` leaves behind for an optional field.
             if object.get("default").is_some_and(Value::is_null) {
                 object.remove("default");
             }
@@ -108,8 +108,8 @@ fn drop_null(schema: &mut Value) {
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    // `Option<T>` of a type that is not a plain one comes as a choice of T and null, and an option of a choice as a
-    // choice within it; a `Patch` says null in the same way, but there it stands beside a description of null.
+    // `Option<T>` of a non-plain type becomes a choice of T and null, and an option of a choice becomes a nested
+    // choice; a `Patch` represents null in the same way, but beside a description of null.
     let means_something = object.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("null"));
     if means_something {
         return;

@@ -1,17 +1,17 @@
-//! The passage of a long text that is shown: the one where most of the query's words meet.
+//! The shown passage of a long text: the one with the most words of the query.
 
 use std::collections::HashSet;
 
 /// A text of up to this many characters is shown whole.
 pub const MAX_CHARS: usize = 700;
 
-/// Characters kept before the first word found.
+/// Characters before the first matching word.
 const LEAD_CHARS: usize = 80;
 
-/// Matches looked at: enough to choose a passage, few enough that a text of a million words costs nothing.
+/// Maximum matches: enough to choose a passage, few enough that a text of a million words costs nothing.
 const MAX_MATCHES: usize = 256;
 
-/// The text, or `None` where it is short enough to be shown whole.
+/// The passage, or `None` if the text is short enough to be shown whole.
 pub fn cut(text: &str, query: &str) -> Option<String> {
     // A character has at least one byte, so most short texts are recognised without counting.
     if text.len() <= MAX_CHARS || text.char_indices().nth(MAX_CHARS).is_none() {
@@ -47,7 +47,7 @@ fn best_start(text: &str, query: &[String]) -> usize {
     best.1
 }
 
-/// Where words of the query occur: byte position and which word, in order of position.
+/// Occurrences of the query's words: byte position and word, by position.
 fn matches(text: &str, query: &[String]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut token_start = None;
@@ -62,7 +62,7 @@ fn matches(text: &str, query: &[String]) -> Vec<(usize, usize)> {
             }
         }
     }
-    // Scripts that do not part words by spaces: a query's word is somewhere inside a run of characters.
+    // Scripts without spaces between words: a query's word is somewhere inside a run of characters.
     for (index, word) in query.iter().enumerate().filter(|(_, word)| !word.is_ascii()) {
         found.extend(text.match_indices(word.as_str()).take(MAX_MATCHES).map(|(start, _)| (start, index)));
     }
@@ -70,7 +70,7 @@ fn matches(text: &str, query: &[String]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Equal, or one begins the other ("run" and "running").
+/// Equal, or one is a prefix of the other ("run" and "running").
 fn same_word(token: &str, word: &str) -> bool {
     let (short, long) = if token.len() < word.len() { (token, word) } else { (word, token) };
     token == word || (short.len() >= 3 && long.starts_with(short))
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_passage_holds_the_words_of_the_query() {
+    fn the_passage_contains_the_words_of_the_query() {
         let text =
             format!("{}the login page uses OAuth tokens {}", "filler words ".repeat(200), "and more ".repeat(200));
         let snippet = cut_long(&text, "how does login use oauth?");

@@ -1,6 +1,6 @@
-//! Kinds as the types of another system. One store holds what all profiles saved, and each profile shows all of it: a
-//! kind that its system does not know as the nearest type that it does. The table from kind to type stands in the file
-//! of each profile; here it is read both ways.
+//! Kinds as the types of another system. All profiles share one store, and each profile shows all of it: a kind that
+//! its system does not know becomes the nearest type that it does. The table from kind to type is in the file of each
+//! profile; this module maps it both ways.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ mod tests {
     use super::super::{krolik, memorizer, mudpuppy};
     use super::*;
 
-    /// Each type is shown for the kind of its name, which is the one that it saves; and every kind has a type.
+    /// Each type is shown for the kind with its name, which is the one that it saves; and every kind has a type.
     fn check<T: From<Kind> + Into<Kind> + PartialEq + Copy + Debug + Serialize>(types: &[T]) {
         for shown in types {
             let saved: Kind = (*shown).into();

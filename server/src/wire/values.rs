@@ -20,16 +20,16 @@ pub struct Int(pub i64);
 #[serde(transparent)]
 pub struct When(pub i64);
 
-/// A time as text on the wire, ISO 8601 in UTC, for tools that have it so.
+/// A time as text on the wire, ISO 8601 in UTC, for tools that use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iso(pub Millis);
 
-/// How much a memory matters: 1 to 10, or one of four names.
+/// Importance: 1 to 10, or one of four names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Importance(pub i64);
 
-/// A field that may be left out, be null, or have a value, where null means something else than leaving it out.
+/// An optional and nullable field, for which null and omission differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Patch<T> {
     /// Not given.
@@ -137,14 +137,14 @@ impl Serialize for Iso {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(at) => serializer.collect_str(&format_args!("{at:.3}")),
-            // Later than calendars reach.
+            // Beyond the range of calendars.
             Err(_) => serializer.serialize_none(),
         }
     }
 }
 
 impl Importance {
-    /// The name of its degree.
+    /// The name of its level.
     pub fn name(self) -> &'static str {
         match self.0 {
             9.. => "critical",
@@ -172,10 +172,10 @@ impl FromStr for Importance {
     }
 }
 
-/// Makes a value of a text, or says why not.
+/// Parses a value from a text, or says why not.
 type Parse<T> = fn(&str) -> Result<T, String>;
 
-/// Reads a whole number, or text where `text` says what to make of it.
+/// Parses a whole number, or a text with `text`.
 struct WholeOr<T> {
     what: &'static str,
     number: fn(i64) -> Result<T, String>,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_tells_null_from_absent() {
+    fn a_patch_distinguishes_null_from_absent() {
         #[derive(Deserialize)]
         struct Holder {
             #[serde(default)]

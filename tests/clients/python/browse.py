@@ -1,4 +1,4 @@
-"""Drives `memorist browse` in a pseudo terminal: types, reads what the screen shows, follows links,
+"""Drives `memorist browse` in a pseudo terminal: types, reads the screen, follows links,
 deletes, and leaves; and answers the question of `memorist purge`.
 
     browse.py PATH_TO_MEMORIST
@@ -23,7 +23,7 @@ import unicodedata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from check import PATIENCE_SECONDS, Checks, binary_argument
+from check import TIMEOUT_SECONDS, Checks, binary_argument
 
 COLUMNS, ROWS = 80, 24
 MEMORIES = [
@@ -40,7 +40,7 @@ ENTER, ESCAPE, CONTROL_C, CONTROL_D, CONTROL_U, CONTROL_Y = b"\r", b"\x1b", b"\x
 
 
 class Terminal:
-    """The program in a pseudo terminal, and what its screen shows: as much of a terminal as the program uses."""
+    """The program in a pseudo terminal, and its screen: as much of a terminal as the program uses."""
 
     def __init__(self, binary, store, *args, command="browse", **variables):
         self.master, self.slave = pty.openpty()
@@ -71,7 +71,7 @@ class Terminal:
         os.write(self.master, keys if isinstance(keys, bytes) else keys.encode())
 
     def read(self, seconds):
-        """Takes in what the program writes, for so long or until it has ended."""
+        """Reads the program's output, for some time or until it has ended."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if not select.select([self.master], [], [], min(left, 0.05))[0]:
@@ -91,7 +91,7 @@ class Terminal:
                 self.bytes = self.bytes[found.end():]
                 continue
             text, escape, rest = self.bytes.partition(b"\x1b")
-            # A character may not be whole yet.
+            # A character may be incomplete.
             whole = text if escape else text[:len(text.decode(errors="ignore").encode())]
             for character in whole.decode(errors="replace"):
                 self.put(character)
@@ -125,7 +125,7 @@ class Terminal:
 
     def shows(self, *wanted, without=()):
         """Waits until the screen shows every one of these, and none of those."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < end:
             screen = "\n".join(self.lines())
             if all(text in screen for text in wanted) and not any(text in screen for text in without):
@@ -137,7 +137,7 @@ class Terminal:
 
     def ended(self):
         """How the program ended."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + TIMEOUT_SECONDS
         while self.process.poll() is None and time.monotonic() < end:
             self.read(0.05)
         self.read(0.2)
@@ -146,7 +146,7 @@ class Terminal:
 
 def memorist(binary, store, *args, **options):
     environment = os.environ | {"MEMORIST_STORE": str(store)}
-    return subprocess.run([binary, *args], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+    return subprocess.run([binary, *args], env=environment, capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
                           **options)
 
 
@@ -186,14 +186,14 @@ def check_search(checks, binary, store):
         terminal.type("x")
         shows("and any key closes that", "Memories", without=["Keys"])
         terminal.type(DELETE)
-        shows("a deletion is asked for by name", "Delete memory 3?", "Ana went for a run", "y Enter / n")
+        shows("a deletion is confirmed by name", "Delete memory 3?", "Ana went for a run", "y Enter / n")
         terminal.type("n")
         shows("no keeps it", "2 of 4", without=["Delete memory"])
         checks.equal("in the store too", memorist(binary, store, "get", "3").returncode, 0)
         terminal.type(CONTROL_D)
         terminal.shows("Delete memory 3?")
         terminal.type(CONTROL_Y + b"yes" + ENTER)
-        shows("whoever types on has not said yes", "y Enter / n")
+        shows("typing on does not confirm", "y Enter / n")
         terminal.type("y")
         shows("a yes is to be confirmed", "Delete memory 3?", " Enter / n", without=["y Enter"])
         checks.equal("until then it is there", memorist(binary, store, "get", "3").returncode, 0)
@@ -224,7 +224,7 @@ def check_links(checks, binary, store):
         terminal.type(TAB)
         shows("in it, keys choose one", "←→ links")
         terminal.type(RIGHT)
-        shows("and tell how to go on", "Enter follow")
+        shows("and name the next keys", "Enter follow")
         terminal.type(ENTER)
         shows("enter follows it", "Memory 1, from 2", "← related to 2: The login page")
         terminal.type(BACKSPACE)
@@ -270,12 +270,12 @@ def check_ends(checks, binary, store):
 
 def check_surroundings(checks, binary, store):
     with terminal_of(binary, store, "--project", "other") as terminal:
-        checks.that("--project shows its own memories and those of none", terminal.shows("2 memories; type to search"),
+        checks.that("--project shows its own and global memories", terminal.shows("2 memories; type to search"),
                     terminal.lines())
         checks.that("and colours", b"\x1b[38;5;" in terminal.seen, terminal.seen[:200])
     with terminal_of(binary, store, "dark", NO_COLOR="1") as terminal:
         terminal.shows("Memory 1")
-        # A colour, or what the library leaves of one that it swallows: a sequence that takes away all attributes.
+        # A colour, or what the library leaves of one that it swallows: a sequence that resets all attributes.
         coloured = re.findall(rb"\x1b\[(?:[34]8;[0-9;]*|;)m", terminal.seen)
         checks.equal("NO_COLOR is without", [sequence.decode() for sequence in coloured], [])
     refused = memorist(binary, store, "browse", stdin=subprocess.DEVNULL)
@@ -286,7 +286,7 @@ def check_surroundings(checks, binary, store):
 
 
 def terminal_of(binary, store, *args, **variables):
-    # Colours are asked for or refused by each check, not by whoever runs it.
+    # Each check sets colours itself, independent of the environment.
     return Terminal(binary, store, *args, **({"NO_COLOR": ""} | variables))
 
 

@@ -26,7 +26,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from session import Session, Warnings, ids, stdio_session, text_of
-from check import PATIENCE_SECONDS, Checks, HttpServer, binary_argument
+from check import TIMEOUT_SECONDS, Checks, HttpServer, binary_argument
 
 READING = {"memory_chain", "memory_digest", "memory_get", "memory_history", "memory_list", "memory_outdated",
            "memory_search",
@@ -38,7 +38,7 @@ CORE = {"memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_
 TOOLS = {"core": sorted(CORE), "full": sorted(CORE | READING | CHANGING)}
 MODES = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 
-# The names in the specification's examples, and after them those that this server adds.
+# The names in the specification's examples, then those that this server adds.
 HIT = {"id", "content", "entryType", "source", "context", "confidence", "importance", "tags", "score", "matchedBy",
        "createdAt"}
 HIT_EXTRAS = {"vectorScore", "keywordScore", "project", "agent", "truncated"}
@@ -115,7 +115,7 @@ async def check_tools(checks, session, mode, profile):
             [hints.read_only_hint, hints.destructive_hint, hints.open_world_hint],
             [tool.name in READING, tool.name in CHANGING, False],
         )
-    # A client that is told the version beforehand asks the server nothing about itself.
+    # A client that knows the version beforehand does not ask the server about itself.
     if mode != "2026-07-28":
         checks.that("the server gives instructions", "memory_search" in (session.client.instructions or ""))
         checks.equal("the server has a name", session.client.server_info.name, "memorist")
@@ -224,12 +224,12 @@ async def check_search(checks, session, words_only):
     for odd in ODD_QUERIES:
         result = await session.raw("memory_search", {"query": odd})
         said = text_of(result)
-        checks.that(f"the query {odd!r} is no syntax error",
+        checks.that(f"the query {odd!r} is not a syntax error",
                     not result.is_error or (odd == "a\0b" and "NUL" in said), said)
 
 
 async def check_pages(checks, session, query):
-    """A search that was cut goes on by its cursor: the pages are the one result in pieces."""
+    """A search that was cut continues with its cursor: the pages are pieces of one result."""
     whole = await session.search(query, limit=10)
     checks.that("a search that is not cut has no cursor", "nextCursor" not in whole, whole)
     for name, cut in (("limit", {"limit": 2}), ("maxTokens", {"limit": 10, "maxTokens": 1})):
@@ -239,10 +239,10 @@ async def check_pages(checks, session, query):
         while "nextCursor" in answer and len(found) < 10:
             answer = await session.search(query, cursor=answer["nextCursor"], **cut)
             found += ids(answer)
-        checks.equal(f"a search cut by {name} goes on to its end", found, ids(whole))
+        checks.equal(f"a search cut by {name} continues to its end", found, ids(whole))
         await session.refused(f"the cursor of a search cut by {name} is of no other", "memory_search",
                               {"query": "another", "cursor": first, **cut}, "cursor:", "not of this search")
-    await session.refused("what is no cursor is refused", "memory_search", {"query": query, "cursor": "2"}, "cursor:")
+    await session.refused("an invalid cursor is refused", "memory_search", {"query": query, "cursor": "2"}, "cursor:")
 
 
 async def check_update(checks, session):
@@ -300,7 +300,7 @@ async def check_graph(checks, session):
     found = ids(await session.search("sail", mode="keyword"))
     checks.equal("Q16 what is superseded is left out", found, [new])
     found = ids(await session.search("sail", mode="keyword", includeSuperseded=True))
-    checks.equal("Q16 unless asked for", sorted(found), [new, old])
+    checks.equal("Q16 unless requested", sorted(found), [new, old])
     hit = (await session.search("wind costs", mode="keyword", limit=1))["results"][0]
     checks.equal("Q16 a result says what contradicts it", [hit["id"], hit["contradictedBy"]], [wind, [leak]])
     entry = (await session.call("memory_get", {"id": new}))["entry"]
@@ -504,7 +504,7 @@ async def check_completions(checks, session):
 
 
 async def check_project_of_server(checks, binary):
-    """A server of a project offers that project, and what is of no project."""
+    """A server of a project shows that project, and global memories."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
         async with stdio_session(checks, binary, store, "auto", MEMORIST_PROJECT="apollo") as session:
@@ -579,7 +579,7 @@ async def over_stdio(checks, binary, store, mode, profile, words_only):
 @asynccontextmanager
 async def http_client(server, mode):
     """A client that sends the server's token."""
-    async with httpx2.AsyncClient(headers=server.headers, timeout=PATIENCE_SECONDS) as web:
+    async with httpx2.AsyncClient(headers=server.headers, timeout=TIMEOUT_SECONDS) as web:
         async with Client(streamable_http_client(server.url, http_client=web), mode=mode) as client:
             yield client
 

@@ -1,4 +1,4 @@
-"""Calls of Krolik's document, on a server that stands in for it: every result whole, field by field.
+"""Calls of Krolik's document, on a server that replaces it: every result whole, field by field.
 
     krolik.py PATH_TO_MEMORIST
 
@@ -10,7 +10,7 @@ import json
 import re
 import time
 
-from session import PATIENCE_SECONDS, parameter, run_script, stdio_session
+from session import TIMEOUT_SECONDS, parameter, run_script, stdio_session
 
 LINKS = ["caused", "related", "supersedes", "implements", "contradicts"]
 TYPES = ["decision", "pattern", "bugfix", "fact", "preference", "event", "insight", "task", "relationship",
@@ -32,7 +32,7 @@ DOCUMENTED = {
     },
     "krolik_mem_outdated": {"project": parameter("string")},
     "krolik_mem_digest": {"project": parameter("string"), "feature": parameter("string")},
-    # Not a tool of the document, which has the function alone: without it nothing could be saved.
+    # Not a tool of the document, which only has the function: without it nothing could be saved.
     "krolik_mem_save": {
         "type": parameter("string", required=True, of=TYPES), "title": parameter("string", required=True),
         "description": parameter("string", required=True),
@@ -140,12 +140,12 @@ async def check_search(checks, session, seen):
                                                                "hybrid": False})
     checks.equal("T39 Q7 without words none is similar enough", [answer["results"], answer["count"]], [[], 0])
     answer = await session.call("krolik_mem_semantic_search", {"query": "login security", "hybrid": False})
-    told = answer["warnings"][0]
-    nearest = int(re.search(r"memory (\d+),", told)[1])
+    warning = answer["warnings"][0]
+    nearest = int(re.search(r"memory (\d+),", warning)[1])
     checks.that("T39 Q7 Z16 the nearest is named, and how to find it", answer["count"] == 0 and all(
-        word in told for word in (SAVED[nearest - 1]["title"], "minSimilarity 0.5", "lower minSimilarity")), answer)
+        word in warning for word in (SAVED[nearest - 1]["title"], "minSimilarity 0.5", "lower minSimilarity")), answer)
     answer = await session.call("krolik_mem_semantic_search", {"query": "login security", "hybrid": False,
-                                                               "minSimilarity": float(told.split()[-1])})
+                                                               "minSimilarity": float(warning.split()[-1])})
     checks.equal("T39 Q7 Z16 and that is so", [answer["results"][0]["memory"]["id"], answer.get("warnings")],
                  [nearest, None])
     answer = await session.call("krolik_mem_semantic_search", {"query": "how do we handle user sessions",
@@ -247,7 +247,7 @@ async def check_digest(checks, session, seen):
         "recentBugfixes": [memory(6)],
         "outdatedCount": 1,
     }
-    # By use, which is counted in the background; below it is waited for.
+    # By use, which is counted in the background; below, the test waits for it.
     answer["activePatterns"].sort(key=lambda one: one["id"])
     checks.equal("T46 T47 R24 the digest of the project", seen(answer), wanted)
     answer = seen(await session.call("krolik_mem_digest", {"feature": "auth"}))
@@ -266,7 +266,7 @@ async def check_digest(checks, session, seen):
     for number in range(5):
         await session.call("krolik_mem_save", {**SAVED[1], "title": f"Decision {number}"})
     # Used more often, whatever it matters and whenever it was saved. Uses are counted in the background.
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     used = {4: 0, 5: 0}
     while not used[4] > used[5] > 0 and time.monotonic() < end:
         for _ in range(5):
@@ -290,7 +290,7 @@ async def check_delete(checks, session):
 
 
 async def check_without_project(checks, session):
-    """A server of no project leaves nothing out where a call names none, as the document's functions do."""
+    """A server without a project omits nothing if a call names none, like the document's functions."""
     async with stdio_session(checks, session.binary, session.store.parent / "all", "auto", "--profile", "krolik",
                              "--no-project") as other:
         await other.read_tools()

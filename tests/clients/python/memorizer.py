@@ -1,4 +1,4 @@
-"""Calls of Memorizer's document, on a server that stands in for it: every result whole, field by field.
+"""Calls of Memorizer's document, on a server that replaces it: every result whole, field by field.
 
     memorizer.py PATH_TO_MEMORIST
 
@@ -11,7 +11,7 @@ import re
 import time
 from datetime import datetime, timedelta, timezone
 
-from session import PATIENCE_SECONDS, parameter, run_script, stdio_session
+from session import TIMEOUT_SECONDS, parameter, run_script, stdio_session
 
 CATEGORIES = ["preference", "background", "pattern", "project", "contact", "decision"]
 AGENT = parameter("string", default="main")
@@ -161,7 +161,7 @@ async def check_conversations(checks, session, timed):
     checks.equal("T36 days after", await session.call("search_conversations", {"query": "ferry",
                                                                                "date_from": "2100-01-01"}),
                  never)
-    await session.refused("T36 what is no day is refused", "search_conversations", {"query": "x",
+    await session.refused("T36 an invalid day is refused", "search_conversations", {"query": "x",
                                                                                     "date_from": "monday"},
                           "date_from", "YYYY-MM-DD")
     checks.equal("T36 R23 another agent's", await session.call("search_conversations", {"agent_id": "scout",
@@ -178,7 +178,7 @@ async def check_retrieve(checks, session, timed):
         answer = await session.call("retrieve_memories", {"query": query, **more})
         for one in answer["facts"] + answer["conversations"]:
             check_fit(checks, "T34", one)
-            # Tells when it was used before, if it was.
+            # Shows the previous use, if there was one.
             stamp = one.pop("last_accessed_at", None)
             if stamp is not None:
                 timed({"last_accessed_at": stamp})
@@ -201,7 +201,7 @@ async def check_retrieve(checks, session, timed):
                  {"facts": [], "conversations": []})
     answer = await retrieve("dark mode", limit=None, include_conversations=None, agent_id=None)
     checks.equal("T34 null is absent", [answer["facts"][0], len(answer["facts"])], [found(1), 5])
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     stamp = None
     while stamp is None and time.monotonic() < end:
         listed = (await session.call("list_facts", {"category": "preference"}))["facts"][0]
@@ -228,7 +228,7 @@ async def check_change(checks, session, timed):
     await session.refused("T32 R23 another agent's fact", "update_fact", {"agent_id": "scout", "fact_id": 2,
                                                                           "fact": "x"},
                           "Fact with ID 2 not found")
-    await session.refused("T32 a conversation is no fact", "update_fact", {"fact_id": 8, "fact": "x"},
+    await session.refused("T32 a conversation is not a fact", "update_fact", {"fact_id": 8, "fact": "x"},
                           "Fact with ID 8 not found")
     await session.refused("T33 R23 another agent's fact", "delete_fact", {"agent_id": "scout", "fact_id": 2},
                           "Fact with ID 2 not found")
@@ -275,9 +275,9 @@ async def check_tables(checks, session):
     facts = await session.call("list_facts", {"category": "contact"})
     checks.equal("T31 R13 a contact with fields is none", [[fact["id"] for fact in facts["facts"]],
                                                            facts["total_count"]], [[contact, 5], 2])
-    told = f"Fact with ID {row} not found"
-    await session.refused("T32 R13 nor is it updated as one", "update_fact", {"fact_id": row, "fact": "x"}, told)
-    await session.refused("T33 R13 nor deleted as one", "delete_fact", {"fact_id": row}, told)
+    expected = f"Fact with ID {row} not found"
+    await session.refused("T32 R13 nor is it updated as one", "update_fact", {"fact_id": row, "fact": "x"}, expected)
+    await session.refused("T33 R13 nor deleted as one", "delete_fact", {"fact_id": row}, expected)
     await session.embedded()
     found = await session.call("retrieve_memories", {"query": "Ben Baker cook", "limit": 1})
     checks.equal("T34 R13 the fact behind it is found", [fact["id"] for fact in found["facts"]], [contact])
@@ -294,22 +294,22 @@ async def check_tables(checks, session):
 
 
 async def check_shared(checks, session):
-    """An agent sees what belongs to no agent, and does not change it."""
+    """An agent sees memories that belong to no agent, and cannot change them."""
     shared = session.command("add", "The bridge is closed on Sundays", "--kind", "background")["id"]
     listed = await session.call("list_facts", {"category": "background"})
     checks.equal("R23 what belongs to no agent is seen", [[one["id"], one["agent_id"]] for one in listed["facts"]][0],
                  [shared, None])
     for agent in ("main", "scout", None):
-        told = f"Fact with ID {shared} belongs to no agent"
+        expected = f"Fact with ID {shared} belongs to no agent"
         await session.refused(f"T32 R23 but not changed by {agent}", "update_fact",
-                              {"agent_id": agent, "fact_id": shared, "fact": "x"}, told)
+                              {"agent_id": agent, "fact_id": shared, "fact": "x"}, expected)
         await session.refused(f"T33 R23 nor deleted by {agent}", "delete_fact", {"agent_id": agent, "fact_id": shared},
-                              told)
+                              expected)
     session.command("delete", str(shared))
 
 
 async def check_agents(checks, session, timed):
-    """Everything of a server looks as the same agent: as "main", or as the one that it was told."""
+    """Everything of a server looks as the same agent: as "main", or as the configured one."""
     async def digest(of):
         contents = (await of.client.read_resource("memory://digest")).contents
         return contents[0].text
@@ -343,7 +343,7 @@ async def check_exchange(checks, session):
     checks.equal("T38 it says what it is", lines[0], {"type": "memorist", "format": 1})
     records = [line for line in lines if line["type"] == "record"]
     checks.equal("T38 D7 every memory is a line", len(records), exported["memories"])
-    checks.equal("T38 R23 of this agent, and of nobody else", sorted({str(line.get("agent")) for line in records}),
+    checks.equal("T38 R23 only of this agent", sorted({str(line.get("agent")) for line in records}),
                  ["main"])
     again = await session.call("import_memory", {"file": "memories.jsonl"})
     checks.equal("T38 D7 the same again changes nothing", [again["created"], again["unchanged"], again["refused"]],

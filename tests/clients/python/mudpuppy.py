@@ -1,4 +1,4 @@
-"""Calls of Mudpuppy's memory API reference, on a server that stands in for it: every result whole, field by field.
+"""Calls of Mudpuppy's memory API reference, on a server that replaces it: every result whole, field by field.
 
     mudpuppy.py PATH_TO_MEMORIST
 
@@ -84,7 +84,7 @@ async def check_add(checks, session):
     await session.refused("T7 importance is 1 to 10", "memory_add", {"content": "x", "importance": 11}, "importance")
     await session.refused("T7 importance is a number", "memory_add", {"content": "x", "importance": "high"},
                           "importance")
-    await session.refused("T9 seconds are no time", "memory_add", {"content": "x", "expiresAt": 1_738_540_800},
+    await session.refused("T9 seconds are refused as a time", "memory_add", {"content": "x", "expiresAt": 1_738_540_800},
                           "expiresAt", "milliseconds")
     added = await session.call("memory_add", {"content": "passed over", "colour": "red"})
     checks.equal("T1 an unknown parameter is passed over", added, {"id": 9, "created": True, "duplicate": False})
@@ -183,7 +183,7 @@ async def check_weights(checks, session):
 
 
 async def check_no_model(checks, session):
-    """A server whose model cannot be had says so, and words do not pass for meaning."""
+    """A server without its model says so, and keyword results do not look like vector results."""
     async with stdio_session(checks, session.binary, session.store, "auto", "--profile", "mudpuppy",
                              MEMORIST_MODEL="none") as other:
         await other.read_tools()

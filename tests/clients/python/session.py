@@ -1,4 +1,4 @@
-"""What the Python programs here share: one client with the checks that every call goes through, and what `tools/list`
+"""Shared by the Python programs here: one client with the checks that every call goes through, and what `tools/list`
 says of a tool in a form that can be compared with its document."""
 
 import asyncio
@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from check import PATIENCE_SECONDS, Checks, binary_argument
+from check import TIMEOUT_SECONDS, Checks, binary_argument
 
 
 # Tools whose text is not the structured content.
@@ -40,7 +40,7 @@ class Session:
         return tools
 
     async def raw(self, tool, arguments):
-        return await asyncio.wait_for(self.client.call_tool(tool, arguments), PATIENCE_SECONDS)
+        return await asyncio.wait_for(self.client.call_tool(tool, arguments), TIMEOUT_SECONDS)
 
     async def call(self, tool, arguments=None):
         """The structured content of a call that must succeed. The client validates it too."""
@@ -68,16 +68,16 @@ class Session:
 
     def command(self, *arguments):
         """What a command of the store's owner says, whatever tools the profile has."""
-        told = subprocess.run([self.binary, "--store", str(self.store), "--quiet", "--json", *arguments], check=True,
-                              stdout=subprocess.PIPE, timeout=PATIENCE_SECONDS)
-        return json.loads(told.stdout)
+        result = subprocess.run([self.binary, "--store", str(self.store), "--quiet", "--json", *arguments], check=True,
+                              stdout=subprocess.PIPE, timeout=TIMEOUT_SECONDS)
+        return json.loads(result.stdout)
 
     def stats(self):
         return self.command("stats")
 
     async def embedded(self):
         """Waits until the background worker has embedded every text."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + TIMEOUT_SECONDS
         while (await asyncio.to_thread(self.stats))["pendingEmbeddings"]:
             if time.monotonic() > end:
                 raise RuntimeError("texts stay without an embedding")
@@ -105,10 +105,10 @@ async def stdio_session(checks, binary, store, mode="auto", *options, **variable
 
 
 def parameter(kind, required=False, default=None, of=None, least=None, most=None):
-    """A parameter as a document describes it: its JSON type (`string[]` for a list), whether it must be given, what
-    holds without it, and the values allowed."""
-    told = {"type": kind, "required": required, "default": default, "of": of, "least": least, "most": most}
-    return {key: value for key, value in told.items() if value is not None}
+    """A parameter as a document describes it: its JSON type (`string[]` for a list), whether it is required, its
+    default, and the allowed values."""
+    parameter = {"type": kind, "required": required, "default": default, "of": of, "least": least, "most": most}
+    return {key: value for key, value in parameter.items() if value is not None}
 
 
 def parameters(tool):
@@ -126,7 +126,7 @@ def parameters(tool):
 
 
 class Warnings(logging.Handler):
-    """Keeps what the client's library complains about."""
+    """Collects the complaints of the client's library."""
 
     def __init__(self):
         super().__init__(logging.WARNING)
@@ -138,7 +138,7 @@ class Warnings(logging.Handler):
 
 def run_script(profile, documented, script, *options):
     """Runs a script of calls made from the document of another system, on a server of that profile and a new store.
-    `documented` holds the parameters of each tool by its name."""
+    `documented` contains the parameters of each tool by its name."""
     async def run(checks, binary, store):
         async with stdio_session(checks, binary, store, "auto", "--profile", profile, *options) as session:
             tools = {tool.name: tool for tool in await session.read_tools()}

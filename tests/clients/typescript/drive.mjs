@@ -3,7 +3,7 @@
 //     node drive.mjs PATH_TO_MEMORIST
 //
 // The client validates each result against the tool's output schema with ajv, which complains on the console about
-// schemas it does not like: nothing may be said there.
+// schemas: the console must stay empty.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -23,7 +23,7 @@ const DARK_MODE = {
   content: "User prefers dark mode for all applications", entryType: "preference", importance: 7, tags: ["ui", "theme"],
 };
 
-// Whatever the client says is kept instead of printed. This must come before the client is loaded.
+// Output of the client is kept instead of printed. This must come before the client is loaded.
 const said = [];
 const print = process.stdout.write.bind(process.stdout);
 for (const stream of [process.stdout, process.stderr]) {
@@ -161,7 +161,7 @@ async function checkAll(client, mode) {
     });
   }
   await check("confidence NaN is not kept", async () => {
-    // JSON.stringify makes null of it.
+    // JSON.stringify turns it into null.
     const { id } = await call("memory_add", { content: "not a number", confidence: NaN });
     assert.equal((await call("memory_get", { id })).entry.confidence, 1);
   });
@@ -201,7 +201,7 @@ async function overStdio(binary, store, mode) {
   await check("stderr of the stdio server is empty", () => assert.equal(stderr(), ""));
 }
 
-// All that an HTTP server says on stderr.
+// Everything that an HTTP server writes to stderr.
 const SETTINGS = /^serving MCP at \S+\nsettings of a client, [^\n]*:\n(\{\n[^]*\n\})\n$/;
 
 async function overHttp(binary, store, mode) {
@@ -216,9 +216,9 @@ async function overHttp(binary, store, mode) {
       server.stderr.on("data", () => stderr().endsWith("\n}\n") && resolve());
       server.on("close", () => reject(new Error(`the server ended: ${stderr()}`)));
     });
-    const told = SETTINGS.exec(stderr());
-    assert.ok(told, `no settings in ${stderr()}`);
-    const { url, headers } = JSON.parse(told[1]).mcpServers.memorist;
+    const settings = SETTINGS.exec(stderr());
+    assert.ok(settings, `no settings in ${stderr()}`);
+    const { url, headers } = JSON.parse(settings[1]).mcpServers.memorist;
     const connected = client(mode);
     await connected.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), { timeout: PATIENCE_MILLIS });
     await checkAll(connected, mode);

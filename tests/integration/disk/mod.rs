@@ -1,11 +1,11 @@
-//! A disk that loses what was not synced, and one that refuses: `shim.c` stands between a child process and the C
-//! library, below SQLite, tantivy and the vector files alike.
+//! A disk that loses what was not synced, and one that fails: `shim.c` intercepts the C library calls of a child
+//! process, below SQLite, tantivy and the vector files alike.
 //!
 //! | file | job |
 //! |---|---|
-//! | `shim.c` | writes down every change and sync, or makes one fail |
-//! | `trace.rs` | what was written down, and what a disk may hold of it after a power cut |
-//! | `power_cut.rs` | the power goes at every sync |
+//! | `shim.c` | records every change and sync, or makes one fail |
+//! | `trace.rs` | the recorded changes, and what may be left of them after a power cut |
+//! | `power_cut.rs` | a power cut at every sync |
 //! | `refusing.rs` | every write, and every sync, fails once; the disk is full from any write on |
 
 mod power_cut;
@@ -27,7 +27,7 @@ static SHIM: LazyLock<PathBuf> = LazyLock::new(|| {
     library
 });
 
-/// Makes the command run on this disk, for what is below `root`.
+/// Makes the command run on this disk, for files below `root`.
 fn on_disk<'a>(command: &'a mut Command, root: &Path) -> &'a mut Command {
     command.env("LD_PRELOAD", &*SHIM).env("MEMORIST_DISK_ROOT", root)
 }

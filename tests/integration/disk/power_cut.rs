@@ -1,4 +1,4 @@
-//! The power goes right before or after a sync: what was acknowledged is there, nothing else is, the store is sound.
+//! A power cut right before or after a sync: exactly what was acknowledged is there, and the store is sound.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use super::trace::{self, Disk, Event, Left};
 use crate::crash::{Acknowledged, child, run, verify};
 use crate::support::number_from;
 
-/// Cuts, where MEMORIST_POWER_CUTS does not say otherwise.
+/// Number of cuts, unless MEMORIST_POWER_CUTS says otherwise.
 const CUTS: u64 = 240;
-/// So long the child writes.
+/// How long the child writes.
 const WRITING: Duration = Duration::from_millis(2_500);
 
 #[test]
@@ -70,13 +70,13 @@ fn play(event: &Event, disk: &mut Disk, said: &mut Vec<u8>) {
     }
 }
 
-/// Opens what is left of the disk as the next process would.
+/// Opens what is left on the disk as the next process would.
 fn check(disk: &Disk, left: Left, random: &mut ChaCha8Rng, said: &[u8], what: &str) {
     let found = tempfile::tempdir().expect("a folder");
     disk.after_power_cut(left, random, found.path());
     let mut acknowledged = Acknowledged::default();
     let said = String::from_utf8_lossy(said);
-    // A line that was not ended was not said.
+    // An incomplete line was not acknowledged.
     let whole = said.rfind('\n').map_or("", |end| &said[..end]);
     whole.lines().filter_map(|line| line.strip_prefix('@')).for_each(|line| acknowledged.hear(line));
     let store = found.path().join("store");
@@ -84,7 +84,7 @@ fn check(disk: &Disk, left: Left, random: &mut ChaCha8Rng, said: &[u8], what: &s
     verify(&store, &mut acknowledged, what);
 }
 
-/// An index that was published is as it was published, and the log reaches back to it: a power cut is no reason to rebuild.
+/// A published index is as it was published, and the log reaches back to it: a power cut does not require a rebuild.
 fn assert_published_is_whole(store: &Path, what: &str) {
     let paths = StorePaths::new(store);
     if !paths.database().exists() {
@@ -103,7 +103,7 @@ fn assert_published_is_whole(store: &Path, what: &str) {
     if paths.keywords().exists() {
         let index = TantivyIndex::open(&paths.keywords(), &store).and_then(|index| index.snapshot());
         let index = index.unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(index.is_checked(Duration::MAX).is_ok(), "{what}");
+        assert!(index.wait_verified(Duration::MAX).is_ok(), "{what}");
         assert!(index.applied() >= trimmed_to, "{what}: the words have applied {} of {trimmed_to}", index.applied());
     }
 }

@@ -1,5 +1,5 @@
-//! A disk that refuses: one operation fails, or the disk is full from some moment on. Whoever asked is told, nothing that
-//! was acknowledged is lost, nothing is half there, and with the trouble over the same process goes on.
+//! A disk that fails: one operation fails, or the disk is full from some moment on. The caller gets an error, nothing
+//! acknowledged is lost, nothing is left incomplete, and once the disk works again the same process continues.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -20,17 +20,17 @@ use super::on_disk;
 use super::trace::{self, Event};
 use crate::support::{hashed, number_from};
 
-/// So many operations of each kind are made to fail, where MEMORIST_REFUSALS does not say otherwise.
+/// How many operations of each kind are made to fail, unless MEMORIST_REFUSALS says otherwise.
 const REFUSALS: u64 = 70;
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 
-/// What became of the texts.
+/// The state of the texts.
 #[derive(Debug, Default)]
 struct Known {
     /// Acknowledged and live.
     there: BTreeMap<RecordId, String>,
-    /// Asked for and refused: there or not, but whole.
+    /// Refused: saved or not, but complete.
     in_doubt: Vec<String>,
     refused: usize,
 }
@@ -49,7 +49,7 @@ impl Known {
         }
     }
 
-    /// Adds, changes, deletes and publishes; what is refused is noted.
+    /// Adds, changes, deletes and publishes; refusals are recorded.
     fn write(&mut self, engine: &Engine, round: u32) {
         for n in 0..6 {
             let text = format!("common round {round} text {n}");
@@ -77,13 +77,13 @@ impl Known {
         let _ = self.note(engine.flush(&NoProgress), &[]);
     }
 
-    /// Tells the test how often something was refused.
+    /// Reports to the test how often something was refused.
     fn say(&self) {
         let line = format!("\n@refused {}\n", self.refused);
         std::io::stdout().write_all(line.as_bytes()).expect("the test listens");
     }
 
-    /// Every search, in this process or the next, finds what is there and nothing else but what is in doubt.
+    /// Every search, in this process or the next, finds what is there and nothing else except what is in doubt.
     fn compare(&self, engine: &Engine, what: &str) {
         for mode in [Mode::Keyword, Mode::Hybrid, Mode::Vector] {
             let reply = engine.search(&Query { mode, limit: 1_000, ..Query::new("common") });
@@ -99,14 +99,14 @@ impl Known {
     }
 }
 
-/// Writes to a disk that refuses once, or until there is room.
+/// Writes to a disk that fails once, or until there is room.
 #[test]
 #[ignore = "the others run it in a process of its own"]
 fn a_child() {
     let Some(root) = std::env::var_os("MEMORIST_DISK_ROOT").map(PathBuf::from) else { return };
     let store = root.join("store");
     let mut known = Known::default();
-    // Opening may be what fails; trying again is what a user does.
+    // Opening may fail; trying again is what a user does.
     let open = |known: &mut Known| known.note(hashed().open(&store), &[]);
     if let Some(engine) = open(&mut known) {
         (0..3).for_each(|round| known.write(&engine, round));
@@ -126,7 +126,7 @@ fn a_child() {
 
 fn make_room() {
     if let Some(room) = std::env::var_os("MEMORIST_DISK_ROOM") {
-        std::fs::write(room, "").expect("a file elsewhere");
+        std::fs::write(room, "").expect("a file outside of the disk");
     }
 }
 
@@ -140,7 +140,7 @@ fn settle(known: &mut Known, engine: &Engine) {
     }
 }
 
-/// Runs a child on a disk in `folder`; what it says.
+/// Runs a child on a disk in `folder`; returns its output.
 fn run(child: &str, folder: &Path, variables: &[(&str, &OsStr)]) -> String {
     let root = folder.join("disk");
     std::fs::create_dir(&root).expect("a folder");
@@ -154,7 +154,7 @@ fn run(child: &str, folder: &Path, variables: &[(&str, &OsStr)]) -> String {
     said.into_owned()
 }
 
-/// Runs the child on a disk of its own, on which `fail` happens. Returns how many calls were refused.
+/// Runs the child on a separate disk, on which `fail` happens. Returns how many calls were refused.
 fn refuse(fail: &str) -> u64 {
     let folder = tempfile::tempdir().expect("a folder");
     let room = folder.path().join("room");
@@ -162,13 +162,13 @@ fn refuse(fail: &str) -> u64 {
     refusals(&run("a_child", folder.path(), &variables))
 }
 
-/// How often, as the child says, something was refused.
+/// How often, by the child's report, something was refused.
 fn refusals(said: &str) -> u64 {
     let refused = said.lines().find_map(|line| line.strip_prefix("@refused ")).expect("what was refused");
     refused.parse().expect("a number")
 }
 
-/// Makes one operation of a kind fail after another, drawn from all of them.
+/// Makes one operation of a kind fail after another, sampled from all of them.
 fn refuse_some(kind: &str, errno: i32) {
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("{kind}: MEMORIST_SEED={seed}");
@@ -177,12 +177,12 @@ fn refuse_some(kind: &str, errno: i32) {
     let all: Vec<u64> = (1..=last).collect();
     let count = number_from("MEMORIST_REFUSALS", REFUSALS) as usize;
     let chosen = all.sample(&mut ChaCha8Rng::seed_from_u64(seed), count);
-    let told = chosen.filter(|at| refuse(&format!("{kind}:{at}:{errno}")) > 0).count();
-    eprintln!("{kind}: {last} operations, {count} of them made to fail, {told} times somebody was told");
-    assert!(told * 10 > count, "{told} of {count}");
+    let reported = chosen.filter(|at| refuse(&format!("{kind}:{at}:{errno}")) > 0).count();
+    eprintln!("{kind}: {last} operations, {count} of them made to fail, {reported} errors reported");
+    assert!(reported * 10 > count, "{reported} of {count}");
 }
 
-/// How many operations of a kind there are when none fails.
+/// How many operations of a kind there are if none fails.
 fn operations(kind: &str) -> u64 {
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("trace");
@@ -196,22 +196,22 @@ fn operations(kind: &str) -> u64 {
 }
 
 #[test]
-fn a_write_that_fails_is_told_and_loses_nothing() {
+fn a_write_that_fails_is_reported_and_loses_nothing() {
     refuse_some("change", EIO);
 }
 
 #[test]
-fn a_sync_that_fails_is_told_and_loses_nothing() {
+fn a_sync_that_fails_is_reported_and_loses_nothing() {
     refuse_some("sync", EIO);
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     refuse_some("full", ENOSPC);
 }
 
-/// What a failed sync leaves on the disk is not known: whoever met it writes nothing more that relies on it, but is opened
-/// anew. Every sync of creating, adding and merging fails once.
+/// After a failed sync the content of the disk is unknown: the writer writes nothing more that relies on it, but is
+/// opened again. Every sync of creating, adding and merging fails once.
 #[test]
 #[ignore = "another runs it in a process of its own"]
 fn a_child_with_vectors() {
@@ -261,9 +261,9 @@ fn a_failed_sync_poisons_the_writer_of_vectors() {
     assert!((40..=60).contains(&refused), "{refused}");
 }
 
-/// A file system of a few megabytes, where the machine allows one to be made: then the kernel is it that refuses.
+/// A file system of a few megabytes, if the machine allows creating one: then the kernel itself refuses.
 #[test]
-fn a_small_file_system_that_is_full_is_told_and_loses_nothing() {
+fn a_small_file_system_that_is_full_is_reported_and_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let mount = format!("mount -t tmpfs -o size=2m tmpfs {0} && cd {0}", folder.path().display());
     let allowed = Command::new("unshare").args(["-rm", "sh", "-c", &mount]).output();
@@ -284,7 +284,7 @@ fn a_small_file_system_that_is_full_is_told_and_loses_nothing() {
     assert!(said.contains("@refused"), "{said}");
 }
 
-/// Fills the working folder's file system, writes, makes room, and goes on.
+/// Fills the working folder's file system, writes, frees space, and continues.
 #[test]
 #[ignore = "another runs it in a process of its own"]
 fn a_child_in_little_room() {

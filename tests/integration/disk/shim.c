@@ -1,4 +1,4 @@
-/* Stands between a process and the C library's file functions (LD_PRELOAD), for everything below MEMORIST_DISK_ROOT:
+/* Intercepts a process's calls of the C library's file functions (LD_PRELOAD), for everything below MEMORIST_DISK_ROOT:
  *
  * - MEMORIST_DISK_TRACE=FILE writes down each change and each sync, in order, and what the process says on stdout. The
  *   record is: six u32 (operation, length of the path, length of the rest, three zeros), two u64 (inode, offset), the path, the
@@ -72,7 +72,7 @@ static void note(uint32_t op, const char *path, const void *rest, size_t length,
     if (syscall(SYS_writev, trace, parts, 4) < 0) abort();
 }
 
-/* Whether this operation is to fail; errno says how. */
+/* Whether this operation should fail; errno says how. */
 static int fails(int kinds) {
     if (!(kinds & fail_kinds)) return 0;
     counted++;
@@ -143,7 +143,7 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off64_t offset) {
 ssize_t writev(int fd, const struct iovec *parts, int count) {
     char path[PATH_MAX];
     if (fd != STDOUT_FILENO && !path_of(fd, path)) return syscall(SYS_writev, fd, parts, count);
-    /* Writing less than was asked for is allowed; empty parts would look like the end. */
+    /* Writing less than requested is allowed; empty parts would look like the end. */
     for (int part = 0; part < count; part++)
         if (parts[part].iov_len > 0) return write(fd, parts[part].iov_base, parts[part].iov_len);
     return 0;
@@ -168,7 +168,7 @@ static int synced(int fd) {
     struct stat found;
     if (!path_of(fd, path) || fstat(fd, &found) != 0) return (int)syscall(SYS_fsync, fd);
     if (fails(SYNCS)) return -1;
-    /* The disk below is not asked: this test is about what it would keep. */
+    /* The real disk is not synced: this test is about what it would keep. */
     note(S_ISDIR(found.st_mode) ? SYNC_FOLDER : SYNC, path, "", 0, found.st_ino, 0);
     return 0;
 }

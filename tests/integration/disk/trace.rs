@@ -1,4 +1,4 @@
-//! What a process did to its disk, and what of it a power cut may leave.
+//! The changes of a process to its disk, and what a power cut may leave of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -42,7 +42,7 @@ impl Event {
 pub fn read(file: &Path) -> Vec<Event> {
     let bytes = fs::read(file).expect("a trace");
     let (mut rest, mut events) = (&bytes[..], Vec::new());
-    // A process that was killed may have left half a record.
+    // A killed process may have left half a record.
     while let Some((event, after)) = record(rest) {
         events.push(event);
         rest = after;
@@ -106,7 +106,7 @@ enum Change {
     Truncate(usize),
 }
 
-/// Names that come and go together.
+/// Names that appear and disappear together.
 type Renaming = Vec<(PathBuf, Option<Node>)>;
 
 const ROOT: Node = 0;
@@ -117,7 +117,7 @@ impl Disk {
         Disk { root: root.to_owned(), nodes: vec![folder()], inodes: HashMap::new() }
     }
 
-    /// Does what the process did.
+    /// Applies an operation of the process.
     pub fn play(&mut self, event: &Event) {
         match event {
             Event::Create { path, inode } => {
@@ -156,7 +156,7 @@ impl Disk {
         }
     }
 
-    /// What is found on the disk when the power comes back, written to the folder `to`.
+    /// Writes what is on the disk when the power comes back to the folder `to`.
     pub fn after_power_cut(&self, left: Left, random: &mut ChaCha8Rng, to: &Path) {
         self.write_folder(ROOT, left, random, to);
     }

@@ -1,4 +1,4 @@
-//! The files themselves, written and read by the command line: to the byte, broken, killed half way, of another server.
+//! The files themselves, written and read by the command line: byte for byte, broken, interrupted, from another server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,13 @@ fn a_rich_store_comes_back_the_same_to_the_byte() {
         let first = export_file(store.folder.path(), "first.jsonl", options);
         let bytes = fs::read(&first).unwrap();
         let copy = folder.path().join(options.concat());
-        let (told, code) = result(&copy, &["import", first.to_str().unwrap()]);
-        assert_eq!((told["refused"].clone(), told["errors"].clone(), code), (json!(0), json!([]), Some(0)), "{told}");
-        assert_eq!((&told["created"], &told["links"]), (&json!(46), &json!(39)), "{told}");
+        let (report, code) = result(&copy, &["import", first.to_str().unwrap()]);
+        assert_eq!(
+            (report["refused"].clone(), report["errors"].clone(), code),
+            (json!(0), json!([]), Some(0)),
+            "{report}"
+        );
+        assert_eq!((&report["created"], &report["links"]), (&json!(46), &json!(39)), "{report}");
         let second = fs::read(export_file(&copy, "second.jsonl", options)).unwrap();
         let lines =
             |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
@@ -51,11 +55,11 @@ fn a_rich_store_comes_back_the_same_to_the_byte() {
         }
         assert!(bytes == second, "to the byte");
         // Again: nothing changes.
-        let (told, _) = result(&copy, &["import", first.to_str().unwrap()]);
+        let (report, _) = result(&copy, &["import", first.to_str().unwrap()]);
         assert_eq!(
-            (&told["unchanged"], &told["created"], &told["links"]),
+            (&report["unchanged"], &report["created"], &report["links"]),
             (&json!(46), &json!(0), &json!(0)),
-            "{told}"
+            "{report}"
         );
         assert_eq!(fs::read(export_file(&copy, "second.jsonl", options)).unwrap(), bytes);
 
@@ -63,7 +67,7 @@ fn a_rich_store_comes_back_the_same_to_the_byte() {
         again.embed_pending(&NoProgress).unwrap();
         assert!(exported(&store.engine, &everything()) == exported(&again, &everything()), "equal stores");
         for engine in [&store.engine, &again] {
-            // What was deleted from an index counts in its statistics until it is merged.
+            // Deleted records count in an index's statistics until a merge.
             engine.rebuild(&NoProgress).unwrap();
             assert_sound(engine);
         }
@@ -78,9 +82,9 @@ fn a_rich_store_comes_back_the_same_to_the_byte() {
     }
 }
 
-/// D7: a line that is refused is told by its number, and nothing else is lost by it.
+/// D7: a refused line is reported with its number, and nothing else is lost.
 #[test]
-fn broken_lines_are_told_and_the_others_are_saved() {
+fn broken_lines_are_reported_and_the_others_are_saved() {
     let store = rich();
     let sound = export_file(store.folder.path(), "sound.jsonl", &["--embeddings"]);
     let text = fs::read_to_string(&sound).unwrap();
@@ -135,11 +139,11 @@ fn broken_lines_are_told_and_the_others_are_saved() {
     fs::write(&path, mixed.join("\n")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
-    let (told, code) = result(&copy, &["import", path.to_str().unwrap()]);
-    assert_eq!((code, told["refused"].as_u64()), (Some(2), Some(broken.len() as u64)), "{told}");
+    let (report, code) = result(&copy, &["import", path.to_str().unwrap()]);
+    assert_eq!((code, report["refused"].as_u64()), (Some(2), Some(broken.len() as u64)), "{report}");
     for (line, why) in wanted {
-        let errors = told["errors"].as_array().unwrap();
-        let error = errors.iter().find(|error| error["line"] == line).unwrap_or_else(|| panic!("{line}: {told}"));
+        let errors = report["errors"].as_array().unwrap();
+        let error = errors.iter().find(|error| error["line"] == line).unwrap_or_else(|| panic!("{line}: {report}"));
         assert!(error["error"].as_str().unwrap().contains(why), "{error} {why}");
     }
     assert_eq!(fs::read_to_string(export_file(&copy, "again.jsonl", &["--embeddings"])).unwrap(), text);
@@ -154,7 +158,7 @@ fn broken_lines_are_told_and_the_others_are_saved() {
 
 /// D7.
 #[test]
-fn an_import_that_was_killed_goes_on() {
+fn a_killed_import_can_be_continued() {
     const LINES: usize = 8_000;
     let folder = tempfile::tempdir().unwrap();
     let (store, path) = (folder.path().join("store"), folder.path().join("many.jsonl"));
@@ -179,7 +183,7 @@ fn an_import_that_was_killed_goes_on() {
     let mut child = memorist(&store, &["import", path.to_str().unwrap(), "--quiet"]).spawn().unwrap();
     let started = Instant::now();
     let reader = loop {
-        // Until it has made the store.
+        // Until it has created the store.
         if store.join("memory.db").exists()
             && let Ok(engine) = hashed().open(&store)
         {
@@ -196,10 +200,10 @@ fn an_import_that_was_killed_goes_on() {
     let saved = total();
     assert!(saved < LINES as u64, "it was killed on the way, not after {saved}");
     reader.close();
-    let (told, _) = result(&store, &["import", path.to_str().unwrap()]);
-    assert_eq!(told["unchanged"], saved, "{told}");
-    assert_eq!(told["created"], LINES as u64 - saved, "{told}");
-    assert_eq!(told["links"], LINES as u64 - 1, "{told}");
+    let (report, _) = result(&store, &["import", path.to_str().unwrap()]);
+    assert_eq!(report["unchanged"], saved, "{report}");
+    assert_eq!(report["created"], LINES as u64 - saved, "{report}");
+    assert_eq!(report["links"], LINES as u64 - 1, "{report}");
     assert!(fs::read_to_string(export_file(&store, "again.jsonl", &[])).unwrap() == text);
 }
 
@@ -216,14 +220,18 @@ fn the_file_of_the_reference_server_is_understood() {
         json!({ "type": "relation", "from": "Bob", "to": "Nobody", "relationType": "knows" }),
     ];
     fs::write(&path, lines.map(|line| line.to_string()).join("\n")).unwrap();
-    let (told, code) = result(&store, &["import", path.to_str().unwrap()]);
-    assert_eq!((&told["created"], &told["links"], code), (&json!(6), &json!(4), Some(0)), "{told}");
+    let (report, code) = result(&store, &["import", path.to_str().unwrap()]);
+    assert_eq!((&report["created"], &report["links"], code), (&json!(6), &json!(4), Some(0)), "{report}");
     let (found, _) = result(&store, &["search", "Anna Nowak", "--mode", "keyword"]);
     let texts: Vec<_> =
         found["results"].as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap()).collect();
     for text in ["Anna_Nowak: speaks Polish", "Anna_Nowak: likes tea", "Anna_Nowak works at Acme"] {
         assert!(texts.contains(&text), "{texts:?}");
     }
-    let (told, _) = result(&store, &["import", path.to_str().unwrap()]);
-    assert_eq!((&told["created"], &told["duplicates"], &told["links"]), (&json!(0), &json!(6), &json!(0)), "{told}");
+    let (report, _) = result(&store, &["import", path.to_str().unwrap()]);
+    assert_eq!(
+        (&report["created"], &report["duplicates"], &report["links"]),
+        (&json!(0), &json!(6), &json!(0)),
+        "{report}"
+    );
 }

@@ -69,10 +69,10 @@ fn a_hundred_thousand_memories_make_an_equal_store_with_equal_answers() {
         }));
     }
     step("generated");
-    let told = import(&here.engine, &Viewer::OWNER, &all);
+    let report = import(&here.engine, &Viewer::OWNER, &all);
     step("imported");
     let wanted = counted([("record Created", COUNT), ("link Created", COUNT / 5)]);
-    assert_eq!(told, wanted);
+    assert_eq!(report, wanted);
     let first = exported(&here.engine, &everything());
     step("exported");
     assert!(first == all, "what was imported is exported");

@@ -1,11 +1,11 @@
 //! Everything into another store: equal stores, equal bytes, and merging. Rows T38 and D7 of the specification.
 //!
-//! | file | what it asks |
+//! | file | content |
 //! |---|---|
 //! | `files.rs` | the files, by the command line |
 //! | `large.rs` | 100,000 memories |
 //!
-//! Here: merging, and who may.
+//! Here: merging, and its permissions.
 
 mod files;
 mod large;
@@ -48,7 +48,7 @@ fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
     all
 }
 
-/// Imports what was exported, and counts what became of it.
+/// Imports an export, and counts the outcomes.
 fn import(engine: &Engine, viewer: &Viewer, all: &[Exported]) -> BTreeMap<String, usize> {
     let mut import = engine.import(viewer.clone()).unwrap();
     let (mut records, mut links, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,10 +60,10 @@ fn import(engine: &Engine, viewer: &Viewer, all: &[Exported]) -> BTreeMap<String
         }
     }
     for batch in records.chunks(1_000) {
-        let told = import.records(batch).unwrap();
-        let waiting = batch.iter().zip(&told).filter(|(_, outcome)| matches!(outcome, Ok(Imported::Waits(_))));
+        let first = import.records(batch).unwrap();
+        let waiting = batch.iter().zip(&first).filter(|(_, outcome)| matches!(outcome, Ok(Imported::Waits(_))));
         let waiting: Vec<Portable> = waiting.map(|(record, _)| record.clone()).collect();
-        outcomes.extend(told.into_iter().filter(|outcome| !matches!(outcome, Ok(Imported::Waits(_)))));
+        outcomes.extend(first.into_iter().filter(|outcome| !matches!(outcome, Ok(Imported::Waits(_)))));
         outcomes.extend(import.records(&waiting).unwrap());
     }
     let mut counts = BTreeMap::new();
@@ -88,7 +88,8 @@ fn assert_sound(engine: &Engine) {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// What a search finds, by ULID, with its scores. Memories of one score may come in any order, and at the end any of them.
+/// The results of a search, by ULID, with their scores. Memories with equal scores may come in any order, and at the
+/// end any of them.
 fn found(engine: &Engine, query: &Query) -> Vec<(u64, Vec<String>)> {
     let mut found: Vec<(u64, Vec<String>)> = Vec::new();
     for hit in engine.search(query).unwrap().hits {
@@ -147,7 +148,7 @@ fn rich() -> Store {
         let turn = json!({ "user_message": "done?", "agent_response": "done" });
         engine.add(&NewRecord::of_body(Kind::Conversation, turn).unwrap()).unwrap();
     }
-    // Later than what refers to it, so that it may come after in an export.
+    // Later than what refers to it, so that it may come after it in an export.
     let late = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Late" })).unwrap()).unwrap().id;
     let body = json!({ "name": "Ark", "primary_contact_id": late, "participants": [anna] });
     let update = RecordUpdate { body: Some(Some(body)), reason: Some("Noah left".into()), ..Default::default() };
@@ -178,9 +179,9 @@ fn rich() -> Store {
     store
 }
 
-/// D7: what an export shows is what its reader sees, and what was searched for is not among it.
+/// D7: an export shows what its viewer sees, without queries.
 #[test]
-fn an_export_holds_what_its_viewer_sees() {
+fn an_export_contains_what_its_viewer_sees() {
     let store = rich();
     let all = exported(&store.engine, &Export::of(Viewer::in_project("atlas")));
     let mut ulids = Vec::new();
@@ -192,7 +193,7 @@ fn an_export_holds_what_its_viewer_sees() {
                 ulids.push(record.ulid.clone());
             }
             Exported::Link(link) => assert!(ulids.contains(&link.from) && ulids.contains(&link.to)),
-            Exported::Model(_) => panic!("no embeddings were asked for"),
+            Exported::Model(_) => panic!("no embeddings were requested"),
         }
     }
     assert!(ulids.is_sorted() && ulids.len() > 20, "{}", ulids.len());
@@ -269,15 +270,15 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     let wanted = [("record Unchanged", 4), ("record Duplicate", 1), ("link Unchanged", 1)];
     assert_eq!(import(&there.engine, &Viewer::OWNER, &all), counted(wanted));
     assert_eq!(exported(&there.engine, &everything()), before);
-    // A newer text that another memory has there is refused, and nothing of it is taken.
+    // A newer text that another memory has there is refused completely.
     rewrite(&here.engine, 4, "a stork");
-    let told = import(&there.engine, &Viewer::OWNER, &exported(&here.engine, &everything()));
-    assert!(told.keys().any(|why| why.contains("has this text already")), "{told:?}");
+    let outcomes = import(&there.engine, &Viewer::OWNER, &exported(&here.engine, &everything()));
+    assert!(outcomes.keys().any(|why| why.contains("has this text already")), "{outcomes:?}");
     assert_eq!(exported(&there.engine, &everything()), before);
     assert_sound(&there.engine);
 }
 
-/// D7: nobody writes into what he does not see, nor takes over what is not his by its ULID.
+/// D7: an import writes only what its viewer may change, and a known ULID gives no access to another's memory.
 #[test]
 fn an_import_writes_only_where_its_viewer_could() {
     let (here, there) = (Store::new(hashed()), Store::new(hashed()));
@@ -287,10 +288,10 @@ fn an_import_writes_only_where_its_viewer_could() {
     }
     here.engine.link(Link { from: 2, to: 1, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
     let mut all = exported(&here.engine, &everything());
-    let told = import(&there.engine, &bob, &all);
-    assert_eq!(told["record Created"], 2, "{told:?}");
-    assert!(told.keys().any(|why| why.starts_with("agent: ")), "{told:?}");
-    assert!(told.keys().any(|why| why.contains("neither in this store")), "{told:?}");
+    let outcomes = import(&there.engine, &bob, &all);
+    assert_eq!(outcomes["record Created"], 2, "{outcomes:?}");
+    assert!(outcomes.keys().any(|why| why.starts_with("agent: ")), "{outcomes:?}");
+    assert!(outcomes.keys().any(|why| why.contains("neither in this store")), "{outcomes:?}");
     assert_eq!(there.engine.stats(&Filter::default()).unwrap().total, 2);
 
     import(&there.engine, &Viewer::OWNER, &all);
@@ -302,10 +303,10 @@ fn an_import_writes_only_where_its_viewer_could() {
             (record.version, record.text.scope) = (9, scope(Some("bob"), None));
         }
     }
-    let told = import(&there.engine, &bob, &all);
-    // Of what bob does not see he is not told whose it is.
-    assert!(told.keys().any(|why| why.starts_with("ulid: ") && why.contains("plain line")), "{told:?}");
-    assert!(!told.keys().any(|why| why.starts_with("ulid: ") && why.contains("another")), "{told:?}");
+    let outcomes = import(&there.engine, &bob, &all);
+    // bob does not learn whose the memories are that he does not see.
+    assert!(outcomes.keys().any(|why| why.starts_with("ulid: ") && why.contains("plain line")), "{outcomes:?}");
+    assert!(!outcomes.keys().any(|why| why.starts_with("ulid: ") && why.contains("another")), "{outcomes:?}");
     assert_eq!(exported(&there.engine, &everything()), before);
     let changed = exported(&here.engine, &everything());
     let update = RecordUpdate { content: Some("of ann, later".into()), ..Default::default() };
@@ -315,7 +316,7 @@ fn an_import_writes_only_where_its_viewer_could() {
 }
 
 #[test]
-fn an_export_of_one_project_holds_no_queries() {
+fn an_export_of_one_project_contains_no_queries() {
     let store = rich();
     let queries = |viewer: Viewer| {
         let export = Export { accesses: true, ..Export::of(viewer) };
@@ -332,7 +333,7 @@ fn an_export_of_one_project_holds_no_queries() {
     assert!(queries(Viewer::OWNER).1 > 0);
 }
 
-/// D7: what would be refused or redacted of a write is so of an import, in earlier versions too.
+/// D7: secrets are refused or redacted in an import as in a write, in earlier versions too.
 #[test]
 fn secrets_do_not_come_in_by_an_import() {
     let store = Store::new(hashed());
@@ -345,13 +346,13 @@ fn secrets_do_not_come_in_by_an_import() {
     };
     let mut import = store.engine.import(Viewer::OWNER).unwrap();
     let batch = [with(secret, "r", "x"), with("y", secret, "x"), with("y", "r", secret), with("y", "r", "kept")];
-    let told: Vec<_> =
-        import.records(&batch).unwrap().into_iter().map(|told| told.map_err(|e| e.to_string())).collect();
-    for (told, field) in told.iter().zip(["versions: 1: content: ", "versions: 1: reason: ", "content: "]) {
-        let error = told.as_ref().unwrap_err();
+    let outcomes: Vec<_> =
+        import.records(&batch).unwrap().into_iter().map(|outcome| outcome.map_err(|e| e.to_string())).collect();
+    for (outcome, field) in outcomes.iter().zip(["versions: 1: content: ", "versions: 1: reason: ", "content: "]) {
+        let error = outcome.as_ref().unwrap_err();
         assert!(error.starts_with(field) && !error.contains("hunter2"), "{error}");
     }
-    assert_eq!(told[3], Ok(Imported::Created));
+    assert_eq!(outcomes[3], Ok(Imported::Created));
     let body = json!({ "title": "Production DB password", "description": "is hunter2-correct-horse" });
     let decision = NewRecord { kind: Kind::Decision, body: Some(body), ..NewRecord::new("how to log in") };
     let earlier = Earlier { text: decision.clone(), ..with("y", "r", "x").earlier.remove(0) };
@@ -373,7 +374,7 @@ fn secrets_do_not_come_in_by_an_import() {
     assert!(!format!("{:?}", exported(&redacting.engine, &everything())).contains("hunter2"));
 }
 
-/// A memory of the test's own making, with a ULID of this number.
+/// A memory of this test, with a ULID of this number.
 fn portable(number: usize, text: NewRecord) -> Portable {
     Portable {
         ulid: numbered(number),
@@ -389,7 +390,7 @@ fn portable(number: usize, text: NewRecord) -> Portable {
     }
 }
 
-/// D7: the embeddings of another model are passed over, and made anew.
+/// D7: the embeddings of another model are skipped, and computed again.
 #[test]
 fn embeddings_of_another_model_are_of_no_use() {
     let store = Store::new(hashed());
@@ -398,7 +399,7 @@ fn embeddings_of_another_model_are_of_no_use() {
     let other =
         Model { name: "other".into(), weights_sha256: "f".repeat(64), pooling: identity.pooling.clone(), dims: 3 };
     let warning = import.model(&other).unwrap().unwrap();
-    assert!(warning.contains("other") && warning.contains("made anew"), "{warning}");
+    assert!(warning.contains("other") && warning.contains("computed again"), "{warning}");
     let embedded = Portable { embedding: Some(vec![1.0, 0.0, 0.0]), ..portable(1, NewRecord::new("a heron")) };
     assert_eq!(import.records(std::slice::from_ref(&embedded)).unwrap()[0].as_ref().unwrap(), &Imported::Created);
     let own = Model { name: identity.name, weights_sha256: identity.weights_sha256, dims: DIMS, ..other };

@@ -36,7 +36,7 @@ fn some_index(folder: &Path) {
 }
 
 #[test]
-fn no_index_is_said_to_be_none() {
+fn a_missing_index_is_reported_as_missing() {
     let folder = tempfile::tempdir().unwrap();
     assert!(why(TantivyIndex::open(folder.path(), STORE)).contains("there is none"));
     assert!(why(TantivyIndex::open(&folder.path().join("missing"), STORE)).contains("there is none"));
@@ -67,7 +67,7 @@ fn any_other_list_of_segments_is_refused() {
     TantivyIndex::open(folder.path(), STORE).unwrap();
 }
 
-/// tantivy takes as much memory as this file says: where that is more than there is, the process ends.
+/// tantivy allocates as much memory as this file says: if that is too much, the process ends.
 #[test]
 fn the_file_whose_lengths_tantivy_believes_is_checked_before_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ fn the_file_whose_lengths_tantivy_believes_is_checked_before_it_is_opened() {
 }
 
 #[test]
-fn a_file_in_the_place_of_another_is_noticed() {
+fn a_swapped_file_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
     let all = files(folder.path());
@@ -106,7 +106,7 @@ fn a_file_in_the_place_of_another_is_noticed() {
         fs::write(&pair[0], &other).unwrap();
         fs::write(&pair[1], &one).unwrap();
         let checked =
-            TantivyIndex::open(folder.path(), STORE).and_then(|index| index.snapshot()?.is_checked(Duration::MAX));
+            TantivyIndex::open(folder.path(), STORE).and_then(|index| index.snapshot()?.wait_verified(Duration::MAX));
         why(checked);
         fs::write(&pair[0], &one).unwrap();
         fs::write(&pair[1], &other).unwrap();
@@ -126,7 +126,7 @@ fn a_missing_segment_file_is_noticed() {
     }));
 }
 
-/// Everything that a search can do to an index, whatever state it is in, and what it found.
+/// Runs everything that a search can do on an index in any state, and returns what it found.
 fn exercise(folder: &Path) -> Result<String> {
     let index = TantivyIndex::open(folder, STORE)?;
     let snapshot = index.snapshot()?;
@@ -164,7 +164,7 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
             let case = format!("seed {seed}, {name}, round {round}, byte {at}");
             let index = TantivyIndex::open(folder.path(), STORE);
             let is_checked =
-                index.as_ref().map(|index| index.snapshot().and_then(|view| view.is_checked(Duration::MAX)));
+                index.as_ref().map(|index| index.snapshot().and_then(|view| view.wait_verified(Duration::MAX)));
             let believed = matches!(is_checked, Ok(Ok(_)));
             if let Err(error) = exercise(folder.path()) {
                 let expected = matches!(error, Error::IndexUnusable { .. } | Error::Keywords(_));
@@ -173,7 +173,7 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
             let faults = index.and_then(|index| index.verify());
             let found = faults.map_or(true, |faults| !faults.is_empty());
             noticed += usize::from(found);
-            // The names of files that may be removed are not part of what is searched.
+            // The names of unlisted files are not part of what is searched.
             let is_of_no_account = bytes == sound || name == ".managed.json";
             assert!((found && !believed) || is_of_no_account, "{case}: the damage was not found");
         }

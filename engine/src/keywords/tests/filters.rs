@@ -1,4 +1,4 @@
-//! Filters, and the answers to them that successive snapshots share.
+//! Filters, and their results, which successive snapshots share.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use super::ranking::{some_filter, varied};
 use super::*;
 
-/// What a snapshot answered, to be asked again when others have come after it.
-type Asked = (Arc<dyn KeywordSnapshot>, Vec<RoaringTreemap>);
+/// A snapshot and its results, to be compared again after later changes.
+type Evaluated = (Arc<dyn KeywordSnapshot>, Vec<RoaringTreemap>);
 
 #[test]
-fn answers_are_right_after_each_publish_delete_and_merge() {
+fn results_are_right_after_each_publish_delete_and_merge() {
     let config = Config { cases: 6, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let filters = prop::collection::vec(some_filter(), 2..5);
@@ -24,7 +24,7 @@ fn check_answers(seed: u64, filters: &[Filter]) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &[]);
     let mut live: BTreeMap<RecordId, Record> = BTreeMap::new();
-    let mut before: Vec<Asked> = Vec::new();
+    let mut before: Vec<Evaluated> = Vec::new();
     for step in 2..16 {
         match random.below(4) {
             0 => index.maintain().unwrap(),

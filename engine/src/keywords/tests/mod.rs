@@ -1,4 +1,4 @@
-//! Tests of the whole keyword side, against plain models of it.
+//! Tests of the whole keyword index, against simple models of it.
 
 mod damage;
 mod filters;
@@ -14,7 +14,7 @@ use roaring::RoaringTreemap;
 use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, TailIndex, TantivyIndex};
 use crate::types::{Filter, Kind, Record, RecordId, Scope};
 
-/// The id of the store that the indexes are of.
+/// The id of the store of the test indexes.
 const STORE: &str = "01TEST";
 
 /// A record with the id and content given and defaults otherwise.
@@ -70,7 +70,7 @@ fn tail_of(records: &[Record]) -> TailIndex {
     grown(&TailIndex::default(), records, &[])
 }
 
-/// A tail to which these changes came.
+/// A tail with these changes.
 fn grown(tail: &TailIndex, upserts: &[Record], deletes: &[RecordId]) -> TailIndex {
     let changed = upserts.iter().map(|record| record.id).chain(deletes.iter().copied());
     let touched = changed.map(|id| id as u64).collect();

@@ -1,4 +1,4 @@
-//! Scores, filters and the best k, against plain computations of the same.
+//! Scores, filters and the best k, against simple reference computations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,7 +114,7 @@ fn the_best_k_are_those_of_a_full_sort_whatever_k() {
 fn equal_scores_are_ordered_by_id_and_cut_by_id() {
     let folder = tempfile::tempdir().unwrap();
     let index = TantivyIndex::create(folder.path(), STORE).unwrap();
-    // the smaller ids come later into the index
+    // the smaller ids are added to the index later
     for (step, ids) in [(1, 3_001..6_001), (2, 1..3_001)] {
         let batch: Vec<Record> = ids.map(|id| record(id, "the user prefers dark mode")).collect();
         index.apply(&batch, &[], step).unwrap();
@@ -251,7 +251,7 @@ fn a_filter_passes_what_it_allows() {
     runner.run(&some_filter(), check).unwrap();
 }
 
-/// The columns of a small segment are narrow: a whole filter may lie below or above all that they hold.
+/// The columns of a small segment are narrow: a whole filter may be below or above all their values.
 #[test]
 fn a_filter_passes_what_it_allows_among_few_records() {
     let query = KeywordQuery::new("common");

@@ -132,9 +132,9 @@ fn a_record_is_indexed_once_however_often_it_is_replaced() {
     }
 }
 
-/// A commit that fails leaves a list of deletes behind, under a number that the next one uses again.
+/// A failed commit leaves a list of deletes behind, under a number that the next one uses again.
 #[test]
-fn lists_of_deletes_that_nobody_lists_are_no_obstacle() {
+fn unlisted_lists_of_deletes_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &records(&["first words", "second words"]));
     index.release_writer().unwrap();

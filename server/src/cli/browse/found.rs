@@ -1,4 +1,4 @@
-//! What the store answers, as far as the screen shows it.
+//! Results of the store, as far as the screen shows them.
 
 use memorist_engine::types::{Kind, Record, RecordId};
 
@@ -11,13 +11,13 @@ use crate::wire::Entry;
 pub struct Row {
     /// Its id.
     pub id: RecordId,
-    /// 0 to 1; none in a listing.
+    /// 0 to 1; `None` in a listing.
     pub score: Option<f64>,
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// The beginning of its text, on one line.
     pub line: String,
-    /// Whose it is.
+    /// Its owner.
     pub project: Option<String>,
 }
 
@@ -37,17 +37,17 @@ impl Row {
 /// How memories were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Nothing was asked for: the newest.
+    /// No query: the newest.
     Listing,
-    /// By meaning and by word.
+    /// By vectors and keywords.
     Meaning,
-    /// By words alone.
+    /// By keywords only.
     Words,
-    /// By parts of words.
+    /// By substring.
     Parts,
 }
 
-/// The answer to a search.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Best first.
@@ -60,15 +60,15 @@ pub struct Found {
     pub cold: bool,
     /// Microseconds it took.
     pub micros: u64,
-    /// What one should know about it.
+    /// A warning.
     pub warnings: Vec<String>,
 }
 
-/// A memory, to be read.
+/// A memory, for reading.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// The memory itself.
     pub entry: Entry,
-    /// What it is linked with.
+    /// Its links.
     pub links: Vec<LinkLine>,
 }

@@ -1,4 +1,4 @@
-//! What each key does to the screen.
+//! What each key does.
 
 use memorist_engine::types::RecordId;
 use ratatui::crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -7,7 +7,7 @@ use tui_input::backend::crossterm::to_input_request;
 
 use super::state::{Effect, Focus, Overlay, Place, State};
 use crate::cli::links;
-use crate::visible::is_obeyed;
+use crate::escape::needs_escape;
 
 impl State {
     /// A key was pressed.
@@ -24,13 +24,13 @@ impl State {
         }
     }
 
-    /// Text was pasted: it goes to the search line, whatever its lines.
+    /// Text was pasted: it goes to the search line, with line ends as spaces.
     pub(super) fn pasted(&mut self, text: &str) -> Vec<Effect> {
         if self.overlay.is_some() {
             return Vec::new();
         }
         let text: String =
-            text.chars().map(|letter| if letter.is_control() || is_obeyed(letter) { ' ' } else { letter }).collect();
+            text.chars().map(|letter| if letter.is_control() || needs_escape(letter) { ' ' } else { letter }).collect();
         let cursor = self.query.cursor();
         let before: String = self.query.value().chars().take(cursor).collect();
         let after: String = self.query.value().chars().skip(cursor).collect();
@@ -48,13 +48,13 @@ impl State {
         Vec::new()
     }
 
-    /// Yes is a letter and then Enter: whoever meant to type on has not deleted anything. Only a clear answer closes the
-    /// question: a key that was still on its way must not.
+    /// Confirmation is a letter and then Enter, so that typing on deletes nothing. Only a clear answer closes the
+    /// question: an earlier key may still arrive.
     fn key_in_question(&mut self, key: KeyEvent, id: RecordId, line: String, sure: bool) -> Vec<Effect> {
         let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         let sure = match key.code {
             KeyCode::Char('n' | 'N') | KeyCode::Esc => return Vec::new(),
-            // A key that is held answers nothing.
+            // A key that is held down answers nothing.
             _ if key.kind != KeyEventKind::Press => sure,
             KeyCode::Enter if is_plain && sure => return vec![Effect::Delete(id)],
             code => is_plain && matches!(code, KeyCode::Char('y' | 'Y')),
@@ -67,7 +67,7 @@ impl State {
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
             KeyCode::F(1) => self.help(),
-            // A question may end so.
+            // This may close a question.
             KeyCode::Char('?') if self.focus == Focus::Memory || self.query.value().is_empty() => self.help(),
             KeyCode::Delete => self.delete(key),
             KeyCode::Char('d') if is_control(key, 'd') => self.delete(key),
@@ -110,7 +110,7 @@ impl State {
             KeyCode::Enter => self.follow(),
             KeyCode::Backspace => self.back(),
             KeyCode::Esc => self.leave_memory(),
-            // Who types, searches.
+            // Typing searches.
             KeyCode::Char(_) => self.edit(key),
             _ => Vec::new(),
         }
@@ -123,7 +123,7 @@ impl State {
         self.type_on()
     }
 
-    /// The search line was changed, from wherever the keys went.
+    /// The search line was changed, wherever the focus was.
     fn type_on(&mut self) -> Vec<Effect> {
         let mut effects = if self.focus == Focus::Memory { self.leave_memory() } else { Vec::new() };
         effects.extend(self.edited());
@@ -135,7 +135,7 @@ impl State {
         Vec::new()
     }
 
-    /// Inside the search line the key belongs to its letters. One that is held does not go on from them to the memory.
+    /// Inside the search line the key belongs to the text. When held down, it does not continue with the memory.
     fn delete(&mut self, key: KeyEvent) -> Vec<Effect> {
         let is_inside = self.query.cursor() < self.query.value().chars().count();
         match key.kind {
@@ -156,7 +156,7 @@ impl State {
         Vec::new()
     }
 
-    /// Turns to the memory; `full`: with the screen to itself.
+    /// Focuses the memory; `full`: on the whole screen.
     fn read(&mut self, full: bool) -> Vec<Effect> {
         if self.memory.is_some() {
             (self.focus, self.full) = (Focus::Memory, full);
@@ -165,7 +165,7 @@ impl State {
         Vec::new()
     }
 
-    /// Turns back to the list, and from wherever links led to its chosen row.
+    /// Focuses the list, and returns from followed links to its chosen row.
     fn leave_memory(&mut self) -> Vec<Effect> {
         (self.focus, self.full) = (Focus::List, false);
         self.show_selected()
@@ -176,7 +176,7 @@ impl State {
         Vec::new()
     }
 
-    /// Chooses a link, or none, and brings it into sight.
+    /// Chooses a link, or none, and scrolls to it.
     fn choose_link(&mut self, link: Option<usize>) -> Vec<Effect> {
         let links = self.memory.as_ref().map_or(0, |memory| memory.links.len());
         self.place.link = link.and_then(|link| links.checked_sub(1).map(|last| link.min(last)));
@@ -188,7 +188,7 @@ impl State {
         Vec::new()
     }
 
-    /// Follows the chosen link; without one, gives the memory the screen to itself, or takes it back.
+    /// Follows the chosen link; without one, toggles the full screen.
     fn follow(&mut self) -> Vec<Effect> {
         let link = self.place.link.and_then(|link| self.memory.as_ref()?.links.get(link));
         let Some(id) = link.map(|link| link.id) else {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_wants_a_clear_yes_and_names_what_it_deletes() {
+    fn a_deletion_needs_a_clear_yes_and_names_what_it_deletes() {
         let mut play = Play::listing(&TWO);
         play.press(KeyCode::Delete);
         assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(false), &[][..]));
@@ -272,7 +272,7 @@ mod tests {
         play.press(KeyCode::Enter);
         play.event(Event::Pasted("y".to_owned()));
         assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(false), &[][..]), "still asked");
-        assert_eq!(play.state.query.value(), "", "no letter goes elsewhere meanwhile");
+        assert_eq!(play.state.query.value(), "", "no letter reaches the query meanwhile");
         play.type_text("n");
         assert_eq!((&play.state.overlay, &play.effects[..]), (&None, &[][..]));
         play.control('d');
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_on_is_no_yes() {
+    fn typing_on_does_not_confirm() {
         let mut play = Play::listing(&TWO);
         play.control('d');
         play.type_text("yes");
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_a_memory_deletes_it_wherever_the_cursor_of_the_search_line_is() {
+    fn the_memory_that_is_read_is_deleted_wherever_the_cursor_of_the_search_line_is() {
         let mut play = Play::listing(&TWO);
         play.type_text("abc");
         play.press(KeyCode::Home);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_any_more_leaves_the_reader_where_he_is() {
+    fn a_dead_link_leaves_the_view_unchanged() {
         let mut play = reading(&[7]);
         play.press(KeyCode::Right);
         play.press(KeyCode::Enter);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn who_types_while_reading_searches() {
+    fn typing_while_reading_searches() {
         let mut play = reading(&[]);
         play.press(KeyCode::Enter);
         play.type_text("x");
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_asks_for_help_where_it_can_be_no_text() {
+    fn a_question_mark_asks_for_help_where_it_cannot_be_text() {
         let mut play = Play::listing(&TWO);
         play.type_text("?");
         assert_eq!(play.state.overlay, Some(Overlay::Help(0)));

@@ -1,13 +1,13 @@
-//! What the other threads send to the screen's.
+//! Messages from other threads to the screen's thread.
 
 use super::state::Event;
 use crate::exit::Failure;
 
-/// What reaches the screen's thread.
+/// A message to the screen's thread.
 #[derive(Debug)]
 pub enum Message {
-    /// Something happened.
+    /// An event.
     Event(Event),
-    /// It cannot go on.
+    /// It cannot continue.
     Failed(Failure),
 }

@@ -2,17 +2,17 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `message.rs` | what the other threads send to the screen's |
-//! | `found.rs` | what the store answers, as far as it is shown |
-//! | `state.rs` | what is on the screen: an event comes in, effects go out |
-//! | `keys.rs` | what each key does to it |
-//! | `worker.rs` | carries out the effects on the engine, so that typing never waits |
-//! | `page.rs` | one memory, whole, as lines |
+//! | `message.rs` | messages from other threads to the screen's thread |
+//! | `found.rs` | results of the store, as far as they are shown |
+//! | `state.rs` | the state of the screen: an event comes in, effects go out |
+//! | `keys.rs` | what each key does |
+//! | `worker.rs` | runs the effects on the engine, so that typing never waits |
+//! | `page.rs` | one memory as lines |
 //! | `view.rs` | draws a state |
-//! | `overlays.rs` | draws what lies over it: help, and the question before a deletion |
+//! | `overlays.rs` | draws the help, and the question before a deletion |
 //! | `theme.rs` | the colours |
-//! | `screen.rs` | takes the terminal, and gives it back |
-//! | `session.rs` | the command: opens the store and turns until somebody leaves |
+//! | `screen.rs` | takes over the terminal, and restores it |
+//! | `session.rs` | the command: opens the store and runs the event loop |
 //!
 //! `state.rs` and `keys.rs` know neither the engine nor the terminal, and `view.rs` knows only the state.
 

@@ -1,4 +1,4 @@
-//! What lies over the screen: help, and the question before a deletion.
+//! Overlays of the screen: help, and the question before a deletion.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
@@ -9,7 +9,7 @@ use super::page;
 use super::state::{Model, State};
 use super::theme::Theme;
 
-/// Columns of a box that has the room.
+/// Columns of a box, if there is room.
 const WIDTH: u16 = 64;
 
 const KEYS: [(&str, &str); 15] = [
@@ -30,7 +30,7 @@ const KEYS: [(&str, &str); 15] = [
     ("F1 ?", "this help; ? where no question can be meant"),
 ];
 
-/// Draws the help from its line `top` on. Returns the furthest that it can be scrolled.
+/// Draws the help from its line `top` on. Returns the maximum scroll position.
 pub fn help(frame: &mut Frame, state: &State, top: usize, theme: Theme) -> usize {
     let width = WIDTH.min(frame.area().width);
     let columns = usize::from(width.saturating_sub(4));
@@ -52,7 +52,7 @@ pub fn help(frame: &mut Frame, state: &State, top: usize, theme: Theme) -> usize
     end
 }
 
-/// Everything that the status line has no room for.
+/// All keys that do not fit in the status line.
 fn notes(state: &State) -> Vec<String> {
     let model = match &state.model {
         Model::Missing(why) => Some(format!("By words alone: {why}")),
@@ -62,7 +62,7 @@ fn notes(state: &State) -> Vec<String> {
     model.into_iter().chain(warnings).collect()
 }
 
-/// Asks whether to delete the memory `id` that begins with `line`; `sure`: a yes was typed already.
+/// Asks whether to delete the memory `id` that begins with `line`; `sure`: yes was typed already.
 pub fn question(frame: &mut Frame, id: i64, line: &str, sure: bool, theme: Theme) {
     let width = WIDTH.min(frame.area().width);
     let columns = usize::from(width.saturating_sub(4));
@@ -79,7 +79,7 @@ fn frame_block(title: Line<'static>) -> Block<'static> {
     Block::bordered().padding(Padding::horizontal(1)).title(title)
 }
 
-/// The middle of `area`, for so many lines and a frame.
+/// The middle of `area`, for this many lines and a frame.
 fn centred(area: Rect, width: u16, lines: usize) -> Rect {
     let height = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(area.height);
     let [area] = Layout::vertical([Constraint::Length(height)]).flex(Flex::Center).areas(area);

@@ -1,4 +1,4 @@
-//! One memory, whole, as lines.
+//! One memory as lines.
 
 use memorist_engine::types::RecordId;
 use ratatui::text::{Line, Span};
@@ -7,15 +7,15 @@ use textwrap::{Options, WordSplitter, WrapAlgorithm};
 use super::found::Memory;
 use super::theme::Theme;
 use crate::cli::fields;
-use crate::visible;
+use crate::escape;
 use crate::wire::Entry;
 
 /// Columns of the names of fields.
 const NAMES: usize = 12;
-/// On a screen that is narrower, values do not stand below each other.
+/// On a narrower screen, values are not aligned.
 const NARROW: usize = 40;
 
-/// The text of the memory that was drawn last, as lines: to break a megabyte anew for every frame would be felt.
+/// The text of the last memory, broken into lines: breaking a megabyte again for every frame would be noticeable.
 #[derive(Debug, Default)]
 pub struct Broken {
     /// The memory, its version, and the width.
@@ -38,12 +38,12 @@ impl Broken {
 pub struct Page<'a> {
     text: &'a [String],
     below: Vec<Line<'static>>,
-    /// Which is the first of a link.
+    /// The index of the first line of a link.
     pub links_line: usize,
 }
 
 impl<'a> Page<'a> {
-    /// `memory` in `width` columns. `link` is the number of the one that is chosen.
+    /// `memory` in `width` columns. `link` is the number of the chosen one.
     pub fn new(memory: &Memory, link: Option<usize>, width: usize, theme: Theme, broken: &'a mut Broken) -> Self {
         let text = broken.lines(&memory.entry, width);
         let mut below = vec![Line::default()];
@@ -69,7 +69,7 @@ impl<'a> Page<'a> {
         self.text.len() + self.below.len()
     }
 
-    /// So many lines from `first` on.
+    /// Some lines from `first` on.
     pub fn lines(&self, first: usize, height: usize) -> Vec<Line<'_>> {
         let text = self.text.iter().skip(first).map(|line| Line::raw(line.as_str()));
         let below = self.below.iter().skip(first.saturating_sub(self.text.len())).cloned();
@@ -93,9 +93,9 @@ fn field(name: &str, value: &str, width: usize, theme: Theme) -> Vec<Line<'stati
     std::iter::once(head).chain(lines.map(Line::from)).collect()
 }
 
-/// The lines of a text, broken where they must be. Nothing in it can move the cursor.
+/// The lines of a text, wrapped. Nothing in it can move the cursor.
 pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
-    let text = visible::text(text).replace('\t', "    ");
+    let text = escape::text(text).replace('\t', "    ");
     let options = Options::new(width.max(1))
         .initial_indent(first)
         .subsequent_indent(other)
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_broken_anew_when_it_the_width_or_the_memory_is_another() {
+    fn a_text_is_wrapped_again_if_it_the_width_or_the_memory_changes() {
         let mut broken = Broken::default();
         let mut changed = entry(1, "one two");
         assert_eq!(broken.lines(&changed, 80), ["one two"]);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_is_told_whole_with_its_values_below_each_other() {
+    fn a_memory_is_shown_whole_with_its_values_aligned() {
         let mut entry = entry(12, "First line\n\n  - an item that goes on and on");
         entry.context = Some("A talk about the new web site, and how it will look".to_owned());
         entry.expires_at = Some(1_798_761_600_000);

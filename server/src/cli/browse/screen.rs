@@ -1,4 +1,4 @@
-//! Takes the terminal, and gives it back: at the end, on an error, and when something panics.
+//! Takes over the terminal, and restores it: at the end, on an error, and on a panic.
 
 use std::io::{self, IsTerminal, Stdout};
 use std::panic;
@@ -17,10 +17,10 @@ use super::state::Event;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
 
-/// Whether the terminal is taken. The hook of panics has nothing else to know it by.
+/// Whether the terminal is taken over. The panic hook has no other way to know it.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Refuses what is no terminal.
+/// Refuses anything but a terminal.
 pub fn check(output: Output) -> Result<(), Failure> {
     if output.json {
         return Err(Failure::input("browse is for people and has no JSON; use `memorist search --json`"));
@@ -31,13 +31,13 @@ pub fn check(output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The terminal, while it is taken.
+/// The terminal, while it is taken over.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     pub fn take() -> Result<Self, Failure> {
         give_back_on_panic();
         TAKEN.store(true, Ordering::SeqCst);
@@ -65,7 +65,7 @@ impl Drop for Screen {
     }
 }
 
-/// Once, whoever asks first. What fails here cannot be told: the terminal is gone.
+/// Once, whoever calls first. Errors are ignored: the terminal is gone.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen);
@@ -73,8 +73,8 @@ fn give_back() {
     }
 }
 
-/// A panic of this thread is told where it can be read. One of another thread would be written across the screen, which
-/// goes on: whoever waits for that thread hears of it.
+/// A panic of this thread is printed where it can be read. One of another thread would be written across the screen,
+/// which continues: whoever waits for that thread reports it.
 fn give_back_on_panic() {
     let own = thread::current().id();
     let others = panic::take_hook();
@@ -86,7 +86,7 @@ fn give_back_on_panic() {
     }));
 }
 
-/// Sends what is typed, from a thread of its own that ends with the process: reading cannot be interrupted.
+/// Sends key events from a thread that ends with the process: reading cannot be interrupted.
 pub fn read_keys(events: Sender<Message>) {
     thread::spawn(move || {
         loop {

@@ -1,4 +1,4 @@
-//! The command: opens the store, and turns until somebody leaves.
+//! The command: opens the store, and runs the event loop.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -17,11 +17,11 @@ use super::theme::Theme;
 use super::view;
 use super::worker::{self, Worker};
 use crate::args::Browse;
-use crate::cli::app::Upkeep;
+use crate::cli::app::Maintenance;
 use crate::cli::{App, list};
 use crate::exit::{Failure, Kind, Outcome};
 
-/// How often it is looked whether the process was told to end.
+/// How often to check for a signal to stop.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Runs the command.
@@ -29,23 +29,23 @@ pub fn run(app: &App, args: &Browse) -> Outcome {
     screen::check(app.output())?;
     let filter = list::filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
-    // What is typed letter by letter is not what anybody looked for.
-    let config = Config { log_searches: false, ..app.config(Upkeep::On) };
+    // Queries typed letter by letter are not logged.
+    let config = Config { log_searches: false, ..app.config(Maintenance::On) };
     let engine = Engine::open(&app.settings().store, config)?;
     let outcome = browse(&engine, filter, args.query.join(" "), &app.bars()?);
-    // After the screen was left: this may have to wait for others who write.
+    // After the screen is restored: this may have to wait for other writers.
     engine.close();
     outcome
 }
 
-/// A thread that tells when it ends by a panic.
+/// A thread that reports when it ends by a panic.
 struct Watched(Sender<Message>);
 
 impl Drop for Watched {
     fn drop(&mut self) {
         if thread::panicking() {
             let why = "a fault of this program; `memorist browse 2>FILE` writes into FILE what it was";
-            // When nobody waits for it, the screen was left already.
+            // If nobody receives it, the screen is closed already.
             let _ = self.0.send(Message::Failed(Failure::new(Kind::Internal, why)));
         }
     }
@@ -67,15 +67,15 @@ fn browse(engine: &Engine, filter: Filter, query: String, stop: &dyn Progress) -
             let watched = Watched(events_in);
             Worker { engine, filter, answers: &watched.0, loading }.run(&effects);
         });
-        // It drops the only sender of effects, which ends the worker, and that the loader.
+        // It drops the only sender of effects, which ends the worker, and with it the loader.
         let outcome = turn(screen, &events, effects_in, query, stop);
-        // Joined here, so that their panics, which `turn` has told, end nothing but them.
+        // Joined here, so that their panics, which `turn` has reported, end nothing else.
         let _ = (worker.join(), loader.join());
         outcome
     })
 }
 
-/// Draws, waits, and takes in what happens, until somebody leaves.
+/// Draws, waits, and handles events, until the user leaves.
 fn turn(
     mut screen: Screen,
     events: &Receiver<Message>,
@@ -92,7 +92,7 @@ fn turn(
         screen.draw(|frame| measures = view::draw(frame, &state, theme, &mut broken))?;
         state.drawn(measures);
         let Some(mut message) = next(events, stop) else { return Ok(Kind::Cancelled.code()) };
-        // Whatever has come meanwhile is taken in before the next frame.
+        // Handle everything that has arrived before the next frame.
         loop {
             match message {
                 Message::Event(event) => carry_out(&effects, state.handle(event)),
@@ -111,12 +111,12 @@ fn turn(
 
 fn carry_out(effects: &Sender<Effect>, all: Vec<Effect>) {
     for effect in all {
-        // A worker that is gone has said so itself.
+        // A worker that has ended has reported it.
         let _ = effects.send(effect);
     }
 }
 
-/// The next message; none when the process was told to end.
+/// The next message; `None` if the process was signalled to stop.
 fn next(events: &Receiver<Message>, stop: &dyn Progress) -> Option<Message> {
     loop {
         match events.recv_timeout(LOOK) {

@@ -1,4 +1,4 @@
-//! What is on the screen. Pure: an event comes in, effects go out, and whoever runs them sends the next event.
+//! The state of the screen. Pure: an event comes in, effects go out, and the runner sends the next event.
 
 use memorist_engine::types::RecordId;
 use ratatui::crossterm::event::KeyEvent;
@@ -6,50 +6,50 @@ use tui_input::Input;
 
 use super::found::{By, Found, Memory, Row};
 
-/// What happens to the screen.
+/// An event.
 #[derive(Debug)]
 pub enum Event {
     /// A key was pressed.
     Key(KeyEvent),
     /// Text was pasted.
     Pasted(String),
-    /// The terminal has another size: to be drawn anew.
+    /// The terminal was resized: draw again.
     Resized,
-    /// The answer to [`Effect::Search`].
+    /// The result of [`Effect::Search`].
     Found {
-        /// Of the search.
+        /// The number of the search.
         turn: u64,
         /// What it found, or why it could not.
         found: Result<Found, String>,
     },
-    /// The answer to [`Effect::Load`].
+    /// The result of [`Effect::Load`].
     Loaded {
         /// Of the memory.
         id: RecordId,
-        /// The memory; none when it is gone.
+        /// The memory; `None` if it is gone.
         memory: Result<Option<Box<Memory>>, String>,
     },
-    /// The answer to [`Effect::Delete`].
+    /// The result of [`Effect::Delete`].
     Deleted {
         /// Of the memory.
         id: RecordId,
-        /// Whether it was there.
+        /// Whether it existed.
         deleted: Result<bool, String>,
     },
-    /// The model is in memory: searches go by meaning from now on.
+    /// The model is in memory: searches use vectors from now on.
     ModelReady,
-    /// The model cannot be had, and why.
+    /// The model is unavailable, and why.
     ModelMissing(String),
 }
 
-/// What is to be done in the store.
+/// Work for the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Search for a text; list the newest memories when it is empty.
     Search {
-        /// Grows with each search.
+        /// Increases with each search.
         turn: u64,
-        /// What to look for.
+        /// The query text.
         text: String,
     },
     /// Fetch a memory.
@@ -58,19 +58,19 @@ pub enum Effect {
     Delete(RecordId),
 }
 
-/// Where the keys go.
+/// The focus of the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
-    /// To the search line and the list below it.
+    /// The search line and the list below it.
     List,
-    /// To the memory.
+    /// The memory.
     Memory,
 }
 
-/// What lies over the screen.
+/// An overlay of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Overlay {
-    /// The keys, from this line on.
+    /// The help, from this line on.
     Help(usize),
     /// The question whether to delete this memory.
     Delete {
@@ -78,7 +78,7 @@ pub enum Overlay {
         id: RecordId,
         /// The beginning of its text.
         line: String,
-        /// Whether a yes was typed, so that Enter deletes it.
+        /// Whether yes was typed, so that Enter deletes it.
         sure: bool,
     },
 }
@@ -90,22 +90,22 @@ pub enum Model {
     Loading,
     /// In memory.
     Ready,
-    /// Not to be had, and why.
+    /// Unavailable, and why.
     Missing(String),
 }
 
-/// A place in a memory.
+/// A position in a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
     /// The memory.
     pub id: RecordId,
     /// Its first line on the screen.
     pub scroll: usize,
-    /// Its link that is chosen, by number.
+    /// Its chosen link, by number.
     pub link: Option<usize>,
 }
 
-/// What was drawn, as far as keys need to know it.
+/// Measurements of the last frame, for key handling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measures {
     /// The first row of the list on the screen.
@@ -116,53 +116,53 @@ pub struct Measures {
     pub page_height: usize,
     /// Lines of the memory in all.
     pub page_lines: usize,
-    /// The furthest that the help can be scrolled.
+    /// The maximum scroll position of the help.
     pub help_end: usize,
     /// The line of its first link.
     pub links_line: usize,
 }
 
-/// What is on the screen.
+/// The state of the screen.
 #[derive(Debug)]
 pub struct State {
     /// The search line.
     pub query: Input,
-    /// Where the keys go.
+    /// The focus of the keys.
     pub focus: Focus,
-    /// Whether the memory has the screen to itself.
+    /// Whether the memory fills the screen.
     pub full: bool,
-    /// What was found; none before the first answer.
+    /// The results; `None` before the first ones.
     pub found: Option<Found>,
     /// The chosen row.
     pub selected: usize,
     /// The memory that is read.
     pub memory: Option<Box<Memory>>,
-    /// Where in it.
+    /// The position in it.
     pub place: Place,
-    /// The memories that were left by following links, the last one last.
+    /// The history of followed links, the last one last.
     pub trail: Vec<Place>,
-    /// What lies over the screen.
+    /// The overlay.
     pub overlay: Option<Overlay>,
-    /// What was just done, or what failed; until the next key.
+    /// The last action, or its failure; until the next key.
     pub notice: Option<String>,
     /// The model.
     pub model: Model,
-    /// What was drawn last.
+    /// Measurements of the last frame.
     pub measures: Measures,
     /// Whether to leave.
     pub leaving: bool,
-    /// The newest search that was begun, and its text.
+    /// The newest search that was started, and its text.
     asked: (u64, String),
-    /// The newest search that was answered.
+    /// The newest search with a result.
     answered: u64,
-    /// The memory that is being fetched, and where to go in it.
+    /// The memory that is being fetched, and the position in it.
     wanted: Option<Place>,
     /// The row that was chosen by hand, for this text.
     chosen: Option<RecordId>,
 }
 
 impl State {
-    /// An empty screen with `query` on its search line, and what fills it.
+    /// An empty screen with `query` on its search line, and the effects that fill it.
     pub fn new(query: String) -> (Self, Vec<Effect>) {
         let mut state = State {
             query: Input::new(query),
@@ -187,13 +187,13 @@ impl State {
         (state, effects)
     }
 
-    /// Takes in what happened; what is to be done now.
+    /// Handles an event; returns the effects.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Key(key) => self.key(key),
             Event::Pasted(text) => self.pasted(&text),
             Event::Resized => Vec::new(),
-            // An older search than the one whose answer is on the screen.
+            // An older search than the one on the screen.
             Event::Found { turn, .. } if turn <= self.answered => Vec::new(),
             Event::Found { turn, found } => {
                 self.answered = turn;
@@ -212,7 +212,7 @@ impl State {
         }
     }
 
-    /// Takes in what was drawn.
+    /// Updates the measurements.
     pub fn drawn(&mut self, measures: Measures) {
         self.measures = measures;
         self.place.scroll = self.place.scroll.min(self.last_scroll());
@@ -223,19 +223,19 @@ impl State {
         self.found.as_ref().map_or(&[], |found| &found.rows)
     }
 
-    /// The furthest that the memory can be scrolled.
+    /// The maximum scroll position of the memory.
     pub(super) fn last_scroll(&self) -> usize {
         self.measures.page_lines.saturating_sub(self.measures.page_height)
     }
 
-    /// Searches for what stands on the search line.
+    /// Searches for the text on the search line.
     pub(super) fn search(&mut self) -> Vec<Effect> {
         let turn = self.asked.0 + 1;
         self.asked = (turn, self.query.value().trim().to_owned());
         vec![Effect::Search { turn, text: self.asked.1.clone() }]
     }
 
-    /// Searches anew where the search line says something else than before.
+    /// Searches again if the search line has changed.
     pub(super) fn edited(&mut self) -> Vec<Effect> {
         if self.query.value().trim() == self.asked.1 {
             return Vec::new();
@@ -244,7 +244,7 @@ impl State {
         self.search()
     }
 
-    /// Chooses a row, as near as there is one.
+    /// Chooses a row, or the nearest one that exists.
     pub(super) fn choose(&mut self, row: usize) -> Vec<Effect> {
         let Some(last) = self.rows().len().checked_sub(1) else { return Vec::new() };
         self.selected = row.min(last);
@@ -252,12 +252,12 @@ impl State {
         self.show_selected()
     }
 
-    /// Keeps the chosen row whatever a search for the same text brings.
+    /// Keeps the chosen row when a search for the same text is repeated.
     pub(super) fn hold(&mut self) {
         self.chosen = self.rows().get(self.selected).map(|row| row.id);
     }
 
-    /// Goes to a place, perhaps in another memory.
+    /// Goes to a position, perhaps in another memory.
     pub(super) fn go(&mut self, place: Place) -> Vec<Effect> {
         self.wanted = Some(place);
         vec![Effect::Load(place.id)]
@@ -284,13 +284,13 @@ impl State {
             }
         };
         if found.by == By::Words && found.cold && self.model == Model::Ready {
-            // It was released after a while without use.
+            // It was released when idle.
             self.model = Model::Loading;
         }
         let kept = self.chosen.and_then(|chosen| found.rows.iter().position(|row| row.id == chosen));
         self.selected = kept.unwrap_or(0);
         self.found = Some(found);
-        // Nobody's reading is interrupted.
+        // Never interrupts reading.
         if self.focus == Focus::Memory { Vec::new() } else { self.show_selected() }
     }
 
@@ -309,7 +309,7 @@ impl State {
         Vec::new()
     }
 
-    /// A memory could not be had: whoever reads stays where a link was to be followed from, and a row shows nothing.
+    /// A memory could not be loaded: a reader stays where the link was followed, and a row shows nothing.
     fn not_shown(&mut self, why: String) {
         self.notice = Some(why);
         if self.focus == Focus::List {
@@ -336,7 +336,7 @@ impl State {
         }
         self.hold();
         self.trail.retain(|place| place.id != id);
-        // What is read stays, but perhaps with a link less.
+        // The memory stays on the screen, but perhaps with a link less.
         let read = self.focus == Focus::Memory && self.memory.as_ref().is_some_and(|memory| memory.entry.id != id);
         let place = if read { Some(self.place) } else { self.trail.pop() };
         match place {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_with_a_search_for_what_was_typed_before() {
+    fn it_starts_with_a_search_for_the_argument() {
         assert_eq!(Play::new("").effects, [search(1, "")]);
         assert_eq!(Play::new("dark mode ").effects, [search(1, "dark mode")]);
     }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_answer_never_replaces_a_newer_one() {
+    fn an_older_result_never_replaces_a_newer_one() {
         let mut play = Play::new("");
         play.type_text("ab");
         play.answer(3, found(By::Words, &[(3, "three")]));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_overtaken_is_still_better_than_none() {
+    fn an_outdated_result_is_better_than_none() {
         let mut play = Play::new("");
         play.type_text("ab");
         play.answer(2, found(By::Words, &[(2, "two")]));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_chosen_by_hand_stays_chosen_when_the_model_ranks_anew() {
+    fn a_row_chosen_by_hand_stays_chosen_when_the_model_ranks_again() {
         let mut play = Play::listing(&[]);
         play.type_text("x");
         play.answer(2, found(By::Words, &THREE));
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_was_released_is_said_to_load_again() {
+    fn a_released_model_is_shown_as_loading() {
         let mut play = Play::listing(&THREE);
         play.event(Event::ModelReady);
         assert_eq!(play.effects, [], "nothing was searched for");
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_whatever_is_found_meanwhile() {
+    fn new_results_do_not_interrupt_reading() {
         let mut play = Play::listing(&THREE);
         play.press(KeyCode::Tab);
         play.answer(2, found(By::Listing, &[(3, "three")]));
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_deleted_while_it_is_read_gives_way_to_the_one_before_it() {
+    fn deleting_a_memory_while_reading_returns_to_the_previous_one() {
         let mut play = Play::listing(&THREE);
         play.load(1, "one", &[]);
         play.press(KeyCode::Down);
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_when_it_is_fetched_is_not_shown() {
+    fn a_memory_that_is_gone_is_not_shown() {
         let mut play = Play::listing(&THREE);
         play.press(KeyCode::Down);
         play.event(Event::Loaded { id: 2, memory: Ok(None) });

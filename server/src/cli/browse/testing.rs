@@ -1,4 +1,4 @@
-//! What the tests of the screen share.
+//! Helpers for the tests of the screen.
 
 use memorist_engine::types::{Direction, Kind, LinkKind, Record, RecordId, Scope};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -32,12 +32,12 @@ pub fn record(id: RecordId, content: &str) -> Record {
     }
 }
 
-/// The same, to be read.
+/// The same, as an entry.
 pub fn entry(id: RecordId, content: &str) -> Entry {
     wire::entry(record(id, content))
 }
 
-/// An answer with these memories.
+/// A result with these memories.
 pub fn found(by: By, contents: &[(RecordId, &str)]) -> Found {
     let rows = contents.iter().enumerate().map(|(rank, (id, content))| {
         Row::new(&record(*id, content), (by != By::Listing).then_some(1.0 - rank as f64 / 8.0))
@@ -45,14 +45,14 @@ pub fn found(by: By, contents: &[(RecordId, &str)]) -> Found {
     Found { rows: rows.collect(), more: false, by, cold: by == By::Words, micros: 1_234, warnings: Vec::new() }
 }
 
-/// A screen, and what it has asked of the store.
+/// A screen, and its effects.
 pub struct Play {
     pub state: State,
     pub effects: Vec<Effect>,
 }
 
 impl Play {
-    /// A screen just begun.
+    /// A new screen.
     pub fn new(query: &str) -> Self {
         let (state, effects) = State::new(query.to_owned());
         Play { state, effects }
@@ -91,7 +91,7 @@ impl Play {
         self.event(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     }
 
-    /// A key is held: pressed again by the terminal, which says so.
+    /// A key is held down: the terminal repeats it, and says so.
     pub fn hold(&mut self, code: KeyCode) {
         self.event(Event::Key(KeyEvent::new_with_kind(code, KeyModifiers::NONE, KeyEventKind::Repeat)));
     }

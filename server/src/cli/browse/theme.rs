@@ -1,4 +1,4 @@
-//! The colours of the screen. With NO_COLOR (<https://no-color.org>) there are none, and weight says what they say.
+//! The colours of the screen. With NO_COLOR (<https://no-color.org>) there are none, and weight replaces them.
 
 use ratatui::style::{Color, Style};
 
@@ -14,17 +14,17 @@ impl Theme {
         Theme { color }
     }
 
-    /// As the environment asks.
+    /// As the environment says.
     pub fn of_environment() -> Self {
         Theme::new(std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()))
     }
 
-    /// The title of what the keys go to.
+    /// The title of the focused part.
     pub fn focused(self) -> Style {
         self.tint(Style::new().bold(), Color::Cyan)
     }
 
-    /// What is read last: labels, rules, keys.
+    /// Secondary text: labels, rules, keys.
     pub fn faint(self) -> Style {
         Style::new().dim()
     }
@@ -34,7 +34,7 @@ impl Theme {
         self.tint(Style::new(), Color::Green)
     }
 
-    /// What a memory is about.
+    /// Kinds.
     pub fn kind(self) -> Style {
         self.tint(Style::new(), Color::Blue)
     }
@@ -44,12 +44,12 @@ impl Theme {
         Style::new().reversed()
     }
 
-    /// The chosen row while the keys go elsewhere.
+    /// The chosen row while the focus is on the memory.
     pub fn resting(self) -> Style {
         Style::new().bold()
     }
 
-    /// What asks for attention.
+    /// Notices.
     pub fn notice(self) -> Style {
         self.tint(Style::new().bold(), Color::Yellow)
     }

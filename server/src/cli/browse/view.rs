@@ -13,26 +13,26 @@ use super::state::{Focus, Measures, Model, Overlay, State};
 use super::theme::Theme;
 use crate::cli::format;
 
-/// From so many columns on, the memory stands beside the list.
+/// From this many columns on, the memory is beside the list.
 const BESIDE: u16 = 120;
 /// With fewer lines for both, only one of them is shown.
 const BOTH: u16 = 10;
-/// With fewer lines, the keys are not told.
-const TOLD: u16 = 8;
-/// With fewer lines, what is shown has no title.
+/// With fewer lines, the keys are not shown.
+const MIN_HEIGHT_FOR_STATUS: u16 = 8;
+/// With fewer lines, there is no title.
 const TITLED: u16 = 4;
-/// From so many columns on, rows tell what a memory is about, and whose it is.
+/// From this many columns on, rows show the kind and the owner.
 const KINDS: u16 = 48;
 const PROJECTS: u16 = 64;
-/// From so many columns on, titles tell the place in what is shown.
+/// From this many columns on, titles show the scroll position.
 const PLACED: u16 = 40;
 /// Columns of the longest project's name.
 const LONGEST_PROJECT: usize = 20;
 
-/// Draws `state`; what was drawn.
+/// Draws `state`; returns the measurements.
 pub fn draw(frame: &mut Frame, state: &State, theme: Theme, broken: &mut Broken) -> Measures {
-    let told = u16::from(frame.area().height >= TOLD);
-    let rows = [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1), Constraint::Length(told)];
+    let status_height = u16::from(frame.area().height >= MIN_HEIGHT_FOR_STATUS);
+    let rows = [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1), Constraint::Length(status_height)];
     let [search, body, status, keys] = Layout::vertical(rows).areas(frame.area());
     let mut measures = Measures { list_top: state.measures.list_top, ..Measures::default() };
     search_line(frame, search, state, theme);
@@ -53,7 +53,7 @@ pub fn draw(frame: &mut Frame, state: &State, theme: Theme, broken: &mut Broken)
     measures
 }
 
-/// Where the list is, and where the memory.
+/// The areas of the list and of the memory.
 fn split(body: Rect, state: &State) -> (Option<Rect>, Option<Rect>) {
     let beside = body.width >= BESIDE;
     if state.full || (!beside && body.height < BOTH) {
@@ -71,7 +71,7 @@ fn split(body: Rect, state: &State) -> (Option<Rect>, Option<Rect>) {
 fn search_line(frame: &mut Frame, area: Rect, state: &State, theme: Theme) {
     let label = if area.width < 40 { "> " } else { "Search: " };
     let [before, line] = Layout::horizontal([Constraint::Length(label.len() as u16), Constraint::Fill(1)]).areas(area);
-    // One column is the cursor's.
+    // One column is for the cursor.
     let columns = usize::from(line.width.saturating_sub(1));
     let scroll = state.query.visual_scroll(columns);
     frame.render_widget(Line::styled(label, theme.focused()), before);
@@ -83,7 +83,7 @@ fn search_line(frame: &mut Frame, area: Rect, state: &State, theme: Theme) {
     }
 }
 
-/// What is left of `area` below a title with, at its end, where one is.
+/// The rest of `area` below a title with, at its end, a position.
 fn titled(frame: &mut Frame, area: Rect, title: String, place: String, style: Style, theme: Theme) -> Rect {
     if area.height < TITLED {
         return area;
@@ -98,7 +98,7 @@ fn titled(frame: &mut Frame, area: Rect, title: String, place: String, style: St
     inner
 }
 
-/// The style of the title of what the keys go to, or of the other.
+/// The style of the title of the focused part, or of the other.
 fn title_style(focused: bool, theme: Theme) -> Style {
     if focused { theme.focused() } else { theme.faint() }
 }
@@ -118,7 +118,7 @@ fn list(frame: &mut Frame, area: Rect, state: &State, theme: Theme, measures: &m
         Constraint::Fill(1),
         Constraint::Length(project as u16),
     ];
-    // A column that is not there has no gap before it either.
+    // A missing column has no gap before it either.
     let shown = widths.map(|width| width != Constraint::Length(0));
     let table_rows = rows.iter().map(|row| {
         let score = row.score.map(|score| format!("{score:.3}")).unwrap_or_default();
@@ -173,7 +173,7 @@ fn status_text(state: &State, theme: Theme) -> Span<'_> {
     Span::raw(summary(found, &state.model) + &warnings)
 }
 
-/// How many were found, in what time, and how.
+/// The number of results, the time, and how they were found.
 fn summary(found: &Found, model: &Model) -> String {
     let number = format::memories(found.rows.len() as u64);
     let first = if found.more { format!("the first {number}") } else { number.clone() };
@@ -225,7 +225,7 @@ mod tests {
         (44, "Deploy the payment service on Friday"),
     ];
 
-    /// What a terminal of this size shows, without the spaces at the ends of lines.
+    /// The screen of a terminal of this size, without trailing spaces.
     fn shown(play: &mut Play, width: u16, height: u16) -> String {
         let terminal = drawn(play, width, height, true);
         let buffer = terminal.backend().buffer();
@@ -246,7 +246,7 @@ mod tests {
         text
     }
 
-    /// Draws twice: keys know what was drawn before.
+    /// Draws twice: key handling needs the measurements of the first frame.
     fn drawn(play: &mut Play, width: u16, height: u16, color: bool) -> Terminal<TestBackend> {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let mut broken = Broken::default();
@@ -308,7 +308,7 @@ created     2026-01-01T00:00:00Z
     }
 
     #[test]
-    fn a_small_terminal_shows_what_the_keys_go_to() {
+    fn a_small_terminal_shows_the_focused_part() {
         let wanted = "\
 > dark
 ─ Memories ───────────────────
@@ -341,7 +341,7 @@ minutes
     }
 
     #[test]
-    fn a_memory_with_links_tells_them_and_what_was_left_to_come_here() {
+    fn a_memory_shows_its_links_and_the_history() {
         let mut play = reading(1);
         let screen = shown(&mut play, 80, 24);
         assert!(screen.contains("\nlinks\n→ caused 12: the memory 12\n→ caused 44: the memory 44\n\n"), "{screen}");
@@ -353,7 +353,7 @@ minutes
         assert!(screen.contains("─ Memory 12, from 7 ─") && screen.contains("\n← caused by 7: "), "{screen}");
     }
 
-    /// What stands out because it is chosen.
+    /// The highlighted texts.
     fn reversed(play: &mut Play) -> Vec<String> {
         let terminal = drawn(play, 80, 24, false);
         let buffer = terminal.backend().buffer();
@@ -365,7 +365,7 @@ minutes
     }
 
     #[test]
-    fn a_deletion_is_asked_for_by_name_even_where_there_is_little_room() {
+    fn a_deletion_names_the_memory_even_on_a_small_screen() {
         let mut play = reading(0);
         play.press(KeyCode::Delete);
         let wanted = "\
@@ -423,7 +423,7 @@ fifteen │ The login page issues OAuth tokens for authentication, which │
     }
 
     #[test]
-    fn the_cursor_stands_where_the_next_letter_goes() {
+    fn the_cursor_is_where_the_next_letter_goes() {
         let mut play = Play::new("暗い");
         let cursor = |play: &mut Play| drawn(play, 40, 8, true).backend().cursor_position();
         assert_eq!(cursor(&mut play), (12, 0).into());

@@ -1,4 +1,4 @@
-//! Carries out effects on the engine, so that typing never waits for it.
+//! Runs effects on the engine, so that typing never waits for it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -12,24 +12,24 @@ use super::state::{Effect, Event};
 use crate::cli::links;
 use crate::wire;
 
-/// A search begins when no letter was typed for so long.
+/// A search starts after this long without typing.
 const PAUSE: Duration = Duration::from_millis(40);
-/// Most memories that a search shows.
+/// Most results of a search.
 const FOUND: usize = 50;
-/// Most memories that are listed without a search.
+/// Most memories of a listing.
 const LISTED: usize = 200;
-/// Most links that a memory is shown with.
+/// Most links shown with a memory.
 const LINKED: usize = 200;
 
-/// The worker's surroundings.
+/// The context of the worker.
 pub struct Worker<'a> {
     /// The store.
     pub engine: &'a Engine,
-    /// Which memories are shown.
+    /// The viewer.
     pub filter: Filter,
-    /// Where answers go.
+    /// Where results go.
     pub answers: &'a Sender<Message>,
-    /// Asks for the model to be loaded.
+    /// Requests that the model be loaded.
     pub loading: Sender<()>,
 }
 
@@ -41,7 +41,7 @@ struct Waiting {
 }
 
 impl Worker<'_> {
-    /// Works until nobody sends effects any more. Of searches that wait, only the newest is done.
+    /// Works until the sender of effects is dropped. Of the waiting searches, only the newest is run.
     pub fn run(&self, effects: &Receiver<Effect>) {
         self.ask_for_model();
         let mut waiting: Option<Waiting> = None;
@@ -66,18 +66,18 @@ impl Worker<'_> {
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            // Nobody waits for it when the screen has just been left.
+            // Nobody receives it if the screen has just been closed.
             let _ = self.answers.send(Message::Event(answer));
         }
     }
 
     fn load(&self, id: RecordId) -> Result<Option<Box<Memory>>> {
-        // Peeking: looking through a store is no access that ranking should learn from.
+        // Peeking: browsing is not an access that ranking should learn from.
         let viewer = &self.filter.viewer;
         let Some(record) = self.engine.peek(id, viewer)? else { return Ok(None) };
         let links = match self.engine.links(id, viewer, LINKED) {
             Ok(links) => links,
-            // It has gone since.
+            // It is gone by now.
             Err(Error::NotFound(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -106,11 +106,11 @@ impl Worker<'_> {
     }
 
     fn ask_for_model(&self) {
-        // A loader that is gone has said so itself.
+        // A loader that has ended has reported it.
         let _ = self.loading.send(());
     }
 
-    /// By words alone while the model is not in memory: nobody waits for it, and it is loaded meanwhile.
+    /// By keywords only while the model is not in memory: it is loaded meanwhile, without waiting.
     fn search(&self, text: String) -> Result<Found> {
         let cold = !self.engine.is_model_loaded();
         if cold {
@@ -135,10 +135,10 @@ impl Worker<'_> {
     }
 }
 
-/// Loads the model whenever that is asked for, until nobody can ask any more.
+/// Loads the model on request, until the sender is dropped.
 pub fn load_model(engine: &Engine, wanted: &Receiver<()>, answers: &Sender<Message>) {
     while let Ok(()) = wanted.recv() {
-        // All who have asked by now are answered at once.
+        // All requests so far are answered at once.
         while wanted.try_recv().is_ok() {}
         let event = match engine.embed_query("a first text") {
             Ok(_) => Event::ModelReady,
@@ -159,7 +159,8 @@ mod tests {
 
     use super::*;
 
-    /// What the worker answers to these effects, on a store of three memories: of no project, of atlas, of borealis; each but
+    /// The results of these effects, on a store of three memories: of no project, of atlas, of borealis; all but the
+    /// first are linked with the previous one.
     /// the first is linked with the one before it.
     fn answers(effects: &[Effect], project: Option<&str>) -> Vec<Event> {
         let folder = TempDir::new().unwrap();
@@ -203,7 +204,7 @@ mod tests {
         Effect::Search { turn, text: text.to_owned() }
     }
 
-    /// Turns and ids of the answers to searches.
+    /// Numbers and ids of the results of searches.
     fn found(events: &[Event]) -> Vec<(u64, Vec<RecordId>)> {
         let rows = |found: &Found| found.rows.iter().map(|row| row.id).collect();
         events
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn of_searches_typed_in_a_hurry_the_last_is_done() {
+    fn of_quickly_typed_searches_only_the_last_is_run() {
         let events = answers(&[search(1, ""), search(2, "w"), search(3, "wood")], None);
         assert_eq!(found(&events), [(3, vec![2])]);
         let Some(Event::Found { found: Ok(found), .. }) = events.first() else { panic!("{events:?}") };
@@ -226,19 +227,19 @@ mod tests {
     }
 
     #[test]
-    fn only_memories_of_the_project_and_of_none_are_shown() {
+    fn only_memories_of_the_project_and_global_ones_are_shown() {
         assert_eq!(found(&answers(&[search(1, "")], Some("atlas"))), [(1, vec![2, 1])]);
         let searched = found(&answers(&[search(1, "dark")], Some("atlas")));
         assert!(matches!(&searched[..], [(1, ids)] if ids.len() == 2 && !ids.contains(&3)), "{searched:?}");
     }
 
     #[test]
-    fn a_memory_comes_with_its_links_as_far_as_they_lead_to_what_is_shown() {
+    fn a_memory_has_only_links_to_visible_memories() {
         let links = |project| {
             let events = answers(&[Effect::Load(2)], project);
             let Some(Event::Loaded { memory: Ok(Some(memory)), .. }) = events.first() else { panic!("{events:?}") };
-            let told = memory.links.iter().map(|link| format!("{} {}: {}", link.says, link.id, link.line));
-            told.collect::<Vec<_>>()
+            let lines = memory.links.iter().map(|link| format!("{} {}: {}", link.says, link.id, link.line));
+            lines.collect::<Vec<_>>()
         };
         assert_eq!(links(None), ["→ related to 1: dark mode", "← caused by 3: the dark side"]);
         assert_eq!(links(Some("atlas")), ["→ related to 1: dark mode"]);

@@ -1,11 +1,11 @@
-//! What the axes of a plot span, and where their ticks are: recall to scale, time by powers of ten.
+//! The ranges of a plot's axes, and their ticks: recall to scale, time by powers of ten.
 
 use super::Plot;
 
-/// Steps of the ticks of recall, from the widest; the first that makes enough of them is taken.
+/// Steps of the ticks of recall, from the widest; the first one with enough ticks is used.
 const STEPS: [f64; 9] = [0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005];
 const TICKS: f64 = 4.0;
-/// Recall is shown from here at the highest.
+/// The recall axis starts here or lower.
 const LOWEST_AT_MOST: f64 = 0.99;
 
 const ALL_DIGITS: [u64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -22,12 +22,12 @@ pub struct Axis {
     low: f64,
     high: f64,
     scale: fn(f64) -> f64,
-    /// Where a tick is, from 0 to 1, and what stands beside it.
+    /// The position of a tick, from 0 to 1, and its label.
     pub ticks: Vec<(f64, String)>,
 }
 
 impl Axes {
-    /// The axes that have room for all points.
+    /// Axes that fit all points.
     pub fn of(plot: &Plot) -> Self {
         let recalls = plot.points.iter().map(|point| point.recall);
         let times = plot.points.iter().map(|point| point.micros);
@@ -45,7 +45,7 @@ impl Axis {
         axis
     }
 
-    /// Where a value is, from 0 to 1.
+    /// The position of a value, from 0 to 1.
     pub fn at(&self, value: f64) -> f64 {
         (((self.scale)(value) - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -65,7 +65,7 @@ fn recall(lowest: f64) -> Axis {
     Axis::new(first * step, 1.0, |value| value, ticks.map(|value| (value, format!("{value:.decimals$}"))))
 }
 
-/// In microseconds. Ticks are at 1, 2 and 5 of each power of ten, or at each digit where that leaves too few.
+/// In microseconds. Ticks are at 1, 2 and 5 of each power of ten, or at each digit if that leaves too few.
 fn time(least: f64, most: f64) -> Axis {
     let round =
         |digits: &'static [u64]| (0..9).flat_map(move |power| digits.iter().map(move |digit| digit * 10u64.pow(power)));

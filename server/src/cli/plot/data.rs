@@ -1,13 +1,13 @@
-//! What is drawn: points of recall and time.
+//! The data of a plot: points of recall and time.
 
-/// What is drawn.
+/// The data of a plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// What was measured.
+    /// The title.
     pub title: String,
-    /// What the horizontal axis shows.
+    /// The label of the horizontal axis.
     pub recall: String,
-    /// What the vertical axis shows.
+    /// The label of the vertical axis.
     pub time: String,
     /// The points, those of the curve from left to right.
     pub points: Vec<Point>,
@@ -20,20 +20,20 @@ pub struct Point {
     pub recall: f64,
     /// Microseconds, above 0.
     pub micros: f64,
-    /// What is written beside it, where there is room.
+    /// Its label, if there is room.
     pub label: String,
-    /// What it stands for.
+    /// Its role.
     pub role: Role,
 }
 
-/// What a point stands for.
+/// The role of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// An effort: a point of the curve.
+    /// An `ef` value: a point of the curve.
     Effort,
-    /// A quality that has a name.
+    /// A named quality.
     Level,
-    /// The quality that the store is set to.
+    /// The store's quality setting.
     Own,
 }
 

@@ -1,11 +1,11 @@
-//! Recall against time, as a picture: in the terminal and as SVG.
+//! Recall against time, as a plot: in the terminal and as SVG.
 //!
 //! | file | job |
 //! |---|---|
-//! | `data.rs` | what is drawn |
-//! | `axes.rs` | what the axes span, and where their ticks are |
-//! | `terminal.rs` | the picture in characters |
-//! | `svg.rs` | the picture as an SVG document |
+//! | `data.rs` | the data |
+//! | `axes.rs` | the ranges of the axes, and their ticks |
+//! | `terminal.rs` | the plot in characters |
+//! | `svg.rs` | the plot as an SVG document |
 
 mod axes;
 mod data;

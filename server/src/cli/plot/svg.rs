@@ -11,11 +11,11 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 56.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 60.0;
-/// About what a character of a label takes, and its line.
+/// Approximate width of a label's character, and its line height.
 const CHARACTER: f64 = 7.0;
 const LINE: f64 = 14.0;
 
-/// Light and dark ground: the viewer's setting decides.
+/// Light and dark background: the viewer's setting decides.
 const STYLE: &str = "\
 .ground{fill:#ffffff}.text{fill:#1f2328}.faint{fill:#59636e}.grid{stroke:#d8dee4}.axis{stroke:#59636e}\
 .curve{stroke:#0969da}.effort{fill:#0969da}.level{fill:#ffffff;stroke:#1f2328}.own{fill:#bc4c00}\
@@ -114,11 +114,11 @@ fn write_symbol(svg: &mut String, role: Role, (x, y): (f64, f64)) -> std::fmt::R
     }
 }
 
-/// Writes the label of a point where there is room: efforts to the right of the curve, the others to the left.
+/// Writes the label of a point if there is room: `ef` values to the right of the curve, the others to the left.
 fn write_label(svg: &mut String, point: &Point, (x, y): (f64, f64), taken: &mut Vec<Area>) -> std::fmt::Result {
     let width = point.label.chars().count() as f64 * CHARACTER;
     let [left, right] = [x - 11.0 - width, x + 11.0];
-    // An effort's is a little lower, for the curve rises to the right.
+    // An `ef` label is a little lower, because the curve rises to the right.
     let (near, far, level) = if point.role == Role::Effort { (right, left, 10.0) } else { (left, right, 0.0) };
     let places = [(near, level), (near, -LINE), (near, 0.0), (near, LINE), (far, 0.0), (far, LINE), (far, -LINE)];
     let areas = places.map(|(left, down)| Area { left, top: y + down - LINE / 2.0, width, height: LINE });
@@ -135,7 +135,7 @@ fn write_label(svg: &mut String, point: &Point, (x, y): (f64, f64), taken: &mut 
     )
 }
 
-/// A part of the picture that is in use.
+/// An occupied area.
 struct Area {
     left: f64,
     top: f64,
@@ -144,7 +144,7 @@ struct Area {
 }
 
 impl Area {
-    /// That of a symbol.
+    /// The area of a symbol.
     fn around(x: f64, y: f64) -> Self {
         Area { left: x - 5.0, top: y - 5.0, width: 10.0, height: 10.0 }
     }

@@ -30,7 +30,7 @@ pub fn draw(plot: &Plot, coloured: bool) -> String {
     };
     let curve: Vec<_> = plot.curve().map(place).collect();
     curve.windows(2).for_each(|pair| canvas.line(pair[0], pair[1]));
-    // What matters more is drawn over what matters less, and gets its label first.
+    // Important points are drawn last, and get their label first.
     let order = [Role::Effort, Role::Level, Role::Own].map(|role| plot.points.iter().filter(move |at| at.role == role));
     let placed: Vec<_> = order.into_iter().flatten().map(|point| (point, place(point))).collect();
     placed
@@ -51,7 +51,7 @@ pub fn draw(plot: &Plot, coloured: bool) -> String {
     lines.join("\n")
 }
 
-/// The line below, and its ticks.
+/// The horizontal axis with its ticks.
 fn recall_axis(axes: &Axes) -> [String; 2] {
     let mut line: Vec<char> = format!("{:1$}└{2}", "", TIME, "─".repeat(COLUMNS)).chars().collect();
     let mut names = vec![' '; TIME + 1 + COLUMNS + MARGIN];
@@ -73,7 +73,7 @@ fn symbol(role: Role) -> (char, Role) {
 }
 
 impl Canvas {
-    /// A line of dots between two places, in characters.
+    /// A line of dots between two positions, in characters.
     fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
         let [from, to] = [from, to].map(|(x, y)| ((x + 0.5) * DOTS.0 as f64, (y + 0.5) * DOTS.1 as f64));
         let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().max(1.0);
@@ -84,7 +84,7 @@ impl Canvas {
         }
     }
 
-    /// Writes the label of a point where there is room: efforts to the right of the curve, the others to the left.
+    /// Writes the label of a point if there is room: `ef` values to the right of the curve, the others to the left.
     fn label(&mut self, point: &Point, column: usize, row: usize) {
         let text: Vec<char> = point.label.chars().collect();
         let right = Some(column + 2);

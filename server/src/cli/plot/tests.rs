@@ -48,7 +48,7 @@ time of a search, p50
          recall@10      • ef   ○ level   ◆ your setting";
 
 #[test]
-fn a_plot_is_drawn_as_it_was() {
+fn a_plot_matches_its_snapshot() {
     let text = some().text(false);
     assert!(text == SOME, "{text}");
 }
@@ -99,7 +99,7 @@ fn the_svg_says_the_same_and_stays_well_formed() {
     }
     let [curve, dots] = ["<polyline", "<circle class=\"effort\""].map(|part| svg.matches(part).count());
     assert_eq!((curve, dots), (1, 6), "and one in the legend");
-    // Every element is closed, in itself or by a tag of its own.
+    // Every element is closed, in itself or by an end tag.
     let opened = svg.matches('<').count() - svg.matches("</").count() - svg.matches("/>").count();
     assert_eq!(opened, svg.matches("</").count(), "{svg}");
 }

@@ -3,8 +3,8 @@
 use memorist_engine::progress::NoProgress;
 
 use super::core::{self, INSTRUCTIONS, RECALL, REMEMBER};
-use super::tool::Does::{Change, Read};
-use super::{Profile, Served};
+use super::tool::Effect::{Change, Read};
+use super::{Profile, ToolDef};
 use crate::ops;
 use crate::wire::{ExportParams, HistoryParams, ImportParams, LinkParams, ListParams, OutdatedParams, RollbackParams};
 
@@ -13,7 +13,7 @@ pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }
 
-fn tools() -> Vec<Served> {
+fn tools() -> Vec<ToolDef> {
     vec![
         core::add(),
         core::search(),
@@ -35,8 +35,8 @@ fn tools() -> Vec<Served> {
     ]
 }
 
-fn unlink() -> Served {
-    Served::new(
+fn unlink() -> ToolDef {
+    ToolDef::new(
         Change,
         "memory_unlink",
         "Remove a link",
@@ -45,18 +45,18 @@ fn unlink() -> Served {
     )
 }
 
-fn outdated() -> Served {
-    Served::new(
+fn outdated() -> ToolDef {
+    ToolDef::new(
         Read,
         "memory_outdated",
         "Outdated memories",
-        "Memories that others have taken the place of, and which.",
+        "Superseded memories, and what supersedes them.",
         |engine, context, params: OutdatedParams| ops::outdated(engine, context, &params),
     )
 }
 
-fn history() -> Served {
-    Served::new(
+fn history() -> ToolDef {
+    ToolDef::new(
         Read,
         "memory_history",
         "History of a memory",
@@ -65,8 +65,8 @@ fn history() -> Served {
     )
 }
 
-fn roll_back() -> Served {
-    Served::new(
+fn roll_back() -> ToolDef {
+    ToolDef::new(
         Change,
         "memory_rollback",
         "Go back to a version",
@@ -75,8 +75,8 @@ fn roll_back() -> Served {
     )
 }
 
-fn list() -> Served {
-    Served::new(
+fn list() -> ToolDef {
+    ToolDef::new(
         Read,
         "memory_list",
         "List memories",
@@ -85,8 +85,8 @@ fn list() -> Served {
     )
 }
 
-fn export() -> Served {
-    Served::new(
+fn export() -> ToolDef {
+    ToolDef::new(
         Change,
         "memory_export",
         "Export memories",
@@ -95,8 +95,8 @@ fn export() -> Served {
     )
 }
 
-fn import() -> Served {
-    Served::new(
+fn import() -> ToolDef {
+    ToolDef::new(
         Change,
         "memory_import",
         "Import memories",
@@ -106,12 +106,12 @@ fn import() -> Served {
     )
 }
 
-fn purge() -> Served {
-    Served::new(
+fn purge() -> ToolDef {
+    ToolDef::new(
         Change,
         "memory_purge",
-        "Forget for good",
-        "Remove memories, or everything with a text, from every version, index, log and file, for good. Only when \
+        "Purge memories",
+        "Remove memories, or everything with a text, from every version, index, log and file, permanently. Only when \
          asked to.",
         |engine, context, params| ops::purge(engine, context, params, &NoProgress),
     )

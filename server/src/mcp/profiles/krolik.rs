@@ -1,4 +1,4 @@
-//! The memory tools of Krolik, by its document.
+//! Krolik's memory tools, by its document.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result};
 
-use super::tool::Does::{Add, Read};
-use super::{Profile, Served};
+use super::tool::Effect::{Add, Read};
+use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::krolik::{
@@ -33,9 +33,9 @@ const REMEMBER: &str = "Go through this conversation and save what will matter l
     and their reasons, patterns, fixes that worked, with importance and feature. Search first; link what replaces an \
     earlier memory with krolik_mem_link as supersedes. Save no passwords or keys.";
 
-fn tools() -> Vec<Served> {
+fn tools() -> Vec<ToolDef> {
     vec![
-        Served::new(
+        ToolDef::new(
             Read,
             "krolik_mem_semantic_search",
             "Search memories",
@@ -43,23 +43,23 @@ fn tools() -> Vec<Served> {
              matches.",
             |engine, context, params| search(engine, context, &params),
         ),
-        Served::new(Add, "krolik_mem_save", "Save a memory", "Save a memory: a decision, pattern or bug fix.", save),
-        Served::new(Add, "krolik_mem_link", "Link two memories", "Create a relationship between two memories", link),
-        Served::new(
+        ToolDef::new(Add, "krolik_mem_save", "Save a memory", "Save a memory: a decision, pattern or bug fix.", save),
+        ToolDef::new(Add, "krolik_mem_link", "Link two memories", "Create a relationship between two memories", link),
+        ToolDef::new(
             Read,
             "krolik_mem_chain",
             "Follow links",
             "Get related memories by traversing the memory graph.",
             chain,
         ),
-        Served::new(
+        ToolDef::new(
             Read,
             "krolik_mem_outdated",
             "Outdated memories",
             "List superseded/outdated memories that have been replaced.",
             |engine, context, params| outdated(engine, context, &params),
         ),
-        Served::new(
+        ToolDef::new(
             Read,
             "krolik_mem_digest",
             "Knowledge digest",
@@ -76,7 +76,7 @@ fn search(engine: &Engine, context: &Context, params: &Search) -> Result<Found> 
 }
 
 fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
-    // Who can link the memory sees what it may be linked to.
+    // A caller who can link the memory sees what it may be linked to.
     let viewer = params.project.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
     let AddOutcome { id, created, .. } = engine.add(&record)?;
@@ -108,7 +108,7 @@ fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<Chai
         warnings.push(not_found(query.start, &query.viewer));
     }
     if chain.truncated {
-        warnings.push(format!("there are more than {MAX_LIMIT}: these are the nearest; go on from one of them"));
+        warnings.push(format!("there are more than {MAX_LIMIT}: these are the nearest; continue from one of them"));
     }
     engine.count_use(chain.hops.iter().map(|hop| hop.record.id).collect());
     let memories: Vec<Linkage> = preorder(chain, query.start)
@@ -118,9 +118,9 @@ fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<Chai
     Ok(ChainResult { count: wire::count(memories.len() as u64), memories, warnings })
 }
 
-/// The memories of a chain, each before those that it leads to: the order in which a walk comes to them.
+/// The memories of a chain, each before those that it leads to: in the order of a walk.
 fn preorder(chain: Chain, start: RecordId) -> Vec<Hop> {
-    // The way to a memory, as ids, sorts behind the way to the one before it; that of siblings, by the chain's order.
+    // The path to a memory, as ids, sorts after the path to the previous one; siblings keep the chain's order.
     let places: HashMap<RecordId, usize> = chain.hops.iter().map(|hop| hop.record.id).zip(0..).collect();
     let way = |hop: &Hop| {
         let mut at = start;

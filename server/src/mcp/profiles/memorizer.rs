@@ -1,12 +1,12 @@
-//! The tools of Memorizer, by its document: facts and conversations of one agent.
+//! Memorizer's tools, by its document: facts and conversations of one agent.
 
 use memorist_engine::types::{
     Filter, Hit, Kind, ListQuery, MAX_LIMIT, Query, Reach, Record, RecordId, SearchReply, Tier, Viewer,
 };
 use memorist_engine::{Engine, Error, Result, now};
 
-use super::tool::Does::{Add, Append, Change, Read};
-use super::{Profile, Served};
+use super::tool::Effect::{Add, Append, Change, Read};
+use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::Iso;
@@ -14,7 +14,7 @@ use crate::wire::memorizer::{
     Category, Conversation, Conversations, DeleteFact, DeletedFact, ExportMemory, Fact, Facts, FoundConversation,
     FoundFact, ImportMemory, ListFacts, Memories, NoFact, ROWS, RetrieveMemories, SearchConversations, SharedFact,
     SimilarFact, StoreConversation, StoreFact, StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds,
-    search, told_of_fact,
+    reword_fact_error, search,
 };
 
 /// Similar facts named, at most.
@@ -39,10 +39,10 @@ const REMEMBER: &str = "Go through this conversation and save what will matter l
     per fact, with its category. Look with retrieve_memories first; use update_fact where a fact changed. Save no \
     passwords or keys.";
 
-fn tools() -> Vec<Served> {
+fn tools() -> Vec<ToolDef> {
     vec![
-        Served::new(Add, "store_fact", "Store a fact", "Store a single fact about the user.", store_fact),
-        Served::new(
+        ToolDef::new(Add, "store_fact", "Store a fact", "Store a single fact about the user.", store_fact),
+        ToolDef::new(
             Read,
             "list_facts",
             "List facts",
@@ -50,38 +50,38 @@ fn tools() -> Vec<Served> {
              retrieve_memories.",
             list_facts,
         ),
-        Served::new(
+        ToolDef::new(
             Change,
             "update_fact",
             "Update a fact",
             "Update an existing fact with new information, instead of deleting it and storing another.",
             |engine, context, params| update_fact(engine, context, &params),
         ),
-        Served::new(Change, "delete_fact", "Delete a fact", "Delete a fact by its ID.", |engine, context, params| {
+        ToolDef::new(Change, "delete_fact", "Delete a fact", "Delete a fact by its ID.", |engine, context, params| {
             delete_fact(engine, context, &params)
         }),
-        Served::new(
+        ToolDef::new(
             Read,
             "retrieve_memories",
             "Retrieve memories",
             "Find facts and conversations by meaning and by word.",
             |engine, context, params| retrieve_memories(engine, context, &params),
         ),
-        Served::new(
+        ToolDef::new(
             Append,
             "store_conversation",
             "Store a conversation",
             "Store a turn of a conversation: what the user said and what the agent answered.",
             |engine, context, params| store_conversation(engine, context, &params),
         ),
-        Served::new(
+        ToolDef::new(
             Read,
             "search_conversations",
             "Search conversations",
             "Search the history of conversations.",
             |engine, context, params| search_conversations(engine, context, &params),
         ),
-        Served::new(
+        ToolDef::new(
             Change,
             "export_memory",
             "Export memory",
@@ -91,7 +91,7 @@ fn tools() -> Vec<Served> {
                 ops::export_as(engine, context, params.agent_id.viewer(&context.defaults)?, file, false)
             },
         ),
-        Served::new(
+        ToolDef::new(
             Change,
             "import_memory",
             "Import memory",
@@ -108,11 +108,11 @@ fn tools() -> Vec<Served> {
 fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<StoredFact> {
     let viewer = params.agent_id.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
-    let outcome = engine.add(&record).map_err(told_of_fact)?;
+    let outcome = engine.add(&record).map_err(reword_fact_error)?;
     let mut stored =
         StoredFact { fact_id: outcome.id, stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
-        // The fact is stored: what resembles it is an extra, and the search for it may fail.
+        // The fact is stored: similar facts are an extra, and the search for them may fail.
         let alike = kinds(Some(Category::from(record.kind)));
         let similar = engine.similar_among(outcome.id, &alike, &viewer, MAX_LIMIT).unwrap_or_default().into_iter();
         let similar = similar.filter(|one| one.words.is_some()).map(|one| one.record).filter(is_fact);
@@ -147,7 +147,7 @@ fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Resul
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.to_string())?;
     let old = own_fact(engine, params.fact_id.0, &viewer)?;
     let updated = engine.update(old.id, &params.change(), &viewer);
-    let updated = updated.map_err(|error| told(&told_of_fact(error), old.id))?;
+    let updated = updated.map_err(|error| error_text(&reword_fact_error(error), old.id))?;
     let new = updated.record;
     Ok(UpdatedFact { fact_id: new.id, old_fact: old.content, new_fact: new.content, category: new.kind.into() })
 }
@@ -155,13 +155,14 @@ fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Resul
 fn delete_fact(engine: &Engine, context: &Context, params: &DeleteFact) -> Result<DeletedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.to_string())?;
     let fact = own_fact(engine, params.fact_id.0, &viewer)?;
-    match engine.delete(fact.id, &viewer).map_err(|error| told(&error, fact.id))? {
+    match engine.delete(fact.id, &viewer).map_err(|error| error_text(&error, fact.id))? {
         true => Ok(DeletedFact { deleted_fact: fact.content }),
         false => Err(NoFact(fact.id).to_string()),
     }
 }
 
-/// The fact of this id, for its agent to change. An agent sees what belongs to no agent too, and leaves it as it is.
+/// The fact of this id, for its agent to change. An agent also sees facts that belong to no agent, but cannot change
+/// them.
 fn own_fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, String> {
     let record = engine.peek(id, viewer).map_err(|error| error.to_string())?;
     let fact = record.filter(is_fact).ok_or_else(|| NoFact(id).to_string())?;
@@ -171,7 +172,7 @@ fn own_fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, St
     }
 }
 
-fn told(error: &Error, id: RecordId) -> String {
+fn error_text(error: &Error, id: RecordId) -> String {
     match error {
         Error::NotFound(_) => NoFact(id).to_string(),
         other => other.to_string(),
@@ -185,7 +186,7 @@ fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemori
     if params.include_conversations {
         let reply = engine.search(&search(&params.query, params.limit, vec![Kind::Conversation], viewer)?)?;
         turns = reply.hits;
-        // Both searches are of one store: what is said of it is said once.
+        // Both searches are of one store: equal warnings are given once.
         warnings.extend(reply.warnings.into_iter().filter(|warning| !warnings.contains(warning)).collect::<Vec<_>>());
     }
     engine.count_use(facts.iter().chain(&turns).map(|hit| hit.record.id).collect());
@@ -196,7 +197,7 @@ fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemori
     })
 }
 
-/// As many facts as a search asks for, where there are so many, and what is to be known of them.
+/// As many facts as requested, if there are, and warnings.
 fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<String>)> {
     let limit = wanted.limit;
     loop {
@@ -205,14 +206,14 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
         if facts.len() == limit || !reply.more || wanted.limit == MAX_LIMIT {
             return Ok((facts, reply.warnings));
         }
-        // What is found and is not a fact takes the place of one.
+        // Results that are not facts displace facts.
         wanted.limit = MAX_LIMIT.min(4 * wanted.limit);
     }
 }
 
 fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
     let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
-    let outcome = saved.map_err(|error| params.told(error))?;
+    let outcome = saved.map_err(|error| params.reword(error))?;
     Ok(StoredConversation { conversation_id: outcome.id, stored_at: Iso(now()) })
 }
 
@@ -226,11 +227,11 @@ fn search_conversations(engine: &Engine, context: &Context, params: &SearchConve
     })
 }
 
-/// How many memories a search without a threshold finds, of which its reply has the best.
+/// How many memories a search without a threshold finds; its reply has the best of them.
 fn found_in_all(engine: &Engine, query: &Query, reply: &SearchReply) -> Result<u64> {
     match (reply.tier, reply.explain.allowed) {
         _ if !reply.more => Ok(reply.hits.len() as u64),
-        // By meaning, each that passes the filter is found, some nearer than others.
+        // A vector search finds every memory that passes the filter, at some distance.
         (Tier::Full, Some(allowed)) => Ok(allowed),
         _ => engine.keyword_count(&query.text, query.filter.clone()),
     }

@@ -1,12 +1,12 @@
-//! The tools that a server offers, by profile: those of memorist, or those of a system that it stands in for.
+//! The tools that a server offers, by profile: those of memorist, or those of a system that it replaces.
 //!
 //! | file | job |
 //! |---|---|
-//! | `profile.rs` | what a server offers to its sessions |
-//! | `tool.rs` | a tool: its definition, and what it calls |
+//! | `profile.rs` | a profile |
+//! | `tool.rs` | a tool: its definition and implementation |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
-//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | those of other systems, by their names and shapes, over the same calls |
-//! | `*.json` | what `tools/list` answers, as it was agreed |
+//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | tools of other systems, with their names and schemas, over the same operations |
+//! | `*.json` | snapshots of `tools/list` |
 
 mod core;
 mod full;
@@ -17,9 +17,9 @@ mod profile;
 mod tool;
 
 #[cfg(test)]
-mod one_store;
+mod compatibility;
 #[cfg(test)]
-mod stand_ins;
+mod shared_store;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod usage;
 use std::sync::OnceLock;
 
 pub use profile::{Profile, TOPIC};
-pub use tool::{Answer, Served};
+pub use tool::{Answer, ToolDef};
 
 use crate::args::ProfileName;
 
@@ -47,7 +47,7 @@ impl Profile {
         MADE[name as usize].get_or_init(|| Profile::made(name))
     }
 
-    /// The same without parameters that name a project or an agent, for a server that keeps to its own.
+    /// The same without parameters that name a project or an agent, for a server with `--only`.
     pub fn of_only(name: ProfileName) -> &'static Profile {
         static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
         MADE[name as usize].get_or_init(|| {

@@ -1,7 +1,7 @@
-//! The memory tools of Mudpuppy, by its API reference.
+//! Mudpuppy's memory tools, by its API reference.
 
-use super::tool::Does::{Add, Change, Count, Read};
-use super::{Profile, Served};
+use super::tool::Effect::{Add, Change, Count, Read};
+use super::{Profile, ToolDef};
 use crate::ops;
 use crate::wire;
 use crate::wire::mudpuppy::{
@@ -23,16 +23,16 @@ const REMEMBER: &str = "Go through this conversation and save what will matter l
     memory, with entryType, tags and importance. Search first; remove with memory_delete what no longer holds. Save \
     no passwords or keys.";
 
-fn tools() -> Vec<Served> {
+fn tools() -> Vec<ToolDef> {
     vec![
-        Served::new(
+        ToolDef::new(
             Add,
             "memory_add",
             "Add a memory",
             "Create a new memory entry with automatic embedding generation and deduplication.",
             |engine, context, params: AddParams| ops::save(engine, context, params.into()).map(AddResult::from),
         ),
-        Served::new(
+        ToolDef::new(
             Read,
             "memory_search",
             "Search memories",
@@ -41,7 +41,7 @@ fn tools() -> Vec<Served> {
                 ops::search(engine, context, &params.into()).map(SearchResult::from)
             },
         ),
-        Served::new(
+        ToolDef::new(
             Read,
             "memory_get",
             "Get a memory",
@@ -51,7 +51,7 @@ fn tools() -> Vec<Served> {
                 ops::get(engine, context, &params).map(GetResult::from)
             },
         ),
-        Served::new(
+        ToolDef::new(
             Count,
             "memory_stats",
             "Memory statistics",
@@ -60,7 +60,7 @@ fn tools() -> Vec<Served> {
                 ops::stats(engine, context, &wire::StatsParams::default()).map(StatsResult::from)
             },
         ),
-        Served::new(
+        ToolDef::new(
             Change,
             "memory_delete",
             "Delete a memory",

@@ -1,25 +1,25 @@
 //! What a server offers to its sessions.
 
-use super::tool::Served;
+use super::tool::ToolDef;
 
 /// What a server offers to its sessions.
 pub struct Profile {
-    /// What a model is told of the server as a whole.
+    /// The server's instructions for the model.
     pub instructions: &'static str,
-    /// The prompt to look something up; [`TOPIC`] stands for what.
+    /// The prompt for a lookup; [`TOPIC`] is a placeholder.
     pub recall: &'static str,
-    /// The prompt to keep what a conversation taught.
+    /// The prompt to save what a conversation taught.
     pub remember: &'static str,
-    /// Its tools, in the order in which they are listed.
-    pub tools: Vec<Served>,
+    /// Its tools, in the order of `tools/list`.
+    pub tools: Vec<ToolDef>,
 }
 
-/// Stands for the topic in [`Profile::recall`].
+/// The placeholder for the topic in [`Profile::recall`].
 pub const TOPIC: &str = "{topic}";
 
 impl Profile {
     /// The tool of this name.
-    pub fn tool(&self, name: &str) -> Option<&Served> {
+    pub fn tool(&self, name: &str) -> Option<&ToolDef> {
         self.tools.iter().find(|tool| tool.definition.name == name)
     }
 }

@@ -1,4 +1,4 @@
-//! A server of a profile over a store of its own, for tests.
+//! A server of a profile over a temporary store, for tests.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use tempfile::TempDir;
 
 use super::Profile;
 use crate::args::ProfileName;
-use crate::mcp::look_as;
+use crate::mcp::default_viewer;
 use crate::ops::Context;
 use crate::wire::Defaults;
 use crate::wire::memorizer::MAIN;
 
-/// How long the background may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout of background work.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A store, and a server of a profile over it.
 pub struct Server {
@@ -33,15 +33,15 @@ impl Server {
     fn new(profile: ProfileName, project: Option<&str>, open: impl FnOnce(&TempDir, Config) -> Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let engine = open(&folder, Config { model: ModelSource::None, ..Config::default() });
-        // Until the index of words is made, texts are searched without it.
+        // Until the keyword index is built, texts are searched without it.
         engine.flush(&NoProgress).unwrap();
         let defaults = Defaults::named(project.map(str::to_owned), None).unwrap();
-        let defaults = look_as(profile, false, defaults).unwrap();
+        let defaults = default_viewer(profile, false, defaults).unwrap();
         let context = Context { defaults, exports: folder.path().join("exports"), ..Context::default() };
         Server { _folder: folder, engine, profile: Profile::of(profile), context }
     }
 
-    /// One that was told no project and no agent, without a model.
+    /// A server with neither project nor agent, without a model.
     pub fn of(profile: ProfileName) -> Self {
         Server::new(profile, None, |folder, config| Engine::open(folder.path(), config).unwrap())
     }
@@ -75,7 +75,7 @@ impl Server {
         self.asked(tool, arguments).unwrap_err()
     }
 
-    /// What another profile saved, as a memory of `agent`.
+    /// A record saved by another profile, as a memory of `agent`.
     pub fn add(&self, kind: Kind, text: &str, agent: Option<&str>) -> i64 {
         let scope = Scope { agent: agent.map(str::to_owned), project: None };
         self.engine.add(&NewRecord { kind, scope, ..NewRecord::new(text) }).unwrap().id
@@ -93,9 +93,9 @@ impl Server {
         self.engine.peek(id, &Viewer::OWNER).unwrap().unwrap()
     }
 
-    /// Waits until the background has counted so many uses of a record. Returns the record then.
+    /// Waits until the background has counted this many uses of a record. Returns the record.
     pub fn used(&self, id: i64, times: i64) -> Record {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let record = self.record(id);
             if record.access_count >= times {

@@ -69,14 +69,14 @@ fn every_tool_says_what_a_client_needs() {
             for schema in ["inputSchema", "outputSchema"] {
                 assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
             }
-            // Its own tools refuse a parameter that they do not know; those of other systems pass it over.
+            // Our own tools refuse unknown parameters; those of other systems ignore them.
             let strict = ["core", "full"].contains(&profile.as_str()).then_some(json!(false));
             assert_eq!(tool["inputSchema"].get("additionalProperties"), strict.as_ref(), "{name}");
         }
     }
 }
 
-/// Memories are data: whoever reads them is told so, before and by the source of each.
+/// Memories are data: their readers learn that, before and with each of them.
 #[test]
 fn every_tool_that_reads_says_that_it_gives_stored_data() {
     let counts = ["memory_stats"];
@@ -152,7 +152,8 @@ fn names_are_those_of_the_specification() {
 
 #[test]
 fn the_core_costs_less_than_4_000_tokens() {
-    // Less than 4,000 tokens: the tokenizers o200k, cl100k and Claude's of 2023 count one for each 4.1 to 4.3 characters
+    // Less than 4,000 tokens: the tokenizers o200k, cl100k and Claude's of 2023 count one for each 4.1 to 4.3
+    // characters of this JSON.
     // of this JSON.
     let size = serde_json::to_string(&definitions(Profile::of(ProfileName::Core))).unwrap().len();
     eprintln!("{size} characters, {} tokens at 4.1 characters each", size * 10 / 41);

@@ -1,5 +1,4 @@
-//! What the tools of other systems tell beside the memories themselves: how often they were used, how well they fit,
-//! how many there are, and what was amiss.
+//! Additional results of the tools of other systems: access counts, scores, totals, and warnings.
 
 use clap::ValueEnum;
 use memorist_engine::progress::NoProgress;
@@ -14,7 +13,7 @@ fn saved(server: &Server, title: &str, description: &str) -> Value {
     server.call("krolik_mem_save", json!({ "type": "decision", "title": title, "description": description }))
 }
 
-/// R15, T47: what a search returns and what a chain shows counts as used; what is only listed does not.
+/// R15, T47: what a search returns and what a chain shows counts as used; a list does not.
 #[test]
 fn what_krolik_finds_and_follows_counts_as_used() {
     let server = Server::krolik(None);
@@ -74,7 +73,7 @@ fn a_search_below_the_least_similarity_names_the_best_there_was() {
     assert_eq!(found.get("warnings"), None, "{found}");
 }
 
-/// T20, T34, T36, T40: beside a score that is relative to the other candidates stand those that are not.
+/// T20, T34, T36, T40: absolute scores are returned beside the score that is relative to the other candidates.
 #[test]
 fn raw_scores_stand_beside_the_relevance() {
     let check = |hit: &Value, cosine: &str, bm25: &str| {
@@ -103,9 +102,9 @@ fn raw_scores_stand_beside_the_relevance() {
     check(&found["conversations"][0], "vector_score", "keyword_score");
 }
 
-/// R7, R27: what is retrieved is stamped, and shown so from then on.
+/// R7, R27: retrieval is timestamped, and shown from then on.
 #[test]
-fn what_memorizer_retrieves_is_stamped() {
+fn what_memorizer_retrieves_is_timestamped() {
     let server = Server::memorizer();
     let fact = server.add(Kind::Background, "Green lamps", Some(MAIN));
     let other = server.add(Kind::Background, "Sails of hemp", Some(MAIN));
@@ -121,7 +120,7 @@ fn what_memorizer_retrieves_is_stamped() {
     assert!(again["facts"][0]["last_accessed_at"].is_string(), "{again}");
 }
 
-/// T36: the total is of all that is found, not of what is shown.
+/// T36: the total is of all matches, not of the shown ones.
 #[test]
 fn total_count_is_of_all_that_is_found() {
     let turns = |server: &Server| {
@@ -156,9 +155,9 @@ fn total_count_is_of_all_that_is_found() {
     assert_eq!(none["total_count"], 0);
 }
 
-/// X1, T14: that the model failed is said by every tool that searches, and words do not pass for meaning.
+/// X1, T14: every tool that searches reports a failed model, and keyword results do not look like vector results.
 #[test]
-fn a_model_that_fails_is_said_in_every_profile() {
+fn a_failed_model_is_reported_in_every_profile() {
     let by_words = |answer: &Value| {
         let warnings = answer["warnings"].as_array().unwrap_or_else(|| panic!("no warning in {answer}"));
         let said = warnings.iter().filter(|one| one.as_str().unwrap().starts_with("searched by words alone: "));
@@ -177,7 +176,7 @@ fn a_model_that_fails_is_said_in_every_profile() {
         }
         let found = search("hybrid");
         by_words(&found);
-        assert_eq!(found["results"][0]["score"], 1.0, "words are a part of what was asked for");
+        assert_eq!(found["results"][0]["score"], 1.0, "keywords are a part of what was requested");
         assert_eq!(search("keyword").get("warnings"), None);
     }
     let krolik = Server::krolik(None);
@@ -190,7 +189,7 @@ fn a_model_that_fails_is_said_in_every_profile() {
     by_words(&memorizer.call("search_conversations", json!({ "query": "lamp" })));
 }
 
-/// A value that a required parameter may have.
+/// A value for a required parameter.
 fn any(name: &str, shape: &Value) -> Value {
     match (shape.get("enum"), shape["type"].as_str()) {
         (Some(values), _) => values[0].clone(),
@@ -202,7 +201,7 @@ fn any(name: &str, shape: &Value) -> Value {
     }
 }
 
-/// Clients send null for what they leave out: it is absent where it may be, and named where it may not.
+/// Clients send null for omitted parameters: it counts as absent if optional, and is refused by name if required.
 #[test]
 fn null_is_absent_in_every_tool_of_every_profile() {
     let mut tried = 0;

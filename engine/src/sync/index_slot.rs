@@ -1,4 +1,4 @@
-//! One derived index as the rest of the engine sees it: at hand, or out of use with the reason.
+//! The slot of one derived index: the open index, or the reason why it is unusable.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::files::Stamp;
 
 /// A derived index that may be out of use (missing, of another version, damaged) until it is rebuilt.
-pub struct Side<I: ?Sized> {
+pub struct IndexSlot<I: ?Sized> {
     state: RwLock<State<I>>,
 }
 
@@ -19,26 +19,26 @@ enum State<I: ?Sized> {
         /// The folder that it was opened from.
         stamp: Option<Stamp>,
     },
-    Out {
+    Unusable {
         why: String,
-        /// The folder that was found damaged: it is not opened again, but another in its place is.
+        /// The folder that was found damaged: it is not opened again, but a replacement is.
         damaged: Option<Stamp>,
     },
 }
 
-impl<I: ?Sized> Side<I> {
-    /// A side that is not at hand.
-    pub fn out(why: &str) -> Self {
-        Side { state: RwLock::new(State::Out { why: why.to_owned(), damaged: None }) }
+impl<I: ?Sized> IndexSlot<I> {
+    /// A slot without an index.
+    pub fn unusable(why: &str) -> Self {
+        IndexSlot { state: RwLock::new(State::Unusable { why: why.to_owned(), damaged: None }) }
     }
 
     /// Opens the index in `folder`: [`Error::IndexUnusable`] is a state, other errors are the caller's.
     pub fn open(&self, folder: &Path, open: impl FnOnce() -> Result<Arc<I>>) -> Result<()> {
-        // Before it is opened: another folder may take its place meanwhile.
+        // Before it is opened: the folder may be replaced meanwhile.
         let stamp = Stamp::of(folder);
         match open() {
             Ok(index) => *self.state.write() = State::Ready { index, stamp },
-            Err(Error::IndexUnusable { why, .. }) => *self.state.write() = State::Out { why, damaged: None },
+            Err(Error::IndexUnusable { why, .. }) => *self.state.write() = State::Unusable { why, damaged: None },
             Err(other) => return Err(other),
         }
         Ok(())
@@ -48,29 +48,29 @@ impl<I: ?Sized> Side<I> {
     pub fn get(&self) -> std::result::Result<Arc<I>, String> {
         match &*self.state.read() {
             State::Ready { index, .. } => Ok(index.clone()),
-            State::Out { why, .. } => Err(why.clone()),
+            State::Unusable { why, .. } => Err(why.clone()),
         }
     }
 
-    /// Whether it is out of use.
-    pub fn is_out(&self) -> bool {
-        matches!(&*self.state.read(), State::Out { .. })
+    /// Whether it is unusable.
+    pub fn is_unusable(&self) -> bool {
+        matches!(&*self.state.read(), State::Unusable { .. })
     }
 
-    /// Takes the index out of use: it was found to be damaged. Returns whether it was in use until now.
-    pub fn take_out(&self, why: &str) -> bool {
+    /// Marks the index as unusable because it is damaged. Returns whether it was in use until now.
+    pub fn mark_unusable(&self, why: &str) -> bool {
         let mut state = self.state.write();
         let State::Ready { stamp, .. } = &*state else { return false };
-        *state = State::Out { why: why.to_owned(), damaged: *stamp };
+        *state = State::Unusable { why: why.to_owned(), damaged: *stamp };
         true
     }
 
-    /// Whether the index in `folder` is worth opening: it is out of use, and not known to be damaged.
+    /// Whether the index in `folder` is worth opening: none is open, and this one is not known to be damaged.
     pub fn may_open(&self, folder: &Path) -> bool {
         match &*self.state.read() {
             State::Ready { .. } => false,
-            State::Out { damaged: None, .. } => true,
-            State::Out { damaged, .. } => *damaged != Stamp::of(folder),
+            State::Unusable { damaged: None, .. } => true,
+            State::Unusable { damaged, .. } => *damaged != Stamp::of(folder),
         }
     }
 }

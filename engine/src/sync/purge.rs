@@ -1,4 +1,4 @@
-//! What has expired is deleted, and what a purge leaves to do is done: no file of the store holds it any more.
+//! Deletes expired records, and finishes a purge: no file of the store contains the data afterwards.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use memorist_durable::crash;
 
 use super::clock::now;
 use super::lock::WriterGuard;
-use super::store::Sync;
+use super::store::Store;
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
@@ -18,13 +18,13 @@ use crate::types::Millis;
 /// Expired records deleted in one transaction.
 const STEP: usize = 100;
 
-impl Sync {
-    /// Whether a record has expired so long ago that it is to be deleted.
+impl Store {
+    /// Whether a record expired long enough ago to be deleted.
     pub fn has_expired(&self) -> Result<bool> {
         self.records.has_expired(self.expired_by())
     }
 
-    /// Deletes the records that have expired that long ago.
+    /// Deletes the records that expired that long ago.
     pub fn remove_expired(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
         let by = self.expired_by();
         loop {
@@ -34,7 +34,7 @@ impl Sync {
             }
             crash::point("some expired");
             cancel_point(progress)?;
-            // Half of the time is for those who write.
+            // Half of the time is left to other writers.
             std::thread::sleep(started.elapsed());
         }
     }
@@ -44,35 +44,35 @@ impl Sync {
         now().saturating_sub(grace)
     }
 
-    /// Removes from both indexes, from the log and from the files of the database what was removed from the tables up to
-    /// `mark`: `patterns`. Returns false when somebody keeps a file for longer than `patience`; then it is to be called again,
-    /// with the mark that is there then and [`PurgePatterns::unknown`].
+    /// Removes what was removed from the tables up to `mark` from both indexes, from the log and from the files of the
+    /// database: `patterns`. Returns false if another process keeps a file open for longer than `timeout`; then call it
+    /// again, with the current mark and [`PurgePatterns::unknown`].
     pub fn finish_purge(
         &self,
         proof: &WriterGuard<'_>,
         mark: &PurgeMark,
         patterns: &PurgePatterns,
-        patience: Duration,
+        timeout: Duration,
         progress: &dyn Progress,
     ) -> Result<bool> {
-        // The indexes come first: they have nothing of a purge whose database was rewritten.
+        // The indexes come first: a rewritten database contains nothing more of them.
         if !mark.is_rewritten() {
-            // A rebuild that was killed has left files as well.
-            self.mend(proof, progress)?;
+            // A killed rebuild leaves files as well.
+            self.repair_indexes(proof, progress)?;
             self.catch_up(proof, progress)?;
             if !self.forget_deleted(proof, progress)? {
                 return Ok(false);
             }
         }
-        if !self.records.remove_traces(mark, patterns, patience)? {
+        if !self.records.remove_traces(mark, patterns, timeout)? {
             return Ok(false);
         }
         self.records.end_purge(mark)?;
         Ok(true)
     }
 
-    /// What is in the store's folder and no part of the store, in order.
-    pub fn elsewhere(&self) -> Result<Vec<PathBuf>> {
+    /// Files in the store's folder that are not part of the store, in order.
+    pub fn unowned_files(&self) -> Result<Vec<PathBuf>> {
         let root = self.paths.root();
         let list = || fs::read_dir(root)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
         let mut found = list().map_err(|error| Error::io(root, error))?;
@@ -81,7 +81,7 @@ impl Sync {
         Ok(found)
     }
 
-    /// Rewrites what of the indexes holds deleted records. Returns false when not all of it is gone.
+    /// Rewrites the parts of the indexes that contain deleted records. Returns false if some remain.
     fn forget_deleted(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<bool> {
         let keywords = self.keywords.get().map(|index| index.forget_deleted());
         let keywords = self.in_use(keywords.ok())?;
@@ -95,10 +95,10 @@ impl Sync {
         let folder = self.paths.vectors();
         let is_on_disk = self.config.backend == Backend::Hnsw && self.model()?.is_some();
         if !is_on_disk && folder.exists() {
-            // Nobody keeps it in step: it is of a backend, or of a database, that was here before.
+            // It is not kept in step: it belongs to another backend, or to a previous database.
             self.discard(proof, &folder)?;
         }
-        // One that turned out to be damaged is rebuilt the next time.
+        // An index that turned out to be damaged is rebuilt the next time.
         Ok(keywords == Some(true) && (vectors.is_some() || !is_on_disk))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::types::RecordId;
 
 /// Keeps the best `k`: highest score first, equal scores by id.
-pub(super) struct Top {
+pub(super) struct TopK {
     k: usize,
     /// The worst on top.
     heap: BinaryHeap<Candidate>,
@@ -33,13 +33,13 @@ impl PartialOrd for Candidate {
     }
 }
 
-impl Top {
+impl TopK {
     pub(super) fn new(k: usize) -> Self {
-        Top { k, heap: BinaryHeap::with_capacity(k.min(1024) + 1) }
+        TopK { k, heap: BinaryHeap::with_capacity(k.min(1024) + 1) }
     }
 
-    /// A record with a score below this cannot come in; one with this score may, if its id is small enough.
-    pub(super) fn bar(&self) -> f32 {
+    /// A record with a score below this cannot enter; one with this score may, if its id is small enough.
+    pub(super) fn threshold(&self) -> f32 {
         match self.heap.peek() {
             Some(worst) if self.heap.len() == self.k => worst.score,
             _ => 0.0,

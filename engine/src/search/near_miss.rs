@@ -1,5 +1,5 @@
-//! The memory nearest in meaning, where the least similarity of a query left it out: whoever gets few results or none
-//! learns what there was and how to get it.
+//! A warning about the nearest memory if a query's minimum similarity excluded it: a search with few or no results
+//! shows what there was and how to get it.
 
 use super::merge::Candidate;
 use super::view::View;
@@ -9,7 +9,7 @@ use crate::types::{Millis, Query, RecordId};
 /// Characters of a memory that a warning shows.
 const SHOWN_CHARS: usize = 80;
 
-/// The candidate of the highest cosine, and that cosine.
+/// The candidate with the highest cosine, and that cosine.
 pub fn nearest(candidates: &[Candidate]) -> Option<(RecordId, f64)> {
     let cosines = candidates.iter().filter_map(|candidate| Some((candidate.id, candidate.vector?)));
     cosines.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))

@@ -1,4 +1,4 @@
-//! What the tools of other systems answer over a store that other tools use, too.
+//! The tools of other systems, over a store that is also used by other tools.
 
 use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Viewer};
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ fn decision(title: &str, project: &str) -> Value {
     json!({ "type": "decision", "title": title, "description": format!("{title} it is"), "project": project })
 }
 
-/// T39, T41, T43, T45, R24: without a project, nothing is left out for its project.
+/// T39, T41, T43, T45, R24: without a project, all projects are visible.
 #[test]
-fn a_krolik_without_a_project_sees_those_of_all() {
+fn a_krolik_without_a_project_sees_all_projects() {
     let server = Server::krolik(None);
     for (title, project) in [("Lamps", "atlas"), ("Sails", "atlas"), ("Nets", "borealis")] {
         server.call("krolik_mem_save", decision(title, project));
@@ -32,17 +32,17 @@ fn a_krolik_without_a_project_sees_those_of_all() {
     assert_eq!(server.refused("krolik_mem_link", link(scribe)), format!("Memory entry not found: {scribe}"));
 }
 
-/// T41, T44, R24: who is of another project is told how to say so.
+/// T41, T44, R24: a caller in another project learns how to name it.
 #[test]
 fn krolik_says_how_another_project_is_reached() {
     let server = Server::krolik(Some("atlas"));
     server.call("krolik_mem_save", decision("Lamps", "atlas"));
     server.call("krolik_mem_save", decision("Nets", "borealis"));
     let mut link = json!({ "fromId": 1, "toId": 2, "linkType": "related" });
-    let told = "Memory entry not found: 2; if it is of another project, give that as project, or \"*\" for any";
-    assert_eq!(server.refused("krolik_mem_link", link.clone()), told);
+    let expected = "Memory entry not found: 2; if it is of another project, give that as project, or \"*\" for any";
+    assert_eq!(server.refused("krolik_mem_link", link.clone()), expected);
     let chain = server.call("krolik_mem_chain", json!({ "memoryId": 2 }));
-    assert_eq!(chain, json!({ "memories": [], "count": 0, "warnings": [told] }));
+    assert_eq!(chain, json!({ "memories": [], "count": 0, "warnings": [expected] }));
     link["project"] = "*".into();
     assert_eq!(server.call("krolik_mem_link", link)["created"], true);
     let chain = server.call("krolik_mem_chain", json!({ "memoryId": 2, "project": "borealis" }));
@@ -51,7 +51,7 @@ fn krolik_says_how_another_project_is_reached() {
     assert_eq!((ids(&chain["memories"]), chain.get("warnings")), (vec![2, 1], None));
 }
 
-/// R15: what is there already is not told as what was asked for.
+/// R15: an existing memory is not reported as a new one.
 #[test]
 fn krolik_says_that_a_memory_was_there() {
     let server = Server::krolik(None);
@@ -62,7 +62,7 @@ fn krolik_says_that_a_memory_was_there() {
     assert_eq!((&again["created"], &again["memory"]["type"]), (&json!(false), &json!("decision")));
 }
 
-/// T31, T34, R8: contacts with fields of their own do not take the place of facts.
+/// T31, T34, R8: contacts with a body do not displace facts.
 #[test]
 fn facts_are_found_behind_contacts() {
     let server = Server::memorizer();
@@ -81,7 +81,7 @@ fn facts_are_found_behind_contacts() {
     assert_eq!((ids(&listed["facts"]), &listed["total_count"]), (vec![fact], &json!(1)));
 }
 
-/// D3: what is no fact does not take the place of a fact that says much the same.
+/// D3: other memories do not displace a fact that is nearly the same.
 #[test]
 fn a_similar_fact_is_named_behind_contacts() {
     let server = Server::memorizer();
@@ -93,9 +93,9 @@ fn a_similar_fact_is_named_behind_contacts() {
     assert_eq!(ids(&server.call("store_fact", asked)["similar_existing"]), [fact]);
 }
 
-/// T15, T34, T39, T43: a document without bounds has none; what is no size is refused by its name.
+/// T15, T34, T39, T43: a document without a maximum accepts any size; an invalid size is refused by name.
 #[test]
-fn more_than_there_may_be_is_as_much_as_there_may_be() {
+fn a_size_above_the_maximum_is_the_maximum() {
     let server = Server::krolik(None);
     server.call("krolik_mem_save", decision("Lamps", "atlas"));
     let chain = server.call("krolik_mem_chain", json!({ "memoryId": 1, "maxDepth": 20 }));

@@ -1,5 +1,5 @@
-//! Behind `serve --only` no call names another project or agent, and none changes what is not its own: each tool of each
-//! profile, resources, prompts and completions. The world of memories is that of `leaks.rs`.
+//! Tests of `serve --only`: no call may name another project or agent, and none changes memories of others. Covers each
+//! tool of each profile, resources, prompts and completions, with the memories of `leaks.rs`.
 
 use clap::ValueEnum;
 use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, Scope, Viewer};
@@ -7,32 +7,32 @@ use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Refere
 use serde_json::{Map, Value, json};
 
 use super::leaks::{AGENTS, CALLS, PROJECTS, State, World, leak};
-use super::profiles::{Profile, SCOPES, Served};
+use super::profiles::{Profile, SCOPES, ToolDef};
 use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::ops::Context;
 use crate::wire::Defaults;
 
-/// A server that keeps to these.
-fn wall(world: &World, profile: ProfileName, project: Option<&str>, agent: Option<&str>) -> Context {
+/// A server with `--only`.
+fn only_context(world: &World, profile: ProfileName, project: Option<&str>, agent: Option<&str>) -> Context {
     let defaults = Defaults::named(project.map(str::to_owned), agent.map(str::to_owned)).unwrap();
     let exports = world.folder.path().join("exports");
     super::context(Context { defaults, exports, ..Context::default() }, profile, true).unwrap()
 }
 
 /// Servers of a project, of an agent, and of both.
-fn walls(world: &World, profile: ProfileName) -> [Context; 3] {
-    let wall = |project, agent| wall(world, profile, project, agent);
+fn only_contexts(world: &World, profile: ProfileName) -> [Context; 3] {
+    let only = |project, agent| only_context(world, profile, project, agent);
     let (project, agent) = (Some(PROJECTS[0]), Some(AGENTS[0]));
-    [wall(project, None), wall(None, agent), wall(project, agent)]
+    [only(project, None), only(None, agent), only(project, agent)]
 }
 
-fn run(world: &World, context: &Context, tool: &Served, arguments: &Map<String, Value>) -> Result<Value, String> {
+fn run(world: &World, context: &Context, tool: &ToolDef, arguments: &Map<String, Value>) -> Result<Value, String> {
     let answer = (tool.run)(&world.engine, context, arguments.clone())?;
     Ok(json!({ "structured": answer.structured, "words": answer.words }))
 }
 
-/// The memories that are not of this scope, and the links between them; without what counts who read them.
+/// The memories outside of this scope, and the links between them; without access counts.
 fn of_others(state: &State, own: &Scope) -> State {
     let is_other = |id: &i64| state.get(id).is_some_and(|(_, record)| record.scope != *own);
     let others = state.iter().filter(|(id, _)| is_other(id));
@@ -46,13 +46,13 @@ fn of_others(state: &State, own: &Scope) -> State {
 }
 
 #[test]
-fn behind_a_wall_no_tool_tells_of_another_or_changes_what_is_shared() {
+fn only_no_tool_shows_or_changes_records_of_others() {
     for name in ProfileName::value_variants() {
         let mut world = World::new();
         let mut state = world.state();
         let mut answered = 0;
         for tool in &Profile::of(*name).tools {
-            for context in walls(&world, *name) {
+            for context in only_contexts(&world, *name) {
                 for _ in 0..CALLS {
                     let arguments = world.arguments(tool, &state);
                     let answer = run(&world, &context, tool, &arguments);
@@ -74,22 +74,22 @@ fn behind_a_wall_no_tool_tells_of_another_or_changes_what_is_shared() {
 }
 
 #[test]
-fn behind_a_wall_every_tool_refuses_another_name() {
+fn only_every_tool_refuses_another_name() {
     for name in ProfileName::value_variants() {
         let mut world = World::new();
         let state = world.state();
         let mut refused = 0;
         for tool in &Profile::of(*name).tools {
             let parameters = &tool.definition.input_schema["properties"];
-            for context in walls(&world, *name) {
-                // Also where the tool knows no such parameter.
+            for context in only_contexts(&world, *name) {
+                // Also if the tool has no such parameter.
                 for parameter in SCOPES {
                     let (own, other) = match parameter {
                         "project" => (context.defaults.project(), PROJECTS[1]),
                         _ => (context.defaults.agent(), AGENTS[1]),
                     };
                     let mut others = vec![json!(other), json!("*")];
-                    // Where null is the default of another system, it is its own.
+                    // Where null is the default of another system, it means the server's own.
                     let takes_null =
                         matches!(name, ProfileName::Core | ProfileName::Full) && parameters.get(parameter).is_some();
                     others.extend((takes_null && own.is_some()).then_some(Value::Null));
@@ -110,7 +110,7 @@ fn behind_a_wall_every_tool_refuses_another_name() {
 }
 
 #[test]
-fn behind_a_wall_nothing_offers_a_name() {
+fn only_nothing_offers_a_name() {
     for name in ProfileName::value_variants() {
         let profile = Profile::of_only(*name);
         assert_eq!(profile.tools.len(), Profile::of(*name).tools.len());
@@ -124,10 +124,10 @@ fn behind_a_wall_nothing_offers_a_name() {
 }
 
 #[test]
-fn behind_a_wall_resources_are_those_in_view() {
+fn only_resources_are_those_in_view() {
     let world = World::new();
     let state = world.state();
-    for context in walls(&world, ProfileName::Core) {
+    for context in only_contexts(&world, ProfileName::Core) {
         let viewer = context.defaults.own_viewer();
         for (id, (_, record)) in &state {
             let read = resources::read(&world.engine, &context, &format!("memory://{id}")).unwrap();
@@ -148,12 +148,12 @@ fn behind_a_wall_resources_are_those_in_view() {
 }
 
 #[test]
-fn behind_a_wall_completions_are_those_in_view() {
+fn only_completions_are_those_in_view() {
     let world = World::new();
     let state = world.state();
     for name in ProfileName::value_variants() {
         let profile = Profile::of_only(*name);
-        for context in walls(&world, *name) {
+        for context in only_contexts(&world, *name) {
             let complete = |reference: Reference, argument: &str, typed: &str, project: Option<&str>| {
                 let mut request = CompleteRequestParams::new(reference, ArgumentInfo::new(argument, typed));
                 let filled = |name: &str| [("project".to_owned(), name.to_owned())].into_iter().collect();
@@ -175,12 +175,12 @@ fn behind_a_wall_completions_are_those_in_view() {
     }
 }
 
-/// A memory of its own and one of nobody, behind a wall around the project `apollo`, or the agent `main`.
+/// A memory of its own and a shared one, with `--only` for the project `apollo`, or the agent `main`.
 fn own_and_shared(profile: ProfileName) -> (World, Context, [i64; 2]) {
     let world = World::new();
     let context = match profile {
-        ProfileName::Memorizer => wall(&world, profile, None, None),
-        _ => wall(&world, profile, Some("apollo"), None),
+        ProfileName::Memorizer => only_context(&world, profile, None, None),
+        _ => only_context(&world, profile, Some("apollo"), None),
     };
     let ids = [context.defaults.own_scope(), Scope::default()].map(|scope| {
         let text = format!("lanterns of {scope:?}");
@@ -190,7 +190,7 @@ fn own_and_shared(profile: ProfileName) -> (World, Context, [i64; 2]) {
 }
 
 #[test]
-fn behind_a_wall_what_is_shared_is_read_and_not_changed() {
+fn only_what_is_shared_is_read_and_not_changed() {
     let (world, context, [own, shared]) = own_and_shared(ProfileName::Full);
     let profile = Profile::of_only(ProfileName::Full);
     let call = |tool: &str, arguments: Value| {
@@ -200,7 +200,7 @@ fn behind_a_wall_what_is_shared_is_read_and_not_changed() {
     assert_eq!(read["structured"]["entry"]["id"], shared);
     call("memory_update", json!({ "id": own, "importance": 7 })).unwrap();
     call("memory_link", json!({ "fromId": own, "toId": shared, "linkType": "supersedes" })).unwrap();
-    let other = world.engine.add(&NewRecord::new("another of nobody")).unwrap().id;
+    let other = world.engine.add(&NewRecord::new("another shared memory")).unwrap().id;
     let link = |kind: LinkKind| json!({ "fromId": shared, "toId": other, "linkType": kind });
     let linked = memorist_engine::types::Link { from: shared, kind: LinkKind::Related, to: other };
     world.engine.link(linked, &Viewer::OWNER).unwrap();
@@ -222,12 +222,12 @@ fn behind_a_wall_what_is_shared_is_read_and_not_changed() {
     let added = added["structured"]["id"].as_i64().unwrap();
     assert_eq!(world.state()[&added].1.scope, context.defaults.own_scope());
     call("memory_purge", json!({ "ids": [own, added], "confirm": true })).unwrap();
-    // The sizes of the indexes are those of all, as are the files beside the store.
+    // The sizes of the indexes are about everyone's memories, as are the files beside the store.
     assert_eq!(call("memory_stats", json!({})).unwrap()["structured"].get("indexes"), None);
 }
 
 #[test]
-fn behind_a_wall_a_fact_of_no_agent_stays() {
+fn only_a_fact_of_no_agent_stays() {
     let (world, context, [own, shared]) = own_and_shared(ProfileName::Memorizer);
     let profile = Profile::of_only(ProfileName::Memorizer);
     let call = |tool: &str, id: i64| {
@@ -242,7 +242,7 @@ fn behind_a_wall_a_fact_of_no_agent_stays() {
 }
 
 #[test]
-fn behind_a_wall_exports_are_files_of_its_own() {
+fn only_exports_are_files_of_its_own() {
     let (world, context, [own, _]) = own_and_shared(ProfileName::Full);
     let exports = world.folder.path().join("exports");
     std::fs::create_dir_all(&exports).unwrap();
@@ -258,7 +258,7 @@ fn behind_a_wall_exports_are_files_of_its_own() {
     let written = std::fs::read_to_string(file).unwrap();
     let foreign = |line: &&str| line.contains("gemini") || line.contains("\"ann\"");
     assert!(written.contains("lanterns") && !written.lines().any(|line| foreign(&line)), "{written}");
-    // What another would import from there is let in as one's own, or not at all.
+    // Lines of another scope are imported into one's own, or not at all.
     let state = world.state();
     std::fs::write(file, written.replace("apollo", "gemini") + &line).unwrap();
     let import = call("memory_import", json!({ "file": "memories.jsonl" })).unwrap();

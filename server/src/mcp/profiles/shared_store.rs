@@ -1,4 +1,4 @@
-//! One store behind all profiles: what one saves, each of the others shows, as far as its tools can.
+//! One store shared by all profiles: what one saves, each of the others shows, as far as its tools can.
 
 use memorist_engine::types::{Kind, NewRecord, Scope};
 use serde_json::{Value, json};
@@ -23,7 +23,8 @@ fn sorted(mut ids: Vec<i64>) -> Vec<i64> {
     ids
 }
 
-/// T3, T16, T22, T27: each kind is shown as the nearest of Mudpuppy's types, and a filter by type finds all it stands for.
+/// T3, T16, T22, T27: each kind is shown as the nearest of Mudpuppy's types, and a filter by type finds all of its
+/// kinds.
 #[test]
 fn mudpuppy_shows_every_kind_as_one_of_its_types() {
     let server = Server::of(ProfileName::Mudpuppy);
@@ -50,7 +51,7 @@ fn mudpuppy_shows_every_kind_as_one_of_its_types() {
     assert_eq!(server.call("memory_delete", json!({ "id": all[6] })), json!({ "success": true, "deleted": true }));
 }
 
-/// T31, T34, T36, R8: facts are of every kind but conversations, which have tools of their own.
+/// T31, T34, T36, R8: facts are of every kind except conversations, which have separate tools.
 #[test]
 fn memorizer_shows_every_kind_in_one_of_its_categories() {
     let server = Server::memorizer();
@@ -72,7 +73,7 @@ fn memorizer_shows_every_kind_in_one_of_its_categories() {
     for fact in found["facts"].as_array().unwrap() {
         assert!(categories.contains(&fact["category"].as_str().unwrap()), "{fact}");
     }
-    // A fact of its own, of a kind that it cannot save, is its own to change.
+    // A fact of its own can be changed, also if its kind cannot be saved.
     let task = server.add(Kind::Task, "Trim the wick", Some(MAIN));
     let updated = server.call("update_fact", json!({ "fact_id": task, "fact": "Trim the wicks" }));
     assert_eq!((&updated["old_fact"], &updated["category"]), (&json!("Trim the wick"), &json!("project")));
@@ -133,8 +134,8 @@ fn a_text_that_another_profile_saved_is_a_duplicate() {
     );
     let row = memorizer.add_contact("Ben Baker");
     let again = memorizer.call("store_fact", fact(&memorizer.record(row).content));
-    let told = format!("Already there as memory {row}, a contact");
-    assert_eq!((&again["fact_id"], &again["message"]), (&json!(row), &json!(told)));
+    let expected = format!("Already there as memory {row}, a contact");
+    assert_eq!((&again["fact_id"], &again["message"]), (&json!(row), &json!(expected)));
 
     let krolik = Server::krolik(None);
     let contact = krolik.add(Kind::Contact, "Ben Baker cook", None);
@@ -143,7 +144,7 @@ fn a_text_that_another_profile_saved_is_a_duplicate() {
     assert_eq!((&again["memory"]["id"], &again["created"]), (&json!(contact), &json!(false)));
 }
 
-/// D3: what says much the same is named whatever tool saved it, where it is shown in the same category.
+/// D3: similar facts are named whatever tool saved them, if they are shown in the same category.
 #[test]
 fn a_similar_fact_of_another_profile_is_named() {
     let server = Server::memorizer();
@@ -152,7 +153,7 @@ fn a_similar_fact_of_another_profile_is_named() {
     assert_eq!(ids(&server.call("store_fact", asked)["similar_existing"]), [fact]);
 }
 
-/// T22, T25: a memory is there for a profile's tools where it is there as a resource, and nowhere else.
+/// T22, T25: a profile's tools show a memory exactly if it is readable as a resource.
 #[test]
 fn tools_and_resources_show_the_same_memories() {
     let servers = [
@@ -179,7 +180,7 @@ fn tools_and_resources_show_the_same_memories() {
     }
 }
 
-/// R23: an agent sees what belongs to no agent, and changes only what is its own.
+/// R23: an agent sees memories that belong to no agent, and changes only its own.
 #[test]
 fn a_memorizer_agent_changes_nothing_that_belongs_to_no_agent() {
     let server = Server::memorizer();
@@ -200,7 +201,7 @@ fn a_memorizer_agent_changes_nothing_that_belongs_to_no_agent() {
     let refused = server.refused("delete_fact", json!({ "fact_id": scouts }));
     assert_eq!(refused, format!("Fact with ID {scouts} not found"));
 
-    // Nor by a file: a newer version of it takes its place only where its owner imports it.
+    // Nor by a file: a newer version replaces it only if its owner imports it.
     server.call("export_memory", json!({}));
     let file = server.context.exports.join("memories.jsonl");
     let newer = std::fs::read_to_string(&file).unwrap().replace("The lamp is", "The lamp was");

@@ -1,49 +1,49 @@
-//! What a terminal would obey, or hide, made visible.
+//! Escapes what a terminal would interpret or hide.
 //!
-//! A memory is text that anybody may have written: an escape sequence in it could set the clipboard, and a character that
-//! turns the direction of a line could make it read as another. Everything for people goes through [`text`], everything in
-//! JSON through [`Json`] or [`Escaped`], where the same characters are escapes: to a parser, the document is the same.
+//! A memory may be written by anybody. An escape sequence in it could set the clipboard, and a character that changes
+//! the text direction could make a line read as another. All output for people goes through [`text`], all JSON through
+//! [`Json`] or [`Escaped`], which escape the same characters: for a parser, the document is unchanged.
 //!
-//! Joiners (U+200C, U+200D) stay: scripts and emoji need them. Of the variation selectors, which can spell a hidden text byte
-//! by byte, only the first U+FE0E or U+FE0F behind a visible character stays, as emoji need it.
+//! Joiners (U+200C, U+200D) stay: scripts and emoji need them. Of the variation selectors, which can encode a hidden
+//! text byte by byte, only the first U+FE0E or U+FE0F after a visible character stays, as emoji need it.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
-/// Each character of `text` that is shown by its number, with its place.
-fn obeyed(text: &str) -> impl Iterator<Item = (usize, char)> {
+/// Each character of `text` that is escaped, with its position.
+fn escaped_chars(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut before = None;
     text.char_indices().filter(move |&(_, character)| {
         let is_chosen = matches!(character, '\u{fe0e}' | '\u{fe0f}') && before.is_some_and(is_visible);
         before = Some(character);
-        is_obeyed(character) || is_selector(character) && !is_chosen
+        needs_escape(character) || is_selector(character) && !is_chosen
     })
 }
 
-/// Whether `character` chooses the look of the one before it.
+/// Whether `character` selects a variant of the one before it.
 fn is_selector(character: char) -> bool {
     matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether `character` is seen by itself.
+/// Whether `character` is visible by itself.
 fn is_visible(character: char) -> bool {
     let is_joiner = matches!(character, '\u{200c}' | '\u{200d}');
-    !character.is_whitespace() && !is_obeyed(character) && !is_selector(character) && !is_joiner
+    !character.is_whitespace() && !needs_escape(character) && !is_selector(character) && !is_joiner
 }
 
-/// Whether `character` is shown by its number, wherever it stands.
-pub fn is_obeyed(character: char) -> bool {
+/// Whether `character` is always escaped.
+pub fn needs_escape(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
         // C0, DEL, C1.
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
-        // What turns the direction.
+        // Text direction.
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        // Ends of lines that not every program takes for one.
+        // Line ends that not every program treats as such.
         '\u{2028}' | '\u{2029}' => true,
-        // What is not seen: soft hyphen, zero-width spaces, operators and marks, annotations, tags.
+        // Invisible: soft hyphen, zero-width spaces, operators and marks, annotations, tags.
         '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' => true,
         '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
         '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}' => true,
@@ -51,11 +51,11 @@ pub fn is_obeyed(character: char) -> bool {
     }
 }
 
-/// `text` with what a terminal would obey or hide as `<U+001B>`. A carriage return before a line feed goes.
+/// `text` with what a terminal would interpret or hide as `<U+001B>`. A carriage return before a line feed is dropped.
 pub fn text(text: &str) -> Cow<'_, str> {
     let mut shown = String::new();
     let mut from = 0;
-    for (at, character) in obeyed(text) {
+    for (at, character) in escaped_chars(text) {
         shown.push_str(&text[from..at]);
         from = at + character.len_utf8();
         if character != '\r' || !text[from..].starts_with('\n') {
@@ -75,7 +75,7 @@ pub struct Json(CompactFormatter);
 impl Formatter for Json {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut from = 0;
-        for (at, character) in obeyed(fragment) {
+        for (at, character) in escaped_chars(fragment) {
             writer.write_all(&fragment.as_bytes()[from..at])?;
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
@@ -87,8 +87,8 @@ impl Formatter for Json {
     }
 }
 
-/// Passes JSON on to a terminal, with the same characters as escapes. What is written at once must be whole characters, as
-/// `serde_json` does.
+/// Passes JSON to a terminal, escaping the same characters. Each write must consist of whole characters, as those of
+/// `serde_json` do.
 #[derive(Debug)]
 pub struct Escaped<W>(pub W);
 
@@ -106,7 +106,7 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// Passes text for people on, made visible. What is written at once must be whole characters, as a logged event is.
+/// Passes text for people to a terminal, escaped. Each write must consist of whole characters, as logged events do.
 #[derive(Debug)]
 pub struct Shown<W>(pub W);
 
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_shown_and_what_people_write_stays() {
+    fn terminal_controls_are_escaped_and_ordinary_text_stays() {
         for (hostile, shown) in [
             ("\u{1b}]52;c;ZXZpbA==\u{7}", "<U+001B>]52;c;ZXZpbA==<U+0007>"),
             ("\u{9b}2J\u{7f}\u{8}", "<U+009B>2J<U+007F><U+0008>"),

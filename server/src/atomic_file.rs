@@ -1,4 +1,4 @@
-//! A file that people named, written whole or not at all.
+//! A file that the user named, written atomically.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,10 +9,10 @@ use memorist_engine::paths::StorePaths;
 
 use crate::exit::Failure;
 
-/// Writes beside the file and renames, so that the file is whole or as it was.
+/// Writes a temporary file and renames it, so that the target is complete or unchanged.
 ///
 /// # Errors
-/// When the file is a part of the store in the folder `store`; those of `write`; and when the file cannot be put in its
+/// If the file is part of the store in the folder `store`; those of `write`; and if the file cannot be moved into
 /// place.
 pub fn write<T>(
     store: &Path,
@@ -26,7 +26,7 @@ pub fn write<T>(
     fill(NewFile::beside(file), file, write)
 }
 
-/// The same with a file in the making, which will be `file`.
+/// The same with a given temporary file that will become `file`.
 ///
 /// # Errors
 /// That of `new`, too.

@@ -1,4 +1,4 @@
-//! What a search leaves out although it is live: memories that others have taken the place of.
+//! A cache of the superseded records, which are live but not results.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use crate::error::Result;
 use crate::records::Snapshot;
 use crate::types::Viewer;
 
-/// What is superseded is kept for so many viewers.
+/// The cache contains the sets of at most this many viewers.
 const VIEWERS: usize = 8;
 
-/// Keeps what is superseded for the viewers of the last few searches: as long as no link that supersedes is made or goes,
-/// nothing needs to be read again.
+/// Caches the superseded records for the viewers of the last few searches. A set stays valid until a `supersedes` link
+/// is created or removed.
 #[derive(Default)]
-pub struct HiddenCache {
+pub struct SupersededCache {
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// The state of the links that the sets are of.
+    /// The state of the links that the sets belong to.
     superseding: i64,
-    /// The viewer of the last search first.
+    /// The most recent viewer first.
     sets: Vec<(Viewer, Arc<RoaringTreemap>)>,
 }
 
-impl HiddenCache {
-    /// The ids of what is superseded to the eyes of `viewer`, as `snapshot` has it.
-    pub fn superseded(&self, viewer: &Viewer, snapshot: &Snapshot) -> Result<Arc<RoaringTreemap>> {
+impl SupersededCache {
+    /// The ids of the superseded records as `viewer` sees them, in `snapshot`.
+    pub fn get(&self, viewer: &Viewer, snapshot: &Snapshot) -> Result<Arc<RoaringTreemap>> {
         let superseding = snapshot.superseding()?;
         if let Some(set) = self.kept.lock().find(superseding, viewer) {
             return Ok(set);
@@ -51,7 +51,7 @@ impl Kept {
     }
 
     fn keep(&mut self, superseding: i64, viewer: &Viewer, set: &Arc<RoaringTreemap>) {
-        // A search that began earlier must not take back what a later one has found.
+        // A search that started earlier must not undo the update of a later one.
         if superseding < self.superseding {
             return;
         }
@@ -76,7 +76,7 @@ mod tests {
         for at in 0..VIEWERS {
             kept.keep(5, &viewer(at), &set(at as u64));
         }
-        assert_eq!(kept.find(5, &viewer(0)), Some(set(0)), "and now it is the last that was asked for");
+        assert_eq!(kept.find(5, &viewer(0)), Some(set(0)), "and now it is the most recently used");
         kept.keep(5, &viewer(99), &set(99));
         assert_eq!(kept.find(5, &viewer(1)), None);
         assert_eq!(kept.find(5, &viewer(0)), Some(set(0)));

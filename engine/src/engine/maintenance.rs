@@ -1,0 +1,134 @@
+//! Maintenance of a store: its indexes, its model, its health.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::{Engine, IndexStats, RebuildReport, ReembedReport};
+use crate::bench::{self, BenchOptions, VectorBench};
+use crate::doctor::{self, Diagnosis};
+use crate::embed::Plan;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+impl Engine {
+    /// Sizes of the indexes, and how far they are behind the records.
+    pub fn index_stats(&self) -> Result<IndexStats> {
+        self.store.reopen()?;
+        Ok(IndexStats {
+            vectors: self.store.vector_snapshot()?.map_or(0, |index| index.len()),
+            documents: self.store.keyword_snapshot()?.map_or(0, |index| index.len()),
+            unapplied: self.store.unapplied()?,
+            model: self.store.model()?.map(|(_, model)| model.name),
+        })
+    }
+
+    /// Finds the model, or fetches it if that is allowed, and loads it. `announce` is called before a download.
+    pub fn prepare_model(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
+        self.store.host.prepare(announce, progress).map(drop)
+    }
+
+    /// Embeds every record that waits for it, with progress. Returns how many texts this call embedded. While another
+    /// process does the work, this one waits.
+    pub fn embed_pending(&self, progress: &dyn Progress) -> Result<u64> {
+        if !self.store.records.can_write() || self.store.pending_count()? == 0 {
+            return Ok(0);
+        }
+        let done_by_others = || Ok(progress.cancelled() || self.store.pending_count()? == 0);
+        let Some(guard) = self.store.lock.acquire_unless(progress, done_by_others)? else { return Ok(0) };
+        self.store.as_writer(guard, |guard| self.store.embed_backlog(guard, progress))
+    }
+
+    /// Applies everything written before this call to both indexes, rebuilds an unusable one, and merges segments.
+    /// While another process does it, this one waits.
+    pub fn flush(&self, progress: &dyn Progress) -> Result<()> {
+        if !self.store.records.can_write() {
+            return Ok(());
+        }
+        let done_by_others = || {
+            self.store.reopen()?;
+            Ok(progress.cancelled() || (!self.store.has_unusable_index()? && self.store.unapplied()? == 0))
+        };
+        let Some(guard) = self.store.lock.acquire_unless(progress, done_by_others)? else { return Ok(()) };
+        self.store.as_writer(guard, |guard| {
+            self.store.repair_indexes(guard, progress)?;
+            progress.start("indexing", Some(self.store.unapplied()?));
+            let applied = self.store.catch_up(guard, progress);
+            progress.finish();
+            applied?;
+            self.store.maintain(guard, progress)
+        })
+    }
+
+    /// Rebuilds both indexes from the records, beside the old ones, and swaps them in. Nothing is embedded again.
+    pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
+        let started = Instant::now();
+        let (documents, vectors) = self.rebuild_indexes(true, true, progress)?;
+        Ok(RebuildReport { vectors, documents, millis: started.elapsed().as_millis() as u64 })
+    }
+
+    fn rebuild_indexes(&self, keywords: bool, vectors: bool, progress: &dyn Progress) -> Result<(u64, u64)> {
+        self.store.records.require_writing()?;
+        let cancelled = || if progress.cancelled() { Err(Error::Cancelled) } else { Ok(false) };
+        let Some(guard) = self.store.lock.acquire_unless(progress, cancelled)? else { return Err(Error::Cancelled) };
+        self.store.as_writer(guard, |guard| {
+            let documents = if keywords { self.store.rebuild_keywords(guard, progress)? } else { 0 };
+            let vectors = if vectors { self.store.rebuild_vectors(guard, progress)? } else { 0 };
+            Ok((documents, vectors))
+        })
+    }
+
+    /// Changes the store's model to the configured one. Every text is embedded again, beside the embeddings in use,
+    /// which serve searches until the last text is done, here and in other processes; then the new ones replace them at
+    /// once. If interrupted, the next call continues. Processes that are open with another model search by keywords
+    /// from then on.
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
+    /// started a change to a third model meanwhile.
+    pub fn reembed(&self, progress: &dyn Progress) -> Result<ReembedReport> {
+        let started = Instant::now();
+        let done = self.store.reembed(progress)?;
+        Ok(ReembedReport {
+            before: done.before.map(|model| model.name),
+            model: self.store.model()?.map(|(_, model)| model.name),
+            changed: done.changed,
+            embedded: done.texts,
+            millis: started.elapsed().as_millis() as u64,
+        })
+    }
+
+    /// Checks that records, vectors and keywords agree. With `repair`, rebuilds an index that does not, and recounts if
+    /// only the totals of the database are wrong. A damaged database cannot be repaired while it is open: see
+    /// [`examine`](super::examine).
+    pub fn doctor(&self, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
+        let mut diagnosis = doctor::examine(&self.store, progress)?;
+        if repair && diagnosis.has_failed(doctor::DATABASE) && self.store.records.recount()? {
+            diagnosis = doctor::examine(&self.store, progress)?;
+        }
+        let [keywords, vectors] = [doctor::KEYWORDS, doctor::VECTORS].map(|name| repair && diagnosis.has_failed(name));
+        if !keywords && !vectors {
+            return Ok(diagnosis);
+        }
+        self.rebuild_indexes(keywords, vectors, progress)?;
+        doctor::examine(&self.store, progress)
+    }
+
+    /// Measures the vector search on the store's own vectors: recall against an exact scan, and latency, for a series
+    /// of `ef` values and for every named quality. Others may use the store meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::NothingToMeasure`] without memories or without vectors, [`Error::Invalid`] if there are too few;
+    /// [`Error::IndexUnusable`]; [`Error::Cancelled`].
+    pub fn bench_vectors(&self, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
+        bench::bench(&self.store, options, progress)
+    }
+
+    /// Copies all records, versions and embeddings, as of one moment, into one file, while others read and write. The
+    /// file appears complete or not at all, and replaces an existing one. Returns its length in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be written.
+    pub fn back_up(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
+        self.store.records.back_up(to, progress)
+    }
+}

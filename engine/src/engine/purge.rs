@@ -1,0 +1,91 @@
+//! Permanent removal.
+
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, bounded};
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
+use crate::records::Removed;
+use crate::sync::Wake;
+use crate::types::{Purge, Purged, Viewer};
+
+/// How long to wait for readers in other processes, which prevent the removal of what they read.
+const READERS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often to check for cancellation while waiting for the worker.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl Engine {
+    /// Permanently removes records, or everything that contains a text, as far as `viewer` sees it (the rest is neither
+    /// touched nor counted): from records, versions, embeddings of every model, the access log, both indexes, the sync
+    /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
+    /// What an earlier [`Engine::delete`] or [`Engine::update`] of the same text left in the files is removed too, even
+    /// if no record contains the text now.
+    ///
+    /// The records go first, at once for every process. Then this waits until the worker of this process has logged the
+    /// answered searches, removes those for the text, takes the index-writer lock and rewrites files. For a large store
+    /// that takes as long as a merge of its largest segments; if a trace is found in the database, as long as rewriting
+    /// it. Other processes that have an old index file open can read it until they close it; its name is gone, and its
+    /// bytes are freed with the last of them. If something prevents completion (see [`Purged::complete`]), or the
+    /// process is killed, the worker of any process with the store open continues; so does calling this again.
+    ///
+    /// A text that is written again while this runs stays. So may a search for the text that another process made in
+    /// the last second and has not logged yet; later searches are logged as usual. Files that are not part of the store
+    /// are not touched: backups, exports and what a repair kept. Those in its folder are named in
+    /// [`Purged::unowned_files`].
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no text, or no id, or too much of either; [`Error::Cancelled`]: what is removed
+    /// stays removed, and the rest of the cleanup happens in the background.
+    pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Purged> {
+        purge.validate()?;
+        viewer.validate()?;
+        let unowned_files = self.store.unowned_files()?;
+        progress.start("removing", None);
+        let removed = self.remove(purge, viewer, progress);
+        progress.finish();
+        let removed = removed?;
+        let complete = self.config.index_writer && {
+            let cancelled = || cancel_point(progress).map(|()| false);
+            match self.store.lock.acquire_unless(progress, cancelled) {
+                Ok(Some(guard)) => self.store.as_writer(guard, |guard| {
+                    self.store.finish_purge(guard, &removed.mark, &removed.patterns, READERS_TIMEOUT, progress)
+                })?,
+                Ok(None) => return Err(Error::Cancelled),
+                // The memories are gone already. The next process that opens the store cleans its files.
+                Err(Error::Held(holder)) => {
+                    tracing::warn!("{holder}");
+                    false
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let (records, versions, queries) = (removed.records, removed.versions, removed.queries);
+        Ok(Purged { records, versions, queries, complete, unowned_files })
+    }
+
+    /// Removes it from the tables.
+    fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
+        let mut removed = self.store.records.purge(purge, viewer, progress)?;
+        self.worker.send(Wake::Written);
+        if let Purge::Text(text) = purge {
+            self.flush_accesses(progress)?;
+            self.store.records.purge_queries(text, viewer, &mut removed, progress)?;
+        }
+        Ok(removed)
+    }
+
+    /// Waits until the answered searches of this process are in the access log.
+    fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
+        let (answer, settled) = bounded(1);
+        self.worker.send(Wake::Flush(answer));
+        loop {
+            match settled.recv_timeout(LOOK) {
+                // A worker that has ended has written its entries.
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => cancel_point(progress)?,
+            }
+        }
+    }
+}
