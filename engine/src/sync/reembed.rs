@@ -5,7 +5,7 @@
 //! 2. Under the writer lock, a vector index is built beside the one in use.
 //! 3. One transaction makes the next model the store's.
 //! 4. The new index replaces the old one. After a crash before this, the old one is there, which is another model's: it
-//! is rebuilt from the records.
+//!    is rebuilt from the records.
 
 use memorist_durable::crash;
 
