@@ -78,8 +78,9 @@ impl Import<'_> {
         let sensitive = self.engine.config.sensitive;
         let allow = |portable| sensitive.portable(portable);
         let store = &self.engine.store.records;
-        let import =
-            |allowed: Vec<_>| store.import(&allowed, self.model, &self.viewer, self.keep_shared, &mut self.aliases, now());
+        let import = |allowed: Vec<_>| {
+            store.import(&allowed, self.model, &self.viewer, self.keep_shared, &mut self.aliases, now())
+        };
         let outcomes = save_allowed(records, allow, import)?;
         self.engine.worker.send(Wake::Written);
         Ok(outcomes)

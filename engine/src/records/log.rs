@@ -52,7 +52,7 @@ pub struct LogEntry {
 /// What happened to a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It was saved or changed. If its text was embedded before, no [`Change::Embed`] follows: its vector is at hand.
+    /// It was saved or changed. If its text was embedded before, no [`Change::Embed`] follows: its vector is there.
     Put {
         /// Its new version.
         version: i64,

@@ -32,7 +32,7 @@ pub struct NextModel {
 
 /// What to do when the store's model is another.
 const USE_THE_STORES: &str =
-    "Name the store's model in the setting `model`, or change the store to the one at hand with `memorist reembed`.";
+    "Name the store's model in the setting `model`, or change the store to this one with `memorist reembed`.";
 
 /// What to do when the store has begun to change to another model.
 const WAIT_OR_BEGIN_AGAIN: &str =

@@ -59,7 +59,7 @@ impl Records {
         update::roll_back(self, id, version, reason, viewer, now)
     }
 
-    /// Deletes a record for good: its versions, its access rows, and its embeddings that no other record uses. Returns
+    /// Deletes a record permanently: its versions, its access rows, and its embeddings that no other record uses. Returns
     /// whether there was one that `viewer` sees (an expired one counts).
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl Records {
         embeddings::store_embeddings(self, model, embeddings)
     }
 
-    /// Begins the change to `model`, or goes on with it; embeddings gathered for a third one are dropped. `None` when
+    /// Begins the change to `model`, or continues it; embeddings gathered for a third one are dropped. `None` when
     /// there is nothing to change: the store's model is this one, or it has none.
     pub fn begin_next_model(&self, model: &Model) -> Result<Option<ModelId>> {
         next_model::begin_next_model(self, model)
@@ -192,7 +192,7 @@ impl Records {
     }
 }
 
-/// What is deleted for good.
+/// What is deleted permanently.
 impl Records {
     /// Deletes at most `limit` records that have expired by `by`, the longest expired first, in one transaction. Returns
     /// how many.

@@ -1,4 +1,4 @@
-//! What is deleted for good: expired records, and what a purge names.
+//! What is deleted permanently: expired records, and what a purge names.
 
 use super::*;
 use crate::progress::NoProgress;

@@ -19,7 +19,7 @@ use crate::types::{Millis, Model, ModelId, RecordId};
 /// every new text does. Writers that never rest must not keep the change from happening.
 pub const MAX_UNEMBEDDED_AT_SWITCH: usize = 32;
 
-/// Begins the change to `model`, or goes on with it. `None` when there is nothing to change.
+/// Begins the change to `model`, or continues it. `None` when there is nothing to change.
 pub(crate) fn begin_next_model(authority: &impl Authority, model: &Model) -> Result<Option<ModelId>> {
     authority.write(|tx| {
         let Some((current, stored)) = models::current(tx)? else { return Ok(None) };

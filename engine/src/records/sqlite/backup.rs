@@ -7,7 +7,7 @@ use memorist_durable::{ABANDONED, NewFile, folder_of, open_plain, sweep};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::connection::{PATIENCE, connect, distrust};
+use super::connection::{WRITE_TIMEOUT, connect, distrust};
 use super::errors::{damaged, explain, open_error};
 use super::store::Records;
 use super::{folder, integrity, migrate, shape};
@@ -92,7 +92,7 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
 /// Brings the copy of a backup up to date, refuses one that contradicts itself, and gives it a lineage of its own.
 fn prepare_copy(copy: &Path, from: &Path) -> Result<()> {
     let refuse = |error| open_error(from, error);
-    let mut conn = connect(copy, PATIENCE).map_err(refuse)?;
+    let mut conn = connect(copy, WRITE_TIMEOUT).map_err(refuse)?;
     migrate::prepare(&mut conn, copy)?;
     if let Some(finding) = integrity::findings(&conn)?.into_iter().next() {
         let why = format!(

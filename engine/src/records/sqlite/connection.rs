@@ -11,9 +11,9 @@ use super::errors::is_busy;
 
 /// A write gives up after waiting this long for other writes, of this process and of others. Clients of a server give up
 /// after 60 s, and a tool may write more than once.
-pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// An unsynced write, of an access count, gives up after this.
-pub(super) const UNSYNCED_PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 /// A write empties the write-ahead log itself only when it has more pages than this: the background thread is far behind.
 const PAGES_BEHIND: i64 = 4_000;
 /// Statements kept prepared per connection.
@@ -22,14 +22,14 @@ const STATEMENTS: usize = 64;
 pub(super) const INCREMENTAL: i64 = 2;
 
 /// Opens a connection that can write.
-pub(super) fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
-    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX, patience)
+pub(super) fn connect(path: &Path, timeout: Duration) -> rusqlite::Result<Connection> {
+    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX, timeout)
 }
 
-pub(super) fn connect_with(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
+pub(super) fn connect_with(path: &Path, flags: OpenFlags, timeout: Duration) -> rusqlite::Result<Connection> {
     let mut conn = Connection::open_with_flags(path, flags)?;
     distrust(&conn)?;
-    wait_at_most(&mut conn, patience)?;
+    wait_at_most(&mut conn, timeout)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
@@ -47,7 +47,7 @@ pub(super) fn distrust(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Has the connection wait for locks, for so long each time.
-pub(super) fn wait_at_most(conn: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
+pub(super) fn wait_at_most(conn: &mut Connection, timeout: Duration) -> rusqlite::Result<()> {
     let mut since = Instant::now();
     conn.busy_handler(Some(move |attempt: i32| {
         if attempt == 0 {
@@ -55,7 +55,7 @@ pub(super) fn wait_at_most(conn: &mut Connection, patience: Duration) -> rusqlit
         }
         // Short naps, unlike SQLite's own handler: the transactions waited for are short.
         thread::sleep(Duration::from_micros(200 * attempt.clamp(1, 20) as u64));
-        since.elapsed() < patience
+        since.elapsed() < timeout
     }))
 }
 
@@ -65,7 +65,7 @@ pub(super) fn use_write_ahead_log(conn: &Connection) -> rusqlite::Result<()> {
     let since = Instant::now();
     loop {
         match conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
-            Err(error) if is_busy(&error) && since.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(2)),
+            Err(error) if is_busy(&error) && since.elapsed() < WRITE_TIMEOUT => thread::sleep(Duration::from_millis(2)),
             result => return result,
         }
     }

@@ -1,6 +1,6 @@
 //! Whether the files of an open database are still in their place.
 //!
-//! A process that has a file open goes on with it when it is removed or moved away, and so does SQLite: what is saved
+//! A process that has a file open keeps using it when it is removed or moved away, and so does SQLite: what is saved
 //! then is gone with the last process, or in a store that no one uses. So the files are compared with those that were
 //! opened, by device and inode, before a read, before a write and after it: nothing is acknowledged that went into a
 //! file which is not there any more.

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
 
-use super::connection::{PATIENCE, connect, connect_with};
+use super::connection::{WRITE_TIMEOUT, connect, connect_with};
 use super::errors::open_error;
 use crate::error::{Error, Result};
 use crate::paths::companions;
@@ -74,7 +74,7 @@ impl Readers {
             Some(idle) => idle,
             None => {
                 let conn = match &look {
-                    None => connect(&self.path, PATIENCE),
+                    None => connect(&self.path, WRITE_TIMEOUT),
                     Some(look) => connect_to_read(&self.path, look.has_log),
                 };
                 let conn = conn.map_err(|error| self.explain(error))?;
@@ -106,7 +106,7 @@ impl Readers {
 fn connect_to_read(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if has_log {
-        return connect_with(path, flags, PATIENCE);
+        return connect_with(path, flags, WRITE_TIMEOUT);
     }
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -117,7 +117,7 @@ fn connect_to_read(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
             }
         }
     }
-    connect_with(Path::new(&(uri + "?immutable=1")), flags | OpenFlags::SQLITE_OPEN_URI, PATIENCE)
+    connect_with(Path::new(&(uri + "?immutable=1")), flags | OpenFlags::SQLITE_OPEN_URI, WRITE_TIMEOUT)
 }
 
 /// A reading connection, on loan from its pool.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, MAIN_DB};
 
 use super::connection::{
-    PATIENCE, UNSYNCED_PATIENCE, connect, enable_incremental_vacuum, enable_secure_delete, use_write_ahead_log,
+    UNSYNCED_TIMEOUT, WRITE_TIMEOUT, connect, enable_incremental_vacuum, enable_secure_delete, use_write_ahead_log,
 };
 use super::errors::open_error;
 use super::place::Place;
@@ -69,7 +69,7 @@ impl Records {
 
     fn open_file(path: PathBuf) -> Result<Self> {
         let refuse = |error| open_error(&path, error);
-        let mut writer = connect(&path, PATIENCE).map_err(refuse)?;
+        let mut writer = connect(&path, WRITE_TIMEOUT).map_err(refuse)?;
         if writer.is_readonly(MAIN_DB).map_err(refuse)? {
             return Self::open_to_read(path);
         }
@@ -82,7 +82,7 @@ impl Records {
         let lineage = migrate::lineage(&writer, &store_id, &path)?;
         writer.pragma_update(None, "synchronous", "FULL").map_err(refuse)?;
         writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(refuse)?;
-        let unsynced = connect(&path, UNSYNCED_PATIENCE).map_err(refuse)?;
+        let unsynced = connect(&path, UNSYNCED_TIMEOUT).map_err(refuse)?;
         unsynced.pragma_update(None, "synchronous", "NORMAL").map_err(refuse)?;
         for writing in [&writer, &unsynced] {
             enable_secure_delete(writing).map_err(refuse)?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use memorist_durable::crash;
 use parking_lot::Mutex;
 
-use super::connection::{PATIENCE, connect, enable_secure_delete};
+use super::connection::{WRITE_TIMEOUT, connect, enable_secure_delete};
 use super::errors::open_error;
 use super::store::Records;
 use crate::error::{Error, Result};
@@ -43,12 +43,12 @@ impl Records {
     }
 
     /// Removes all traces of `patterns`, which no table has any more since `mark`, from the database and its write-ahead
-    /// log. Returns false when others read from that log for longer than `patience`: then it is to be tried again later.
+    /// log. Returns false when others read from that log for longer than `timeout`: then try again later.
     ///
     /// Where a trace is found the database is rewritten, which takes its size again in a temporary file and in the
     /// write-ahead log; writers wait for it. The mark says so from then on, and it is not done again.
-    pub fn remove_traces(&self, mark: &PurgeMark, patterns: &PurgePatterns, patience: Duration) -> Result<bool> {
-        if !self.empty_wal_patiently(patience)? {
+    pub fn remove_traces(&self, mark: &PurgeMark, patterns: &PurgePatterns, timeout: Duration) -> Result<bool> {
+        if !self.empty_wal_within(timeout)? {
             return Ok(false);
         }
         crash::point("log emptied");
@@ -58,17 +58,17 @@ impl Records {
         self.rewrite()?;
         crash::point("database rewritten");
         self.write(|tx| mark.note_rewritten(tx))?;
-        self.empty_wal_patiently(patience)
+        self.empty_wal_within(timeout)
     }
 
-    fn empty_wal_patiently(&self, patience: Duration) -> Result<bool> {
+    fn empty_wal_within(&self, timeout: Duration) -> Result<bool> {
         let started = Instant::now();
         loop {
             // To empty it, SQLite makes writers wait for readers: only when none seems to need it.
             if self.wal_is_copied()? && self.empty_wal()? {
                 return Ok(true);
             }
-            if started.elapsed() >= patience {
+            if started.elapsed() >= timeout {
                 return Ok(false);
             }
             thread::sleep(BETWEEN_TRIES);
@@ -94,7 +94,7 @@ impl Records {
 
     /// Rewrites the database: it holds nothing but its tables then.
     fn rewrite(&self) -> Result<()> {
-        let conn = connect(&self.path, PATIENCE)?;
+        let conn = connect(&self.path, WRITE_TIMEOUT)?;
         enable_secure_delete(&conn)?;
         // The copy may be too large for the memory.
         conn.pragma_update(None, "temp_store", "FILE")?;

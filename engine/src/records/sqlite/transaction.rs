@@ -9,7 +9,7 @@ use std::time::Instant;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
 
-use super::connection::{PATIENCE, UNSYNCED_PATIENCE, wait_at_most};
+use super::connection::{UNSYNCED_TIMEOUT, WRITE_TIMEOUT, wait_at_most};
 use super::errors::{explain, held};
 use super::store::Records;
 use crate::error::{Error, Result};
@@ -20,10 +20,10 @@ impl Authority for Records {
         let began = Instant::now();
         let writing = self.writing()?;
         self.place.check()?;
-        let conn = writing.writer.try_lock_for(PATIENCE);
+        let conn = writing.writer.try_lock_for(WRITE_TIMEOUT);
         let mut conn = conn.ok_or_else(|| held(&self.path))?;
         // All who queue for the connection have waited when the first of them gives up.
-        let left = PATIENCE.saturating_sub(began.elapsed());
+        let left = WRITE_TIMEOUT.saturating_sub(began.elapsed());
         let written = wait_at_most(&mut conn, left).map_err(Error::from).and_then(|()| transact(&mut conn, work));
         let done = written.map_err(|error| explain(&self.path, error))?;
         self.place.check()?;
@@ -35,7 +35,7 @@ impl Authority for Records {
         let writing = self.writing()?;
         self.place.check()?;
         // Cheaper than to meet the other connection in SQLite's lock.
-        let _queue = writing.writer.try_lock_for(UNSYNCED_PATIENCE).ok_or_else(busy)?;
+        let _queue = writing.writer.try_lock_for(UNSYNCED_TIMEOUT).ok_or_else(busy)?;
         let done = transact(&mut writing.unsynced.lock(), work)?;
         self.place.check()?;
         Ok(done)

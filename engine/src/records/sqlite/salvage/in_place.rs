@@ -20,7 +20,7 @@ use crate::records::sqlite::errors::{damaged as damaged_error, explain, is_busy,
 use crate::records::sqlite::{integrity, migrate};
 
 /// Others have so long to finish what they are doing.
-const PATIENCE: Duration = Duration::from_secs(2);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a salvage would save. Changes nothing; others may use the store meanwhile.
 ///
@@ -78,7 +78,7 @@ pub(super) fn database_time(conn: &Connection) -> Result<String> {
 /// Opens a database that need not make sense beyond its header.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     let refuse = |error| open_error(path, error);
-    let conn = connect(path, PATIENCE).map_err(refuse)?;
+    let conn = connect(path, WRITE_TIMEOUT).map_err(refuse)?;
     // Nothing but pages is read of it, so the schema does no harm. Defensive mode would forbid what comes now.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(refuse)?;
     // This makes SQLite accept a file that is too short or has a schema that makes no sense.
@@ -156,7 +156,7 @@ impl Saved {
 
 /// Makes the empty file `new` a database with everything that can be saved of the pages in `source`.
 fn fill(source: &Path, new: &Path, doubts: &mut Doubts, progress: &dyn Progress) -> Result<Salvage> {
-    let mut conn = connect(new, PATIENCE)?;
+    let mut conn = connect(new, WRITE_TIMEOUT)?;
     enable_incremental_vacuum(&conn)?;
     // It is thrown away if anything fails, and synced when it is done.
     conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))?;

@@ -127,7 +127,7 @@ fn sound() -> &'static Sound {
             change(RecordUpdate { content: Some(format!("memory {id} as it is now")), ..Default::default() });
         }
         let deleted: Vec<_> =
-            (200..260).map(|at| add(at, format!("deleted {at} {}", "for good ".repeat(40)))).collect();
+            (200..260).map(|at| add(at, format!("deleted {at} {}", "for ever ".repeat(40)))).collect();
         loop {
             let pending = store.pending(model, 1_000, NOW).unwrap();
             let vectors: Vec<_> = pending.iter().map(|text| (text.hash, unit(&text.hash))).collect();
@@ -515,7 +515,7 @@ fn with_two_models(embedded: usize, meta: &str) -> Damaged {
     store
 }
 
-/// Between two models, the store goes on with the change where the damage left its mark, and else stays with the
+/// Between two models, the store continues the change where the damage left its mark, and else stays with the
 /// model in use. Nothing else is lost.
 #[test]
 fn a_store_between_two_models_is_salvaged() {
