@@ -115,11 +115,17 @@ fn secrets_are_missed_and_harmless_texts_refused_as_rarely_as_promised() {
     assert!(secrets >= 150 && harmless >= 150, "the texts are enough");
     assert!(missed <= 2.0, "{missed} % missed");
     assert!(refused <= 1.0, "{refused} % refused");
-    let chapter = include_str!("../../../docs/src/memories.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let promised = format!(
         "it misses {missed:.1} % of {secrets} texts with a secret, and refuses {refused:.1} % of {harmless} harmless ones"
     );
-    for promised in [promised, held_out] {
-        assert!(chapter.contains(&promised), "docs/src/memories.md is to say: {promised}");
+    let pages = [
+        ("README.md", include_str!("../../../README.md"), vec![&promised]),
+        ("docs/src/memories.md", include_str!("../../../docs/src/memories.md"), vec![&promised, &held_out]),
+    ];
+    for (name, page, promised) in pages {
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        for promised in promised {
+            assert!(page.contains(promised), "{name} must say: {promised}");
+        }
     }
 }
