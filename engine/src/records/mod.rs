@@ -19,7 +19,7 @@
 //! | 4 | `rules/` | **what may be written**, whatever the database |
 //! | 4 | `sqlite/` | **the database**: transactions, reads, and the care of its file |
 //! | 5 | `writing.rs` | what [`Records`] writes: rules, run on the database |
-//! | 6 | `contract.rs` | the tests that every database passes |
+//! | 6 | `contract/` | the tests that every database passes |
 
 #[cfg(test)]
 mod contract;

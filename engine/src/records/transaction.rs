@@ -21,7 +21,7 @@
 //!   anything outside of the transaction that would be wrong when it runs twice.
 //! - **The order of the log** (`log.rs`).
 //!
-//! `contract.rs` has the tests that every implementation must pass.
+//! `contract/` has the tests that every implementation must pass.
 
 use std::ops::ControlFlow;
 

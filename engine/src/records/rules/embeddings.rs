@@ -3,9 +3,9 @@
 use super::log::append;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
+use crate::records::models;
 use crate::records::rows::vector_bytes;
 use crate::records::transaction::{Authority, SelectExt, Tx};
-use crate::records::{meta, models};
 use crate::text::Hash;
 use crate::types::{Model, ModelId, RecordId};
 
@@ -16,7 +16,8 @@ pub(crate) fn adopt_model(authority: &impl Authority, model: &Model) -> Result<M
             return Ok(id); // another process was first
         }
         let id = row_of(tx, model)?;
-        meta::put(tx, "model", id.into())?;
+        // Not over another: that one is damage.
+        tx.execute("INSERT INTO meta (key, value) VALUES ('model', ?1)", &[id.into()])?;
         Ok(id)
     })
 }

@@ -128,12 +128,12 @@ fn step(
     removed: &mut Removed,
     mut work: impl FnMut(&dyn Tx, &mut PurgePatterns) -> Result<Step>,
 ) -> Result<()> {
-    let mark = PurgeMark::unwritten();
     let (last, patterns) = (&removed.mark, &mut removed.patterns);
-    let mut takes_over = false;
-    let done = authority.write(|tx| {
-        takes_over = mark.write(tx, last)?;
-        work(tx, patterns)
+    let (mark, takes_over, done) = authority.write(|tx| {
+        // Within the transaction: it says when it was made, and a transaction may have to wait.
+        let mark = PurgeMark::unwritten();
+        let takes_over = mark.write(tx, last)?;
+        Ok((mark, takes_over, work(tx, patterns)?))
     })?;
     removed.mark = mark;
     if takes_over {

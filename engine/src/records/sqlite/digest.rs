@@ -80,7 +80,7 @@ impl Snapshot {
             let tallies = self.tallies(&Filter::of(query.viewer.clone()), query.project.as_deref(), now)?;
             return Ok(tallies.iter().map(|tally| (tally.kind, tally.importance, tally.records)).collect());
         }
-        let Condition { sql, values } = conditions(query, Filter::default(), now);
+        let Condition { sql, values } = conditions(query, Filter::of(query.viewer.clone()), now);
         let sql = format!(
             "SELECT kind, importance, count(*) FROM records r INDEXED BY records_by_feature WHERE {sql}
              GROUP BY kind, importance"
@@ -338,6 +338,13 @@ mod tests {
             (3, vec![(Kind::Bugfix, 3)], 3, 1)
         );
         assert_eq!(ids(&found.recent_bugfixes), [login[2], login[1], login[0]]);
-        assert_eq!(digest(&store, &DigestQuery { project: Some("borealis".into()), ..query }, &[], NOW).total, 0);
+        assert_eq!(
+            digest(&store, &DigestQuery { project: Some("borealis".into()), ..query.clone() }, &[], NOW).total,
+            0
+        );
+        for (viewer, seen) in [(Viewer::in_project("atlas"), 3), (Viewer::in_project("borealis"), 0)] {
+            let found = digest(&store, &DigestQuery { viewer, project: None, ..query.clone() }, &[], NOW);
+            assert_eq!((found.total, found.by_importance.high), (seen, seen), "of what is seen");
+        }
     }
 }
