@@ -162,7 +162,7 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     let mut check = verdict("model", problems, found, way_out);
     if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(now())? {
         check.details.push(format!(
-            "a change to {} is unfinished: {} of {texts} texts; `memorist reembed` with that model continues",
+            "a change to {} is unfinished: {} of {texts} texts; `memorist reembed` with that model continues it",
             model.name,
             texts - missing,
         ));

@@ -76,7 +76,7 @@ Words are searched from the first letter on; meaning too, as soon as the model i
 reading here counts as an access. Nothing is deleted without a question.";
 
 const LINK: &str = "\
-Link two memories. It reads as a sentence:
+Link two memories. The command reads as a sentence:
 
     memorist link 12 supersedes 7       12 replaces 7, which searches leave out from then on
     memorist link 3 caused 12           3 is the cause of 12
@@ -101,8 +101,8 @@ const BENCH: &str = "\
 Measure the vector search of this store on its own vectors: some of them are used as queries, and the results \
 are compared with an exact scan of all. Recall is the share of the true neighbours that was found.
 
-A store's own vectors are easier to find than answers to questions, which are farther away: so the levels tend to have \
-a higher recall here than their target.
+A store's own vectors are easier queries than real questions, which lie farther from their answers: so the levels tend \
+to have a higher recall here than their target.
 
 The curve shows a series of `ef` values (the candidates that a walk of the graph keeps); the levels of `quality` and \
 your own setting are marked on it. To change the setting, write one of these below [search] in memorist.toml:
@@ -160,13 +160,13 @@ pub struct Global {
     /// Folder with model.onnx and tokenizer.json, or "none" for keyword search only [default: all-MiniLM-L6-v2]
     #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
     pub model: Option<String>,
-    /// Project of new memories, and to search in; "*" searches all [default: the git work tree of the working folder]
+    /// Project of new memories, and whose memories are visible beside global ones; "*" is all [default: the git work tree of the working folder]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
     pub project: Option<String>,
     /// No project, whatever the settings and the working folder say; --project "" is the same
     #[arg(long, global = true)]
     pub no_project: bool,
-    /// Agent of new memories, and to search for; "*" searches those of all, and "" is none
+    /// Agent of new memories, and whose memories are visible beside shared ones; "*" is all, and "" is none
     #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
     pub agent: Option<String>,
     /// Print one JSON document and nothing else: the structured result of the tool of the same name (except `export`
@@ -213,7 +213,7 @@ pub enum Command {
     Link(Link),
     /// Remove a link
     Unlink(Link),
-    /// Show the memories linked to a memory, as a tree
+    /// Follow links from a memory, and on from there, as a tree
     Chain(Chain),
     /// List the superseded memories
     Outdated(Outdated),
@@ -235,7 +235,7 @@ pub enum Command {
     Export(Export),
     /// Copy the whole store into one file, while it is in use
     Backup(Backup),
-    /// Make a store from such a file
+    /// Make a store from a file that `backup` wrote
     Restore(Restore),
     /// Rebuild both indexes from the records; nothing is embedded again
     Rebuild,
@@ -383,8 +383,8 @@ pub struct Serve {
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
     profile: Option<String>,
-    /// Keep agents to this server's project and agent: they read their memories and shared ones, change only their
-    /// own, and are refused everything else
+    /// Keep agents to this server's project and agent: they read its memories and global ones (of no project and no
+    /// agent), change only its memories, and are refused everything else
     #[arg(long)]
     pub only: bool,
 }

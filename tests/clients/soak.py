@@ -2,7 +2,7 @@
 
     soak.py PATH_TO_MEMORIST [SECONDS]
 
-Both doors add, change, delete, fetch and search a steady number of memories at a steady rate, and every answer is
+Both clients add, change, delete, fetch and search a steady number of memories at a steady rate, and every answer is
 checked. The first quarter of the time is warm-up; then each figure of the last quarter is held against the second.
 With the real model where `memorist setup` provides it, else with words alone. Linux only; standard library only.
 """
@@ -79,7 +79,7 @@ class Http:
         return json.loads(body)
 
 
-class Door(threading.Thread):
+class Client(threading.Thread):
     """One client with memories of its own. It works until `stop` is set, or something is wrong: then `error` says so."""
 
     def __init__(self, name, client, pid, with_model, seed):
@@ -231,28 +231,28 @@ def store_figures(store):
     }
 
 
-def soak(doors, store, seconds):
+def soak(clients, store, seconds):
     """Lets the clients work for some time. Returns the samples of each figure."""
     samples = collections.defaultdict(list)
     count = max(SAMPLES, round(seconds / LONGEST_SAMPLE))
-    for door in doors:
-        door.start()
-    for door in doors:
-        door.ready.wait()
-        door.figures()
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.ready.wait()
+        client.figures()
     started = time.monotonic()
     for sample in range(1, count + 1):
-        while (left := started + seconds * sample / count - time.monotonic()) > 0 and all(map(Door.is_alive, doors)):
+        while (left := started + seconds * sample / count - time.monotonic()) > 0 and all(map(Client.is_alive, clients)):
             time.sleep(min(left, 0.5))
-        if not all(map(Door.is_alive, doors)):
+        if not all(map(Client.is_alive, clients)):
             break
-        for figures in [store_figures(store), *(door.figures() for door in doors)]:
+        for figures in [store_figures(store), *(client.figures() for client in clients)]:
             for name, value in figures.items():
                 samples[name].append(value)
-    for door in doors:
-        door.stop.set()
-    for door in doors:
-        door.join()
+    for client in clients:
+        client.stop.set()
+    for client in clients:
+        client.join()
     return samples
 
 
@@ -302,14 +302,14 @@ def main():
         stdio = Stdio(checks, binary, store)
         with HttpServer(checks, binary, store) as server:
             http = Http(server)
-            doors = [Door("stdio", stdio, stdio.process.pid, with_model, seed),
-                     Door("http", http, server.process.pid, with_model, seed + 1)]
-            samples = soak(doors, store, seconds)
-            for door in doors:
-                checks.equal(f"every answer over {door.name} is right", door.error, None)
+            clients = [Client("stdio", stdio, stdio.process.pid, with_model, seed),
+                     Client("http", http, server.process.pid, with_model, seed + 1)]
+            samples = soak(clients, store, seconds)
+            for client in clients:
+                checks.equal(f"every answer over {client.name} is right", client.error, None)
                 wanted = {"full"} if with_model else {"full", "keyword"}
-                checks.that(f"searches over {door.name} use all there is", set(door.tiers) <= wanted, door.tiers)
-                print(f"{door.name}: {door.requests} requests, tiers {dict(door.tiers)}")
+                checks.that(f"searches over {client.name} use all there is", set(client.tiers) <= wanted, client.tiers)
+                print(f"{client.name}: {client.requests} requests, tiers {dict(client.tiers)}")
         stdio.end("the stdio server")
         check_flat(checks, samples)
 
@@ -317,7 +317,7 @@ def main():
             return subprocess.run([binary, "--store", store, "--json", *command], capture_output=True, text=True)
 
         total = json.loads(run("stats").stdout)["totalEntries"]
-        checks.equal("as many memories are left as should be", total, sum(len(door.live) for door in doors))
+        checks.equal("as many memories are left as should be", total, sum(len(client.live) for client in clients))
         doctor = run("doctor")
         checks.that("doctor is content", doctor.returncode == 0, doctor.stdout + doctor.stderr)
     print("FAIL: see above" if checks.failed else "PASS", flush=True)

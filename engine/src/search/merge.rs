@@ -1,4 +1,4 @@
-//! Two ranked lists in, one out. A pure function: no I/O, no clock, no index.
+//! Scores and ranks the candidates of both indexes, which `candidates.rs` has united. A pure function: no I/O, no clock, no index.
 //!
 //! The scores of each index are scaled to 0..1 over all candidates (min-max), then weighted and added. A candidate that
 //! only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less

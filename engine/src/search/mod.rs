@@ -6,7 +6,7 @@
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
 //! | `superseded.rs` | a cache of the superseded records, which are live but not results |
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
-//! | `merge.rs` | two ranked lists in, one out |
+//! | `merge.rs` | one ranking of all candidates |
 //! | `timing.rs` | how long a step took |
 //! | `near_miss.rs` | a warning about the nearest memory below the minimum similarity |
 

@@ -73,8 +73,7 @@ fn report(result: &PurgeResult) -> String {
         count(result.queries, "search", "searches"),
     );
     if !result.complete {
-        text +=
-            "\nsome files are in use and not cleaned yet; the next command or server that opens the store continues";
+        text += "\nsome files are not cleaned yet, because others use the store; whoever has it open, or opens it, continues";
     }
     for path in &result.elsewhere {
         text += &format!("\nnot part of the store, and may still contain it: {path}");

@@ -138,7 +138,10 @@ impl Policy {
         if self.hosts.iter().any(|allowed| allowed.allows(&host)) {
             return Ok(());
         }
-        Err(Refusal::new(StatusCode::FORBIDDEN, "this Host is not allowed; add it with --allow-host"))
+        Err(Refusal::new(
+            StatusCode::FORBIDDEN,
+            "this Host is not allowed; whoever runs the server can add it with --allow-host",
+        ))
     }
 }
 

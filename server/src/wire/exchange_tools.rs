@@ -63,7 +63,7 @@ pub struct ImportResult {
     pub created: i64,
     /// Memories that were there in an older version.
     pub replaced: i64,
-    /// Memories that were there in this version or a newer one.
+    /// Memories whose text another memory of their scope has already.
     pub duplicates: i64,
     /// Memories that were there already, as they are or newer.
     pub unchanged: i64,

@@ -13,7 +13,7 @@ use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
 use super::{Defaults, Suggestion, Summary, count, relevance, size_up_to, summary, titled};
 
-/// The project of a call: the one it names, or the server's.
+/// Project. Default: the server's.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]

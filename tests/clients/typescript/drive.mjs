@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PATIENCE_MILLIS = 60_000;
+const TIMEOUT_MILLIS = 60_000;
 const MODES = { legacy: "2025-11-25", auto: "2026-07-28", pinned: "2026-07-28" };
 const TOOLS = [
   "memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_get", "memory_link", "memory_search", "memory_stats",
@@ -68,7 +68,7 @@ function client(mode) {
 }
 
 async function checkAll(client, mode) {
-  const raw = (name, args) => client.callTool({ name, arguments: args }, { timeout: PATIENCE_MILLIS });
+  const raw = (name, args) => client.callTool({ name, arguments: args }, { timeout: TIMEOUT_MILLIS });
   const call = async (name, args = {}) => {
     const result = await raw(name, args);
     assert.ok(!result.isError, `${name}: ${JSON.stringify(result.content)}`);
@@ -77,7 +77,7 @@ async function checkAll(client, mode) {
   };
   const search = async (query, more = {}) => call("memory_search", { query, ...more });
   const embedded = async () => {
-    const end = Date.now() + PATIENCE_MILLIS;
+    const end = Date.now() + TIMEOUT_MILLIS;
     while ((await search("anything", { mode: "vector" })).warnings) {
       assert.ok(Date.now() < end, "texts stay without an embedding");
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -195,7 +195,7 @@ async function overStdio(binary, store, mode) {
   const transport = new StdioClientTransport({ command: binary, args: ["serve"], env: environment(store), stderr: "pipe" });
   const stderr = collect(transport.stderr);
   const connected = client(mode);
-  await connected.connect(transport, { timeout: PATIENCE_MILLIS });
+  await connected.connect(transport, { timeout: TIMEOUT_MILLIS });
   await checkAll(connected, mode);
   await connected.close();
   await check("stderr of the stdio server is empty", () => assert.equal(stderr(), ""));
@@ -220,7 +220,7 @@ async function overHttp(binary, store, mode) {
     assert.ok(settings, `no settings in ${stderr()}`);
     const { url, headers } = JSON.parse(settings[1]).mcpServers.memorist;
     const connected = client(mode);
-    await connected.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), { timeout: PATIENCE_MILLIS });
+    await connected.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), { timeout: TIMEOUT_MILLIS });
     await checkAll(connected, mode);
     await connected.close();
   } finally {

@@ -96,7 +96,7 @@ pub fn link() -> ToolDef {
         Add,
         "memory_link",
         "Link two memories",
-        "Link two memories. Superseded ones are left out of searches.",
+        "Record how two memories relate. A superseded one is left out of searches.",
         |engine, context, params: LinkParams| ops::link(engine, context, &params),
     )
 }
@@ -106,7 +106,7 @@ pub fn chain() -> ToolDef {
         Read,
         "memory_chain",
         "Follow links",
-        "The memories linked to a memory, and the path to each.",
+        "Follow links from a memory, and on from there: each memory reached, with its path.",
         |engine, context, params: ChainParams| ops::chain(engine, context, &params),
     )
 }

@@ -100,8 +100,8 @@ fn import() -> ToolDef {
         Change,
         "memory_import",
         "Import memories",
-        "Merge such a file of the export folder, or one of the reference memory server, into the memories. The same \
-         file again changes nothing.",
+        "Merge a file of the export folder, from memory_export or the reference memory server, into the memories. The \
+         same file again changes nothing.",
         |engine, context, params: ImportParams| ops::import(engine, context, &params),
     )
 }
