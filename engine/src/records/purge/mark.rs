@@ -25,7 +25,7 @@ use crate::types::Millis;
 const KEY: &str = "purging";
 /// A purge that has not written a new mark for longer is finished by others. Its steps take much less.
 const NEW: Duration = Duration::from_secs(2);
-/// Follows the id of a mark once the database is rewritten.
+/// Follows the id of a mark once the database is rewritten. Stored, so it keeps the words that it began with.
 const REWRITTEN: &str = " written anew";
 
 /// Stands for all that purges have removed up to it.
