@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
 
@@ -62,7 +61,7 @@ fn new_filters(engine: &Engine, corpus: &Corpus) {
 fn resembling(store: &Path, corpus: &Corpus) {
     let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
     copy(store, folder.path());
-    let engine = Engine::open(folder.path(), Config { index_writer: false, ..common::config() }).expect("the copy");
+    let engine = Engine::open(folder.path(), common::read_only_config()).expect("the copy");
     common::percentiles("what resembles a memory", 1_000, |at| {
         let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
         engine.similar(id, &Viewer::OWNER, 3).expect("searches");
@@ -88,7 +87,7 @@ fn after_a_write(store: &Path, corpus: &Corpus) {
     for tail in [1, 100, 1_000] {
         let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
         copy(store, folder.path());
-        let engine = Engine::open(folder.path(), Config { index_writer: false, ..common::config() }).expect("the copy");
+        let engine = Engine::open(folder.path(), common::read_only_config()).expect("the copy");
         let fresh: Vec<NewRecord> = (0..tail)
             .map(|at| NewRecord { content: format!("{} again", corpus.texts[at].content), ..corpus.texts[at].clone() })
             .collect();
@@ -139,7 +138,7 @@ fn views(mut corpus: Corpus) {
     let store = common::store(&corpus);
     let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
     copy(&store, folder.path());
-    let engine = Engine::open(folder.path(), Config { index_writer: false, ..common::config() }).expect("the copy");
+    let engine = Engine::open(folder.path(), common::read_only_config()).expect("the copy");
     let seen_by = |project: &str| Filter::of(Viewer::in_project(project));
     let views = [("all", Filter::default()), ("a tenth", seen_by("a tenth")), ("a half", seen_by("a half"))];
     let timed = |at: usize, filter: &Filter| {

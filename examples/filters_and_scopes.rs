@@ -2,14 +2,14 @@
 //!
 //! Run: `cargo run --example filters_and_scopes`
 
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::Config;
 use memorist_engine::types::{Filter, Kind, NewRecord, Query, Scope, Viewer};
 use memorist_engine::{Engine, Result};
 
 fn main() -> Result<()> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // Without a model, searches go by words.
-    let engine = Engine::open(folder.path().join("store"), Config { model: ModelSource::None, ..Config::default() })?;
+    let engine = Engine::open(folder.path().join("store"), Config::without_model())?;
 
     let project = |name: &str| Scope { project: Some(name.into()), agent: None };
     let memory = |text: &str, importance, scope| NewRecord { importance, scope, ..NewRecord::new(text) };

@@ -13,7 +13,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::Config;
 use memorist_engine::types::{NewRecord, Query};
 use memorist_engine::{Engine, ErrorKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -28,7 +28,7 @@ type Answer = Result<String, (StatusCode, String)>;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let config = Config { model: ModelSource::None, ..Config::default() };
+    let config = Config::without_model();
     let engine = Arc::new(Engine::open(folder.path().join("store"), config)?);
 
     let address = std::env::args().nth(1);

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use memorist_engine::config::Config;
-use memorist_engine::embed::{Embedder, ModelIdentity};
+use memorist_engine::embed::{self, Embedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Mode, NewRecord, Query};
 use memorist_engine::{Engine, Result};
@@ -34,7 +34,7 @@ impl Embedder for Trigrams {
         &self.identity
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> embed::Result<Vec<f32>> {
         let mut vector = vec![0.0_f32; self.identity.dims];
         for word in text.to_lowercase().split_whitespace() {
             for letters in format!(" {word} ").as_bytes().windows(3) {
@@ -51,7 +51,7 @@ impl Embedder for Trigrams {
         Ok(vector.into_iter().map(|value| value / length).collect())
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    fn embed_batch(&self, texts: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
         texts.iter().map(|text| self.embed_query(text)).collect()
     }
 }

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bench_data::vectors::{Shape, queries_for, vectors};
-use memorist_engine::config::{Config, ModelSource};
-use memorist_engine::embed::{Embedder, ModelIdentity};
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::embed::{self, Embedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Filter, Kind, NewRecord};
-use memorist_engine::{Engine, Error};
 
 pub const SEED: u64 = 42;
 
@@ -100,11 +100,11 @@ impl Embedder for Known {
         &self.identity
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, Error> {
-        self.rows.get(text).cloned().ok_or_else(|| Error::Embedding(format!("not in the corpus: {text}")))
+    fn embed_query(&self, text: &str) -> embed::Result<Vec<f32>> {
+        self.rows.get(text).cloned().ok_or_else(|| embed::Error::Failed(format!("not in the corpus: {text}")))
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    fn embed_batch(&self, texts: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
         texts.iter().map(|text| self.embed_query(text)).collect()
     }
 }
@@ -125,7 +125,16 @@ pub fn embedder(corpus: &Corpus) -> Arc<dyn Embedder> {
 
 /// Settings of a store that is only read.
 pub fn config() -> Config {
-    Config { model: ModelSource::None, log_searches: false, ..Config::default() }
+    let mut config = Config::without_model();
+    config.log_searches = false;
+    config
+}
+
+/// As [`config`], and the indexes are only read.
+pub fn read_only_config() -> Config {
+    let mut config = config();
+    config.index_writer = false;
+    config
 }
 
 /// The folder of a store of the whole corpus, created by the first call and kept for the next bench.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::{Backend, ModelSource};
-use crate::embed::hashed::next_random;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::quality::Quality;
 use crate::sync::{Store, now};
 use crate::types::{MAX_LIMIT, RecordId};
 use crate::vectors::{IdFilter, VectorSnapshot};
+use memorist_embed::hashed::next_random;
 
 /// The most queries that can be requested.
 pub const MAX_QUERIES: usize = 100_000;
@@ -130,7 +130,7 @@ fn checked(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnaps
 }
 
 fn without_vectors(store: &Store) -> Error {
-    let way_out = match store.config().model {
+    let way_out = match store.config().model.source {
         ModelSource::None => "the settings name no model (`model = \"none\"`): name one, then search once",
         _ => "`memorist search` fetches the model, where it may, and embeds them",
     };

@@ -1,16 +1,17 @@
 //! The settings of an engine. All have a default; `memorist.toml` and the command line may change them.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
+pub use memorist_embed::{ModelSettings, ModelSource};
 use serde::{Deserialize, Serialize};
 
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
 use crate::types::Weights;
 
-/// Everything that can be set.
+/// Everything that can be set. Start from [`Config::default`] and change fields.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Config {
     /// Default weights of a hybrid search.
     pub weights: Weights,
@@ -18,17 +19,11 @@ pub struct Config {
     pub backend: Backend,
     /// Target recall of the vector search.
     pub quality: Quality,
-    /// Where the model comes from.
-    pub model: ModelSource,
-    /// Folder of provisioned files; `None` is the platform's cache folder.
-    pub cache_dir: Option<PathBuf>,
-    /// Whether the model and its library may be fetched when they are missing.
-    pub may_download: bool,
-    /// Whether the background thread fetches a missing model by itself, if [`Config::may_download`] allows it. For
+    /// The embedding model.
+    pub model: ModelSettings,
+    /// Whether the background thread fetches a missing model by itself, if [`ModelSettings::may_download`] allows it. For
     /// servers, which should neither wait for a download nor do without the model forever.
     pub fetch_in_background: bool,
-    /// The model is released after this long without use.
-    pub model_idle: Duration,
     /// What to do about passwords, keys and the like in new records.
     pub sensitive: Sensitive,
     /// Whether searches write the access log.
@@ -40,17 +35,22 @@ pub struct Config {
     pub index_writer: bool,
 }
 
+impl Config {
+    /// The default settings without an embedding model: keyword search only, unless the store is opened with an
+    /// [`Embedder`](memorist_embed::Embedder).
+    pub fn without_model() -> Self {
+        Config { model: ModelSource::None.into(), ..Config::default() }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
             weights: Weights::default(),
             backend: Backend::default(),
             quality: Quality::default(),
-            model: ModelSource::Default,
-            cache_dir: None,
-            may_download: true,
+            model: ModelSettings::default(),
             fetch_in_background: false,
-            model_idle: Duration::from_secs(5 * 60),
             sensitive: Sensitive::default(),
             log_searches: true,
             expiry_grace: Duration::from_secs(24 * 60 * 60),
@@ -71,16 +71,4 @@ pub enum Backend {
     /// The crate hnsw_rs, in memory, for comparison.
     #[cfg(feature = "hnsw-rs")]
     HnswRs,
-}
-
-/// Where the embedding model comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ModelSource {
-    /// all-MiniLM-L6-v2, provisioned.
-    #[default]
-    Default,
-    /// A folder with `model.onnx` and `tokenizer.json`.
-    Folder(PathBuf),
-    /// No model: keyword search only.
-    None,
 }

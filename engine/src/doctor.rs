@@ -6,7 +6,6 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::config::ModelSource;
-use crate::embed::Provision;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Change, NextModel, Salvage, Snapshot};
@@ -150,12 +149,12 @@ fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
 }
 
 fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
-    let (problems, found) = match verified_model(store) {
+    let (problems, found) = match store.host.verify() {
         Ok(Some(name)) => (Vec::new(), name),
         Ok(None) => (Vec::new(), "not set up; words alone are searched until `memorist setup`".into()),
         Err(error) => (vec![error.to_string()], String::new()),
     };
-    let way_out = match store.config().model {
+    let way_out = match store.config().model.source {
         ModelSource::Folder(_) => "name a folder that has model.onnx and tokenizer.json, whole",
         _ => "`memorist setup` fetches it again",
     };
@@ -168,17 +167,6 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         ));
     }
     Ok(check)
-}
-
-/// The name of the model after comparing its files with their hashes; `None` if none is set up.
-fn verified_model(store: &Store) -> Result<Option<String>> {
-    if store.config().model == ModelSource::None {
-        return Ok(None);
-    }
-    let provision = Provision::new(store.config())?;
-    let Some(files) = provision.locate()? else { return Ok(None) };
-    provision.verify_full()?;
-    Ok(Some(files.identity.map_or_else(|| files.model.path().display().to_string(), |identity| identity.name)))
 }
 
 pub(crate) const DATABASE: &str = "database";

@@ -68,16 +68,8 @@ pub enum Error {
     },
 
     /// No embedding can be made.
-    #[error("{0}")]
-    NoEmbedder(String),
-
-    /// The embedding model or its library failed.
-    #[error("the embedding model failed: {0}")]
-    Embedding(String),
-
-    /// A file could not be fetched or is not the one expected.
-    #[error("{0}")]
-    Provision(String),
+    #[error(transparent)]
+    Embedding(memorist_embed::Error),
 
     /// The store was written with another embedding model.
     #[error(
@@ -131,6 +123,16 @@ pub enum ErrorKind {
     Cancelled,
 }
 
+impl From<memorist_embed::Error> for Error {
+    fn from(error: memorist_embed::Error) -> Self {
+        match error {
+            memorist_embed::Error::Io { path, source } => Error::Io { path, source },
+            memorist_embed::Error::Cancelled => Error::Cancelled,
+            other => Error::Embedding(other),
+        }
+    }
+}
+
 impl Error {
     /// An out-of-bounds value of `field`.
     pub fn invalid(field: &'static str, why: impl Into<String>) -> Self {
@@ -140,6 +142,11 @@ impl Error {
     /// A failed operation on the file `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Io { path: path.into(), source }
+    }
+
+    /// The embedding model gave a vector that cannot be used.
+    pub(crate) fn bad_vector(why: impl Into<String>) -> Self {
+        Error::Embedding(memorist_embed::Error::Failed(why.into()))
     }
 
     /// A value in the database that cannot be read.
@@ -161,7 +168,7 @@ impl Error {
             | Error::ModelMismatch { .. }
             | Error::Held(_)
             | Error::NothingToMeasure(_) => ErrorKind::Store,
-            Error::NoEmbedder(_) | Error::Embedding(_) | Error::Provision(_) => ErrorKind::Model,
+            Error::Embedding(_) => ErrorKind::Model,
             Error::Io { .. } => ErrorKind::Io,
             Error::Cancelled => ErrorKind::Cancelled,
         }

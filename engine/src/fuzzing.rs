@@ -1,6 +1,5 @@
 //! The fuzz targets for readers of stored bytes: any bytes are refused, or are written back as the same bytes.
 
-pub use crate::embed::fuzzing::wheel;
 use crate::keywords::{Payload, seal};
 use crate::records::Change;
 use crate::vectors::hnsw;

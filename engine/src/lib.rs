@@ -8,13 +8,12 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`error`], [`types`], [`body`], [`quality`], [`paths`], [`text`], [`overlap`] | the vocabulary that every other module uses |
-//! | 1 | [`progress`], [`secrets`], `files`, `holders`, `verification` | progress, secrets in texts, files, lock holders, checksums |
+//! | 1 | [`progress`], `files`, `holders`, `verification` | progress, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
 //! | 4 | [`records`] | records, versions, links, embeddings, the access log, the sync log: the rules, and SQLite |
 //! | 4 | [`keywords`] | tantivy: BM25 over content, context and tags |
 //! | 4 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
-//! | 4 | [`embed`] | text to vectors: provisioning, the ONNX model, its life in memory |
 //! | 5 | [`sync`] | applies the sync log to both indexes; the only writer of them |
 //! | 6 | [`search`] | plan, candidates from both indexes, merge, load |
 //! | 6 | [`doctor`] | checks that all of it agrees |
@@ -26,7 +25,6 @@ pub mod bench;
 pub mod body;
 pub mod config;
 pub mod doctor;
-pub mod embed;
 pub mod engine;
 pub mod error;
 mod files;
@@ -40,7 +38,6 @@ pub mod progress;
 pub mod quality;
 pub mod records;
 pub mod search;
-pub mod secrets;
 pub mod sensitive;
 pub mod sync;
 pub mod text;
@@ -48,6 +45,8 @@ pub mod types;
 pub mod vectors;
 mod verification;
 
-pub use engine::{Engine, Import, examine, restore, setup};
+pub use memorist_embed as embed;
+
+pub use engine::{Engine, Import, examine, restore};
 pub use error::{Error, ErrorKind, Result};
 pub use sync::now;

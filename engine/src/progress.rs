@@ -1,20 +1,8 @@
 //! Progress and cancellation of long operations.
 
-use crate::error::{Error, Result};
+pub use memorist_embed::progress::{NoProgress, Progress};
 
-/// Receives progress. All methods take `&self`: work may report from several threads.
-pub trait Progress: Send + Sync {
-    /// A phase begins: `what` it does ("embedding"), and of how many units (`None`: not known).
-    fn start(&self, what: &str, total: Option<u64>);
-    /// `units` more are done.
-    fn advance(&self, units: u64);
-    /// The phase is over.
-    fn finish(&self);
-    /// Whether the work should stop at the next safe point; it then returns [`Error::Cancelled`].
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
+use crate::error::{Error, Result};
 
 /// A point at which the work can stop.
 ///
@@ -22,14 +10,4 @@ pub trait Progress: Send + Sync {
 /// [`Error::Cancelled`] when it should.
 pub(crate) fn cancel_point(progress: &dyn Progress) -> Result<()> {
     if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
-}
-
-/// Ignores progress.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoProgress;
-
-impl Progress for NoProgress {
-    fn start(&self, _what: &str, _total: Option<u64>) {}
-    fn advance(&self, _units: u64) {}
-    fn finish(&self) {}
 }

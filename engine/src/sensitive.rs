@@ -10,13 +10,13 @@ mod text;
 
 use std::borrow::Cow;
 
+use memorist_secrets::redact;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::text::{in_text, redacted};
 use crate::body::Body;
 use crate::error::{Error, Result};
-use crate::secrets::redact;
 use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced, Scope};
 
 /// What to do about sensitive data.

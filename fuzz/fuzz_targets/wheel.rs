@@ -6,4 +6,4 @@ use tempfile::TempDir;
 
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| memorist_engine::fuzzing::wheel(bytes, FOLDER.path()));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| memorist_embed::fuzzing::wheel(bytes, FOLDER.path()));

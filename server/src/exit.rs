@@ -106,6 +106,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<memorist_engine::embed::Error> for Failure {
+    fn from(error: memorist_engine::embed::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
 /// The category of an engine's error.
 pub fn kind_of(error: &Error) -> Kind {
     match error.kind() {
@@ -134,7 +140,7 @@ mod tests {
         assert_eq!(code(Error::invalid("limit", "0 is outside 1 to 1000")), 2);
         assert_eq!(code(Error::Store { path: "x".into(), why: "is a file".into() }), 3);
         assert_eq!(code(Error::NotFound(99)), 4);
-        assert_eq!(code(Error::Provision("no network".into())), 5);
+        assert_eq!(code(memorist_engine::embed::Error::Provision("no network".into()).into()), 5);
         assert_eq!(code(Error::io("x", io::Error::other("disk"))), 6);
         assert_eq!(code(Error::Cancelled), 130);
     }

@@ -111,16 +111,18 @@ impl Settings {
             keyword: file.search.keyword_weight.unwrap_or(defaults.keyword),
         };
         weights.normalised().map_err(|error| Failure::input(format!("[search] in the configuration: {error}")))?;
-        let mut engine = Config { weights, cache_dir: path(&global.cache).or(file.cache), ..Config::default() };
+        let mut engine = Config::default();
+        engine.weights = weights;
+        engine.model.cache_dir = path(&global.cache).or(file.cache);
         let ef = file.search.ef.map(Quality::Ef);
         engine.quality = ef.or(file.search.quality).unwrap_or_default();
         engine.backend = file.search.backend.unwrap_or_default();
         engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
-        engine.may_download = file.download.unwrap_or(engine.may_download);
+        engine.model.may_download = file.download.unwrap_or(engine.model.may_download);
         engine.sensitive = file.sensitive.unwrap_or_default();
         engine.expiry_grace = file.expiry_grace_seconds.map_or(engine.expiry_grace, Duration::from_secs);
-        engine.model_idle = file.model_idle_seconds.map_or(engine.model_idle, Duration::from_secs);
-        engine.model = match named(&global.model).or(file.model).as_deref() {
+        engine.model.idle = file.model_idle_seconds.map_or(engine.model.idle, Duration::from_secs);
+        engine.model.source = match named(&global.model).or(file.model).as_deref() {
             None => ModelSource::Default,
             Some("none") => ModelSource::None,
             Some(folder) => ModelSource::Folder(folder.into()),
@@ -177,8 +179,8 @@ mod tests {
         let settings = combine(&Global::default(), FILE);
         assert_eq!(settings.store, PathBuf::from("/from/file"));
         assert_eq!(settings.context.weights, Weights { vector: 0.5, keyword: 0.5 });
-        assert_eq!((settings.engine.backend, settings.engine.model), (Backend::Exact, ModelSource::None));
-        assert_eq!(settings.engine.model_idle, Duration::from_secs(9));
+        assert_eq!((settings.engine.backend, settings.engine.model.source), (Backend::Exact, ModelSource::None));
+        assert_eq!(settings.engine.model.idle, Duration::from_secs(9));
         assert_eq!(settings.context.defaults.project(), Some("apollo"));
         assert_eq!((settings.log_filter.as_str(), settings.profile), ("info", ProfileName::Full));
     }
@@ -209,7 +211,7 @@ mod tests {
         };
         let settings = combine(&typed, FILE);
         assert_eq!(settings.store, PathBuf::from("/typed"));
-        assert_eq!(settings.engine.model, ModelSource::Folder("/models/mine".into()));
+        assert_eq!(settings.engine.model.source, ModelSource::Folder("/models/mine".into()));
         assert_eq!(settings.context.defaults.project(), Some("gemini"));
         assert_eq!(settings.log_filter, "debug");
     }

@@ -118,7 +118,7 @@ fn a_library_is_not_looked_for_in_the_working_folder() {
     }
 }
 
-/// The sets of files of the cache, as `engine/src/embed/packages.rs` pins them for this platform.
+/// The sets of files of the cache, as `embed/src/provision/packages.rs` pins them for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 const PINNED: [(&str, &str, u64, &str); 3] = [
     (

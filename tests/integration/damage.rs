@@ -6,13 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Setup, Store, hashed, number_from};
+use crate::support::{Setup, Store, hashed, hashed_with, number_from};
 
 /// Number of damages, unless MEMORIST_DAMAGE_CASES says otherwise.
 const CASES: u64 = 3_000;
@@ -162,7 +161,7 @@ fn no_damage_of_an_index_is_believed() {
     engine.close();
     let root = folder.path();
     let sound = files(root);
-    let read_only = Setup { config: Config { index_writer: false, ..hashed().config }, ..hashed() };
+    let read_only = hashed_with(|config| config.index_writer = false);
     let open = |setup: &Setup, case: &str| setup.open(root).unwrap_or_else(|error| panic!("{case}: {error}"));
     let right = ask(&open(&read_only, "sound"), "sound");
     assert!(right.iter().all(|(answer, warned)| !answer.is_empty() && !warned), "{right:?}");

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use memorist_engine::config::{Backend, Config};
+use memorist_engine::config::Backend;
 use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
 use memorist_engine::progress::{NoProgress, Progress};
@@ -16,7 +16,7 @@ use memorist_engine::records::Records;
 use memorist_engine::types::{Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
 use memorist_engine::{Engine, now};
 
-use crate::support::{DIMS, Setup, Store, another_process, hashed, with_embedder};
+use crate::support::{DIMS, Setup, Store, another_process, hashed, hashed_with, with_embedder};
 
 /// Words that occur in nothing else.
 const WORDS: [&str; 3] = ["xqkestrel", "zvwombat", "jkbandicoot"];
@@ -211,8 +211,7 @@ fn an_index_that_is_no_longer_kept_in_step_is_removed() {
     store.settle();
     let vectors = store.folder.path().join("vectors");
     assert!(vectors.exists());
-    let Setup { config, embedder } = hashed();
-    let store = store.reopen(Setup { config: Config { backend: Backend::Exact, ..config }, embedder });
+    let store = store.reopen(hashed_with(|config| config.backend = Backend::Exact));
     assert!(purge(&store.engine, &text(&secret())).complete);
     assert!(!vectors.exists());
     assert_gone(store.folder.path());
@@ -394,11 +393,11 @@ impl Embedder for Held {
         self.inner.identity()
     }
 
-    fn embed_query(&self, text: &str) -> memorist_engine::Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> memorist_engine::embed::Result<Vec<f32>> {
         self.inner.embed_query(text)
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
         self.is_asked.store(true, Ordering::Relaxed);
         let _held = self.gate.lock().expect("nobody panics with it");
         self.inner.embed_batch(texts)
@@ -436,8 +435,7 @@ fn records_are_gone_at_once_while_many_others_are_embedded() {
 }
 
 fn with_grace(expiry_grace: Duration) -> Setup {
-    let Setup { config, embedder } = hashed();
-    Setup { config: Config { expiry_grace, ..config }, embedder }
+    hashed_with(|config| config.expiry_grace = expiry_grace)
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use memorist_engine::fuzzing::{keyword_payload, keyword_seal, sync_log, vector_payload, wheel};
+use memorist_embed::fuzzing::wheel;
+use memorist_engine::fuzzing::{keyword_payload, keyword_seal, sync_log, vector_payload};
 use memorist_index::fuzzing::{manifest, segment};
 use memorist_server::fuzzing::{arguments, import_file, message, time};
 use rand::{RngExt, SeedableRng};

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use memorist_engine::config::Config;
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{Filter, Mode, NewRecord, Query};
 
-use crate::support::{Setup, another_process, hashed};
+use crate::support::{another_process, hashed, hashed_with};
 
 const RECORDS: usize = 100_000;
 /// How many of them are being merged when the writer is killed.
@@ -50,7 +49,7 @@ fn say(line: &str) {
 fn a_child() {
     let Some(store) = std::env::var_os("MEMORIST_LARGE_STORE").map(PathBuf::from) else { return };
     // Without the background worker, which would merge on its own schedule.
-    let alone = Setup { config: Config { index_writer: false, ..hashed().config }, ..hashed() };
+    let alone = hashed_with(|config| config.index_writer = false);
     let engine = alone.open(&store).expect("a new store opens");
     let all: Vec<NewRecord> = (0..RECORDS).map(|n| NewRecord::new(text(n))).collect();
     for (part, progress) in [(&all[..RECORDS - LAST], &NoProgress as &dyn Progress), (&all[RECORDS - LAST..], &Merging)]

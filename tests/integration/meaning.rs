@@ -40,7 +40,8 @@ fn fixture() -> &'static Fixture {
     FIXTURE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let cache = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/model-cache"));
-        let config = Config { cache_dir: Some(cache), ..Config::default() };
+        let mut config = Config::default();
+        config.model.cache_dir = Some(cache);
         let engine = Engine::open(folder.path(), config).unwrap();
         engine.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
         let documented = DOCUMENTED.map(|(content, kind, tags)| {

@@ -24,11 +24,11 @@ impl Embedder for Counting {
         self.inner.identity()
     }
 
-    fn embed_query(&self, text: &str) -> memorist_engine::Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> memorist_engine::embed::Result<Vec<f32>> {
         self.inner.embed_query(text)
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
         self.texts.fetch_add(texts.len(), Ordering::Relaxed);
         self.inner.embed_batch(texts)
     }

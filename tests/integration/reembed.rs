@@ -12,7 +12,7 @@ use memorist_engine::doctor::Diagnosis;
 use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, RecordUpdate, SearchReply, Viewer};
-use memorist_engine::{Engine, Error, Result};
+use memorist_engine::{Engine, Error};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -87,16 +87,16 @@ impl Embedder for Model {
         &self.identity
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> memorist_engine::embed::Result<Vec<f32>> {
         self.pause();
         Ok(self.embed(text))
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
         self.pause();
         let left = self.batches_left.load(Ordering::SeqCst);
         if left == 0 {
-            return Err(Error::Embedding("out of order".into()));
+            return Err(memorist_engine::embed::Error::Failed("out of order".into()));
         }
         self.batches_left.store(left - 1, Ordering::SeqCst);
         std::thread::sleep(self.slowness);
@@ -358,7 +358,7 @@ fn without_another_model_there_is_nothing_to_change() {
     let Store { engine, folder } = store;
     engine.close();
     let error = words_only().open(folder.path()).unwrap().reembed(&NoProgress).unwrap_err();
-    assert!(matches!(error, Error::NoEmbedder(_)), "{error}");
+    assert!(matches!(error, Error::Embedding(_)), "{error}");
 
     let store = filled(&old, 20);
     new.batches_left.store(0, Ordering::SeqCst);

@@ -290,7 +290,7 @@ impl Embedder for BlindToNames {
         &self.0
     }
 
-    fn embed_query(&self, text: &str) -> memorist_engine::Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> memorist_engine::embed::Result<Vec<f32>> {
         let angle = match text {
             "what does error ZX-4417 mean" => 0.0,
             named if named.contains("ZX") => 1.5_f32,
@@ -301,7 +301,7 @@ impl Embedder for BlindToNames {
         Ok(vector)
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
         texts.iter().map(|text| self.embed_query(text)).collect()
     }
 }
@@ -444,7 +444,8 @@ fn each_index_can_be_searched_separately() {
 fn a_search_says_why_there_is_no_model() {
     let missing = |model| {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { model, ..Config::default() };
+        let mut config = Config::default();
+        config.model.source = model;
         let engine = memorist_engine::Engine::open(folder.path(), config).unwrap();
         engine.add(&NewRecord::new("a heron")).unwrap();
         engine.search(&Query::new("heron")).unwrap().warnings.join("; ")
@@ -462,12 +463,12 @@ impl Embedder for Failing {
         self.0.identity()
     }
 
-    fn embed_query(&self, _: &str) -> memorist_engine::Result<Vec<f32>> {
-        Err(Error::Embedding("it always fails".into()))
+    fn embed_query(&self, _: &str) -> memorist_engine::embed::Result<Vec<f32>> {
+        Err(memorist_engine::embed::Error::Failed("it always fails".into()))
     }
 
-    fn embed_batch(&self, _: &[&str]) -> memorist_engine::Result<Vec<Vec<f32>>> {
-        Err(Error::Embedding("it always fails".into()))
+    fn embed_batch(&self, _: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
+        Err(memorist_engine::embed::Error::Failed("it always fails".into()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::Config;
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewRecord, Query, RecordId};
@@ -84,6 +84,13 @@ pub fn hashed() -> Setup {
     with_embedder(Arc::new(HashEmbedder::new(DIMS)))
 }
 
+/// As [`hashed`], with a change to the settings.
+pub fn hashed_with(change: impl FnOnce(&mut Config)) -> Setup {
+    let mut setup = hashed();
+    change(&mut setup.config);
+    setup
+}
+
 /// With a custom embedder.
 pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Setup {
     Setup { config: words_only().config, embedder: Some(embedder) }
@@ -91,7 +98,7 @@ pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Setup {
 
 /// With keywords only.
 pub fn words_only() -> Setup {
-    Setup { config: Config { model: ModelSource::None, ..Config::default() }, embedder: None }
+    Setup { config: Config::without_model(), embedder: None }
 }
 
 impl Setup {

@@ -1,11 +1,11 @@
 use super::*;
 use crate::config::Config;
-use crate::embed::HashEmbedder;
 use crate::engine::Engine;
 use crate::progress::NoProgress;
 use crate::types::{NewRecord, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::{VectorBatch, VectorIndex};
+use memorist_embed::HashEmbedder;
 use roaring::RoaringTreemap;
 
 const OPTIONS: BenchOptions = BenchOptions { queries: 20, limit: 10, seed: 7 };
@@ -177,7 +177,7 @@ fn every_backend_is_measured_and_finds_all_where_all_is_compared() {
 #[test]
 fn memories_without_vectors_are_distinguished_from_none() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::open(folder.path(), Config { model: ModelSource::None, ..Config::default() }).unwrap();
+    let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
     engine.add(&NewRecord::new("a memory without a vector")).unwrap();
     let error = engine.bench_vectors(&OPTIONS, &NoProgress).unwrap_err().to_string();
     assert!(error.contains("no memory has a vector") && error.contains("model = \"none\""), "{error}");

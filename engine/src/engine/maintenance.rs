@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::{Engine, IndexStats, RebuildReport, ReembedReport};
 use crate::bench::{self, BenchOptions, VectorBench};
 use crate::doctor::{self, Diagnosis};
-use crate::embed::Plan;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use memorist_embed::Plan;
 
 impl Engine {
     /// Sizes of the indexes, and how far they are behind the records.
@@ -24,7 +24,7 @@ impl Engine {
 
     /// Finds the model, or fetches it if that is allowed, and loads it. `announce` is called before a download.
     pub fn prepare_model(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
-        self.store.host.prepare(announce, progress).map(drop)
+        Ok(self.store.host.prepare(announce, progress).map(drop)?)
     }
 
     /// Embeds every record that waits for it, with progress. Returns how many texts this call embedded. While another

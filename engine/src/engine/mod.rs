@@ -27,6 +27,6 @@ mod search;
 mod similar;
 
 pub use exchange::Import;
-pub use offline::{examine, restore, setup};
+pub use offline::{examine, restore};
 pub use open::Engine;
-pub use reports::{IndexStats, RebuildReport, ReembedReport, SetupReport};
+pub use reports::{IndexStats, RebuildReport, ReembedReport};

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Engine, SetupReport};
+use super::Engine;
 use crate::config::Config;
 use crate::doctor::{self, Diagnosis};
-use crate::embed::{ModelHost, Plan, Provision};
 use crate::error::{Error, Result};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
@@ -45,24 +44,4 @@ pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress:
 /// [`Error::Database`] if the file is not a backup or is damaged, [`Error::Store`] if there is a store already.
 pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -> Result<()> {
     records::restore(from, &StorePaths::new(root), progress)
-}
-
-/// Finds or fetches the embedding model and its library, and checks them. Needs no store.
-///
-/// # Errors
-/// [`Error::Provision`] says what is missing and the ways to provide it.
-pub fn setup(config: &Config, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<SetupReport> {
-    let provision = Provision::new(config)?;
-    let before = provision.locate()?.is_some();
-    let files = provision.ensure(announce, progress)?;
-    // Loading it is the proof that it works on this machine.
-    let embedder = ModelHost::new(config)?.prepare(announce, progress)?;
-    let identity = embedder.identity();
-    Ok(SetupReport {
-        model: identity.name.clone(),
-        dims: identity.dims,
-        folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
-        library: files.library.path().to_owned(),
-        fetched: !before,
-    })
 }

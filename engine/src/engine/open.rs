@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::embed::{Embedder, ModelHost};
 use crate::error::Result;
 use crate::paths::StorePaths;
 use crate::search::{SupersededCache, TailCache};
 use crate::sync::{Store, Worker};
+use memorist_embed::{Embedder, ModelHost};
 
 /// An open store. Share it between threads in an `Arc`; every method blocks.
 ///
@@ -39,7 +39,7 @@ impl Engine {
     /// [`Error::Database`](crate::Error::Database).
     /// [`Error::Store`](crate::Error::Store) when the folder cannot be used, [`Error::Database`](crate::Error::Database) when `memory.db` is not ours to read.
     pub fn open(root: impl Into<PathBuf>, config: Config) -> Result<Engine> {
-        let host = ModelHost::new(&config)?;
+        let host = ModelHost::new(&config.model)?;
         Self::open_with(root, config, host)
     }
 
@@ -73,7 +73,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::config::ModelSource;
     use crate::paths::StorePaths;
     use crate::progress::NoProgress;
     use crate::types::{Filter, NewRecord, Query, Viewer};
@@ -82,7 +81,7 @@ mod tests {
     const NOBODY: u32 = 65534;
 
     fn words_only() -> Config {
-        Config { model: ModelSource::None, ..Config::default() }
+        Config::without_model()
     }
 
     #[test]

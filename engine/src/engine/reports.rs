@@ -1,7 +1,5 @@
 //! Reports of long operations.
 
-use std::path::PathBuf;
-
 /// Sizes of the indexes, and how far they are behind the records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexStats {
@@ -13,21 +11,6 @@ pub struct IndexStats {
     pub unapplied: u64,
     /// Name of the store's embedding model, if one was used yet.
     pub model: Option<String>,
-}
-
-/// What [`setup`](super::setup) provides.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SetupReport {
-    /// Name of the model.
-    pub model: String,
-    /// Numbers per vector.
-    pub dims: usize,
-    /// The folder of the model's files.
-    pub folder: PathBuf,
-    /// The ONNX Runtime library.
-    pub library: PathBuf,
-    /// Whether anything was fetched (false: everything was there already).
-    pub fetched: bool,
 }
 
 /// What [`Engine::reembed`](super::Engine::reembed) did.

@@ -1,6 +1,6 @@
 //! Finds and redacts secrets in a text.
 
-use crate::secrets::{redact, scan};
+use memorist_secrets::{redact, scan};
 
 /// The first finding.
 pub(super) fn in_text(text: &str) -> Option<&'static str> {

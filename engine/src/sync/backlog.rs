@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
-use crate::embed::{Embedder, ModelIdentity};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Model, ModelId, Pending};
 use crate::text::Hash;
+use memorist_embed::{Embedder, ModelIdentity};
 
 /// Texts per round: enough to sort by length before batching, few enough that little is lost if the process is killed.
 pub(super) const ROUND: usize = 1_024;
@@ -25,7 +25,7 @@ impl Store {
     /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] if the store's vectors are another model's.
     pub fn embedder(&self) -> Result<(Arc<dyn Embedder>, ModelId)> {
         if !self.host.is_available() {
-            return Err(self.host.why_unavailable());
+            return Err(self.host.why_unavailable().into());
         }
         // Before it is loaded: a model other than the store's cannot be used.
         self.model_at_hand()?;

@@ -14,10 +14,10 @@ use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
 use crate::config::Backend;
-use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
+use memorist_embed::Embedder;
 
 /// What [`Store::reembed`] did.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Store {
     /// started a change to a third model.
     pub fn reembed(&self, progress: &dyn Progress) -> Result<Reembedded> {
         if !self.host.is_available() {
-            return Err(self.host.why_unavailable());
+            return Err(self.host.why_unavailable().into());
         }
         let embedder = self.host.embedder()?;
         let model = as_stored(embedder.identity());

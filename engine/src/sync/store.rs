@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::index_slot::IndexSlot;
 use super::lock::WriterLock;
 use crate::config::{Backend, Config};
-use crate::embed::ModelHost;
 use crate::error::{Error, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
 use crate::paths::StorePaths;
@@ -16,6 +15,7 @@ use crate::types::{Millis, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::hnsw::HnswIndex;
 use crate::vectors::{VectorIndex, VectorSnapshot};
+use memorist_embed::ModelHost;
 
 /// A store with no more changes than this is searched without indexes until they are built.
 const SEARCHED_WITHOUT_INDEX: Seq = 5_000;

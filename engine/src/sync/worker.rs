@@ -118,7 +118,7 @@ fn run(store: &Store, inbox: &Receiver<Wake>, stopping: &Stopping) {
         if store.config().fetch_in_background && Instant::now() >= fetch_at && !store.host.is_available() {
             fetch_at = Instant::now() + FETCH_AGAIN;
             let fetched = store.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
-            failures.note(fetched.map(drop));
+            failures.note(fetched.map(drop).map_err(Error::from));
         }
         let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
         failures.note(worked.and(store.records.shorten_wal()));

@@ -72,7 +72,9 @@ impl App {
 
     /// The configuration for opening the store.
     pub fn config(&self, maintenance: Maintenance) -> Config {
-        Config { index_writer: maintenance == Maintenance::On, ..self.settings.engine.clone() }
+        let mut config = self.settings.engine.clone();
+        config.index_writer = maintenance == Maintenance::On;
+        config
     }
 
     /// Tells people what is about to be fetched, its size and where it goes.

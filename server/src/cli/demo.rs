@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use bench_data::{Question, Style};
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{Kind, Mode, RecordId};
 use serde::Serialize;
@@ -70,7 +69,8 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
             temporary.path()
         }
     };
-    let config = Config { index_writer: false, ..app.settings().engine.clone() };
+    let mut config = app.settings().engine.clone();
+    config.index_writer = false;
     let engine = Engine::open(folder, config)?;
     engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
     let output = app.output();

@@ -42,7 +42,7 @@ pub fn run(app: &App, args: &Import) -> Outcome {
         app.output().note(RESTART);
         return Err(failure);
     }
-    if !args.no_embed && app.settings().engine.model != ModelSource::None {
+    if !args.no_embed && app.settings().engine.model.source != ModelSource::None {
         let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
         match ready.and_then(|()| engine.embed_pending(&bars)) {
             Ok(embedded) => report.embedded = embedded,

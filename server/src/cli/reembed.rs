@@ -14,7 +14,7 @@ const RESTART: &str =
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
-    let source = &app.settings().engine.model;
+    let source = &app.settings().engine.model.source;
     if *source == ModelSource::None {
         return Err(Failure::input(
             "there is no model to embed with (`model = \"none\"`); name one with --model DIR, or remove that setting",

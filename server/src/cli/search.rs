@@ -62,8 +62,8 @@ fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool 
     let config = &app.settings().engine;
     params.mode != Some(Mode::Keyword)
         && result.tier == Tier::Keyword
-        && config.may_download
-        && config.model == ModelSource::Default
+        && config.model.may_download
+        && config.model.source == ModelSource::Default
 }
 
 /// Fetches the model and embeds what waits for it. False if that cannot be done now: the keyword search is the result

@@ -1,7 +1,6 @@
 //! `memorist setup`: the embedding model and its library, fetched once and checked.
 
-use memorist_engine::config::Config;
-use memorist_engine::engine::{self, SetupReport};
+use memorist_engine::embed::{self, ModelSettings, SetupReport};
 use serde_json::json;
 
 use super::App;
@@ -9,8 +8,8 @@ use crate::exit::Outcome;
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
-    let config = Config { may_download: true, ..app.settings().engine.clone() };
-    let report = engine::setup(&config, &mut |plan| app.announce(plan), &app.bars()?)?;
+    let settings = ModelSettings { may_download: true, ..app.settings().engine.model.clone() };
+    let report = embed::setup(&settings, &mut |plan| app.announce(plan), &app.bars()?)?;
     let document = json!({
         "model": report.model,
         "dims": report.dims,

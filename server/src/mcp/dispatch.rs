@@ -179,14 +179,12 @@ impl Dispatcher {
 mod tests {
     use std::sync::mpsc;
 
-    use memorist_engine::config::ModelSource;
-
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn writes_that_wait_leave_places_for_reads() {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { model: ModelSource::None, ..Config::default() };
+        let config = Config::without_model();
         let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), config);
         let (free, waits) = mpsc::channel::<()>();
         let waits = Arc::new(std::sync::Mutex::new(waits));
@@ -212,7 +210,7 @@ mod tests {
     }
 
     async fn opened(folder: &std::path::Path) -> Dispatcher {
-        let config = Config { model: ModelSource::None, ..Config::default() };
+        let config = Config::without_model();
         let (dispatcher, _failed) = Dispatcher::open(folder.to_path_buf(), config);
         assert_eq!(dispatcher.call(Access::Read, |_| true).await, Ok(true));
         dispatcher

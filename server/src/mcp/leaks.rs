@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use memorist_engine::Engine;
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::Config;
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
@@ -66,7 +66,7 @@ pub(super) type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
 impl World {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { model: ModelSource::None, ..Config::default() };
+        let config = Config::without_model();
         let embedder = Arc::new(HashEmbedder::new(64));
         let engine = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
         let mut world = World { engine, dice: Dice(7), words: 0, folder };

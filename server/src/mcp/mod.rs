@@ -35,7 +35,7 @@ use std::env;
 use std::path::Path;
 use std::time::Duration;
 
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::ModelSource;
 use memorist_engine::text::content_hash;
 
 use crate::args::{ProfileName, Serve};
@@ -70,8 +70,8 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     let context = context(settings.context, name, args.only)?;
     tracing::info!(project = context.defaults.project(), only = args.only, "serving");
     let profile = if args.only { Profile::of_only(name) } else { Profile::of(name) };
-    let wanted = settings.engine.model != ModelSource::None;
-    let engine = Config { fetch_in_background: wanted && settings.engine.may_download, ..settings.engine };
+    let mut engine = settings.engine;
+    engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
     let store = settings.store.clone();
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let handler = Handler::new(dispatcher.clone(), context, profile);

@@ -159,7 +159,7 @@ pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
 mod tests {
     use std::sync::Arc;
 
-    use memorist_engine::config::{Config, ModelSource};
+    use memorist_engine::config::Config;
     use memorist_engine::embed::HashEmbedder;
     use memorist_engine::progress::NoProgress;
     use memorist_engine::types::{Link, LinkKind, NewRecord, Viewer};
@@ -173,7 +173,7 @@ mod tests {
 
     fn meetings(count: usize) -> (tempfile::TempDir, Engine) {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { model: ModelSource::None, ..Config::default() };
+        let config = Config::without_model();
         let engine = Engine::open_with_embedder(folder.path(), config, Arc::new(HashEmbedder::new(64))).unwrap();
         for at in 0..count {
             engine.add(&NewRecord::new(format!("meeting {at} with team {}", at % 11))).unwrap();

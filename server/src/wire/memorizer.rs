@@ -4,11 +4,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use memorist_engine::secrets::scan;
 use memorist_engine::types::{
     Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Record, RecordId, RecordUpdate, Scope, Viewer,
 };
 use memorist_engine::{Error, Result};
+use memorist_secrets::scan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;

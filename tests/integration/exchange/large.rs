@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bench_data::memories;
 use memorist_engine::Engine;
-use memorist_engine::config::{Backend, Config};
+use memorist_engine::config::Backend;
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
@@ -14,7 +14,7 @@ use memorist_engine::types::{
 };
 
 use super::{NOW, With, counted, everything, exported, import, numbered, portable};
-use crate::support::{Setup, Store, hashed};
+use crate::support::{Store, with_embedder};
 
 /// The done of D7: 100,000 memories, with versions, links, accesses and embeddings, into another store.
 #[test]
@@ -23,9 +23,11 @@ fn a_hundred_thousand_memories_make_an_equal_store_with_equal_answers() {
     let started = Instant::now();
     let step = |what: &str| eprintln!("{what} after {:.1?}", started.elapsed());
     let embedder = Arc::new(HashEmbedder::new(16));
-    let exact = || Setup {
-        config: Config { backend: Backend::Exact, index_writer: false, ..hashed().config },
-        embedder: Some(embedder.clone()),
+    let exact = || {
+        let mut setup = with_embedder(embedder.clone());
+        setup.config.backend = Backend::Exact;
+        setup.config.index_writer = false;
+        setup
     };
     let (here, there) = (Store::new(exact()), Store::new(exact()));
     let identity = embedder.identity().clone();

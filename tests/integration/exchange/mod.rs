@@ -12,7 +12,6 @@ mod large;
 
 use std::collections::BTreeMap;
 
-use memorist_engine::config::Config;
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::records::AccessKind;
@@ -23,7 +22,7 @@ use memorist_engine::types::{
 use memorist_engine::{Engine, Error};
 use serde_json::json;
 
-use crate::support::{DIMS, Setup, Store, hashed};
+use crate::support::{DIMS, Setup, Store, hashed, hashed_with};
 
 const NOW: i64 = 1_767_225_600_000;
 
@@ -108,7 +107,7 @@ fn scope(agent: Option<&str>, project: Option<&str>) -> Scope {
 
 /// Searches leave no trace: two stores stay equal while both are searched.
 fn silent() -> Setup {
-    Setup { config: Config { log_searches: false, ..hashed().config }, ..hashed() }
+    hashed_with(|config| config.log_searches = false)
 }
 
 /// A store that has some of everything.
@@ -361,10 +360,7 @@ fn secrets_do_not_come_in_by_an_import() {
         let error = import.records(&[portable]).unwrap().remove(0).unwrap_err().to_string();
         assert!(error.starts_with(field) && !error.contains("hunter2"), "{error}");
     }
-    let redacting = Setup {
-        config: Config { sensitive: memorist_engine::sensitive::Sensitive::Redact, ..hashed().config },
-        ..hashed()
-    };
+    let redacting = hashed_with(|config| config.sensitive = memorist_engine::sensitive::Sensitive::Redact);
     let redacting = Store::new(redacting);
     let batch = [with(secret, secret, secret)];
     assert_eq!(

@@ -42,10 +42,10 @@ pub(crate) fn store_embeddings(
 /// Checks a vector that a model has made.
 pub(super) fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
     if vector.len() != dims {
-        return Err(Error::Embedding(format!("it gave {} numbers where {dims} belong", vector.len())));
+        return Err(Error::bad_vector(format!("it gave {} numbers where {dims} belong", vector.len())));
     }
     if vector.iter().any(|number| !number.is_finite()) {
-        return Err(Error::Embedding("it gave a vector with a number that is not finite".into()));
+        return Err(Error::bad_vector("it gave a vector with a number that is not finite"));
     }
     Ok(())
 }

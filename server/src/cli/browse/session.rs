@@ -5,7 +5,6 @@ use std::thread;
 use std::time::Duration;
 
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Filter;
 
@@ -30,7 +29,8 @@ pub fn run(app: &App, args: &Browse) -> Outcome {
     let filter = list::filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
     // Queries typed letter by letter are not logged.
-    let config = Config { log_searches: false, ..app.config(Maintenance::On) };
+    let mut config = app.config(Maintenance::On);
+    config.log_searches = false;
     let engine = Engine::open(&app.settings().store, config)?;
     let outcome = browse(&engine, filter, args.query.join(" "), &app.bars()?);
     // After the screen is restored: this may have to wait for other writers.

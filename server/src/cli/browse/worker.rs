@@ -153,7 +153,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    use memorist_engine::config::{Config, ModelSource};
+    use memorist_engine::config::Config;
     use memorist_engine::types::{Link, LinkKind, NewRecord, Viewer};
     use tempfile::TempDir;
 
@@ -164,7 +164,7 @@ mod tests {
     /// the first is linked with the one before it.
     fn answers(effects: &[Effect], project: Option<&str>) -> Vec<Event> {
         let folder = TempDir::new().unwrap();
-        let config = Config { model: ModelSource::None, ..Config::default() };
+        let config = Config::without_model();
         let engine = Engine::open(folder.path(), config).unwrap();
         for (text, project) in
             [("dark mode", None), ("a dark wood", Some("atlas")), ("the dark side", Some("borealis"))]

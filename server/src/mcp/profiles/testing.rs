@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::Config;
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Kind, NewRecord, Record, Scope, Viewer};
@@ -32,7 +32,7 @@ pub struct Server {
 impl Server {
     fn new(profile: ProfileName, project: Option<&str>, open: impl FnOnce(&TempDir, Config) -> Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let engine = open(&folder, Config { model: ModelSource::None, ..Config::default() });
+        let engine = open(&folder, Config::without_model());
         // Until the keyword index is built, texts are searched without it.
         engine.flush(&NoProgress).unwrap();
         let defaults = Defaults::named(project.map(str::to_owned), None).unwrap();

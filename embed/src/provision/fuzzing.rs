@@ -1,4 +1,4 @@
-//! See [`crate::fuzzing`].
+//! The fuzz target of packages: only the expected file is taken out of one.
 
 use std::fs;
 use std::path::Path;

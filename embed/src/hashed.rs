@@ -1,8 +1,9 @@
 //! Vectors without a model, for tests and benches.
 
-use crate::embed::pooling::normalise;
-use crate::embed::{Embedder, ModelIdentity};
+use crate::embedder::Embedder;
 use crate::error::Result;
+use crate::identity::ModelIdentity;
+use crate::normalise::normalise;
 
 /// Turns text into vectors by hashing its words: texts that share words are near each other, others are not.
 ///
@@ -73,8 +74,8 @@ fn word_hash(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// SplitMix64.
-pub(crate) fn next_random(state: u64) -> u64 {
+/// The next number after `state`: SplitMix64.
+pub fn next_random(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

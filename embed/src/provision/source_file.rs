@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
-use crate::embed::cache::Cache;
-use crate::embed::packages::{Artefact, FileSet};
+use super::cache::Cache;
+use super::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
 
 /// A file that an embedder is loaded from. Cached files are verified by their hash each time they are opened, because
@@ -44,7 +44,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// If it cannot be read; for a cached file also if another user could have changed it, or if its hash is wrong.
-    pub(super) fn open(&self) -> Result<Opened> {
+    pub(crate) fn open(&self) -> Result<Opened> {
         let file = match &self.pin {
             None => File::open(&self.path).map_err(|error| Error::io(&self.path, error))?,
             Some(Pin { cache, set, artefact }) => cache.open_verified(set, artefact)?,
@@ -61,7 +61,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// Those of opening it.
-    pub(super) fn read(&self) -> Result<Vec<u8>> {
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut opened = self.open()?;
         opened
@@ -74,14 +74,14 @@ impl SourceFile {
 }
 
 /// An open file, for libraries that need a name.
-pub(super) struct Opened {
+pub(crate) struct Opened {
     file: File,
     path: PathBuf,
 }
 
 impl Opened {
     /// A name that refers to this very file while it is open, on systems that have such names.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

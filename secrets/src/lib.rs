@@ -46,7 +46,7 @@ use self::finding::{REDACTED, VALID};
 /// What is sensitive in `text`, in its order and without overlaps.
 ///
 /// ```
-/// use memorist_engine::secrets::scan;
+/// use memorist_secrets::scan;
 /// let found = scan(concat!("the staging login: password = ", "Tr0ub4dor&3"));
 /// assert_eq!((found[0].what, found[0].range.clone()), ("password", 30..41));
 /// assert!(scan("the user forgot the password: it must be reset").is_empty());
@@ -74,7 +74,7 @@ fn ranked(text: &str, found: &mut dyn FnMut(usize, Finding)) {
 }
 
 /// The name of a field, in the singular, if it names a secret: `password`, `apiKeys`.
-pub(crate) fn label(name: &str) -> Option<&str> {
+pub fn label(name: &str) -> Option<&str> {
     labels::label(name)
 }
 

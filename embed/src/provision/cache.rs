@@ -13,26 +13,22 @@
 //! 0700); a folder that another user owns or can write to is refused before anything is fetched; and each file is
 //! compared with its hash whenever it is opened for loading.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use memorist_durable::PrivateFolder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::embed::packages::{Artefact, FileSet};
+use super::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
-use crate::files::remove_file_if_present;
-use crate::progress::Progress;
-use crate::text::to_hex;
 
 const MANIFEST_FILE: &str = "manifest.json";
 const MANIFEST_VERSION: u32 = 1;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Manifest {
+pub(super) struct Manifest {
     version: u32,
     files: Vec<ManifestFile>,
 }
@@ -45,7 +41,7 @@ struct ManifestFile {
 }
 
 impl Manifest {
-    fn of(set: &FileSet) -> Self {
+    pub(super) fn of(set: &FileSet) -> Self {
         let files = set.artefacts.iter().map(|artefact| ManifestFile {
             name: artefact.file.to_owned(),
             bytes: artefact.bytes,
@@ -78,11 +74,6 @@ impl Cache {
         &self.root
     }
 
-    /// Where packages may be put by hand.
-    pub(super) fn wheels(&self) -> PathBuf {
-        self.root.join("wheels")
-    }
-
     /// The file `artefact` of `set`, whether or not it is there.
     pub(super) fn file(&self, set: &FileSet, artefact: &Artefact) -> PathBuf {
         self.root.join(set.folder).join(artefact.file)
@@ -108,63 +99,6 @@ impl Cache {
                 Err(error)
             }
         })
-    }
-
-    /// Waits until no other process is fetching into this cache. The lock ends with the returned file.
-    pub(super) fn lock(&self, progress: &dyn Progress) -> Result<File> {
-        self.create(&self.root)?;
-        let path = self.root.join("lock");
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|error| Error::io(&path, error))?;
-        let mut waiting = false;
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if progress.cancelled() => return Err(Error::Cancelled),
-                Err(TryLockError::WouldBlock) => {
-                    if !waiting {
-                        progress.start("waiting for another process that fetches the model", None);
-                        waiting = true;
-                    }
-                    std::thread::sleep(Duration::from_millis(100));
-                }
-                Err(TryLockError::Error(error)) => return Err(Error::io(&path, error)),
-            }
-        }
-        if waiting {
-            progress.finish();
-        }
-        Ok(file)
-    }
-
-    /// Deletes what killed fetches left. The caller holds the lock.
-    pub(super) fn sweep(&self) {
-        memorist_durable::sweep_work_folders(&self.root);
-    }
-
-    /// Puts one file in place, if it is the expected one. The caller holds the lock.
-    pub(super) fn place(&self, set: &FileSet, artefact: &Artefact, content: &mut dyn Read) -> Result<()> {
-        let folder = self.create(&self.root.join(set.folder))?;
-        self.forget(set)?;
-        memorist_durable::sweep(folder.path(), Duration::ZERO);
-        let path = folder.path().join(artefact.file);
-        let failed = |error| Error::io(&path, error);
-        let new = folder.new_file(artefact.file).map_err(failed)?;
-        let (bytes, sha256) = copy_and_hash(content, &mut new.file()).map_err(failed)?;
-        check(&path, artefact, bytes, &sha256)?;
-        new.replace().map(drop).map_err(|error| failed(error.into()))
-    }
-
-    /// Marks `set` as complete, after every file of it was placed. The caller holds the lock.
-    pub(super) fn complete(&self, set: &FileSet) -> Result<()> {
-        let path = self.manifest(set);
-        let json = serde_json::to_vec_pretty(&Manifest::of(set))
-            .map_err(|error| Error::Provision(format!("{} cannot be written: {error}", path.display())))?;
-        memorist_durable::replace(&path, &json).map_err(|error| Error::io(&path, error.into()))
     }
 
     /// Fails if another user owns or can write to the cache or one of these sets. Folders that do not exist yet pass.
@@ -202,12 +136,7 @@ impl Cache {
         Ok(file)
     }
 
-    /// Creates a folder of the cache, or the cache itself, for this user only.
-    fn create(&self, folder: &Path) -> Result<PrivateFolder> {
-        PrivateFolder::create(folder).map_err(|error| self.refused(folder, error))
-    }
-
-    fn refused(&self, path: &Path, error: io::Error) -> Error {
+    pub(super) fn refused(&self, path: &Path, error: io::Error) -> Error {
         // An error of the system needs no further explanation.
         if error.kind() != ErrorKind::PermissionDenied || error.raw_os_error().is_some() {
             return Error::io(path, error);
@@ -220,11 +149,15 @@ impl Cache {
         ))
     }
 
-    fn forget(&self, set: &FileSet) -> Result<()> {
-        remove_file_if_present(&self.manifest(set))
+    pub(super) fn forget(&self, set: &FileSet) -> Result<()> {
+        let path = self.manifest(set);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io(path, error)),
+            _ => Ok(()),
+        }
     }
 
-    fn manifest(&self, set: &FileSet) -> PathBuf {
+    pub(super) fn manifest(&self, set: &FileSet) -> PathBuf {
         self.root.join(set.folder).join(MANIFEST_FILE)
     }
 }
@@ -236,20 +169,23 @@ pub(super) fn file_sha256(path: &Path) -> Result<String> {
     Ok(sha256)
 }
 
-fn check(path: &Path, artefact: &Artefact, bytes: u64, sha256: &str) -> Result<()> {
+pub(super) fn check(path: &Path, artefact: &Artefact, bytes: u64, sha256: &str) -> Result<()> {
     if bytes == artefact.bytes && sha256 == artefact.sha256 {
         return Ok(());
     }
-    Err(Error::Provision(format!(
-        "{} is not the expected file: {bytes} bytes with SHA-256 {sha256}, but {} bytes with SHA-256 {} were expected; \
-         run `memorist setup` to fetch it again",
+    Err(Error::Damaged(format!(
+        "{} is not the expected file: {bytes} bytes with SHA-256 {sha256}, but {} bytes with SHA-256 {} were expected",
         path.display(),
         artefact.bytes,
         artefact.sha256
     )))
 }
 
-fn copy_and_hash(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<(u64, String)> {
+pub(super) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn copy_and_hash(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<(u64, String)> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 128 << 10];
     let mut total = 0;
@@ -266,12 +202,12 @@ fn copy_and_hash(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<(u64, St
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "provision"))]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::progress::NoProgress;
+    use crate::progress::{NoProgress, Progress};
 
     const HELLO: Artefact = Artefact {
         requirement: "hello==1",

@@ -2,8 +2,8 @@
 
 use tokenizers::{Tokenizer, TruncationParams};
 
-use crate::embed::SourceFile;
 use crate::error::{Error, Result};
+use crate::provision::SourceFile;
 
 /// Tokens of a text that the model reads, including the two end marks; the rest is cut off.
 pub const MAX_TOKENS: usize = 256;
@@ -26,7 +26,7 @@ impl TextTokenizer {
     /// longest of their batch. A fixed padding would make every query as slow as the longest text.
     pub fn load(file: &SourceFile) -> Result<Self> {
         let unusable = |why: &dyn std::fmt::Display| {
-            Error::Embedding(format!("{} cannot be used as a tokenizer: {why}", file.path().display()))
+            Error::Failed(format!("{} cannot be used as a tokenizer: {why}", file.path().display()))
         };
         let mut tokenizer = Tokenizer::from_bytes(file.read()?).map_err(|error| unusable(&error))?;
         let named = ["[PAD]", "<pad>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
@@ -43,7 +43,7 @@ impl TextTokenizer {
         let encoding = self
             .tokenizer
             .encode_fast(start, true)
-            .map_err(|error| Error::Embedding(format!("a text cannot be split into tokens: {error}")))?;
+            .map_err(|error| Error::Failed(format!("a text cannot be split into tokens: {error}")))?;
         let mut tokens: Vec<i64> = encoding.get_ids().iter().map(|token| i64::from(*token)).collect();
         if tokens.is_empty() {
             tokens.push(self.padding);

@@ -1,7 +1,7 @@
 //! The interface of an embedding model, whatever runs it.
 
-use super::identity::ModelIdentity;
 use crate::error::Result;
+use crate::identity::ModelIdentity;
 
 /// Turns text into vectors of length 1.
 pub trait Embedder: Send + Sync {

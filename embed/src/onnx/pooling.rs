@@ -1,6 +1,7 @@
 //! Token vectors to one vector: the mean over the tokens that count, scaled to length 1.
 
 use crate::error::{Error, Result};
+use crate::normalise::normalise;
 
 /// Pools a batch.
 ///
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 /// The results have length 1. Fails if a result is not finite or is zero.
 pub fn mean_pool(hidden: &[f32], mask: &[i64], tokens: usize, dims: usize) -> Result<Vec<Vec<f32>>> {
     if tokens == 0 || dims == 0 || hidden.len() != mask.len() * dims || !mask.len().is_multiple_of(tokens) {
-        return Err(Error::Embedding(format!(
+        return Err(Error::Failed(format!(
             "its output has {} numbers, which does not fit {} tokens of {dims} dimensions",
             hidden.len(),
             mask.len()
@@ -30,18 +31,6 @@ fn pool_row(row: &[f32], mask: &[i64], dims: usize) -> Result<Vec<f32>> {
     }
     // Dividing by the number of tokens would only scale the sum, which is normalised anyway.
     normalise(sum)
-}
-
-/// Scales to length 1. Fails on numbers that are not finite and on a vector without direction.
-pub fn normalise(mut vector: Vec<f32>) -> Result<Vec<f32>> {
-    let length = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
-    if !length.is_finite() || length < 1e-12 {
-        return Err(Error::Embedding(format!("it made a vector of length {length}")));
-    }
-    for value in &mut vector {
-        *value = (f64::from(*value) / length) as f32;
-    }
-    Ok(vector)
 }
 
 #[cfg(test)]

@@ -119,8 +119,8 @@ fn secrets_are_missed_and_harmless_texts_refused_as_rarely_as_promised() {
         "it misses {missed:.1} % of {secrets} texts with a secret, and refuses {refused:.1} % of {harmless} harmless ones"
     );
     let pages = [
-        ("README.md", include_str!("../../../README.md"), vec![&promised]),
-        ("docs/src/memories.md", include_str!("../../../docs/src/memories.md"), vec![&promised, &held_out]),
+        ("README.md", include_str!("../../README.md"), vec![&promised]),
+        ("docs/src/memories.md", include_str!("../../docs/src/memories.md"), vec![&promised, &held_out]),
     ];
     for (name, page, promised) in pages {
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -16,13 +16,12 @@ use ort::session::{Session, SessionInputValue};
 use ort::value::TensorRef;
 use parking_lot::Mutex;
 
-use crate::embed::Embedder;
-use crate::embed::identity::{self, ModelIdentity};
-use crate::embed::pooling::mean_pool;
-use crate::embed::provision::ModelFiles;
-use crate::embed::source_file::SourceFile;
-use crate::embed::tokenize::{Batch, TextTokenizer, plan_batches};
+use super::pooling::mean_pool;
+use super::tokenize::{Batch, TextTokenizer, plan_batches};
+use crate::embedder::Embedder;
 use crate::error::{Error, Result};
+use crate::identity::ModelIdentity;
+use crate::provision::{ModelFiles, SourceFile, own_identity};
 
 /// From this many batches in a call on, separate sessions are worth their loading time (a third of a second each).
 const BULK_BATCHES: usize = 8;
@@ -67,13 +66,13 @@ impl OnnxEmbedder {
         let identity = match &files.identity {
             Some(identity) if identity.dims == dims => identity.clone(),
             Some(identity) => {
-                return Err(Error::Embedding(format!(
+                return Err(Error::Failed(format!(
                     "{} makes vectors of {dims} dimensions, not {}",
                     files.model.path().display(),
                     identity.dims
                 )));
             }
-            None => identity::establish(files.model.path(), dims)?,
+            None => own_identity::establish(files.model.path(), dims)?,
         };
         Ok(OnnxEmbedder {
             identity,
@@ -106,7 +105,7 @@ impl OnnxEmbedder {
         let made: Vec<Result<_>> = std::thread::scope(|scope| {
             let workers: Vec<_> = bulk.models.iter_mut().map(|model| scope.spawn(|| work(model))).collect();
             let ended = workers.into_iter().map(|worker| worker.join());
-            ended.map(|made| made.unwrap_or_else(|_| Err(Error::Embedding("a worker stopped".to_owned())))).collect()
+            ended.map(|made| made.unwrap_or_else(|_| Err(Error::Failed("a worker stopped".to_owned())))).collect()
         });
         bulk.last_use = Instant::now();
         let mut vectors = vec![Vec::new(); batches.len()];
@@ -137,7 +136,7 @@ impl Embedder for OnnxEmbedder {
         let tokens = self.tokenizer.encode(text)?;
         let batch = Batch::new(&[&tokens], self.tokenizer.padding());
         let vectors = self.single.lock().run(&batch)?;
-        vectors.into_iter().next().ok_or_else(|| Error::Embedding("it made no vector".to_owned()))
+        vectors.into_iter().next().ok_or_else(|| Error::Failed("it made no vector".to_owned()))
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
@@ -198,11 +197,11 @@ impl Model {
     fn load(environment: &Environment, file: &SourceFile, threads: usize) -> Result<Self> {
         let path = file.path();
         let session = open_session(environment, file.open()?.path(), threads)
-            .map_err(|error| Error::Embedding(format!("{} cannot be loaded: {error}", path.display())))?;
+            .map_err(|error| Error::Failed(format!("{} cannot be loaded: {error}", path.display())))?;
         let mut inputs = Vec::new();
         for input in session.inputs() {
             let known = Input::named(input.name()).ok_or_else(|| {
-                Error::Embedding(format!(
+                Error::Failed(format!(
                     "{} wants an input named {}; only input_ids, attention_mask and token_type_ids can be given",
                     path.display(),
                     input.name()
@@ -215,7 +214,7 @@ impl Model {
     }
 
     fn run(&mut self, batch: &Batch) -> Result<Vec<Vec<f32>>> {
-        let failed = |error: ort::Error| Error::Embedding(error.to_string());
+        let failed = |error: ort::Error| Error::Failed(error.to_string());
         let shape = [batch.rows, batch.tokens];
         let types = vec![0i64; batch.ids.len()];
         let mut values: Vec<(Cow<'_, str>, SessionInputValue<'_>)> = Vec::with_capacity(self.inputs.len());
@@ -229,17 +228,16 @@ impl Model {
             values.push((Cow::Borrowed(name), tensor.into()));
         }
         let outputs = self.session.run(values).map_err(failed)?;
-        let output =
-            outputs.values().nth(self.output).ok_or_else(|| Error::Embedding("it has no output".to_owned()))?;
+        let output = outputs.values().nth(self.output).ok_or_else(|| Error::Failed("it has no output".to_owned()))?;
         let (shape, hidden) = output.try_extract_tensor::<f32>().map_err(failed)?;
         let [rows, tokens, dims] = shape[..] else {
-            return Err(Error::Embedding(format!(
+            return Err(Error::Failed(format!(
                 "its output has the shape {:?}; token vectors [texts, tokens, dimensions] are wanted",
                 &shape[..]
             )));
         };
         if (rows, tokens) != (batch.rows as i64, batch.tokens as i64) {
-            return Err(Error::Embedding(format!(
+            return Err(Error::Failed(format!(
                 "{rows} x {tokens} token vectors came back for {} x {}",
                 batch.rows, batch.tokens
             )));
@@ -274,7 +272,7 @@ fn environment(library: &SourceFile) -> Result<Environment> {
         return Ok(environment.clone());
     }
     let unusable = |why: String| {
-        Error::Embedding(format!("{} cannot be used as the ONNX Runtime library: {why}", library.path().display()))
+        Error::Failed(format!("{} cannot be used as the ONNX Runtime library: {why}", library.path().display()))
     };
     let opened = library.open()?;
     let environment = ort::init_from(opened.path())

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::embed::cache::{self, Cache};
-use crate::embed::packages::{Artefact, FileSet};
-use crate::embed::python::Python;
+use super::cache::{self, Cache};
+use super::packages::{Artefact, FileSet};
+use super::python::Python;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -147,15 +147,14 @@ pub(super) mod testing {
     use sha2::{Digest, Sha256};
 
     use super::*;
-    use crate::text::to_hex;
 
     /// The expected content of the file in a test wheel.
-    pub(in crate::embed) const MEMBER: &[u8] = b"hello world";
+    pub(in crate::provision) const MEMBER: &[u8] = b"hello world";
 
-    pub(in crate::embed) fn artefact(wheel: &[u8]) -> Artefact {
+    pub(in crate::provision) fn artefact(wheel: &[u8]) -> Artefact {
         Artefact {
             requirement: "hello==1",
-            wheel_sha256: to_hex(&Sha256::digest(wheel)).leak(),
+            wheel_sha256: cache::to_hex(&Sha256::digest(wheel)).leak(),
             wheel_bytes: wheel.len() as u64,
             member: "pkg/hello.txt",
             file: "hello.txt",
@@ -164,14 +163,14 @@ pub(super) mod testing {
         }
     }
 
-    pub(in crate::embed) fn wheel_with(name: &str, content: &[u8]) -> Vec<u8> {
+    pub(in crate::provision) fn wheel_with(name: &str, content: &[u8]) -> Vec<u8> {
         let mut writer = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
         writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
         writer.write_all(content).unwrap();
         writer.finish().unwrap().into_inner()
     }
 
-    pub(in crate::embed) fn set_of(artefact: Artefact) -> FileSet {
+    pub(in crate::provision) fn set_of(artefact: Artefact) -> FileSet {
         FileSet { what: "a greeting", folder: "greeting", artefacts: vec![artefact].leak() }
     }
 }

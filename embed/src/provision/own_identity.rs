@@ -1,50 +1,15 @@
-//! The identity of a model. For a custom model it is computed once and cached beside it.
+//! The identity of the user's own model: computed once, and cached beside it.
 
-use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::embed::cache;
-use crate::embed::packages;
+use super::cache;
+use super::packages::MEAN_POOLING;
 use crate::error::{Error, Result};
-
-/// What makes two embeddings comparable: the weights, the pooling, the dimensions.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ModelIdentity {
-    /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`. Not compared.
-    pub name: String,
-    /// SHA-256 of the weights' file, in hex.
-    pub weights_sha256: String,
-    /// How token vectors become one: `mean+l2`.
-    pub pooling: String,
-    /// Numbers per vector.
-    pub dims: usize,
-}
-
-/// Mean of the token vectors, scaled to length 1: how every ONNX model here is pooled.
-pub const MEAN_POOLING: &str = "mean+l2";
-
-impl ModelIdentity {
-    /// The identity of the default model.
-    pub fn default_model() -> Self {
-        ModelIdentity {
-            name: packages::DEFAULT_NAME.to_owned(),
-            weights_sha256: packages::MODEL.artefacts[0].sha256.to_owned(),
-            pooling: MEAN_POOLING.to_owned(),
-            dims: packages::DEFAULT_DIMS,
-        }
-    }
-}
-
-impl fmt::Display for ModelIdentity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let start = self.weights_sha256.get(..12).unwrap_or(&self.weights_sha256);
-        write!(f, "{} ({} dimensions, {}, weights {start})", self.name, self.dims, self.pooling)
-    }
-}
+use crate::identity::ModelIdentity;
 
 /// The file beside a custom `model.onnx` that caches its identity.
 const REMEMBERED_FILE: &str = "model.identity.json";
@@ -58,7 +23,7 @@ struct Remembered {
 }
 
 /// The identity cached beside `model`, unless the file has changed since.
-pub(super) fn recall(model: &Path) -> Option<ModelIdentity> {
+pub(crate) fn recall(model: &Path) -> Option<ModelIdentity> {
     let json = fs::read(model.with_file_name(REMEMBERED_FILE)).ok()?;
     let remembered: Remembered = serde_json::from_slice(&json).ok()?;
     let now = stamp(model).ok()?;
@@ -67,7 +32,7 @@ pub(super) fn recall(model: &Path) -> Option<ModelIdentity> {
 
 /// Computes the identity of the weights in `model` with vectors of `dims` numbers, and caches it beside them if that
 /// folder is writable.
-pub(super) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
+pub(crate) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
     let (bytes, modified_nanoseconds) = stamp(model)?;
     let name =
         model.parent().and_then(Path::file_name).map_or_else(|| model.to_string_lossy(), |n| n.to_string_lossy());

@@ -1,0 +1,51 @@
+//! Errors of an embedding model.
+
+use std::path::PathBuf;
+
+/// The result of a call of a model.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why there is no embedding.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No model is available now: none is configured, or the last attempt to load it failed.
+    #[error("{0}")]
+    Unavailable(String),
+
+    /// The model is not set up: it must be fetched, or named.
+    #[error("{0}")]
+    NotSetUp(String),
+
+    /// A file of the model is missing or damaged. Setting it up again replaces it.
+    #[error("{0}")]
+    Damaged(String),
+
+    /// A file could not be fetched, or may not be used.
+    #[error("{0}")]
+    Provision(String),
+
+    /// The model or its library failed.
+    #[error("the embedding model failed: {0}")]
+    Failed(String),
+
+    /// A file operation failed.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+
+    /// The caller cancelled the work.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// A failed operation on the file `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io { path: path.into(), source }
+    }
+}

@@ -1,0 +1,51 @@
+//! Text to vectors: the interface of an embedding model, the default model, and how it is fetched.
+//!
+//! A program that brings its own [`Embedder`] needs no feature. `onnx` adds models that ONNX Runtime runs: the default
+//! one and the user's own. `provision` fetches the default one and the library.
+//!
+//! A module imports only from the rows above its own:
+//!
+//! | row | module | job |
+//! |---|---|---|
+//! | 0 | [`error`], [`progress`] | errors; progress and cancellation |
+//! | 1 | `identity`, `plan`, `settings`, `normalise` | which model it is, what a download will be, the settings, vectors of length 1 |
+//! | 2 | `embedder` | [`Embedder`]: what a model does |
+//! | 3 | `loader`, [`hashed`] | [`Loader`]: what loads a model; [`HashEmbedder`]: vectors without one, for tests and benches only |
+//! | 4 | `provision` | finds the library and the model, or has them fetched |
+//! | 5 | `onnx` | [`OnnxEmbedder`]: a model that ONNX Runtime runs, and its [`Loader`] |
+//! | 6 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
+//! | 6 | [`allocator`] | settings under which released memory goes back to the system |
+
+pub mod allocator;
+mod embedder;
+pub mod error;
+pub mod hashed;
+mod host;
+mod identity;
+mod loader;
+mod normalise;
+#[cfg(feature = "onnx")]
+mod onnx;
+mod plan;
+pub mod progress;
+#[cfg(feature = "onnx")]
+mod provision;
+mod settings;
+#[cfg(all(test, feature = "provision"))]
+mod tests;
+
+pub use embedder::Embedder;
+pub use error::{Error, Result};
+pub use hashed::HashEmbedder;
+pub use host::ModelHost;
+pub use identity::ModelIdentity;
+pub use loader::Loader;
+#[cfg(feature = "onnx")]
+pub use onnx::{OnnxEmbedder, SetupReport, setup};
+pub use plan::Plan;
+#[cfg(feature = "provision")]
+#[doc(hidden)]
+pub use provision::fuzzing;
+#[cfg(feature = "onnx")]
+pub use provision::{ModelFiles, Provision, SourceFile};
+pub use settings::{ModelSettings, ModelSource};

@@ -1,0 +1,24 @@
+//! The interface of what loads a model when it is needed.
+
+use std::sync::Arc;
+
+use crate::embedder::Embedder;
+use crate::error::Result;
+use crate::identity::ModelIdentity;
+use crate::plan::Plan;
+use crate::progress::Progress;
+
+/// Loads a model, perhaps after fetching it.
+pub trait Loader: Send + Sync {
+    /// The identity of the model, if it is known without loading it.
+    fn identity(&self) -> Option<ModelIdentity>;
+
+    /// Whether it can be loaded without a download. An error says why it can not be loaded at all.
+    fn is_local(&self) -> Result<bool>;
+
+    /// Compares its files with their hashes. Returns the name of the model, or `None` if it is not set up.
+    fn verify(&self) -> Result<Option<String>>;
+
+    /// Loads it. `announce` is called once before a download.
+    fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>>;
+}

@@ -1,0 +1,51 @@
+//! Setting up the model ahead of its first use.
+
+use std::path::PathBuf;
+
+use super::loader::OnnxLoader;
+use crate::error::Result;
+use crate::loader::Loader;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::provision::Provision;
+use crate::settings::ModelSettings;
+
+/// What [`setup`] provides.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SetupReport {
+    /// Name of the model.
+    pub model: String,
+    /// Numbers per vector.
+    pub dims: usize,
+    /// The folder of the model's files.
+    pub folder: PathBuf,
+    /// The ONNX Runtime library.
+    pub library: PathBuf,
+    /// Whether anything was fetched (false: everything was there already).
+    pub fetched: bool,
+}
+
+/// Finds or fetches the embedding model and its library, and checks them. Needs no store.
+///
+/// # Errors
+/// [`Error::Provision`](crate::Error::Provision) says what is missing and the ways to provide it.
+pub fn setup(
+    settings: &ModelSettings,
+    announce: &mut dyn FnMut(&Plan),
+    progress: &dyn Progress,
+) -> Result<SetupReport> {
+    let provision = Provision::new(settings)?;
+    let before = provision.locate()?.is_some();
+    let files = provision.ensure(announce, progress)?;
+    // Loading it is the proof that it works on this machine.
+    let embedder = OnnxLoader::new(settings)?.load(announce, progress)?;
+    let identity = embedder.identity();
+    Ok(SetupReport {
+        model: identity.name.clone(),
+        dims: identity.dims,
+        folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
+        library: files.library.path().to_owned(),
+        fetched: !before,
+    })
+}

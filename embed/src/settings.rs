@@ -1,0 +1,45 @@
+//! Which model is used, and how long it stays in memory.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The settings of the embedding model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSettings {
+    /// Where it comes from.
+    pub source: ModelSource,
+    /// Folder of fetched files; `None` is the platform's cache folder.
+    pub cache_dir: Option<PathBuf>,
+    /// Whether the model and its library may be fetched when they are missing.
+    pub may_download: bool,
+    /// It is released after this long without use.
+    pub idle: Duration,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        ModelSource::Default.into()
+    }
+}
+
+impl From<ModelSource> for ModelSettings {
+    fn from(source: ModelSource) -> Self {
+        ModelSettings { source, cache_dir: None, may_download: true, idle: Duration::from_secs(5 * 60) }
+    }
+}
+
+/// Where the embedding model comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ModelSource {
+    /// all-MiniLM-L6-v2, fetched when it is missing.
+    #[default]
+    Default,
+    /// A folder with `model.onnx` and `tokenizer.json`.
+    Folder(PathBuf),
+    /// No model: keyword search only.
+    None,
+}
+
+/// Why there is no embedder with [`ModelSource::None`].
+pub(crate) const NONE_SET: &str = "no embedding model is set (`model = \"none\"`), so only words are searched; remove \
+                                   that setting to search by meaning";
