@@ -21,6 +21,10 @@ pub enum Error {
     #[error("{0}")]
     Damaged(String),
 
+    /// Other users can change the cache folder, from which code is loaded.
+    #[error("{0}")]
+    Exposed(String),
+
     /// A file could not be fetched, or may not be used.
     #[error("{0}")]
     Provision(String),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::{Backend, ModelSource};
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::quality::Quality;
 use crate::sync::{Store, now};
@@ -104,8 +104,8 @@ fn published(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSna
     store.reopen()?;
     let memories = store.records.snapshot()?.live_count(now())?;
     if memories == 0 {
-        let way_out = "save some with `memorist add` or `memorist import`, or name another store";
-        return Err(Error::NothingToMeasure(format!("the store has no memories; {way_out}")));
+        let (why, remedy) = ("the store has no memories".to_owned(), Some(Remedy::AddMemories));
+        return Err(Error::NothingToMeasure { why, remedy });
     }
     let snapshot = match store.model()? {
         Some(_) => checked(store, progress)?,
@@ -115,7 +115,7 @@ fn published(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSna
 }
 
 fn checked(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
-    let unusable = |why: String| Error::IndexUnusable { index: "vector", why };
+    let unusable = |why: String| Error::IndexUnusable { index: IndexKind::Vector, why };
     let snapshot = store.vectors.get().map_err(unusable).and_then(|index| {
         let snapshot = index.snapshot()?;
         progress.start("reading the index", None);
@@ -123,18 +123,15 @@ fn checked(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnaps
         progress.finish();
         checked.map(|_| snapshot)
     });
-    snapshot.map_err(|error| match error {
-        Error::IndexUnusable { why, .. } => unusable(format!("{why}; `memorist rebuild` does so now")),
-        other => other,
-    })
+    snapshot
 }
 
 fn without_vectors(store: &Store) -> Error {
-    let way_out = match store.config().model.source {
-        ModelSource::None => "the settings name no model (`model = \"none\"`): name one, then search once",
-        _ => "`memorist search` fetches the model, where it may, and embeds them",
+    let remedy = match store.config().model.source {
+        ModelSource::None => Remedy::ConfigureModel,
+        _ => Remedy::EmbedMemories,
     };
-    Error::NothingToMeasure(format!("no memory has a vector in the index yet; {way_out}"))
+    Error::NothingToMeasure { why: "no memory has a vector in the index yet".to_owned(), remedy: Some(remedy) }
 }
 
 /// A query, and the least cosine of its true neighbours.

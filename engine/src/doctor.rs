@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::config::ModelSource;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::progress::Progress;
 use crate::records::{Change, NextModel, Salvage, Snapshot};
 use crate::sync::{Store, has_model, now};
@@ -30,8 +30,10 @@ pub struct Check {
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,
-    /// What was found, as text; for a failed check, also the remedy.
+    /// What was found, as text.
     pub details: Vec<String>,
+    /// What can be done: for a failed check, and for a model that is not set up.
+    pub remedy: Option<Remedy>,
 }
 
 /// What [`crate::Engine::doctor`] found.
@@ -56,7 +58,10 @@ impl Diagnosis {
 
     /// For a database that cannot even be opened.
     pub(crate) fn of_unusable_database(why: &Error) -> Self {
-        Diagnosis { checks: vec![verdict(DATABASE, vec![why.to_string()], String::new(), SALVAGE)], salvage: None }
+        Diagnosis {
+            checks: vec![verdict(DATABASE, vec![why.to_string()], String::new(), Remedy::Repair)],
+            salvage: None,
+        }
     }
 }
 
@@ -90,14 +95,14 @@ fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         problems => problems?,
     };
     let count = if problems.is_empty() { store.records.snapshot()?.live_count(now())? } else { 0 };
-    Ok(verdict(DATABASE, problems, format!("{count} records"), SALVAGE))
+    Ok(verdict(DATABASE, problems, format!("{count} records"), Remedy::Repair))
 }
 
 fn keywords(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     let index = match store.keywords.get() {
         Ok(index) => index,
         Err(_) if store.unbuilt_keywords()?.is_some() => {
-            return Ok(verdict(KEYWORDS, Vec::new(), NOT_MADE.into(), WAY_OUT));
+            return Ok(verdict(KEYWORDS, Vec::new(), NOT_MADE.into(), Remedy::Rebuild));
         }
         Err(why) => return Ok(out_of_use(KEYWORDS, why)),
     };
@@ -108,20 +113,20 @@ fn keywords(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     let tail = touched(&records, snapshot.applied(), Change::concerns_words)?;
     let indexed = snapshot.matching(&Filter::default())?;
     problems.extend(disagreement(&(record_ids(&records)? - &tail), &(&indexed - &tail), "document"));
-    Ok(verdict(KEYWORDS, problems, format!("{} documents", indexed.len()), WAY_OUT))
+    Ok(verdict(KEYWORDS, problems, format!("{} documents", indexed.len()), Remedy::Rebuild))
 }
 
 fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
     // Another process may have changed the model, and the index with it.
     store.reopen()?;
     let Some((id, model)) = store.model()? else {
-        return Ok(verdict(VECTORS, Vec::new(), "no embedding model has been used yet".into(), WAY_OUT));
+        return Ok(verdict(VECTORS, Vec::new(), "no embedding model has been used yet".into(), Remedy::Rebuild));
     };
     let index = match store.vectors.get() {
         Ok(index) if has_model(&*index, &model) => index,
         Ok(_) => return Ok(out_of_use(VECTORS, Error::of_another_model().to_string())),
         Err(_) if store.unbuilt_vectors()?.is_some() => {
-            return Ok(verdict(VECTORS, Vec::new(), NOT_MADE.into(), WAY_OUT));
+            return Ok(verdict(VECTORS, Vec::new(), NOT_MADE.into(), Remedy::Rebuild));
         }
         Err(why) => return Ok(out_of_use(VECTORS, why)),
     };
@@ -145,23 +150,23 @@ fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
     let indexed = snapshot.ids();
     problems.extend(disagreement(&(embedded - &tail), &(&indexed - &tail), "vector"));
     problems.extend(named(&changed, "vector differs from the stored embedding: record"));
-    Ok(verdict(VECTORS, problems, format!("{} vectors", indexed.len()), WAY_OUT))
+    Ok(verdict(VECTORS, problems, format!("{} vectors", indexed.len()), Remedy::Rebuild))
 }
 
 fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     let (problems, found) = match store.host.verify() {
         Ok(Some(name)) => (Vec::new(), name),
-        Ok(None) => (Vec::new(), "not set up; words alone are searched until `memorist setup`".into()),
+        Ok(None) => (Vec::new(), "not set up; words alone are searched until it is".into()),
         Err(error) => (vec![error.to_string()], String::new()),
     };
-    let way_out = match store.config().model.source {
-        ModelSource::Folder(_) => "name a folder that has model.onnx and tokenizer.json, whole",
-        _ => "`memorist setup` fetches it again",
+    let remedy = match store.config().model.source {
+        ModelSource::Folder(_) => Remedy::ConfigureModel,
+        _ => Remedy::SetUpModel,
     };
-    let mut check = verdict("model", problems, found, way_out);
+    let mut check = verdict("model", problems, found, remedy);
     if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(now())? {
         check.details.push(format!(
-            "a change to {} is unfinished: {} of {texts} texts; `memorist reembed` with that model continues it",
+            "a change to {} is unfinished: {} of {texts} texts; `reembed` with that model continues it",
             model.name,
             texts - missing,
         ));
@@ -174,21 +179,16 @@ pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const VECTORS: &str = "vectors";
 
 const NOT_MADE: &str = "not made yet; until then the records are searched";
-const WAY_OUT: &str = "`memorist doctor --repair` rebuilds it from the records";
-const SALVAGE: &str = "`memorist doctor --repair` saves what can be read into a new memory.db and keeps the old one; or put a backup in its place";
 
-fn verdict(name: &str, mut problems: Vec<String>, found: String, way_out: &str) -> Check {
-    let ok = problems.is_empty();
-    if ok {
-        problems.push(found);
-    } else {
-        problems.push(format!("way out: {way_out}"));
+fn verdict(name: &str, problems: Vec<String>, found: String, remedy: Remedy) -> Check {
+    match problems.is_empty() {
+        true => Check { name: name.into(), ok: true, details: vec![found], remedy: None },
+        false => Check { name: name.into(), ok: false, details: problems, remedy: Some(remedy) },
     }
-    Check { name: name.into(), ok, details: problems }
 }
 
 fn out_of_use(name: &str, why: String) -> Check {
-    verdict(name, vec![format!("out of use: {why}")], String::new(), WAY_OUT)
+    verdict(name, vec![format!("out of use: {why}")], String::new(), Remedy::Rebuild)
 }
 
 /// A snapshot of an index, and one of the records whose log has everything that the index has not applied. `None` if

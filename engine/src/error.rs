@@ -1,5 +1,6 @@
 //! Errors, worded so that the reader knows what to do next.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::types::RecordId;
@@ -7,14 +8,14 @@ use crate::types::RecordId;
 /// The result of an engine call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the engine. Its text says what is wrong and, if there is one, the remedy.
+/// An error of the engine. Its text says what is wrong, [`Error::remedy`] what this engine can do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A value that the caller gave is out of bounds.
     #[error("{field}: {why}")]
     Invalid {
-        /// The field, named as on the wire.
+        /// The field of the parameter type.
         field: &'static str,
         /// What is wrong with it.
         why: String,
@@ -42,8 +43,10 @@ pub enum Error {
     Database {
         /// The database file.
         path: PathBuf,
-        /// What is wrong, and the remedy.
+        /// What is wrong.
         why: String,
+        /// What can be done.
+        remedy: Option<Remedy>,
     },
 
     /// A statement of the database failed, or what it returned cannot be read.
@@ -61,8 +64,8 @@ pub enum Error {
     /// An index cannot be opened and must be rebuilt from the records.
     #[error("the {index} index cannot be opened and will be rebuilt: {why}")]
     IndexUnusable {
-        /// `vector` or `keyword`.
-        index: &'static str,
+        /// Which.
+        index: IndexKind,
         /// Missing, of another version or model, or damaged: as text.
         why: String,
     },
@@ -73,20 +76,35 @@ pub enum Error {
 
     /// The store was written with another embedding model.
     #[error(
-        "this store's vectors were made by {stored}, but the configured model is {offered}; the two cannot be mixed. {way_out}"
+        "this store's vectors were made by {stored}, but the configured model is {offered}; the two cannot be mixed"
     )]
     ModelMismatch {
         /// Identity of the model the store was written with.
         stored: String,
         /// Identity of the available model.
         offered: String,
-        /// What to do.
-        way_out: String,
+    },
+
+    /// The store has begun to change to a third embedding model meanwhile.
+    #[error(
+        "this store's vectors were made by {stored}, but the configured model is {offered}; the two cannot be mixed. The \
+         change to a third model has begun meanwhile: let it finish, or begin this one again"
+    )]
+    ModelChanging {
+        /// Identity of the model the store was written with.
+        stored: String,
+        /// Identity of the available model.
+        offered: String,
     },
 
     /// A measurement has nothing to measure.
-    #[error("there is nothing to measure: {0}")]
-    NothingToMeasure(String),
+    #[error("there is nothing to measure: {why}")]
+    NothingToMeasure {
+        /// What is missing.
+        why: String,
+        /// What can be done.
+        remedy: Option<Remedy>,
+    },
 
     /// Another process holds a lock and does not release it in time.
     #[error("{0}")]
@@ -104,6 +122,49 @@ pub enum Error {
     /// The caller cancelled the work.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// One of the two derived indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexKind {
+    /// Finds by meaning.
+    Vector,
+    /// Finds by words.
+    Keyword,
+}
+
+impl fmt::Display for IndexKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IndexKind::Vector => "vector",
+            IndexKind::Keyword => "keyword",
+        })
+    }
+}
+
+/// What can be done about a problem. A program words it for its users, as a command or a button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Set up the embedding model: `embed::setup`.
+    SetUpModel,
+    /// Name another cache folder: [`ModelSettings::cache_dir`](crate::config::ModelSettings::cache_dir).
+    UseAnotherCache,
+    /// Name an embedding model: [`Config::model`](crate::config::Config::model).
+    ConfigureModel,
+    /// Embed what waits for it: [`Engine::embed_pending`](crate::Engine::embed_pending).
+    EmbedMemories,
+    /// Save memories first.
+    AddMemories,
+    /// Rebuild the index: [`Engine::rebuild`](crate::Engine::rebuild).
+    Rebuild,
+    /// Repair the store: [`examine`](crate::examine) rebuilds its indexes, or saves what can be read of a damaged database
+    /// into a new one. The damaged one is kept.
+    Repair,
+    /// Put a copy of the file as `memory.db` into an empty folder, and repair that.
+    RepairCopy,
+    /// Configure the store's model, or change the store to the configured one: [`Engine::reembed`](crate::Engine::reembed).
+    Reembed,
 }
 
 /// The category of an [`Error`]: decides exit codes, and whether a model can correct its call.
@@ -166,21 +227,36 @@ impl Error {
             | Error::Vectors(_)
             | Error::IndexUnusable { .. }
             | Error::ModelMismatch { .. }
+            | Error::ModelChanging { .. }
             | Error::Held(_)
-            | Error::NothingToMeasure(_) => ErrorKind::Store,
+            | Error::NothingToMeasure { .. } => ErrorKind::Store,
             Error::Embedding(_) => ErrorKind::Model,
             Error::Io { .. } => ErrorKind::Io,
             Error::Cancelled => ErrorKind::Cancelled,
         }
     }
 
-    /// The vector index belongs to another model.
-    pub(crate) fn of_another_model() -> Self {
-        Error::IndexUnusable { index: "vector", why: "its vectors were made by another model".into() }
+    /// What can be done about it, where that is something that this engine does.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Error::Database { remedy, .. } | Error::NothingToMeasure { remedy, .. } => *remedy,
+            Error::IndexUnusable { .. } => Some(Remedy::Rebuild),
+            Error::ModelMismatch { .. } => Some(Remedy::Reembed),
+            Error::Embedding(memorist_embed::Error::NotSetUp(_) | memorist_embed::Error::Damaged(_)) => {
+                Some(Remedy::SetUpModel)
+            }
+            Error::Embedding(memorist_embed::Error::Exposed(_)) => Some(Remedy::UseAnotherCache),
+            _ => None,
+        }
     }
 
-    /// The index of this name, `vector` or `keyword`, lacks entries that the log no longer has: it cannot catch up.
-    pub(crate) fn behind_the_log(index: &'static str) -> Self {
+    /// The vector index belongs to another model.
+    pub(crate) fn of_another_model() -> Self {
+        Error::IndexUnusable { index: IndexKind::Vector, why: "its vectors were made by another model".into() }
+    }
+
+    /// An index lacks entries that the log no longer has: it cannot catch up.
+    pub(crate) fn behind_the_log(index: IndexKind) -> Self {
         Error::IndexUnusable { index, why: "it is older than the sync log reaches back".into() }
     }
 }

@@ -48,5 +48,5 @@ mod verification;
 pub use memorist_embed as embed;
 
 pub use engine::{Engine, Import, examine, restore};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
 pub use sync::now;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 
 /// Up to this many bytes are read at once rather than on a separate thread: less than a millisecond.
 const AT_ONCE: u64 = 1 << 20;
@@ -43,8 +43,8 @@ impl Verification {
     /// Waits at most `timeout`. Returns whether the files are known to be sound by then.
     ///
     /// # Errors
-    /// [`Error::IndexUnusable`] for the index of this name if they are not.
-    pub fn wait(&self, index: &'static str, timeout: Duration) -> Result<bool> {
+    /// [`Error::IndexUnusable`] for this index if they are not.
+    pub fn wait(&self, index: IndexKind, timeout: Duration) -> Result<bool> {
         let mut verdict = self.verdict.lock();
         self.known.wait_while_for(&mut verdict, |verdict| verdict.is_none(), timeout);
         match &*verdict {
@@ -63,15 +63,15 @@ mod tests {
     fn waiting_for_a_result_times_out() {
         let (sender, receiver) = std::sync::mpsc::channel::<Result<(), String>>();
         let slow = Verification::start(AT_ONCE + 1, move || receiver.recv().unwrap());
-        assert!(!slow.wait("vector", Duration::from_millis(20)).unwrap(), "not known yet");
+        assert!(!slow.wait(IndexKind::Vector, Duration::from_millis(20)).unwrap(), "not known yet");
         sender.send(Err("a byte is wrong".into())).unwrap();
         for _ in 0..2 {
-            let found = slow.wait("vector", Duration::from_secs(60));
+            let found = slow.wait(IndexKind::Vector, Duration::from_secs(60));
             assert!(
-                matches!(found, Err(Error::IndexUnusable { index: "vector", ref why }) if why == "a byte is wrong")
+                matches!(found, Err(Error::IndexUnusable { index: IndexKind::Vector, ref why }) if why == "a byte is wrong")
             );
         }
         let quick = Verification::start(AT_ONCE, || Ok(()));
-        assert!(quick.wait("vector", Duration::ZERO).unwrap());
+        assert!(quick.wait(IndexKind::Vector, Duration::ZERO).unwrap());
     }
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use memorist_engine::{Error, ErrorKind};
 
+use crate::wording::Worded;
+
 /// The table of exit codes, as `--help` prints it.
 pub const HELP: &str = "\
 Exit codes:
@@ -102,13 +104,19 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure::new(kind_of(&error), error.to_string())
+        Failure::new(kind_of(&error), error.worded())
     }
 }
 
 impl From<memorist_engine::embed::Error> for Failure {
     fn from(error: memorist_engine::embed::Error) -> Self {
         Error::from(error).into()
+    }
+}
+
+impl Worded for Failure {
+    fn worded(&self) -> String {
+        self.to_string()
     }
 }
 

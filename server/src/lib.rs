@@ -5,15 +5,16 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | `wire` | parameters and results, by the names of the specification |
-//! | 0 | `exit`, `escape`, `project` | exit codes, escaping for terminals, the project of a working folder |
-//! | 1 | `args` | command-line arguments |
-//! | 1 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
-//! | 2 | `ops` | one function per tool, over the engine |
-//! | 3 | `settings` | arguments, environment and `memorist.toml` combined |
-//! | 4 | `cli` | the commands for people, one per file |
-//! | 4 | `mcp` | the same for agents, over stdio and HTTP |
-//! | 5 | [`fuzzing`] | what the fuzz targets call |
+//! | 0 | `wording` | errors of the engine: parameters by their wire names, remedies as commands |
+//! | 1 | `wire` | parameters and results, by the names of the specification |
+//! | 1 | `exit`, `escape`, `project` | exit codes, escaping for terminals, the project of a working folder |
+//! | 2 | `args` | command-line arguments |
+//! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
+//! | 3 | `ops` | one function per tool, over the engine |
+//! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
+//! | 5 | `cli` | the commands for people, one per file |
+//! | 5 | `mcp` | the same for agents, over stdio and HTTP |
+//! | 6 | [`fuzzing`] | what the fuzz targets call |
 
 mod args;
 mod atomic_file;
@@ -29,6 +30,7 @@ mod output;
 mod project;
 mod settings;
 mod wire;
+mod wording;
 
 use std::borrow::Cow;
 use std::io::IsTerminal;

@@ -100,7 +100,7 @@ fn an_agent_has_one_profile_with_its_history() {
     let id = of("scout", json!({ "name": "Ada", "likes": { "tea": "green" } })).unwrap().id;
     assert_ne!(of("scribe", json!({ "name": "Ada", "likes": { "tea": "green" } })).unwrap().id, id);
     let error = of("scout", json!({ "name": "Bo" })).unwrap_err().to_string();
-    assert_eq!(error, format!("entryType: its scope has a profile already: {id}; update that one"));
+    assert_eq!(error, format!("kind: its scope has a profile already: {id}; update that one"));
 
     let body = json!({ "name": "Ada", "likes": { "tea": "black" } });
     let update = RecordUpdate { body: Some(Some(body)), reason: Some("asked her".into()), ..RecordUpdate::default() };

@@ -69,7 +69,7 @@ fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end()
     assert!(engine.unlink(across, &Viewer::OWNER).unwrap());
     assert!(engine.delete(b, &Viewer::OWNER).unwrap());
     assert_eq!(engine.links(a, &Viewer::OWNER, usize::MAX).unwrap(), []);
-    assert!(engine.link(link(a, LinkKind::Related, a), &seen).unwrap_err().to_string().starts_with("toId: "));
+    assert!(engine.link(link(a, LinkKind::Related, a), &seen).unwrap_err().to_string().starts_with("to_id: "));
     let [d, e] = ["d", "e"].map(|text| add(engine, text, None));
     let batch = [link(a, LinkKind::Related, a), link(d, LinkKind::Caused, e), link(d, LinkKind::Caused, 99)];
     match engine.link_batch(&batch, &seen).unwrap().as_slice() {
@@ -256,7 +256,7 @@ fn bounds_of_the_graph_are_refused_by_name() {
     let chain = ChainQuery::new(1, Viewer::OWNER);
     let outdated = OutdatedQuery { project: None, before: None, limit: 10, viewer: Viewer::OWNER };
     let refusals = [
-        ("maxDepth: 11", store.engine.chain(&ChainQuery { max_depth: 11, ..chain.clone() }).err()),
+        ("max_depth: 11", store.engine.chain(&ChainQuery { max_depth: 11, ..chain.clone() }).err()),
         ("limit: 0", store.engine.chain(&ChainQuery { limit: 0, ..chain.clone() }).err()),
         ("limit: 1001", store.engine.chain(&ChainQuery { limit: 1_001, ..chain.clone() }).err()),
         ("limit: 0", store.engine.outdated(&OutdatedQuery { limit: 0, ..outdated.clone() }).err()),
@@ -423,7 +423,7 @@ fn perform(step: &Step, engine: &Engine, model: &mut Model) {
             let outcome = engine.link(link(from, *kind, to), viewer);
             let missing = [from, to].into_iter().find(|id| !model.is_live(*id, viewer));
             match (outcome, missing) {
-                (Err(Error::Invalid { field: "toId", .. }), _) => assert_eq!(from, to),
+                (Err(Error::Invalid { field: "to_id", .. }), _) => assert_eq!(from, to),
                 (Err(Error::NotFound(id)), missing) => assert_eq!(Some(id), missing),
                 (Err(Error::Invalid { field: "linkType", .. }), None) => {
                     assert!(model.would_be_a_ring(from, *kind, to))

@@ -146,7 +146,8 @@ fn assert_cosines(reply: &SearchReply, model: &Model, query: &str) -> usize {
 /// Found by keywords only, with the reason and the remedy.
 fn assert_words_alone(reply: &SearchReply) {
     assert!(reply.hits.iter().all(|hit| hit.vector_score.is_none()), "{reply:?}");
-    let says_why = |warning: &String| warning.contains("cannot be mixed") && warning.contains("`memorist reembed`");
+    let says_why = |warning: &String| warning.contains("cannot be mixed");
+    assert_eq!(reply.remedy, Some(memorist_engine::Remedy::Reembed));
     assert!(reply.warnings.iter().any(says_why), "{:?}", reply.warnings);
 }
 

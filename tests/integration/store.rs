@@ -273,7 +273,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     assert!(nothing.warnings[0].contains(&nearest), "what there was is named: {:?}", nothing.warnings);
     for (bad, field) in [
         (Query { min_score: Some(1.5), ..Query::new("x") }, "minScore"),
-        (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "minSimilarity"),
+        (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "min_similarity"),
         (Query { weights: Some(Weights { vector: 0.7, keyword: -1.0 }), ..Query::new("x") }, "keywordWeight"),
         (Query { weights: Some(Weights { vector: -1.0, keyword: 0.3 }), ..Query::new("x") }, "vectorWeight"),
     ] {

@@ -142,9 +142,9 @@ impl Cache {
             return Error::io(path, error);
         }
         let root = self.root.display();
-        Error::Provision(format!(
+        Error::Exposed(format!(
             "{} is not used: {error}. Code is loaded from the cache, so nobody else may be able to change it: delete \
-             {root}, take the rights from others (`chmod -R go-w {root}`), or name another folder (--cache)",
+             {root}, take the rights from others (`chmod -R go-w {root}`), or use another cache folder",
             path.display()
         ))
     }

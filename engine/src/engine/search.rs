@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::ModelId;
-use crate::search::{self, QueryVector, SearchContext};
+use crate::search::{self, NoVector, QueryVector, SearchContext};
 use crate::sensitive::logged_query;
 use crate::sync::{SearchedHit, Wake, now};
 use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
@@ -56,8 +56,8 @@ impl Engine {
                 return Err(Error::invalid("embedding", format!("must be {dims} numbers; it has {}", vector.len())));
             }
             Ok(Some((model, _))) => Ok((model, vector)),
-            Ok(None) => Err("no embedding model has been used yet".to_owned()),
-            Err(error) => Err(error.to_string()),
+            Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
+            Err(error) => Err(error.into()),
         };
         self.search_by(query, Some(vector))
     }
@@ -154,7 +154,7 @@ impl Engine {
     }
 
     fn query_vector(&self, text: &str) -> QueryVector {
-        self.embed_for_search(text).map_err(|error| error.to_string())
+        self.embed_for_search(text).map_err(NoVector::from)
     }
 
     fn embed_for_search(&self, text: &str) -> Result<(ModelId, Vec<f32>)> {

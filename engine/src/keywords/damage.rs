@@ -8,7 +8,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use tantivy::TantivyError;
 use tantivy::directory::error::OpenReadError;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 
 thread_local! {
     /// Whether this thread is within [`contained`].
@@ -40,7 +40,7 @@ pub(super) fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// An error that makes the engine rebuild the index.
 pub(super) fn unusable(why: impl Into<String>) -> Error {
-    Error::IndexUnusable { index: "keyword", why: why.into() }
+    Error::IndexUnusable { index: IndexKind::Keyword, why: why.into() }
 }
 
 fn named(error: Error) -> Error {

@@ -8,7 +8,7 @@ use super::damage::contained;
 use super::schema::{self, document};
 use super::snapshot::Snapshot;
 use super::traits::{KeywordIndex, KeywordSnapshot};
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 use crate::types::{Record, RecordId, Seq};
 use crate::verification::Verification;
 
@@ -55,7 +55,10 @@ impl KeywordIndex for MemoryIndex {
     }
 
     fn apply(&self, _upserts: &[Record], _deletes: &[RecordId], _applied: Seq) -> Result<()> {
-        Err(Error::IndexUnusable { index: "keyword", why: "it is in memory, of a store that cannot be written".into() })
+        Err(Error::IndexUnusable {
+            index: IndexKind::Keyword,
+            why: "it is in memory, of a store that cannot be written".into(),
+        })
     }
 
     fn maintain(&self) -> Result<()> {

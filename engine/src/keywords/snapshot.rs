@@ -16,7 +16,7 @@ use super::segment::Segment;
 use super::tail::{Part, TailIndex};
 use super::top_k::TopK;
 use super::traits::KeywordSnapshot;
-use crate::error::Result;
+use crate::error::{IndexKind, Result};
 use crate::types::{Filter, RecordId, Seq};
 use crate::verification::Verification;
 
@@ -56,7 +56,7 @@ impl Snapshot {
     /// Damage does not always lead to an error that says so; the checksums detect it.
     fn blame<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err() {
-            self.verification.wait("keyword", Duration::MAX)?;
+            self.verification.wait(IndexKind::Keyword, Duration::MAX)?;
         }
         outcome
     }
@@ -211,7 +211,7 @@ impl KeywordSnapshot for Snapshot {
     }
 
     fn wait_verified(&self, timeout: Duration) -> Result<bool> {
-        self.verification.wait("keyword", timeout)
+        self.verification.wait(IndexKind::Keyword, timeout)
     }
 
     fn len(&self) -> u64 {

@@ -30,14 +30,6 @@ pub struct NextModel {
     pub missing: u64,
 }
 
-/// What to do when the store's model is another.
-const USE_THE_STORES: &str =
-    "Name the store's model in the setting `model`, or change the store to this one with `memorist reembed`.";
-
-/// What to do when the store has begun to change to another model.
-const WAIT_OR_BEGIN_AGAIN: &str =
-    "The change to a third model has begun meanwhile: let it finish, or begin this one again.";
-
 /// The store's model; `None` while it has none.
 pub(super) fn current(db: &dyn Select) -> Result<Option<(ModelId, Model)>> {
     named_by(db, "model")
@@ -55,7 +47,7 @@ pub(super) fn next(db: &dyn Select) -> Result<Option<(ModelId, Model)>> {
 pub(super) fn known(db: &dyn Select, model: &Model) -> Result<Option<(ModelId, Model)>> {
     match current(db)? {
         Some((_, stored)) if !stored.is_comparable_to(model) => {
-            Err(mismatch(stored.describe(), model.describe(), USE_THE_STORES))
+            Err(Error::ModelMismatch { stored: stored.describe(), offered: model.describe() })
         }
         stored => Ok(stored),
     }
@@ -68,21 +60,27 @@ pub(super) fn known(db: &dyn Select, model: &Model) -> Result<Option<(ModelId, M
 pub(super) fn require_current(db: &dyn Select, model: ModelId) -> Result<Model> {
     match current(db)? {
         Some((id, stored)) if id == model => Ok(stored),
-        stored => Err(not_of_the_store(db, stored, model, USE_THE_STORES)?),
+        stored => {
+            let (stored, offered) = not_of_the_store(db, stored, model)?;
+            Err(Error::ModelMismatch { stored, offered })
+        }
     }
 }
 
 /// The model that the store is changing to, which must be this one; `None` when the change to it is done.
 ///
 /// # Errors
-/// [`Error::ModelMismatch`] when the change to another model has begun meanwhile.
+/// [`Error::ModelChanging`] when the change to another model has begun meanwhile.
 pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Model>> {
     if let Some((_, next)) = next(db)?.filter(|(id, _)| *id == model) {
         return Ok(Some(next));
     }
     match current(db)? {
         Some((current, _)) if current == model => Ok(None),
-        stored => Err(not_of_the_store(db, stored, model, WAIT_OR_BEGIN_AGAIN)?),
+        stored => {
+            let (stored, offered) = not_of_the_store(db, stored, model)?;
+            Err(Error::ModelChanging { stored, offered })
+        }
     }
 }
 
@@ -145,14 +143,10 @@ fn read(db: &dyn Select, sql: &str, value: Value<'_>) -> Result<Option<(ModelId,
     })
 }
 
-/// The refusal of `model`, where the store's is `stored`.
-fn not_of_the_store(db: &dyn Select, stored: Option<(ModelId, Model)>, model: ModelId, way_out: &str) -> Result<Error> {
+/// The descriptions of the store's model `stored` and of `model`.
+fn not_of_the_store(db: &dyn Select, stored: Option<(ModelId, Model)>, model: ModelId) -> Result<(String, String)> {
     let describe =
         |found: Option<(ModelId, Model)>, or: &str| found.map_or(or.to_owned(), |(_, model)| model.describe());
     let offered = with_id(db, model)?;
-    Ok(mismatch(describe(stored, "no model yet"), describe(offered, "an unknown one"), way_out))
-}
-
-fn mismatch(stored: String, offered: String, way_out: &str) -> Error {
-    Error::ModelMismatch { stored, offered, way_out: way_out.to_owned() }
+    Ok((describe(stored, "no model yet"), describe(offered, "an unknown one")))
 }

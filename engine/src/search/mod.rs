@@ -27,12 +27,32 @@ use timing::micros;
 use view::keyword_fallback;
 pub use view::{SearchContext, View};
 
-use crate::error::Result;
+use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
 use crate::types::{Explain, Hit, LinkKind, Millis, Mode, Query, SearchReply, Tier, Weights};
 
 /// The vector of a query and the model that made it, or why there is none.
-pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), String>;
+pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
+
+/// Why a query has no vector.
+#[derive(Debug, Clone)]
+pub struct NoVector {
+    why: String,
+    remedy: Option<Remedy>,
+}
+
+impl NoVector {
+    /// For a reason that nothing can be done about.
+    pub fn because(why: &str) -> Self {
+        NoVector { why: why.to_owned(), remedy: None }
+    }
+}
+
+impl From<Error> for NoVector {
+    fn from(error: Error) -> Self {
+        NoVector { why: error.to_string(), remedy: error.remedy() }
+    }
+}
 
 /// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search.
 ///
@@ -52,16 +72,19 @@ pub fn search(
         ..Explain::default()
     };
     let mut warnings = Vec::new();
+    let mut remedy = None;
     let vector = match vector {
         Some(Ok(vector)) => Some(vector),
-        Some(Err(why)) => {
-            warnings.push(keyword_fallback(&why));
+        Some(Err(missing)) => {
+            warnings.push(keyword_fallback(&missing.why));
+            remedy = missing.remedy;
             None
         }
         None => None,
     };
     let view = context.open_view(query, vector.as_ref().map(|(model, _)| *model), now)?;
     warnings.extend(view.warnings().iter().cloned());
+    remedy = remedy.or(view.remedy());
     explain.tail = view.tail.entries;
 
     let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
@@ -114,7 +137,7 @@ pub fn search(
     add_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, more, tier, warnings, explain })
+    Ok(SearchReply { hits, more, tier, warnings, remedy, explain })
 }
 
 /// A warning about records that a vector search cannot find yet.

@@ -32,8 +32,8 @@ pub fn warning(
         // Rounded down, so that a search with this number finds it.
         let reached = (cosine * 100.0).floor() / 100.0;
         format!(
-            "nothing is as similar as minSimilarity {least}: the nearest, memory {id}, has {reached}: \"{}\"; to find \
-             it, lower minSimilarity to {reached}",
+            "nothing has a similarity of {least}: the nearest, memory {id}, has {reached}: \"{}\"; to find it, lower the \
+             minimum to {reached}",
             beginning(&record.content)
         )
     }))

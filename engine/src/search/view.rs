@@ -8,7 +8,7 @@ use roaring::RoaringTreemap;
 
 use super::superseded::SupersededCache;
 use super::tail::{Tail, TailCache, TailKey};
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::keywords::KeywordSnapshot;
 use crate::records::{ModelId, Snapshot};
 use crate::sync::{Store, has_model};
@@ -43,32 +43,37 @@ pub struct View {
     /// Records that are never results: expired ones, and superseded ones unless they are requested.
     pub hidden: RoaringTreemap,
     warnings: Vec<String>,
+    remedy: Option<Remedy>,
 }
 
 impl SearchContext<'_> {
     /// Opens a view for a query whose vector was made by `model`, or for a keyword search. The view contains the vector
     /// index only if it, the store and the query have the same model.
     pub fn open_view(&self, query: &Query, model: Option<ModelId>, now: Millis) -> Result<View> {
-        let mut behind = "keyword";
+        let mut behind = IndexKind::Keyword;
         for _ in 0..RETRIES {
-            let mut warnings = Vec::new();
+            let (mut warnings, mut remedy) = (Vec::new(), None);
             let index = match model.map(|_| self.store.vectors.get()) {
-                Some(Err(why)) => self.store.unbuilt_vectors()?.or_else(|| out_of_use("vector", &why, &mut warnings)),
+                Some(Err(why)) => {
+                    self.store.unbuilt_vectors()?.or_else(|| out_of_use(IndexKind::Vector, &why, &mut warnings))
+                }
                 Some(Ok(index)) => Some(index),
                 None => None,
             };
             let vectors = index.as_ref().map(|index| index.snapshot()).transpose();
-            let mut vectors = vectors.map_err(|error| self.store.unusable_if_unreadable("vector", error))?;
+            let mut vectors = vectors.map_err(|error| self.store.unusable_if_unreadable(IndexKind::Vector, error))?;
             let keywords = match self.store.keywords.get() {
-                Err(why) => self.store.unbuilt_keywords()?.or_else(|| out_of_use("keyword", &why, &mut warnings)),
-                Ok(index) => {
-                    Some(index.snapshot().map_err(|error| self.store.unusable_if_unreadable("keyword", error))?)
+                Err(why) => {
+                    self.store.unbuilt_keywords()?.or_else(|| out_of_use(IndexKind::Keyword, &why, &mut warnings))
                 }
+                Ok(index) => Some(
+                    index.snapshot().map_err(|error| self.store.unusable_if_unreadable(IndexKind::Keyword, error))?,
+                ),
             };
             // Before the records are read: a search that waits must not return an outdated state.
             let verifications = [
-                ("vector", vectors.as_ref().map(|snapshot| snapshot.wait_verified(VERIFY_TIMEOUT))),
-                ("keyword", keywords.as_ref().map(|snapshot| snapshot.wait_verified(VERIFY_TIMEOUT))),
+                (IndexKind::Vector, vectors.as_ref().map(|snapshot| snapshot.wait_verified(VERIFY_TIMEOUT))),
+                (IndexKind::Keyword, keywords.as_ref().map(|snapshot| snapshot.wait_verified(VERIFY_TIMEOUT))),
             ];
             for (side, verified) in verifications {
                 if verified.transpose()? == Some(false) {
@@ -81,13 +86,14 @@ impl SearchContext<'_> {
             let records = self.store.records.snapshot()?;
             match model.map(|model| records.require_model(model)).transpose() {
                 Ok(Some(model)) if index.as_deref().is_some_and(|index| !has_model(index, &model)) => {
-                    behind = "vector";
+                    behind = IndexKind::Vector;
                     self.store.reopen()?;
                     continue;
                 }
                 // The store's model was changed after the query was embedded.
                 Err(changed @ Error::ModelMismatch { .. }) => {
                     warnings.push(keyword_fallback(&changed.to_string()));
+                    remedy = changed.remedy();
                     vectors = None;
                 }
                 outcome => drop(outcome?),
@@ -110,7 +116,7 @@ impl SearchContext<'_> {
             if !query.include_superseded {
                 hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
             }
-            return Ok(View { records, vectors, keywords, tail, hidden, warnings });
+            return Ok(View { records, vectors, keywords, tail, hidden, warnings, remedy });
         }
         // It stays behind: an old copy has replaced it.
         Err(Error::behind_the_log(behind))
@@ -122,6 +128,11 @@ impl View {
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
+
+    /// What can be done about a vector that cannot be used.
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.remedy
+    }
 }
 
 /// The warning of a vector search that became a keyword search.
@@ -130,13 +141,13 @@ pub(super) fn keyword_fallback(why: &str) -> String {
 }
 
 /// Reports why an index is missing.
-fn out_of_use<T>(side: &str, why: &str, warnings: &mut Vec<String>) -> Option<T> {
+fn out_of_use<T>(side: IndexKind, why: &str, warnings: &mut Vec<String>) -> Option<T> {
     warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"));
     None
 }
 
-/// The name of an index that lacks entries which the log no longer has.
-fn behind_the_log(key: &TailKey, trimmed_to: Seq) -> Option<&'static str> {
-    let sides = [("vector", key.vectors_applied), ("keyword", key.keywords_applied)];
-    sides.into_iter().find(|(_, applied)| applied.is_some_and(|applied| applied < trimmed_to)).map(|(name, _)| name)
+/// An index that lacks entries which the log no longer has.
+fn behind_the_log(key: &TailKey, trimmed_to: Seq) -> Option<IndexKind> {
+    let sides = [(IndexKind::Vector, key.vectors_applied), (IndexKind::Keyword, key.keywords_applied)];
+    sides.into_iter().find(|(_, applied)| applied.is_some_and(|applied| applied < trimmed_to)).map(|(kind, _)| kind)
 }

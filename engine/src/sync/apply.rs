@@ -5,7 +5,7 @@ use roaring::RoaringTreemap;
 
 use super::lock::WriterGuard;
 use super::store::{Store, has_model};
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};
 use crate::types::{Millis, RecordId, Seq};
@@ -30,7 +30,7 @@ impl Store {
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.snapshot()?;
-            let Some(step) = Step::read(&snapshot, "keyword", applied, Change::concerns_words)? else { break };
+            let Some(step) = Step::read(&snapshot, IndexKind::Keyword, applied, Change::concerns_words)? else { break };
             // Includes expired ones: searches exclude them, and a clock that was ahead must not lose them.
             let live = snapshot.records(&step.ids, Millis::MIN)?;
             let deletes = without(&step.ids, live.iter().map(|record| record.id));
@@ -53,7 +53,9 @@ impl Store {
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.snapshot()?;
-            let Some(step) = Step::read(&snapshot, "vector", applied, Change::concerns_vectors)? else { break };
+            let Some(step) = Step::read(&snapshot, IndexKind::Vector, applied, Change::concerns_vectors)? else {
+                break;
+            };
             let upserts = snapshot.embeddings(id, &step.ids)?;
             let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
             drop(snapshot);
@@ -119,7 +121,7 @@ impl Step {
     /// [`Error::IndexUnusable`] if the log does not reach back that far: then the index of this name is rebuilt.
     fn read(
         snapshot: &Snapshot,
-        index: &'static str,
+        index: IndexKind,
         after: Seq,
         concerns: impl Fn(&Change) -> bool,
     ) -> Result<Option<Self>> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::index_slot::IndexSlot;
 use super::lock::WriterLock;
 use crate::config::{Backend, Config};
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::records::{Model, ModelId, Records};
@@ -58,11 +58,11 @@ impl Store {
     /// the store's model any longer.
     pub fn reopen(&self) -> Result<()> {
         if self.keywords.may_open(&self.paths.keywords()) {
-            let open = || self.open_keywords().map_err(|error| self.unusable_if_unreadable("keyword", error));
+            let open = || self.open_keywords().map_err(|error| self.unusable_if_unreadable(IndexKind::Keyword, error));
             self.keywords.open(&self.paths.keywords(), open)?;
         }
         if self.vectors.may_open(&self.paths.vectors()) || self.has_other_vectors()? {
-            let open = || self.open_vectors().map_err(|error| self.unusable_if_unreadable("vector", error));
+            let open = || self.open_vectors().map_err(|error| self.unusable_if_unreadable(IndexKind::Vector, error));
             self.vectors.open(&self.paths.vectors(), open)?;
         }
         Ok(())
@@ -70,7 +70,7 @@ impl Store {
 
     /// In a read-only store, an index whose files cannot be read is unusable rather than an error: its owner's files
     /// may be private.
-    pub fn unusable_if_unreadable(&self, index: &'static str, error: Error) -> Error {
+    pub fn unusable_if_unreadable(&self, index: IndexKind, error: Error) -> Error {
         match error {
             Error::Io { .. } | Error::Keywords(_) | Error::Vectors(_) if !self.records.can_write() => {
                 Error::IndexUnusable { index, why: error.to_string() }
@@ -88,14 +88,14 @@ impl Store {
     pub(super) fn open_keywords(&self) -> Result<Arc<dyn KeywordIndex>> {
         let folder = self.paths.keywords();
         let index = TantivyIndex::open(&folder, self.records.lineage())?;
-        self.refuse_if_ahead("keyword", &folder, index.snapshot()?.applied())?;
+        self.refuse_if_ahead(IndexKind::Keyword, &folder, index.snapshot()?.applied())?;
         Ok(Arc::new(index))
     }
 
     /// An index that knows of changes which the records lack was built from another `memory.db`, which has been
     /// replaced, for instance by an older copy. It is removed, because the records will reach its number again, with
     /// other changes.
-    fn refuse_if_ahead(&self, index: &'static str, folder: &Path, applied: Seq) -> Result<()> {
+    fn refuse_if_ahead(&self, index: IndexKind, folder: &Path, applied: Seq) -> Result<()> {
         if applied <= self.records.head()? {
             return Ok(());
         }
@@ -140,13 +140,16 @@ impl Store {
 
     pub(super) fn open_vectors(&self) -> Result<Arc<dyn VectorIndex>> {
         let Some((id, model)) = self.model()? else {
-            return Err(Error::IndexUnusable { index: "vector", why: "no embedding model has been used yet".into() });
+            return Err(Error::IndexUnusable {
+                index: IndexKind::Vector,
+                why: "no embedding model has been used yet".into(),
+            });
         };
         match self.config.backend {
             Backend::Hnsw => {
                 let folder = self.paths.vectors();
                 let index = HnswIndex::open(&folder, self.records.lineage(), &identity(&model), model.dims)?;
-                self.refuse_if_ahead("vector", &folder, index.snapshot()?.applied())?;
+                self.refuse_if_ahead(IndexKind::Vector, &folder, index.snapshot()?.applied())?;
                 Ok(Arc::new(index))
             }
             Backend::Exact => self.filled(Arc::new(ExactIndex::new(&identity(&model))), id),
@@ -198,8 +201,8 @@ impl Store {
     pub fn mark_unusable(&self, error: Error) -> Result<()> {
         let Error::IndexUnusable { index, why } = error else { return Err(error) };
         let was_in_use = match index {
-            "keyword" => self.keywords.mark_unusable(&why),
-            _ => self.vectors.mark_unusable(&why),
+            IndexKind::Keyword => self.keywords.mark_unusable(&why),
+            IndexKind::Vector => self.vectors.mark_unusable(&why),
         };
         if was_in_use {
             tracing::warn!("the {index} index is out of use until it is rebuilt: {why}");

@@ -84,7 +84,7 @@ impl ChainQuery {
     /// Checks every bound.
     pub fn validate(&self) -> Result<()> {
         if self.max_depth > MAX_CHAIN_DEPTH {
-            return Err(Error::invalid("maxDepth", format!("{} is outside 0 to {MAX_CHAIN_DEPTH}", self.max_depth)));
+            return Err(Error::invalid("max_depth", format!("{} is outside 0 to {MAX_CHAIN_DEPTH}", self.max_depth)));
         }
         check_limit(self.limit)?;
         self.viewer.validate()

@@ -163,7 +163,7 @@ impl Portable {
         check_millis("updatedAt", self.updated_at)?;
         self.last_accessed_at.map_or(Ok(()), |at| check_millis("lastAccessedAt", at))?;
         if self.access_count < 0 {
-            return Err(Error::invalid("accessCount", format!("{} is negative", self.access_count)));
+            return Err(Error::invalid("access_count", format!("{} is negative", self.access_count)));
         }
         let mut before = 0;
         for earlier in &self.earlier {

@@ -109,7 +109,7 @@ impl FromStr for Kind {
     fn from_str(name: &str) -> Result<Self> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
             let known: Vec<_> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
-            Error::invalid("entryType", format!("unknown kind {name:?}; use one of {}", known.join(", ")))
+            Error::invalid("kind", format!("unknown kind {name:?}; use one of {}", known.join(", ")))
         })
     }
 }

@@ -56,7 +56,7 @@ impl FromStr for LinkKind {
     fn from_str(name: &str) -> Result<Self> {
         LinkKind::ALL.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
             let known = LinkKind::ALL.map(LinkKind::as_str).join(", ");
-            Error::invalid("linkType", format!("unknown type {name:?}; use one of {known}"))
+            Error::invalid("link_kind", format!("unknown type {name:?}; use one of {known}"))
         })
     }
 }

@@ -148,7 +148,7 @@ impl Query {
             weights.normalised()?;
         }
         if let Some(least) = self.min_similarity.filter(|least| !(-1.0..=1.0).contains(least)) {
-            return Err(Error::invalid("minSimilarity", format!("{least} is outside -1 to 1")));
+            return Err(Error::invalid("min_similarity", format!("{least} is outside -1 to 1")));
         }
         if let Some(least) = self.min_score {
             check_unit("minScore", least)?;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::query::Weights;
 use super::record::Record;
 use super::units::RecordId;
+use crate::error::Remedy;
 
 /// The index that found a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -56,6 +57,8 @@ pub struct SearchReply {
     pub tier: Tier,
     /// Warnings: a missing index, records that still wait for their embedding, a rebuild.
     pub warnings: Vec<String>,
+    /// What can be done about a missing vector.
+    pub remedy: Option<Remedy>,
     /// Times, and numbers of candidates.
     pub explain: Explain,
 }

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 use crate::files::{drop_in_background, private_folders};
 use crate::progress::Progress;
 use crate::quality::Quality;
@@ -172,7 +172,7 @@ impl VectorSnapshot for HnswSnapshot {
     }
 
     fn wait_verified(&self, timeout: Duration) -> Result<bool> {
-        self.verification.wait("vector", timeout)
+        self.verification.wait(IndexKind::Vector, timeout)
     }
 
     fn len(&self) -> u64 {
@@ -252,7 +252,7 @@ pub(crate) fn parts(payload: &[u8]) -> Result<(Seq, &str, &str), &'static str> {
 }
 
 fn unusable(why: impl Into<String>) -> Error {
-    Error::IndexUnusable { index: "vector", why: why.into() }
+    Error::IndexUnusable { index: IndexKind::Vector, why: why.into() }
 }
 
 fn open_error(error: OpenError) -> Error {

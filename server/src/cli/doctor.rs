@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memorist_engine::doctor::Diagnosis;
+use memorist_engine::doctor::{Check, Diagnosis};
 use memorist_engine::records::Salvage;
 use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use super::app::Maintenance;
 use super::{App, format};
 use crate::args::Doctor;
 use crate::exit::{Kind, Outcome};
+use crate::wording;
 
 /// Ids named in a line of text; `--json` names all.
 const NAMED: usize = 20;
@@ -29,7 +30,7 @@ fn document(diagnosis: &Diagnosis) -> Value {
     let checks: Vec<_> = diagnosis
         .checks
         .iter()
-        .map(|check| json!({ "name": check.name, "ok": check.ok, "details": check.details }))
+        .map(|check| json!({ "name": check.name, "ok": check.ok, "details": details(check) }))
         .collect();
     let mut document = json!({ "ok": diagnosis.is_sound(), "checks": checks });
     if let Some(salvage) = &diagnosis.salvage {
@@ -55,7 +56,7 @@ fn text(diagnosis: &Diagnosis) -> String {
         .iter()
         .flat_map(|check| {
             let verdict = if check.ok { "sound" } else { "NOT SOUND" };
-            lines_of(&check.name, verdict.to_owned(), check.details.clone())
+            lines_of(&check.name, verdict.to_owned(), details(check))
         })
         .collect();
     if let Some(salvage) = &diagnosis.salvage {
@@ -63,6 +64,12 @@ fn text(diagnosis: &Diagnosis) -> String {
         lines.extend(lines_of(if salvage.kept.is_some() { "saved" } else { "can be saved" }, head, details));
     }
     lines.join("\n")
+}
+
+/// What was found, and what to do about it.
+fn details(check: &Check) -> Vec<String> {
+    let remedy = check.remedy.map(|remedy| format!("way out: {}", wording::command(remedy)));
+    check.details.iter().cloned().chain(remedy).collect()
 }
 
 fn lines_of(name: &str, head: String, details: Vec<String>) -> impl Iterator<Item = String> {

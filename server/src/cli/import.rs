@@ -15,6 +15,7 @@ use crate::args::Import;
 use crate::exit::{Failure, Kind, Outcome};
 use crate::ops::{Importing, read_lines};
 use crate::wire::ImportResult;
+use crate::wording::Worded as _;
 
 /// A hint after an interrupted import.
 const RESTART: &str = "what was saved stays saved; run the same import again to continue";
@@ -50,9 +51,10 @@ pub fn run(app: &App, args: &Import) -> Outcome {
                 app.output().note(RESTART);
                 return Err(error.into());
             }
-            Err(error) => {
-                report.read.warnings.push(format!("not embedded, so found by their words alone for now: {error}"))
-            }
+            Err(error) => report
+                .read
+                .warnings
+                .push(format!("not embedded, so found by their words alone for now: {}", error.worded())),
         }
     }
     engine.flush(&bars)?;

@@ -3,11 +3,13 @@
 use memorist_engine::{Error, ErrorKind};
 use rmcp::ErrorData;
 
+use crate::wording::Worded as _;
+
 /// An error of the engine, outside of a tool call.
 pub fn protocol_error(error: &Error) -> ErrorData {
     match error.kind() {
-        ErrorKind::Input => ErrorData::invalid_params(error.to_string(), None),
-        _ => internal(error.to_string()),
+        ErrorKind::Input => ErrorData::invalid_params(error.worded(), None),
+        _ => internal(error.worded()),
     }
 }
 

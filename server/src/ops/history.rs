@@ -6,6 +6,7 @@ use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
 use crate::wire::{self, HistoryParams, HistoryResult, Int, PurgeParams, PurgeResult, RollbackParams, UpdateResult};
+use crate::wording::Worded as _;
 
 /// Default number of versions of a history.
 const SHOWN: usize = 20;
@@ -20,7 +21,7 @@ pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Re
             Ok(HistoryResult { versions: versions.into_iter().map(wire::version).collect(), next, error: None })
         }
         Err(error @ Error::NotFound(_)) => {
-            Ok(HistoryResult { error: Some(error.to_string()), ..HistoryResult::default() })
+            Ok(HistoryResult { error: Some(error.worded()), ..HistoryResult::default() })
         }
         Err(error) => Err(error),
     }

@@ -11,6 +11,7 @@ use memorist_engine::{Engine, Error, Import};
 
 use crate::exit::{Failure, Kind};
 use crate::wire::{self, Defaults, ImportResult, Line, Lines, Unread};
+use crate::wording::Worded as _;
 
 /// Memories and links per transaction.
 const BATCH: usize = 1_000;
@@ -123,7 +124,7 @@ impl Batches<'_> {
                 let warning = model.map(|model| self.import.model(&model)).transpose();
                 match warning {
                     Ok(warning) => self.result.warnings.extend(warning.flatten()),
-                    Err(refused @ Error::Invalid { .. }) => self.result.refuse(number, refused.to_string()),
+                    Err(refused @ Error::Invalid { .. }) => self.result.refuse(number, refused.worded()),
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -191,7 +192,7 @@ impl Batches<'_> {
             match outcome {
                 Ok(Imported::Waits(missing)) => self.waiting.push((number, record, missing)),
                 Ok(outcome) => self.result.count(&outcome),
-                Err(error) => self.result.refuse(number, error.to_string()),
+                Err(error) => self.result.refuse(number, error.worded()),
             }
         }
         Ok(())
@@ -218,7 +219,7 @@ impl Batches<'_> {
         for (number, outcome) in numbers.into_iter().zip(self.import.links(&links)?) {
             match outcome {
                 Ok(outcome) => self.result.links += i64::from(outcome == Imported::Created),
-                Err(error) => self.result.refuse(number, error.to_string()),
+                Err(error) => self.result.refuse(number, error.worded()),
             }
         }
         Ok(())
@@ -236,7 +237,7 @@ impl Batches<'_> {
             let added = match outcome {
                 Ok(added) => added,
                 Err(error) => {
-                    self.result.refuse(number, error.to_string());
+                    self.result.refuse(number, error.worded());
                     continue;
                 }
             };

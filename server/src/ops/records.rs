@@ -8,6 +8,7 @@ use crate::wire::{
     self, AddParams, AddResult, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult,
     SearchParams, SearchResult, StatsParams, StatsResult, Suggestion, UpdateParams, UpdateResult,
 };
+use crate::wording::Worded as _;
 
 /// Most links shown with a memory.
 const LINKS_SHOWN: usize = 50;
@@ -83,7 +84,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
             let links = links.iter().take(LINKS_SHOWN).map(|link| wire::step(record.id, link)).collect();
             Ok(GetResult { entry: Some(wire::Entry { links, more_links, ..wire::entry(record) }), error: None })
         }
-        Err(error @ Error::NotFound(_)) => Ok(GetResult { entry: None, error: Some(error.to_string()) }),
+        Err(error @ Error::NotFound(_)) => Ok(GetResult { entry: None, error: Some(error.worded()) }),
         Err(error) => Err(error),
     }
 }

@@ -13,6 +13,7 @@ use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
 use super::values::{Importance, Int, When};
 use super::{Defaults, snippet};
+use crate::wording;
 
 /// The record of `params`. Bounds are checked by the engine.
 ///
@@ -96,9 +97,9 @@ pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<Stri
 /// The reply to `query` in the form that `params` request.
 pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
+    let mut warnings = wording::warnings(&reply);
     let (found, explain) = (reply.hits.len(), reply.explain);
     let mut results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
-    let mut warnings = reply.warnings;
     let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
     if before.is_some_and(|before| before.tier != reply.tier) {
         warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
@@ -330,6 +331,7 @@ mod tests {
             more: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),
+            remedy: None,
             explain: Default::default(),
         }
     }

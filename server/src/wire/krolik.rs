@@ -12,6 +12,7 @@ use serde_json::json;
 use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
 use super::{Defaults, Suggestion, Summary, count, relevance, size_up_to, summary, titled};
+use crate::wording;
 
 /// Project. Default: the server's.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -292,6 +293,7 @@ impl Found {
     /// The results of a search. Without keywords, relevance is the similarity itself.
     pub fn of(reply: SearchReply, hybrid: bool) -> Self {
         let by_similarity = !hybrid && reply.tier == Tier::Full;
+        let warnings = wording::warnings(&reply);
         let results: Vec<Match> = reply
             .hits
             .into_iter()
@@ -302,7 +304,7 @@ impl Found {
                 memory: hit.record.into(),
             })
             .collect();
-        Found { count: count(results.len() as u64), results, warnings: reply.warnings }
+        Found { count: count(results.len() as u64), results, warnings }
     }
 }
 

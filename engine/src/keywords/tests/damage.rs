@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::error::{Error, Result};
+use crate::error::{Error, IndexKind, Result};
 
 fn why<T>(result: Result<T>) -> String {
     match result {
-        Err(Error::IndexUnusable { index: "keyword", why }) => why,
+        Err(Error::IndexUnusable { index: IndexKind::Keyword, why }) => why,
         Err(other) => panic!("another error: {other:?}"),
         Ok(_) => panic!("no error"),
     }

@@ -1,6 +1,7 @@
 //! The store's model, and the vectors of texts.
 
 use super::*;
+use crate::error::Remedy;
 use crate::records::rules::embeddings::{adopt_model, store_embeddings};
 use crate::text;
 use crate::types::Model;
@@ -20,7 +21,7 @@ fn the_first_model_is_the_stores_and_another_is_refused(store: &impl Subject) {
     {
         let error = adopt(&other).unwrap_err();
         assert!(matches!(error, Error::ModelMismatch { .. }));
-        assert!(error.to_string().contains("`memorist reembed`"), "{error}");
+        assert_eq!(error.remedy(), Some(Remedy::Reembed), "{error}");
     }
     assert!(matches!(store_embeddings(store.authority(), id + 1, &[]), Err(Error::ModelMismatch { .. })));
 }

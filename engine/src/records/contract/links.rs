@@ -36,7 +36,7 @@ fn nothing_comes_to_supersede_itself(store: &impl Subject) {
     assert!(link(b, LinkKind::Supersedes, a).unwrap() && link(c, LinkKind::Supersedes, b).unwrap());
     for (from, to) in [(a, b), (a, c), (b, c)] {
         let refused = link(from, LinkKind::Supersedes, to).unwrap_err().to_string();
-        assert!(refused.starts_with("linkType: ") && refused.contains("already"), "{refused}");
+        assert!(refused.starts_with("link_kind: ") && refused.contains("already"), "{refused}");
     }
     assert!(link(c, LinkKind::Supersedes, a).unwrap() && link(a, LinkKind::Related, c).unwrap());
     assert!(!link(c, LinkKind::Supersedes, b).unwrap(), "there already");

@@ -129,10 +129,10 @@ fn an_unfinished_change_goes_on_or_is_dropped(store: &impl Subject) {
     let third = begin(store, 4).unwrap();
     assert_eq!((vectors_of(next), vectors_of(third), vectors_of(old)), (0, 0, 3));
     let displaced = next_model::store_next(store.authority(), next, &[]).unwrap_err();
-    assert!(matches!(displaced, Error::ModelMismatch { .. }));
+    assert!(matches!(displaced, Error::ModelChanging { .. }));
     assert!(displaced.to_string().contains("third model has begun"), "{displaced}");
     let changed = next_model::change_model(store.authority(), next, None, NOW);
-    assert!(matches!(changed, Err(Error::ModelMismatch { .. })));
+    assert!(matches!(changed, Err(Error::ModelChanging { .. })));
 
     assert_eq!(begin(store, 2), None, "given up");
     assert_eq!(store.write(|tx| models::next(tx)), None);

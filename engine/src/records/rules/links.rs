@@ -45,7 +45,7 @@ pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer) ->
 /// over whatever others, is refused: all of that circle would be hidden from every search.
 pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, now: Millis) -> Result<bool> {
     if link.from == link.to {
-        return Err(Error::invalid("toId", format!("{} is the memory itself", link.to)));
+        return Err(Error::invalid("to_id", format!("{} is the memory itself", link.to)));
     }
     for id in [link.from, link.to] {
         if !is_live(tx, id, viewer, now)? {
@@ -55,7 +55,7 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
     check_ends(tx, link, viewer)?;
     if link.kind == LinkKind::Supersedes && supersedes(tx, link.to, link.from)? {
         let why = format!("memory {} supersedes memory {} already; remove that link first", link.to, link.from);
-        return Err(Error::invalid("linkType", why));
+        return Err(Error::invalid("link_kind", why));
     }
     let sql = "INSERT INTO links (from_id, kind, to_id, from_scope, to_scope, created_at)
          SELECT f.id, ?2, t.id, f.scope_id, t.scope_id, ?4 FROM records f, records t

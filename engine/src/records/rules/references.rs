@@ -32,7 +32,7 @@ pub(super) fn check_body(
     if body.kind() == Kind::Profile {
         let key = [scope_id(tx, scope)?.into(), kind_code(Kind::Profile).into(), own.into(), now.into()];
         if let Some(id) = tx.first(OTHER_PROFILE, &key, |row| row.get::<RecordId>(0))? {
-            return Err(Error::invalid("entryType", format!("its scope has a profile already: {id}; update that one")));
+            return Err(Error::invalid("kind", format!("its scope has a profile already: {id}; update that one")));
         }
     }
     Ok(())

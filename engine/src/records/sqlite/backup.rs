@@ -9,9 +9,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{WRITE_TIMEOUT, connect, distrust};
 use super::errors::{damaged, explain, open_error};
+use super::shape::Origin;
 use super::store::Records;
-use super::{folder, integrity, migrate, shape};
-use crate::error::{Error, Result};
+use super::{folder, integrity, migrate};
+use crate::error::{Error, Remedy, Result};
 use crate::files::{Stamp, remove_file_if_present, remove_if_present};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
@@ -46,7 +47,7 @@ impl Records {
 pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result<()> {
     let database = paths.database();
     let has_one_already = || {
-        let why = "it has a store already; choose another folder with --store, or move this one away".into();
+        let why = "it has a store already; choose another folder, or move this one away".into();
         Error::Store { path: paths.root().to_owned(), why }
     };
     if database.exists() {
@@ -63,7 +64,7 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     distrust(&source).map_err(refuse)?;
     // What is checked is what is copied, also when others write to the file meanwhile.
     let view = source.unchecked_transaction().map_err(refuse)?;
-    if migrate::check(&view, from, shape::TAKE_ANOTHER)? == 0 {
+    if migrate::check(&view, from, Origin::Backup)? == 0 {
         return Err(damaged(from, "it is empty"));
     }
     let verdict: String = source.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refuse)?;
@@ -95,11 +96,8 @@ fn prepare_copy(copy: &Path, from: &Path) -> Result<()> {
     let mut conn = connect(copy, WRITE_TIMEOUT).map_err(refuse)?;
     migrate::prepare(&mut conn, copy)?;
     if let Some(finding) = integrity::findings(&conn)?.into_iter().next() {
-        let why = format!(
-            "it is damaged ({finding}); copy it as memory.db into an empty folder, and `memorist doctor --repair --store \
-             FOLDER` saves what can be read of it"
-        );
-        return Err(Error::Database { path: from.to_owned(), why });
+        let (why, remedy) = (format!("it is damaged ({finding})"), Some(Remedy::RepairCopy));
+        return Err(Error::Database { path: from.to_owned(), why, remedy });
     }
     migrate::begin_lineage(&conn).map_err(refuse)?;
     conn.close().map_err(|(_, error)| refuse(error))
@@ -302,8 +300,9 @@ mod tests {
             store.back_up(&file, &NoProgress).unwrap();
             Connection::open(&file).unwrap().execute_batch(damage).unwrap();
             let paths = StorePaths::new(folder.path().join("again"));
-            let error = restore(&file, &paths, &NoProgress).unwrap_err().to_string();
-            assert!(error.contains("it is damaged") && error.contains("doctor --repair"), "{damage}: {error}");
+            let error = restore(&file, &paths, &NoProgress).unwrap_err();
+            assert!(error.to_string().contains("it is damaged"), "{damage}: {error}");
+            assert_eq!(error.remedy(), Some(Remedy::RepairCopy), "{damage}: {error}");
             assert_eq!(fs::read_dir(paths.root()).unwrap().count(), 0, "{damage}");
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::ffi;
 
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::holders::{self, Holder};
 use crate::paths::companions;
 
@@ -69,12 +69,9 @@ pub(super) fn held(path: &Path) -> Error {
 
 /// The database contradicts itself.
 pub(super) fn damaged(path: &Path, what: &str) -> Error {
-    database_error(
-        path,
-        format!("it is damaged ({what}); `memorist doctor` says what of it can be saved; or put a backup in its place"),
-    )
+    Error::Database { path: path.to_owned(), why: format!("it is damaged ({what})"), remedy: Some(Remedy::Repair) }
 }
 
 pub(super) fn database_error(path: &Path, why: impl Into<String>) -> Error {
-    Error::Database { path: path.to_owned(), why: why.into() }
+    Error::Database { path: path.to_owned(), why: why.into(), remedy: None }
 }

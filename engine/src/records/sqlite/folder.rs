@@ -36,6 +36,7 @@ pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
         Ok(found) if found.is_dir() => Err(Error::Database {
             path: database,
             why: "it is a folder; move it away, or choose another folder for the store".into(),
+            remedy: None,
         }),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -6,17 +6,17 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::errors::{damaged, database_error, open_error};
 use super::schema::{APPLICATION_ID, MIGRATIONS};
-use super::shape;
+use super::shape::{self, Origin};
 use crate::error::Result;
 
 /// Makes a new database ours, or brings one of ours up to date. Refuses every other file. Returns the store's id.
 pub(super) fn prepare(conn: &mut Connection, path: &Path) -> Result<String> {
     let refuse = |error| open_error(path, error);
-    if check(conn, path, shape::REPAIR)? < MIGRATIONS.len() {
+    if check(conn, path, Origin::Store)? < MIGRATIONS.len() {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refuse)?;
         // Checked again with the lock: another process may have been first.
         let version = version_of(&tx, path)?;
-        shape::check(&tx, version, path, shape::REPAIR)?;
+        shape::check(&tx, version, path, Origin::Store)?;
         for (version, migration) in MIGRATIONS.iter().enumerate().skip(version) {
             tx.execute_batch(migration).map_err(refuse)?;
             tx.pragma_update(None, "user_version", version as i64 + 1).map_err(refuse)?;
@@ -54,13 +54,13 @@ pub(super) fn check_owner(conn: &Connection, path: &Path) -> Result<usize> {
     version_of(&*conn.unchecked_transaction().map_err(|error| open_error(path, error))?, path)
 }
 
-/// The same, and an error that ends with `way_out` when its tables are not those of its version.
-pub(super) fn check(conn: &Connection, path: &Path, way_out: &str) -> Result<usize> {
+/// The same, and an error when its tables are not those of its version.
+pub(super) fn check(conn: &Connection, path: &Path, origin: Origin) -> Result<usize> {
     // The caller may have a view already.
     let view = conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose();
     let _view = view.map_err(|error| open_error(path, error))?;
     let version = version_of(conn, path)?;
-    shape::check(conn, version, path, way_out)?;
+    shape::check(conn, version, path, origin)?;
     Ok(version)
 }
 
@@ -222,7 +222,7 @@ mod tests {
     fn damage_is_reported_as_it_is_opened() {
         for damage in ["PRAGMA user_version = -1", "DELETE FROM meta WHERE key = 'store_id'"] {
             let message = refusal(&store_after(damage));
-            assert!(message.contains("it is damaged") && message.contains("put a backup in its place"), "{message}");
+            assert!(message.contains("it is damaged"), "{message}");
         }
         let whole = store_after("");
         for length in [1_000, 4_096, 8_192, whole.len() / 2, whole.len() - 4_096] {

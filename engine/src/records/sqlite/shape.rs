@@ -14,18 +14,22 @@ use rusqlite::{Connection, Row};
 
 use super::errors::{database_error, open_error};
 use super::schema::MIGRATIONS;
-use crate::error::Result;
+use crate::error::{Error, Remedy, Result};
 
 /// Differences of one kind that are named.
 const NAMED: usize = 5;
 /// Characters of a name that are shown.
 const SHOWN: usize = 60;
 const STATISTICS: &str = "CREATE TABLE sqlite_stat1(tbl,idx,stat)";
-/// What to do about a store.
-pub(super) const REPAIR: &str = "nothing was changed. `memorist doctor --repair` saves its memories into a clean \
-                                 database and keeps this one; or put a backup in its place";
-/// What to do about a backup.
-pub(super) const TAKE_ANOTHER: &str = "nothing was restored. Take another backup";
+
+/// Whose database it is: decides what can be done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A store's own.
+    Store,
+    /// A backup that is to be restored.
+    Backup,
+}
 
 /// A table, an index or a trigger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,10 +41,17 @@ struct Object {
 }
 
 /// Refuses a database that is not what the first `version` migrations make of an empty one.
-pub(super) fn check(conn: &Connection, version: usize, path: &Path, way_out: &str) -> Result<()> {
+pub(super) fn check(conn: &Connection, version: usize, path: &Path, origin: Origin) -> Result<()> {
     match difference(conn, version).map_err(|error| open_error(path, error))? {
-        Some(what) => Err(database_error(path, format!("{what}; {way_out}"))),
         None => Ok(()),
+        Some(what) => Err(match origin {
+            Origin::Backup => database_error(path, format!("{what}; nothing was restored. Take another backup")),
+            Origin::Store => Error::Database {
+                path: path.to_owned(),
+                why: format!("{what}; nothing was changed"),
+                remedy: Some(Remedy::Repair),
+            },
+        }),
     }
 }
 
@@ -162,7 +173,7 @@ mod tests {
             let Err(error) = Records::open(&store.paths()) else { panic!("{statements}: opened") };
             assert!(matches!(error, Error::Database { .. }), "{error:?}");
             let message = error.to_string();
-            assert!(message.contains(named) && message.contains("doctor --repair"), "{message}");
+            assert!(message.contains(named) && error.remedy() == Some(Remedy::Repair), "{message}");
         }
     }
 

@@ -16,7 +16,8 @@ use super::errors::open_error;
 use super::place::Place;
 use super::readers::{Reader, Readers};
 use super::schema::MIGRATIONS;
-use super::{folder, migrate, shape};
+use super::shape::Origin;
+use super::{folder, migrate};
 use crate::error::{Error, Result};
 use crate::files::Stamp;
 use crate::paths::StorePaths;
@@ -74,7 +75,7 @@ impl Records {
             return Self::open_to_read(path);
         }
         // Before anything is changed: is the file ours at all?
-        if migrate::check(&writer, &path, shape::REPAIR)? == 0 {
+        if migrate::check(&writer, &path, Origin::Store)? == 0 {
             enable_incremental_vacuum(&writer).map_err(refuse)?;
         }
         use_write_ahead_log(&writer).map_err(refuse)?;
@@ -101,7 +102,7 @@ impl Records {
         let place = Place::of_database(&path);
         let readers = Readers::new(path.clone(), false);
         let reader = readers.lend()?;
-        if migrate::check(&reader, &path, shape::REPAIR)? < MIGRATIONS.len() {
+        if migrate::check(&reader, &path, Origin::Store)? < MIGRATIONS.len() {
             let why = "it is of an older format, and cannot be written to bring it up to date; open it once where it can \
                        be written";
             return Err(Error::Store { path, why: why.into() });

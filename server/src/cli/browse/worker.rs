@@ -11,6 +11,7 @@ use super::message::Message;
 use super::state::{Effect, Event};
 use crate::cli::links;
 use crate::wire;
+use crate::wording::{self, Worded as _};
 
 /// A search starts after this long without typing.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -55,14 +56,14 @@ impl Worker<'_> {
                     waiting = Some(Waiting { due: Instant::now() + PAUSE, turn, text });
                     continue;
                 }
-                Ok(Effect::Load(id)) => Event::Loaded { id, memory: self.load(id).map_err(|error| error.to_string()) },
+                Ok(Effect::Load(id)) => Event::Loaded { id, memory: self.load(id).map_err(|error| error.worded()) },
                 Ok(Effect::Delete(id)) => Event::Deleted {
                     id,
-                    deleted: self.engine.delete(id, &self.filter.viewer).map_err(|error| error.to_string()),
+                    deleted: self.engine.delete(id, &self.filter.viewer).map_err(|error| error.worded()),
                 },
                 Err(RecvTimeoutError::Timeout) => {
                     let Some(Waiting { turn, text, .. }) = waiting.take() else { continue };
-                    Event::Found { turn, found: self.find(text).map_err(|error| error.to_string()) }
+                    Event::Found { turn, found: self.find(text).map_err(|error| error.worded()) }
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             };
@@ -130,7 +131,7 @@ impl Worker<'_> {
             by,
             cold,
             micros: reply.explain.total_us,
-            warnings: reply.warnings,
+            warnings: wording::warnings(&reply),
         })
     }
 }
@@ -142,7 +143,7 @@ pub fn load_model(engine: &Engine, wanted: &Receiver<()>, answers: &Sender<Messa
         while wanted.try_recv().is_ok() {}
         let event = match engine.embed_query("a first text") {
             Ok(_) => Event::ModelReady,
-            Err(error) => Event::ModelMissing(error.to_string()),
+            Err(error) => Event::ModelMissing(error.worded()),
         };
         let _ = answers.send(Message::Event(event));
     }

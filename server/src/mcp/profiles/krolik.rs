@@ -15,6 +15,7 @@ use crate::wire::krolik::{
     ChainParams, ChainResult, DigestParams, DigestResult, Found, LinkParams, Linkage, Linked, Memory, OutdatedParams,
     OutdatedResult, Project, Save, Saved, Search, not_found,
 };
+use crate::wording::Worded as _;
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -87,10 +88,10 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
 
 fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked, String> {
     let link = Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type };
-    let viewer = params.project.viewer(&context.defaults).map_err(|error| error.to_string())?;
+    let viewer = params.project.viewer(&context.defaults).map_err(|error| error.worded())?;
     let created = engine.link(link, &viewer).map_err(|error| match error {
         Error::NotFound(id) => not_found(id, &viewer),
-        other => other.to_string(),
+        other => other.worded(),
     })?;
     Ok(Linked { from_id: link.from, to_id: link.to, link_type: link.kind, created })
 }

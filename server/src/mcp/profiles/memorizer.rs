@@ -16,6 +16,7 @@ use crate::wire::memorizer::{
     SimilarFact, StoreConversation, StoreFact, StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds,
     reword_fact_error, search,
 };
+use crate::wording::{self, Worded as _};
 
 /// Similar facts named, at most.
 const SIMILAR: usize = 5;
@@ -144,7 +145,7 @@ fn list_facts(engine: &Engine, context: &Context, params: ListFacts) -> Result<F
 }
 
 fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Result<UpdatedFact, String> {
-    let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.to_string())?;
+    let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
     let old = own_fact(engine, params.fact_id.0, &viewer)?;
     let updated = engine.update(old.id, &params.change(), &viewer);
     let updated = updated.map_err(|error| error_text(&reword_fact_error(error), old.id))?;
@@ -153,7 +154,7 @@ fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Resul
 }
 
 fn delete_fact(engine: &Engine, context: &Context, params: &DeleteFact) -> Result<DeletedFact, String> {
-    let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.to_string())?;
+    let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
     let fact = own_fact(engine, params.fact_id.0, &viewer)?;
     match engine.delete(fact.id, &viewer).map_err(|error| error_text(&error, fact.id))? {
         true => Ok(DeletedFact { deleted_fact: fact.content }),
@@ -164,7 +165,7 @@ fn delete_fact(engine: &Engine, context: &Context, params: &DeleteFact) -> Resul
 /// The fact of this id, for its agent to change. An agent also sees facts that belong to no agent, but cannot change
 /// them.
 fn own_fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, String> {
-    let record = engine.peek(id, viewer).map_err(|error| error.to_string())?;
+    let record = engine.peek(id, viewer).map_err(|error| error.worded())?;
     let fact = record.filter(is_fact).ok_or_else(|| NoFact(id).to_string())?;
     match (&viewer.agent, &fact.scope.agent) {
         (Reach::Own(_) | Reach::Only(_), None) => Err(SharedFact(id).to_string()),
@@ -175,7 +176,7 @@ fn own_fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, St
 fn error_text(error: &Error, id: RecordId) -> String {
     match error {
         Error::NotFound(_) => NoFact(id).to_string(),
-        other => other.to_string(),
+        other => other.worded(),
     }
 }
 
@@ -185,9 +186,10 @@ fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemori
     let mut turns = Vec::new();
     if params.include_conversations {
         let reply = engine.search(&search(&params.query, params.limit, vec![Kind::Conversation], viewer)?)?;
-        turns = reply.hits;
         // Both searches are of one store: equal warnings are given once.
-        warnings.extend(reply.warnings.into_iter().filter(|warning| !warnings.contains(warning)).collect::<Vec<_>>());
+        let more = wording::warnings(&reply).into_iter().filter(|warning| !warnings.contains(warning));
+        warnings.extend(more.collect::<Vec<_>>());
+        turns = reply.hits;
     }
     engine.count_use(facts.iter().chain(&turns).map(|hit| hit.record.id).collect());
     Ok(Memories {
@@ -202,9 +204,10 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
     let limit = wanted.limit;
     loop {
         let reply = engine.search(&wanted)?;
+        let warnings = wording::warnings(&reply);
         let facts: Vec<Hit> = reply.hits.into_iter().filter(|hit| is_fact(&hit.record)).take(limit).collect();
         if facts.len() == limit || !reply.more || wanted.limit == MAX_LIMIT {
-            return Ok((facts, reply.warnings));
+            return Ok((facts, warnings));
         }
         // Results that are not facts displace facts.
         wanted.limit = MAX_LIMIT.min(4 * wanted.limit);
@@ -222,8 +225,8 @@ fn search_conversations(engine: &Engine, context: &Context, params: &SearchConve
     let reply = engine.search(&query)?;
     Ok(Conversations {
         total_count: wire::count(found_in_all(engine, &query, &reply)?),
+        warnings: wording::warnings(&reply),
         conversations: reply.hits.into_iter().map(Conversation::from).collect(),
-        warnings: reply.warnings,
     })
 }
 

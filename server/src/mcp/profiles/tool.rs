@@ -1,7 +1,5 @@
 //! A tool: its definition and implementation.
 
-use std::fmt::Display;
-
 use memorist_engine::Engine;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -12,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::mcp::dispatch::Access;
 use crate::ops::Context;
 use crate::wire;
+use crate::wording::Worded;
 
 /// Arguments in, an answer out. An error is text for the model.
 type Call = Box<dyn Fn(&Engine, &Context, Map<String, Value>) -> Result<Answer, String> + Send + Sync>;
@@ -65,7 +64,7 @@ impl ToolDef {
     where
         P: DeserializeOwned + JsonSchema + 'static,
         R: Serialize + JsonSchema + 'static,
-        E: Display + 'static,
+        E: Worded + 'static,
     {
         Self::with_text(effect, name, title, description, run, |_| None)
     }
@@ -82,7 +81,7 @@ impl ToolDef {
     where
         P: DeserializeOwned + JsonSchema + 'static,
         R: Serialize + JsonSchema + 'static,
-        E: Display + 'static,
+        E: Worded + 'static,
     {
         let reads = matches!(effect, Effect::Count | Effect::Read);
         let annotations = ToolAnnotations::with_title(title)
@@ -96,8 +95,8 @@ impl ToolDef {
             .with_raw_output_schema(wire::output_schema::<R>())
             .with_annotations(annotations);
         let run = move |engine: &Engine, context: &Context, arguments: Map<String, Value>| {
-            context.defaults.check_arguments(&arguments).map_err(|error| error.to_string())?;
-            let result = run(engine, context, wire::parse(arguments)?).map_err(|error| error.to_string())?;
+            context.defaults.check_arguments(&arguments).map_err(|error| error.worded())?;
+            let result = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded())?;
             let structured = serde_json::to_value(&result).map_err(|error| format!("internal error: {error}"))?;
             Ok(Answer { structured, words: words(&result) })
         };

@@ -172,7 +172,7 @@ fn fill(source: &Path, new: &Path, doubts: &mut Doubts, progress: &dyn Progress)
         let why = format!(
             "what can be saved of it is not sound either ({finding}); nothing was changed; put a backup in its place"
         );
-        return Err(Error::Database { path: new.to_owned(), why });
+        return Err(Error::Database { path: new.to_owned(), why, remedy: None });
     }
     conn.close().map_err(|(_, error)| error)?;
     Ok(salvage)
