@@ -44,6 +44,11 @@ fn current<S: Subject>(store: &S) -> ModelId {
     store.write(|tx| models::current(tx)).expect("a model").0
 }
 
+/// How many vectors a model has.
+fn embeddings_of<S: Subject>(store: &S, model: ModelId) -> i64 {
+    store.number(&format!("SELECT count(*) FROM embeddings WHERE model_id = {}", model.get()))
+}
+
 fn the_old_model_serves_until_the_change(store: &impl Subject) {
     let old = embedded(store, &["one", "three"]);
     let next = begin(store, 3).unwrap();
@@ -83,8 +88,7 @@ fn what_is_written_during_the_change_is_embedded_by_both(store: &impl Subject) {
     store.delete(6);
     next_model::store_next(store.authority(), next, &vectors_of(&since, 3)).unwrap();
     assert_eq!(store.vectors(next, &[1, 3, 5]).len(), 3);
-    let of_next = format!("SELECT count(*) FROM embeddings WHERE model_id = {next}");
-    assert_eq!(store.number(&of_next), 4, "none of a text that is gone");
+    assert_eq!(embeddings_of(store, next), 4, "none of a text that is gone");
     store.assert_sound();
     assert!(change(store, next, NOW + 1));
     assert_eq!(store.vectors(next, &[1, 2, 3, 4, 5, 6]).len(), 3);
@@ -119,15 +123,13 @@ fn what_the_new_index_lacks_is_logged(store: &impl Subject) {
 
 fn an_unfinished_change_goes_on_or_is_dropped(store: &impl Subject) {
     let old = embedded(store, &["one", "two", "three"]);
-    let vectors_of =
-        |model: ModelId| store.number(&format!("SELECT count(*) FROM embeddings WHERE model_id = {model}"));
     let next = begin(store, 3).unwrap();
     embed(store, next, 2);
     assert_eq!(begin(store, 3), Some(next), "goes on");
-    assert_eq!((vectors_of(next), vectors_of(old)), (2, 3));
+    assert_eq!((embeddings_of(store, next), embeddings_of(store, old)), (2, 3));
 
     let third = begin(store, 4).unwrap();
-    assert_eq!((vectors_of(next), vectors_of(third), vectors_of(old)), (0, 0, 3));
+    assert_eq!((embeddings_of(store, next), embeddings_of(store, third), embeddings_of(store, old)), (0, 0, 3));
     let displaced = next_model::store_next(store.authority(), next, &[]).unwrap_err();
     assert!(matches!(displaced, Error::ModelMismatch { .. }));
     assert!(displaced.to_string().contains("third model has begun"), "{displaced}");

@@ -109,10 +109,10 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         7 => format!("{:?}", links::unlink(authority, link, owner)?),
         8 => format!("{:?}", record_access(authority, &[access, access], NOW)?),
         9 => format!("{:?}", count_accesses(authority, &[3, 3], NOW)?),
-        10 => format!("{:?}", embeddings::store_embeddings(authority, 1, &[(hash("dos"), vec![1.0])])?),
+        10 => format!("{:?}", embeddings::store_embeddings(authority, 1.into(), &[(hash("dos"), vec![1.0])])?),
         11 => format!("{:?}", next_model::begin_next_model(authority, &model(2))?),
-        12 => format!("{:?}", next_model::store_next(authority, 2, &[(hash("dos"), vec![1.0; 2])])?),
-        13 => format!("{:?}", next_model::change_model(authority, 2, Some(&Default::default()), later)?),
+        12 => format!("{:?}", next_model::store_next(authority, 2.into(), &[(hash("dos"), vec![1.0; 2])])?),
+        13 => format!("{:?}", next_model::change_model(authority, 2.into(), Some(&Default::default()), later)?),
         14 => {
             let mut aliases = Aliases::default();
             let merged = import(authority, &portables(), None, owner, false, &mut aliases, NOW)?;

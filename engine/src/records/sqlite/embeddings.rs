@@ -107,7 +107,7 @@ mod tests {
     fn texts_vectors_and_models_are_read() {
         let store = Store::new();
         assert_eq!(store.current_model().unwrap(), None);
-        assert!(matches!(store.pending(1, 1, NOW), Err(Error::ModelMismatch { .. })));
+        assert!(matches!(store.pending(1.into(), 1, NOW), Err(Error::ModelMismatch { .. })));
         let old = store.model(&model(2)).unwrap();
         assert_eq!(store.model(&model(2)).unwrap(), old);
         assert!(matches!(store.known_model(&model(3)), Err(Error::ModelMismatch { .. })));

@@ -541,7 +541,7 @@ fn a_store_between_two_models_is_salvaged() {
         assert_eq!(salvaged.to_embed > 0, fewest_to_embed > 0, "{meta}: {}", salvaged.to_embed);
         let records = Records::open(&store.paths()).unwrap();
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new(), "{meta}");
-        assert_eq!(records.current_model().unwrap().map(|(id, _)| id), Some(model), "{meta}");
+        assert_eq!(records.current_model().unwrap().map(|(id, _)| id), Some(model.into()), "{meta}");
         let view = records.snapshot().unwrap();
         let changing_to = view.next_model(NOW).unwrap().map(|next| next.model.name);
         assert_eq!(changing_to, next.map(|_| "next".to_owned()), "{meta}");

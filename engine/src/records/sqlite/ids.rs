@@ -1,0 +1,18 @@
+//! The ids of the engine as SQLite keeps them: as integers.
+
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
+
+use crate::types::ModelId;
+
+impl ToSql for ModelId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.get().into())
+    }
+}
+
+impl FromSql for ModelId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(ModelId::from)
+    }
+}
