@@ -21,7 +21,7 @@ fn spiral(count: i64) -> Arc<dyn VectorSnapshot> {
 
 fn filled(upserts: Vec<(RecordId, Vec<f32>)>) -> Arc<dyn VectorSnapshot> {
     let index = ExactIndex::new("test model");
-    index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1).unwrap();
+    index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1.into()).unwrap();
     index.snapshot().unwrap()
 }
 

@@ -197,7 +197,7 @@ impl Payload {
     /// The text that is committed.
     pub(crate) fn to_text(&self) -> String {
         let store = serde_json::Value::from(self.store.as_str());
-        format!("{{\"format\":{},\"store\":{store},\"applied\":{}}}", self.format, self.applied)
+        format!("{{\"format\":{},\"store\":{store},\"applied\":{}}}", self.format, self.applied.get())
     }
 
     /// Reads a commit's payload, or says what is wrong with it.
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
-        let text = Payload::new("01STORE", 41).to_text();
+        let text = Payload::new("01STORE", 41.into()).to_text();
         assert_eq!(text, "{\"format\":3,\"store\":\"01STORE\",\"applied\":41}");
-        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41)));
+        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41.into())));
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
         for other in ["{\"format\":2,\"applied\":41}", "{\"format\":4,\"applied\":41}"] {

@@ -26,7 +26,7 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::types::ModelId;
+use crate::types::{ModelId, Seq};
 
 /// Where records are written.
 pub(crate) trait Authority {
@@ -128,6 +128,12 @@ impl From<ModelId> for Value<'_> {
     }
 }
 
+impl From<Seq> for Value<'_> {
+    fn from(seq: Seq) -> Self {
+        Value::Integer(seq.stored())
+    }
+}
+
 impl From<f64> for Value<'_> {
     fn from(number: f64) -> Self {
         Value::Real(number)
@@ -185,6 +191,12 @@ impl FromValue<'_> for i64 {
 impl FromValue<'_> for ModelId {
     fn from_value(value: Value<'_>) -> Option<Self> {
         i64::from_value(value).map(ModelId::from)
+    }
+}
+
+impl FromValue<'_> for Seq {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        i64::from_value(value).map(Seq::from_stored)
     }
 }
 

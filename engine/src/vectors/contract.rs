@@ -84,16 +84,16 @@ fn suite(make: &dyn Fn() -> Arc<dyn VectorIndex>) {
 
 fn starts_empty(index: &dyn VectorIndex) {
     let snapshot = index.snapshot().unwrap();
-    assert_eq!((snapshot.len(), snapshot.applied()), (0, 0));
+    assert_eq!((snapshot.len(), snapshot.applied().get()), (0, 0));
     assert!(snapshot.search(&vectors(1, 1)[0].1, 10, &IdFilter::All, Quality::default()).unwrap().is_empty());
     assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2]).unwrap(), [None, None]);
 }
 
 fn finds_what_was_added(index: &dyn VectorIndex) {
     let all = vectors(12, 2);
-    index.apply(upsert(&all), 12).unwrap();
+    index.apply(upsert(&all), 12.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
-    assert_eq!((snapshot.len(), snapshot.applied()), (12, 12));
+    assert_eq!((snapshot.len(), snapshot.applied().get()), (12, 12));
     assert_eq!(snapshot.vector(13), None);
     for (id, vector) in &all {
         assert!(cosine(&snapshot.vector(*id).unwrap(), vector) > 0.9999);
@@ -111,7 +111,7 @@ fn finds_what_was_added(index: &dyn VectorIndex) {
 fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
     let all = vectors(4_000, 3);
     for (batch, chunk) in all.chunks(1_000).enumerate() {
-        index.apply(upsert(chunk), batch as u64 + 1).unwrap();
+        index.apply(upsert(chunk), (batch as u64 + 1).into()).unwrap();
         while index.maintain(&NoProgress).unwrap() {}
     }
     assert_eq!(index.verify().unwrap(), Vec::<String>::new());
@@ -134,9 +134,9 @@ fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
 
 fn replaces_and_deletes(index: &dyn VectorIndex) {
     let before = vectors(600, 4);
-    index.apply(upsert(&before), 1).unwrap();
+    index.apply(upsert(&before), 1.into()).unwrap();
     let moved = (7, unit(&[1.0; DIMS]));
-    index.apply(VectorBatch { upserts: vec![moved.clone()], deletes: vec![8, 9, 12_345] }, 2).unwrap();
+    index.apply(VectorBatch { upserts: vec![moved.clone()], deletes: vec![8, 9, 12_345] }, 2.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     let snapshot = index.snapshot().unwrap();
     assert_eq!(snapshot.len(), 598);
@@ -156,12 +156,12 @@ fn replaces_and_deletes(index: &dyn VectorIndex) {
 
 fn applying_twice_is_applying_once(index: &dyn VectorIndex) {
     let all = vectors(50, 5);
-    index.apply(upsert(&all), 3).unwrap();
-    index.apply(upsert(&all), 3).unwrap();
-    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
-    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
+    index.apply(upsert(&all), 3.into()).unwrap();
+    index.apply(upsert(&all), 3.into()).unwrap();
+    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4.into()).unwrap();
+    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
-    assert_eq!((snapshot.len(), snapshot.applied()), (49, 4));
+    assert_eq!((snapshot.len(), snapshot.applied().get()), (49, 4));
     let found = snapshot.search(&all[3].1, 50, &IdFilter::All, Quality::default()).unwrap();
     let distinct: std::collections::HashSet<_> = found.iter().map(|(id, _)| id).collect();
     assert_eq!((found.len(), distinct.len()), (49, 49));
@@ -169,19 +169,19 @@ fn applying_twice_is_applying_once(index: &dyn VectorIndex) {
 
 fn a_snapshot_never_changes(index: &dyn VectorIndex) {
     let all = vectors(40, 6);
-    index.apply(upsert(&all[..20]), 1).unwrap();
+    index.apply(upsert(&all[..20]), 1.into()).unwrap();
     let before = index.snapshot().unwrap();
     let answer = before.search(&all[0].1, 40, &IdFilter::All, Quality::default()).unwrap();
-    index.apply(VectorBatch { upserts: all[20..].to_vec(), deletes: vec![1, 2, 3] }, 2).unwrap();
+    index.apply(VectorBatch { upserts: all[20..].to_vec(), deletes: vec![1, 2, 3] }, 2.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     assert_eq!(before.search(&all[0].1, 40, &IdFilter::All, Quality::default()).unwrap(), answer);
-    assert_eq!((before.len(), before.applied()), (20, 1));
+    assert_eq!((before.len(), before.applied().get()), (20, 1));
     assert_eq!(index.snapshot().unwrap().len(), 37);
 }
 
 fn scores_exactly(index: &dyn VectorIndex) {
     let all = vectors(300, 7);
-    index.apply(upsert(&all), 1).unwrap();
+    index.apply(upsert(&all), 1.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
     let query = &vectors(1, 8)[0].1;
     let ids: Vec<RecordId> = vec![300, 1, 77, 9_999, 1];
@@ -197,7 +197,7 @@ fn scores_exactly(index: &dyn VectorIndex) {
 fn survives_duplicates(index: &dyn VectorIndex) {
     let one = vectors(1, 9)[0].1.clone();
     let same: Vec<_> = (1..=3_000).map(|id| (id as RecordId, one.clone())).collect();
-    index.apply(upsert(&same), 1).unwrap();
+    index.apply(upsert(&same), 1.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All, Quality::default()).unwrap();
     assert_eq!(found.len(), 20);

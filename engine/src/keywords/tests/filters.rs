@@ -66,7 +66,7 @@ fn change(
     let touched: Vec<RecordId> = live.keys().copied().filter(|_| random.below(8) == 0).collect();
     let (replaced, deleted) = touched.split_at(touched.len() / 2);
     upserts.extend(replaced.iter().map(|&id| Record { id, ..varied(random, next) }));
-    index.apply(&upserts, deleted, applied).unwrap();
+    index.apply(&upserts, deleted, applied.into()).unwrap();
     deleted.iter().for_each(|id| drop(live.remove(id)));
     live.extend(upserts.into_iter().map(|record| (record.id, record)));
 }

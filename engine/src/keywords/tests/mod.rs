@@ -49,7 +49,7 @@ pub(super) fn records(contents: &[&str]) -> Vec<Record> {
 /// An index of `records` in `folder`.
 pub(super) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
     let index = TantivyIndex::create(folder, STORE).unwrap();
-    index.apply(records, &[], 1).unwrap();
+    index.apply(records, &[], 1.into()).unwrap();
     index
 }
 

@@ -18,7 +18,7 @@ fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Re
         let fresh: Vec<Record> = (0..count / 3).map(|_| varied(&mut random, &mut next)).collect();
         let gone: Vec<RecordId> = live.iter().map(|record| record.id).filter(|_| random.below(10) == 0).collect();
         live.retain(|record| !gone.contains(&record.id));
-        index.apply(&fresh, &gone, step).unwrap();
+        index.apply(&fresh, &gone, step.into()).unwrap();
         live.extend(fresh);
     }
     (index, live)
@@ -117,7 +117,7 @@ fn equal_scores_are_ordered_by_id_and_cut_by_id() {
     // the smaller ids are added to the index later
     for (step, ids) in [(1, 3_001..6_001), (2, 1..3_001)] {
         let batch: Vec<Record> = ids.map(|id| record(id, "the user prefers dark mode")).collect();
-        index.apply(&batch, &[], step).unwrap();
+        index.apply(&batch, &[], step.into()).unwrap();
     }
     let snapshot = index.snapshot().unwrap();
     let query = "user prefers dark themes";

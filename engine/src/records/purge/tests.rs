@@ -64,7 +64,7 @@ fn a_text_is_removed_from_every_field_and_nothing_else_is() {
     assert_eq!(purge(&store, text(SECRET)), (7, 0, 0));
     assert!(!store.has_text(SECRET));
     assert_eq!(store.view().live_ids_after(0, 99, i64::MIN).unwrap(), kept);
-    assert_eq!(store.head().unwrap(), head + 7, "the log has each");
+    assert_eq!(store.head().unwrap().since(head), 7, "the log has each");
     assert_eq!(purge(&store, text(SECRET)), (0, 0, 0));
     assert_sound(&store);
 }

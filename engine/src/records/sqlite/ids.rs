@@ -3,7 +3,7 @@
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 
-use crate::types::ModelId;
+use crate::types::{ModelId, Seq};
 
 impl ToSql for ModelId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -14,5 +14,17 @@ impl ToSql for ModelId {
 impl FromSql for ModelId {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         i64::column_result(value).map(ModelId::from)
+    }
+}
+
+impl ToSql for Seq {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.stored().into())
+    }
+}
+
+impl FromSql for Seq {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Seq::from_stored)
     }
 }

@@ -144,8 +144,8 @@ fn sound() -> &'static Sound {
         }
         let access = |id| Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         store.record_access(&ids.iter().copied().map(access).collect::<Vec<_>>(), NOW).unwrap();
-        let head = store.head().unwrap();
-        store.trim_log(head - 5).unwrap();
+        let head = store.head().unwrap().get();
+        store.trim_log((head - 5).into()).unwrap();
         store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
         assert!(store.number("PRAGMA freelist_count") > 3, "what is deleted leaves pages behind");
@@ -372,7 +372,7 @@ fn ids_and_numbers_of_the_log_are_never_used_twice() {
         let store = Damaged::new(&with_pages(&pages.into_iter().collect(), |page| page.fill(0)));
         salvage(&store.paths(), &NoProgress).unwrap();
         let records = Records::open(&store.paths()).unwrap();
-        assert!(records.head().unwrap() >= sound().head, "{what}");
+        assert!(records.head().unwrap().get() >= sound().head, "{what}");
         assert!(records.add(&new("new"), NOW).unwrap().id > sound().last_id, "{what}");
     }
 }
