@@ -183,7 +183,7 @@ impl<'a> Bench<'a> {
         }
         let all = index.ids();
         let drawn = draw(queries.min(vectors as usize), vectors, seed);
-        let ids = drawn.into_iter().filter_map(|rank| all.select(rank)).map(|id| id as RecordId).collect();
+        let ids = drawn.into_iter().filter_map(|rank| all.select(rank)).map(RecordId::from_key).collect();
         Ok(Bench { index, ids, limit })
     }
 

@@ -459,7 +459,7 @@ mod tests {
         let (large, kept) = caches(&index).remove(0);
         for id in 100..103 {
             index
-                .apply(&[record(id, "one more"), record(id - 99, "replaced")], &[id - 60], (id as u64).into())
+                .apply(&[record(id, "one more"), record(id - 99, "replaced")], &[(id - 60).into()], (id as u64).into())
                 .unwrap();
             assert_eq!(index.snapshot().unwrap().matching(&filter).unwrap().len(), 50);
             let (first, again) = caches(&index).remove(0);

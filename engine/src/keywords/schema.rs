@@ -114,7 +114,7 @@ pub(super) fn analysers() -> TokenizerManager {
 
 /// The term of a record's id. `None` for ids that no record has.
 pub(super) fn id_term(fields: &Fields, id: RecordId) -> Option<Term> {
-    Some(Term::from_field_u64(fields.id, u64::try_from(id).ok()?))
+    Some(Term::from_field_u64(fields.id, u64::try_from(id.get()).ok()?))
 }
 
 /// The texts of a record by field; each field gets at most one text.
@@ -139,7 +139,7 @@ impl<'a> Texts<'a> {
 
 /// A record as a document. Nothing is stored in it: the texts are in SQLite.
 pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocument> {
-    let id = u64::try_from(record.id).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
+    let id = u64::try_from(record.id.get()).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
     let mut document = TantivyDocument::default();
     let texts = Texts::of(record);
     document.add_u64(fields.id, id);

@@ -26,7 +26,7 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::types::{ModelId, Seq};
+use crate::types::{ModelId, RecordId, Seq};
 
 /// Where records are written.
 pub(crate) trait Authority {
@@ -122,6 +122,12 @@ impl From<i64> for Value<'_> {
     }
 }
 
+impl From<RecordId> for Value<'_> {
+    fn from(id: RecordId) -> Self {
+        Value::Integer(id.get())
+    }
+}
+
 impl From<ModelId> for Value<'_> {
     fn from(id: ModelId) -> Self {
         Value::Integer(id.get())
@@ -185,6 +191,12 @@ pub(crate) trait FromValue<'a>: Sized {
 impl FromValue<'_> for i64 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Integer(number) = value { Some(number) } else { None }
+    }
+}
+
+impl FromValue<'_> for RecordId {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        i64::from_value(value).map(RecordId::from)
     }
 }
 

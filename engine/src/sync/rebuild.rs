@@ -143,7 +143,7 @@ pub(super) fn each_step(
     progress: &dyn Progress,
     mut apply: impl FnMut(&[RecordId]) -> Result<()>,
 ) -> Result<()> {
-    let mut after = 0;
+    let mut after = RecordId::START;
     loop {
         // Includes expired ones, as everywhere in the indexes.
         let ids = records.live_ids_after(after, STEP, Millis::MIN)?;

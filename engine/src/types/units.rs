@@ -1,9 +1,47 @@
 //! The numbers that the engine uses.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-/// The id of a record: positive, never reused, the number that the tools use.
-pub type RecordId = i64;
+/// The id of a record: positive, never reused, the number that the tools use. By default it is before every record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RecordId(i64);
+
+impl RecordId {
+    /// Before every record.
+    pub const START: RecordId = RecordId(0);
+    /// After every record.
+    pub const MAX: RecordId = RecordId(i64::MAX);
+
+    /// The bare number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// Its key in the indexes, and in sets of ids.
+    pub const fn key(self) -> u64 {
+        self.0.cast_unsigned()
+    }
+
+    /// The id with this key.
+    pub const fn from_key(key: u64) -> Self {
+        RecordId(key.cast_signed())
+    }
+}
+
+impl From<i64> for RecordId {
+    fn from(number: i64) -> Self {
+        RecordId(number)
+    }
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A position in the sync log; by default before its first entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,3 +81,26 @@ impl From<u64> for Seq {
 
 /// Unix time in milliseconds.
 pub type Millis = i64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_written_as_its_number_and_has_one_key() {
+        for number in [7, 0, -1, i64::MAX, i64::MIN] {
+            let id = RecordId::from(number);
+            assert_eq!((id.to_string(), serde_json::to_string(&id).unwrap()), (number.to_string(), number.to_string()));
+            assert_eq!(serde_json::from_str::<RecordId>(&number.to_string()).unwrap(), id);
+            assert_eq!(RecordId::from_key(id.key()), id);
+        }
+        assert_eq!(format!("{:>4}", RecordId::from(7)), "   7");
+    }
+
+    #[test]
+    fn a_position_beyond_what_a_database_keeps_is_kept_as_the_last() {
+        assert_eq!((Seq::from(u64::MAX).stored(), Seq::from(41).stored()), (i64::MAX, 41));
+        assert_eq!(Seq::from_stored(41), Seq::from(41));
+        assert_eq!((Seq::from(41).since(Seq::START), Seq::START.since(Seq::from(41))), (41, 0));
+    }
+}

@@ -141,8 +141,8 @@ impl VectorIndex for HnswIndex {
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
         let upserts: Vec<(u64, &[f32])> =
-            batch.upserts.iter().map(|(id, vector)| (*id as u64, vector.as_slice())).collect();
-        let deletes: Vec<u64> = batch.deletes.iter().map(|id| *id as u64).collect();
+            batch.upserts.iter().map(|(id, vector)| (id.key(), vector.as_slice())).collect();
+        let deletes: Vec<u64> = batch.deletes.iter().map(|id| id.key()).collect();
         self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.store, &self.model)).map_err(write_error)
     }
 
@@ -191,15 +191,15 @@ impl VectorSnapshot for HnswSnapshot {
         };
         let params = SearchParams { k, effort: quality.into() };
         let hits = self.index.search(query, &params, filter).map_err(|error| Error::Vectors(error.to_string()))?;
-        Ok(hits.into_iter().map(|hit| (hit.key as RecordId, hit.score)).collect())
+        Ok(hits.into_iter().map(|hit| (RecordId::from_key(hit.key), hit.score)).collect())
     }
 
     fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
-        self.index.vector(id as u64)
+        self.index.vector(id.key())
     }
 
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        let keys: Vec<u64> = ids.iter().map(|id| *id as u64).collect();
+        let keys: Vec<u64> = ids.iter().map(|id| id.key()).collect();
         self.index.scores(query, &keys).map_err(|error| Error::Vectors(error.to_string()))
     }
 }

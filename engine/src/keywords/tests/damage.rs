@@ -31,7 +31,7 @@ fn some_index(folder: &Path) {
         record.context = Some(format!("src/{}.rs", random.text(1, 20)));
     }
     let index = index_of(folder, &all);
-    index.apply(&[record(401, "word1 word2")], &[5, 6], 2.into()).unwrap();
+    index.apply(&[record(401, "word1 word2")], &[5, 6].map(RecordId::from), 2.into()).unwrap();
     index.release_writer().unwrap();
 }
 
@@ -137,7 +137,7 @@ fn exercise(folder: &Path) -> Result<String> {
         let hits = snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
         found.push_str(&format!(" {hits:?} {:?}", snapshot.matching(&filter)?));
     }
-    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999], None)?));
+    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999].map(RecordId::from), None)?));
     Ok(found)
 }
 

@@ -43,7 +43,7 @@ fn texts_wait_until_their_vector_is_stored(store: &impl Subject) {
     let before = store.head();
     assert_eq!(store.embed(model, 3), 1);
     assert_eq!(store.pending(NOW), []);
-    assert_eq!(store.vectors(model, &[99, first.id]), [(first.id, vec![19.0; 3])]);
+    assert_eq!(store.vectors(model, &[99.into(), first.id]), [(first.id, vec![19.0; 3])]);
     assert_eq!(store.vectors(unknown(model), &[first.id]), []);
     assert_eq!(store.log(before), [(first.id, Change::Embed { model })]);
     assert_eq!(store.add(&in_context, NOW).embedding, EmbeddingState::Ready);
