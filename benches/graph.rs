@@ -38,10 +38,11 @@ fn project(at: usize) -> String {
 /// The hubs are the first records.
 fn links(records: usize) -> Vec<Link> {
     let mut random = ChaCha8Rng::seed_from_u64(common::SEED);
-    let mut pick = |kinds: &[LinkKind], from: Option<RecordId>| {
-        let (one, other) = (random.random_range(1..=records as RecordId), random.random_range(1..records as RecordId));
+    let mut pick = |kinds: &[LinkKind], from: Option<i64>| {
+        let (one, other) = (random.random_range(1..=records as i64), random.random_range(1..records as i64));
         let from = from.unwrap_or(one);
         let to = if other < from { other } else { other + 1 };
+        let (from, to) = (RecordId::from(from), RecordId::from(to));
         let kind = kinds[random.random_range(0..kinds.len())];
         // A hub is one to which links lead as well as from which.
         if random.random() { Link { from, to, kind } } else { Link { from: to, to: from, kind } }
@@ -50,7 +51,7 @@ fn links(records: usize) -> Vec<Link> {
     let mut links: Vec<Link> = (0..records * 3 / 2).map(|_| pick(&others, None)).collect();
     links.extend((0..records * 3 / 10).map(|_| pick(&[LinkKind::Supersedes], None)));
     for hub in 1..=HUBS {
-        links.extend((0..records / 100).map(|_| pick(&others, Some(hub as RecordId))));
+        links.extend((0..records / 100).map(|_| pick(&others, Some(hub as i64))));
     }
     links
 }
@@ -76,7 +77,7 @@ fn chains(engine: &Engine, records: usize) {
             for (limit, calls) in [(50, CALLS), (1_000, CALLS / 10)] {
                 let (mut hops, mut cut) = (0, 0);
                 common::percentiles(&format!("chain {direction} from {from}, {limit} at most"), calls, |_| {
-                    let start = random.random_range(starts.clone()) as RecordId;
+                    let start = RecordId::from(random.random_range(starts.clone()) as i64);
                     let query = ChainQuery { direction, limit, ..ChainQuery::new(start, Viewer::OWNER) };
                     let chain = engine.chain(&query).expect("a chain");
                     hops += chain.hops.len();
@@ -89,7 +90,7 @@ fn chains(engine: &Engine, records: usize) {
     }
     let viewer = Viewer::in_project(project(1));
     common::percentiles("chain both from a hub, seen from a project", CALLS, |at| {
-        let start = (at % HUBS + 1) as RecordId;
+        let start = RecordId::from((at % HUBS + 1) as i64);
         engine.chain(&ChainQuery::new(start, viewer.clone())).expect("a chain");
     });
 }
@@ -138,7 +139,7 @@ fn leaving_out(engine: &Engine, corpus: &Corpus) {
 
 /// The first search after a link that supersedes was created or removed: the superseded records are read again.
 fn after_a_link(engine: &Engine, corpus: &Corpus) {
-    let link = Link { from: 1, to: 2, kind: LinkKind::Supersedes };
+    let link = Link { from: 1.into(), to: 2.into(), kind: LinkKind::Supersedes };
     let timed = |at: usize| {
         if !engine.unlink(link, &Viewer::OWNER).expect("unlinks") {
             engine.link(link, &Viewer::OWNER).expect("links");
@@ -160,7 +161,7 @@ fn graph(criterion: &mut Criterion) {
     after_a_link(&engine, &corpus);
     let mut group = criterion.benchmark_group("graph");
     group.bench_function(BenchmarkId::new("chain from a hub", corpus.texts.len()), |bench| {
-        bench.iter(|| engine.chain(&ChainQuery::new(1, Viewer::OWNER)).expect("a chain"));
+        bench.iter(|| engine.chain(&ChainQuery::new(1.into(), Viewer::OWNER)).expect("a chain"));
     });
     group.bench_function(BenchmarkId::new("digest", corpus.texts.len()), |bench| {
         bench.iter(|| engine.digest(&DigestQuery::default()).expect("a digest"));

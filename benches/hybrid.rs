@@ -29,7 +29,7 @@ fn recall(engine: &Engine, corpus: &Corpus, filter: &Filter, allows: impl Fn(&Ne
         let truth = corpus.nearest(vector, 10, |row| allows(&corpus.texts[row]));
         let query = Query { mode: Mode::Vector, filter: filter.clone(), ..Query::new(text.as_str()) };
         let reply = engine.search_with(&query, Some(vector.clone())).expect("searches");
-        found += reply.hits.iter().filter(|hit| truth.contains(&(hit.record.id as usize - 1))).count();
+        found += reply.hits.iter().filter(|hit| truth.contains(&(hit.record.id.get() as usize - 1))).count();
         wanted += truth.len();
     }
     found as f64 / wanted as f64
@@ -64,7 +64,7 @@ fn resembling(store: &Path, corpus: &Corpus) {
     let engine = Engine::open(folder.path(), common::read_only_config()).expect("the copy");
     common::percentiles("what resembles a memory", 1_000, |at| {
         let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
-        engine.similar(id, &Viewer::OWNER, 3).expect("searches");
+        engine.similar(id.into(), &Viewer::OWNER, 3).expect("searches");
     });
     for kib in [1, 8, 64] {
         let ids: Vec<_> = (0..50)
@@ -150,7 +150,9 @@ fn views(mut corpus: Corpus) {
     let publish = |at: usize| {
         let importance = Some(1 + (at % 10) as i64);
         let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
-        engine.update(id, &RecordUpdate { importance, ..RecordUpdate::default() }, &Viewer::OWNER).expect("a record");
+        engine
+            .update(id.into(), &RecordUpdate { importance, ..RecordUpdate::default() }, &Viewer::OWNER)
+            .expect("a record");
         engine.add(&NewRecord::new(format!("a memory of its own, number {at}"))).expect("a record");
         engine.flush(&NoProgress).expect("applies");
     };

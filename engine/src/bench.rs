@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memorist_embed::hashed::next_random;
+
 use crate::config::{Backend, ModelSource};
 use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::progress::{Progress, cancel_point};
@@ -11,7 +13,6 @@ use crate::quality::Quality;
 use crate::sync::{Store, now};
 use crate::types::{MAX_LIMIT, RecordId};
 use crate::vectors::{IdFilter, VectorSnapshot};
-use memorist_embed::hashed::next_random;
 
 /// The most queries that can be requested.
 pub const MAX_QUERIES: usize = 100_000;
@@ -180,7 +181,7 @@ impl<'a> Bench<'a> {
         }
         let all = index.ids();
         let drawn = draw(queries.min(vectors as usize), vectors, seed);
-        let ids = drawn.into_iter().filter_map(|rank| all.select(rank)).map(|id| id as RecordId).collect();
+        let ids = drawn.into_iter().filter_map(|rank| all.select(rank)).map(RecordId::from_key).collect();
         Ok(Bench { index, ids, limit })
     }
 

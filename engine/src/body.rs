@@ -108,7 +108,7 @@ impl Body {
                 Some(one) => slice::from_ref(one),
                 None => &[],
             };
-            found.extend(ids.iter().filter_map(Value::as_i64).map(|id| (field.path, id)));
+            found.extend(ids.iter().filter_map(Value::as_i64).map(|id| (field.path, id.into())));
         }
         found
     }

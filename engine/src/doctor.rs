@@ -138,10 +138,10 @@ fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
     let mut embedded = RoaringTreemap::new();
     let mut changed = Vec::new();
     for ids in record_ids(&records)?.iter().collect::<Vec<_>>().chunks(STEP) {
-        let ids: Vec<RecordId> = ids.iter().map(|id| *id as RecordId).collect();
+        let ids: Vec<RecordId> = ids.iter().copied().map(RecordId::from_key).collect();
         for (id, vector) in records.embeddings(id, &ids)? {
-            embedded.insert(id as u64);
-            if !tail.contains(id as u64) && !is_copied(&*snapshot, id, &vector)? {
+            embedded.insert(id.key());
+            if !tail.contains(id.key()) && !is_copied(&*snapshot, id, &vector)? {
                 changed.push(id);
             }
         }
@@ -212,17 +212,17 @@ fn side_by_side<S: ?Sized>(
 /// The records whose state in an index that has applied the log up to `applied` is stale.
 fn touched(records: &Snapshot, applied: Seq, concerns: impl Fn(&Change) -> bool) -> Result<RoaringTreemap> {
     let tail = records.tail(applied, usize::MAX)?;
-    Ok(tail.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id as u64).collect())
+    Ok(tail.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id.key()).collect())
 }
 
 /// Every record, including expired ones: that is what the indexes contain.
 fn record_ids(records: &Snapshot) -> Result<RoaringTreemap> {
-    let (mut all, mut after) = (RoaringTreemap::new(), 0);
+    let (mut all, mut after) = (RoaringTreemap::new(), RecordId::START);
     loop {
         let ids = records.live_ids_after(after, STEP, Millis::MIN)?;
         let Some(last) = ids.last() else { return Ok(all) };
         after = *last;
-        all.extend(ids.iter().map(|id| *id as u64));
+        all.extend(ids.iter().map(|id| id.key()));
     }
 }
 
@@ -236,7 +236,7 @@ fn is_copied(snapshot: &dyn VectorSnapshot, id: RecordId, vector: &[f32]) -> Res
 }
 
 fn disagreement(wanted: &RoaringTreemap, indexed: &RoaringTreemap, what: &str) -> Vec<String> {
-    let ids = |set: RoaringTreemap| set.iter().map(|id| id as RecordId).collect::<Vec<_>>();
+    let ids = |set: RoaringTreemap| set.iter().map(RecordId::from_key).collect::<Vec<_>>();
     let mut problems = named(&ids(wanted - indexed), &format!("no {what} in the index: record"));
     problems.extend(named(&ids(indexed - wanted), &format!("a {what} in the index without its record:")));
     problems

@@ -147,7 +147,7 @@ mod tests {
     fn every_category_of_error_has_its_code() {
         assert_eq!(code(Error::invalid("limit", "0 is outside 1 to 1000")), 2);
         assert_eq!(code(Error::Store { path: "x".into(), why: "is a file".into() }), 3);
-        assert_eq!(code(Error::NotFound(99)), 4);
+        assert_eq!(code(Error::NotFound(99.into())), 4);
         assert_eq!(code(memorist_engine::embed::Error::Provision("no network".into()).into()), 5);
         assert_eq!(code(Error::io("x", io::Error::other("disk"))), 6);
         assert_eq!(code(Error::Cancelled), 130);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Viewer, Weights};
+use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, RecordUpdate, Viewer, Weights};
 use memorist_engine::{Error, ErrorKind};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -80,7 +80,7 @@ fn queries_out_of_bounds_are_refused_with_the_name_of_the_field() {
     ] {
         assert_eq!(blamed(store.engine.search(&query)), field);
     }
-    for id in [0, -1, i64::MIN, i64::MAX] {
+    for id in [0, -1, i64::MIN, i64::MAX].map(RecordId::from) {
         assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(gone)) if gone == id));
         assert!(!store.engine.delete(id, &Viewer::OWNER).unwrap());
     }

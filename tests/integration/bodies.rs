@@ -1,13 +1,13 @@
 //! Bodies through the whole engine: saved, changed, searched, and refused.
 
 use memorist_engine::body::Body;
-use memorist_engine::types::{Kind, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
+use memorist_engine::types::{Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, Scope, Viewer};
 use memorist_engine::{Engine, Error};
 use serde_json::{Value, json};
 
 use crate::support::{Store, hashed};
 
-fn add(engine: &Engine, kind: Kind, body: Value) -> Result<i64, Error> {
+fn add(engine: &Engine, kind: Kind, body: Value) -> Result<RecordId, Error> {
     NewRecord::of_body(kind, body).and_then(|record| engine.add(&record)).map(|outcome| outcome.id)
 }
 
@@ -107,7 +107,7 @@ fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
     let engine = &store.engine;
     let contact = |name: &str| add(engine, Kind::Contact, json!({ "name": name })).unwrap();
     let (ada, bo) = (contact("Ada"), contact("Bo"));
-    let of = |contact: i64| json!({ "name": "Engine", "primary_contact_id": contact });
+    let of = |contact: RecordId| json!({ "name": "Engine", "primary_contact_id": contact });
     let id = add(engine, Kind::Project, of(ada)).unwrap();
     assert!(engine.delete(ada, &Viewer::OWNER).unwrap());
 

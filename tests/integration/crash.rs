@@ -103,7 +103,7 @@ impl Acknowledged {
     /// Handles one line of a child.
     pub fn hear(&mut self, line: &str) {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let id = |text: &str| text.parse::<RecordId>().expect("an id");
+        let id = |text: &str| RecordId::from(text.parse::<i64>().expect("an id"));
         match verb {
             "add" => self.doubt = Some(Doubt::Add(rest.into())),
             "update" => {

@@ -15,9 +15,9 @@ use tempfile::TempDir;
 use crate::support::{Store, hashed, words_only};
 
 const PAGE: usize = 4_096;
-const MEMORIES: RecordId = 150;
+const MEMORIES: i64 = 150;
 
-fn text(id: RecordId) -> String {
+fn text(id: i64) -> String {
     format!("meeting {id} on topic {} with team {} about snake_case_{id}", id % 7, id % 11)
 }
 
@@ -25,9 +25,12 @@ fn text(id: RecordId) -> String {
 fn store() -> TempDir {
     let store = Store::new(hashed());
     for id in 1..=MEMORIES {
-        assert_eq!(store.add(&text(id)), id);
+        assert_eq!(store.add(&text(id)).get(), id);
     }
-    store.engine.update(5, &RecordUpdate { importance: Some(9), ..RecordUpdate::default() }, &Viewer::OWNER).unwrap();
+    store
+        .engine
+        .update(5.into(), &RecordUpdate { importance: Some(9), ..RecordUpdate::default() }, &Viewer::OWNER)
+        .unwrap();
     store.settle();
     let Store { engine, folder } = store;
     engine.close();
@@ -60,9 +63,9 @@ fn assert_found(folder: &Path, what: &str) -> Vec<RecordId> {
     engine.flush(&NoProgress).unwrap();
     let records = engine.list(&ListQuery { limit: 1_000, ..ListQuery::default() }).unwrap();
     for record in &records {
-        assert_eq!(record.content, text(record.id), "{what}");
+        assert_eq!(record.content, text(record.id.get()), "{what}");
         for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
-            let found = engine.search(&Query { mode, ..Query::new(text(record.id)) }).unwrap().hits;
+            let found = engine.search(&Query { mode, ..Query::new(text(record.id.get())) }).unwrap().hits;
             assert_eq!(found[0].record.id, record.id, "{what}: {mode:?}");
         }
     }

@@ -241,7 +241,7 @@ fn nothing_at_all_is_not_purged() {
     for nothing in [Purge::Ids(Vec::new()), text(""), text(" \n")] {
         assert!(store.engine.purge(&nothing, &Viewer::OWNER, &NoProgress).is_err(), "{nothing:?}");
     }
-    assert_eq!(purge(&store.engine, &Purge::Ids(vec![99])).records, 0);
+    assert_eq!(purge(&store.engine, &Purge::Ids(vec![99.into()])).records, 0);
     assert_eq!(finds(&store.engine, "common").len(), 1);
 }
 
@@ -455,7 +455,7 @@ fn what_has_expired_is_deleted_after_the_grace_and_nothing_else_is() {
     let kept = [later, twin, add("common", None)];
     let store = store.reopen(with_grace(Duration::from_millis(day as u64)));
     let records = Records::open(&StorePaths::new(store.folder.path())).expect("another opener");
-    let ids = || records.snapshot().expect("reads").live_ids_after(0, 1_000, i64::MIN).expect("reads");
+    let ids = || records.snapshot().expect("reads").live_ids_after(0.into(), 1_000, i64::MIN).expect("reads");
     let started = Instant::now();
     while ids().len() > 4 {
         assert!(started.elapsed() < TIMEOUT, "{} are left", ids().len());

@@ -71,9 +71,9 @@ fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end()
     assert_eq!(engine.links(a, &Viewer::OWNER, usize::MAX).unwrap(), []);
     assert!(engine.link(link(a, LinkKind::Related, a), &seen).unwrap_err().to_string().starts_with("to_id: "));
     let [d, e] = ["d", "e"].map(|text| add(engine, text, None));
-    let batch = [link(a, LinkKind::Related, a), link(d, LinkKind::Caused, e), link(d, LinkKind::Caused, 99)];
+    let batch = [link(a, LinkKind::Related, a), link(d, LinkKind::Caused, e), link(d, LinkKind::Caused, 99.into())];
     match engine.link_batch(&batch, &seen).unwrap().as_slice() {
-        [Err(Error::Invalid { .. }), Ok(true), Err(Error::NotFound(99))] => {}
+        [Err(Error::Invalid { .. }), Ok(true), Err(Error::NotFound(id))] if id.get() == 99 => {}
         outcomes => panic!("{outcomes:?}"),
     }
     assert_eq!(engine.links(e, &seen, usize::MAX).unwrap(), batch[1..2]);
@@ -253,7 +253,7 @@ fn links_are_listed_by_direction_and_type_and_superseded_records_by_project() {
 #[test]
 fn bounds_of_the_graph_are_refused_by_name() {
     let store = Store::new(hashed());
-    let chain = ChainQuery::new(1, Viewer::OWNER);
+    let chain = ChainQuery::new(1.into(), Viewer::OWNER);
     let outdated = OutdatedQuery { project: None, before: None, limit: 10, viewer: Viewer::OWNER };
     let refusals = [
         ("max_depth: 11", store.engine.chain(&ChainQuery { max_depth: 11, ..chain.clone() }).err()),
@@ -343,7 +343,7 @@ impl Model {
     }
 
     fn pick(&self, which: usize) -> RecordId {
-        if self.ids.is_empty() { 1 } else { self.ids[which % self.ids.len()] }
+        if self.ids.is_empty() { 1.into() } else { self.ids[which % self.ids.len()] }
     }
 
     fn is_kept(&self, id: RecordId, viewer: &Viewer) -> bool {

@@ -128,7 +128,7 @@ fn a_damaged_index_file_never_gives_a_wrong_record_and_is_rebuilt() {
                 let engine = hashed().open(folder.path()).unwrap();
                 // Before any repair: a result with existing records, and no panic.
                 for (ids, _) in answers(&engine) {
-                    assert!(ids.iter().all(|id| (1..=400).contains(id)), "{file:?} {damage:?}");
+                    assert!(ids.iter().all(|id| (1..=400).contains(&id.get())), "{file:?} {damage:?}");
                 }
                 let diagnosis = engine.doctor(true, &NoProgress).unwrap();
                 assert!(diagnosis.is_sound(), "{file:?} {damage:?}: {diagnosis:#?}");
@@ -164,7 +164,7 @@ fn what_was_saved_without_a_model_is_embedded_when_one_comes() {
     assert_eq!(store.engine.stats(&Filter::default()).unwrap().pending_embeddings, 0);
     assert_eq!(store.engine.index_stats().unwrap().vectors, 50);
     let found = store.find(&Query { mode: Mode::Vector, ..Query::new("saved early 17") });
-    assert_eq!(found[0], 18);
+    assert_eq!(found[0].get(), 18);
     assert_sound(&store.engine);
 }
 
@@ -329,7 +329,7 @@ fn indexes_of_a_newer_memory_db_are_not_believed() {
     assert!(found.hits.iter().all(|hit| !hit.record.content.contains("written later")));
     engine.flush(&NoProgress).unwrap();
     assert_sound(&engine);
-    for id in ghosts.iter().chain(&(401..=440).collect::<Vec<_>>()) {
+    for id in ghosts.iter().chain(&(401..=440).map(RecordId::from).collect::<Vec<_>>()) {
         engine.delete(*id, &Viewer::OWNER).unwrap();
     }
     assert_eq!(answers(&engine).len(), before.len());
@@ -361,7 +361,7 @@ fn indexes_of_another_store_of_the_same_length_are_not_believed() {
         for mode in [Mode::Vector, Mode::Keyword, Mode::Hybrid] {
             let reply = engine.search(&Query { mode, ..Query::new("a heron on the river number 17") }).unwrap();
             assert_eq!(
-                reply.hits.first().map(|hit| hit.record.id),
+                reply.hits.first().map(|hit| hit.record.id.get()),
                 Some(18),
                 "{swapped:?} {mode:?}: {:?}",
                 reply.warnings

@@ -279,12 +279,12 @@ fn what_is_written_during_the_change_is_in_the_new_generation() {
     let with_old = Arc::new(open(&old, store.folder.path()));
     let writer = with_old.clone();
     new.meanwhile(move || {
-        let change = |id, text: &str, expires_at| {
+        let change = |id: i64, text: &str, expires_at| {
             let update = RecordUpdate { content: Some(text.into()), expires_at, ..RecordUpdate::default() };
-            writer.update(id, &update, &Viewer::OWNER).unwrap();
+            writer.update(id.into(), &update, &Viewer::OWNER).unwrap();
         };
         change(3, "heron changed while the model is", None);
-        assert!(writer.delete(4, &Viewer::OWNER).unwrap());
+        assert!(writer.delete(4.into(), &Viewer::OWNER).unwrap());
         // Longer than the test: the change finds them live. The second has expired before it.
         change(5, "heron that lives on", Some(Some(memorist_engine::now() + 3_600_000)));
         change(6, "heron that is over", Some(Some(memorist_engine::now() + 1)));
@@ -296,7 +296,8 @@ fn what_is_written_during_the_change_is_in_the_new_generation() {
     with_new.reembed(&NoProgress).unwrap();
     let reply = search(&with_new, QUERY);
     assert_eq!(assert_cosines(&reply, &new, QUERY), 49, "50, less one deleted, less one expired, and one more");
-    let text_of = |id| reply.hits.iter().find(|hit| hit.record.id == id).map(|hit| hit.record.content.as_str());
+    let text_of =
+        |id: i64| reply.hits.iter().find(|hit| hit.record.id.get() == id).map(|hit| hit.record.content.as_str());
     assert_eq!(text_of(3), Some("heron changed while the model is"));
     assert_eq!((text_of(4), text_of(6), text_of(51)), (None, None, Some("heron added")));
     for engine in [&with_new, &*with_old] {
@@ -392,9 +393,9 @@ fn no_search_ever_sees_two_models_at_once() {
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let text = format!("heron {} beside river {}", random.random::<u16>(), random.random_range(0..13));
-                    let id = engine.add(&NewRecord::new(text)).expect("saves").id;
+                    let id = engine.add(&NewRecord::new(text)).expect("saves").id.get();
                     if random.random_bool(0.7) {
-                        engine.delete(id - random.random_range(0..5), &Viewer::OWNER).expect("deletes");
+                        engine.delete((id - random.random_range(0..5)).into(), &Viewer::OWNER).expect("deletes");
                     }
                     std::thread::sleep(Duration::from_millis(random.random_range(0..10)));
                 }

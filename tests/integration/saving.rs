@@ -2,7 +2,7 @@
 
 use memorist_engine::Engine;
 use memorist_engine::sensitive::Sensitive;
-use memorist_engine::types::{Kind, NewRecord, RecordUpdate, Viewer};
+use memorist_engine::types::{Kind, NewRecord, RecordId, RecordUpdate, Viewer};
 use serde_json::json;
 
 use crate::support::{Setup, Store, hashed};
@@ -98,7 +98,7 @@ fn a_secret_does_not_come_in_by_a_change_of_a_body_or_a_rollback() {
     }
 }
 
-fn likes(engine: &Engine, id: i64) -> Vec<(i64, bool)> {
+fn likes(engine: &Engine, id: RecordId) -> Vec<(RecordId, bool)> {
     let similar = engine.similar(id, &Viewer::OWNER, 5).unwrap();
     similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()
 }
@@ -135,7 +135,7 @@ fn what_resembles_a_memory_is_named_and_never_merged() {
         }
         let like = likes(engine, darker);
         assert!(like.contains(&(dark, true)), "{like:?}");
-        assert!(like.iter().all(|(id, _)| *id != darker && *id != 3), "{like:?}");
+        assert!(like.iter().all(|(id, _)| *id != darker && id.get() != 3), "{like:?}");
     }
     assert_eq!(engine.stats(&Default::default()).unwrap().total, 4);
     let mut theirs = NewRecord::new("User prefers dark mode in every shell");

@@ -392,7 +392,7 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
     assert_eq!(store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count, 1, "a search does not count");
     store.engine.log_access(id, AccessKind::Search, Some(0.5), Some("ferry")).unwrap();
     assert_eq!((rows(), store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count), (3, 2));
-    assert_eq!(store.engine.peek(id + 1, &Viewer::OWNER).unwrap(), None);
+    assert_eq!(store.engine.peek((id.get() + 1).into(), &Viewer::OWNER).unwrap(), None);
 }
 
 /// R4.
@@ -590,7 +590,7 @@ fn everything_in_a_store_is_for_its_user_alone() {
         store.add(&format!("memory {n}"));
     }
     store.settle();
-    assert!(store.engine.delete(3, &Viewer::OWNER).expect("deletes"));
+    assert!(store.engine.delete(3.into(), &Viewer::OWNER).expect("deletes"));
     store.settle();
     std::fs::remove_file(store.folder.path().join("notes")).expect("removes");
     let files = check(store.folder.path());

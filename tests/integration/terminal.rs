@@ -53,7 +53,7 @@ impl World {
         let contact = json!({ "name": format!("Ana {HOSTILE}"), "role": format!("designer {HOSTILE}") });
         engine.add(&NewRecord::of_body(Kind::Contact, contact).unwrap()).unwrap();
         for (from, kind, to) in [(2, LinkKind::Supersedes, 1), (3, LinkKind::Caused, 2)] {
-            engine.link(Link { from, kind, to }, &Viewer::OWNER).unwrap();
+            engine.link(Link { from: from.into(), kind, to: to.into() }, &Viewer::OWNER).unwrap();
         }
         engine.close();
         world

@@ -1,3 +1,5 @@
+use memorist_embed::HashEmbedder;
+
 use super::*;
 use crate::config::Config;
 use crate::engine::Engine;
@@ -6,7 +8,6 @@ use crate::progress::NoProgress;
 use crate::types::{NewRecord, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::{VectorBatch, VectorIndex};
-use memorist_embed::HashEmbedder;
 use roaring::RoaringTreemap;
 
 const OPTIONS: BenchOptions = BenchOptions { queries: 20, limit: 10, seed: 7 };
@@ -17,12 +18,12 @@ fn spiral(count: i64) -> Arc<dyn VectorSnapshot> {
         let angle = id as f32 * 0.01;
         vec![angle.cos() * 0.8, angle.sin() * 0.8, 0.6]
     };
-    filled((1..=count).map(|id| (id, vector(id))).collect())
+    filled((1..=count).map(|id| (id.into(), vector(id))).collect())
 }
 
 fn filled(upserts: Vec<(RecordId, Vec<f32>)>) -> Arc<dyn VectorSnapshot> {
     let index = ExactIndex::new("test model");
-    index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1).unwrap();
+    index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1.into()).unwrap();
     index.snapshot().unwrap()
 }
 
@@ -98,7 +99,7 @@ fn a_query_does_not_find_itself_and_equal_vectors_are_equally_good() {
         let (found, _) = bench.ask(question, Quality::Exact).unwrap();
         assert!(found.len() == 11 && found.iter().all(|(id, _)| *id != question.id), "{found:?}");
     }
-    let same = filled((1..=100).map(|id| (id, vec![1.0, 0.0])).collect());
+    let same = filled((1..=100).map(|id| (id.into(), vec![1.0, 0.0])).collect());
     assert_eq!(measured(&*same, &OPTIONS, Quality::Balanced).levels[0].recall, 1.0);
 }
 

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
+use memorist_embed::Plan;
+
 use super::{Engine, IndexStats, RebuildReport, ReembedReport};
 use crate::bench::{self, BenchOptions, VectorBench};
 use crate::doctor::{self, Diagnosis};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use memorist_embed::Plan;
 
 impl Engine {
     /// Sizes of the indexes, and how far they are behind the records.
@@ -83,7 +84,7 @@ impl Engine {
     /// from then on.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
+    /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
     /// started a change to a third model meanwhile.
     pub fn reembed(&self, progress: &dyn Progress) -> Result<ReembedReport> {
         let started = Instant::now();

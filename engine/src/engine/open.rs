@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memorist_embed::{Embedder, ModelHost};
+
 use crate::config::Config;
 use crate::error::Result;
 use crate::paths::StorePaths;
 use crate::search::{SupersededCache, TailCache};
 use crate::sync::{Store, Worker};
-use memorist_embed::{Embedder, ModelHost};
 
 /// An open store. Share it between threads in an `Arc`; every method blocks.
 ///
@@ -93,10 +94,10 @@ mod tests {
         assert_eq!(hits().len(), 10);
         assert_eq!(hits()[0].matched_by.len(), 1, "found by words, not by letters");
         assert_eq!(engine.stats(&Filter::default()).unwrap().total, 30);
-        assert_eq!(engine.get(7, &Viewer::OWNER).unwrap().access_count, 0);
+        assert_eq!(engine.get(7.into(), &Viewer::OWNER).unwrap().access_count, 0);
         let refused = [
             engine.add(&NewRecord::new("more")).map(drop),
-            engine.delete(7, &Viewer::OWNER).map(drop),
+            engine.delete(7.into(), &Viewer::OWNER).map(drop),
             engine.rebuild(&NoProgress).map(drop),
         ];
         for outcome in refused {

@@ -49,7 +49,7 @@ impl Engine {
             // A store without a model takes the configured one.
             self.store.embedder()?;
         }
-        let (model, dims) = self.model_of_own_vectors()?.unwrap_or_default();
+        let (model, dims) = self.model_of_own_vectors()?.unwrap_or((0.into(), 0));
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if vector.len() != dims || !length.is_finite() || length == 0.0 {
             let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());

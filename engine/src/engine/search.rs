@@ -111,7 +111,7 @@ impl Engine {
     /// The vector that [`Engine::search`] would use for this text.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] and the like if there is no model.
+    /// [`Error::Embedding`] if there is no model.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.embed_for_search(text).map(|(_, vector)| vector)
     }

@@ -89,7 +89,7 @@ impl TantivyIndex {
             }
             private_folders().create(folder).map_err(|why| Error::io(folder, why))?;
             let index = schema::builder().open_or_create(SealedDirectory::open(folder)?)?;
-            publish(&mut writer(folder, &index)?, &Payload::new(store, 0))
+            publish(&mut writer(folder, &index)?, &Payload::new(store, Seq::START))
         })?;
         Self::open(folder, store)
     }
@@ -242,7 +242,7 @@ pub fn empty_snapshot() -> Result<Arc<dyn KeywordSnapshot>> {
     let index = schema::builder().create_in_ram()?;
     let searcher = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
     let (verification, (_, fields)) = (Verification::start(0, || Ok(())), schema::schema());
-    Ok(Arc::new(Snapshot::new(searcher, fields, 0, verification, None)?))
+    Ok(Arc::new(Snapshot::new(searcher, fields, Seq::START, verification, None)?))
 }
 
 impl Source {
@@ -458,7 +458,9 @@ mod tests {
         let filter = Filter { min_importance: Some(5), ..Filter::default() };
         let (large, kept) = caches(&index).remove(0);
         for id in 100..103 {
-            index.apply(&[record(id, "one more"), record(id - 99, "replaced")], &[id - 60], id as u64).unwrap();
+            index
+                .apply(&[record(id, "one more"), record(id - 99, "replaced")], &[(id - 60).into()], (id as u64).into())
+                .unwrap();
             assert_eq!(index.snapshot().unwrap().matching(&filter).unwrap().len(), 50);
             let (first, again) = caches(&index).remove(0);
             assert_eq!(first, large);

@@ -114,7 +114,7 @@ pub(super) fn analysers() -> TokenizerManager {
 
 /// The term of a record's id. `None` for ids that no record has.
 pub(super) fn id_term(fields: &Fields, id: RecordId) -> Option<Term> {
-    Some(Term::from_field_u64(fields.id, u64::try_from(id).ok()?))
+    Some(Term::from_field_u64(fields.id, u64::try_from(id.get()).ok()?))
 }
 
 /// The texts of a record by field; each field gets at most one text.
@@ -139,7 +139,7 @@ impl<'a> Texts<'a> {
 
 /// A record as a document. Nothing is stored in it: the texts are in SQLite.
 pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocument> {
-    let id = u64::try_from(record.id).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
+    let id = u64::try_from(record.id.get()).map_err(|_| Error::invalid("id", format!("{} is negative", record.id)))?;
     let mut document = TantivyDocument::default();
     let texts = Texts::of(record);
     document.add_u64(fields.id, id);
@@ -197,7 +197,7 @@ impl Payload {
     /// The text that is committed.
     pub(crate) fn to_text(&self) -> String {
         let store = serde_json::Value::from(self.store.as_str());
-        format!("{{\"format\":{},\"store\":{store},\"applied\":{}}}", self.format, self.applied)
+        format!("{{\"format\":{},\"store\":{store},\"applied\":{}}}", self.format, self.applied.get())
     }
 
     /// Reads a commit's payload, or says what is wrong with it.
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
-        let text = Payload::new("01STORE", 41).to_text();
+        let text = Payload::new("01STORE", 41.into()).to_text();
         assert_eq!(text, "{\"format\":3,\"store\":\"01STORE\",\"applied\":41}");
-        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41)));
+        assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41.into())));
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
         for other in ["{\"format\":2,\"applied\":41}", "{\"format\":4,\"applied\":41}"] {

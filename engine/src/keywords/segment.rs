@@ -80,7 +80,7 @@ impl Segment {
 
     /// The record of `doc`.
     pub(super) fn id(&self, doc: DocId) -> RecordId {
-        self.ids.get_val(doc) as RecordId
+        RecordId::from_key(self.ids.get_val(doc))
     }
 
     /// The documents that pass `filter`, including deleted ones.

@@ -90,7 +90,7 @@ impl Snapshot {
                     return None;
                 }
                 let id = segment.id(doc);
-                let hidden = except.contains(id as u64) || tail.is_some_and(|tail| tail.ids().contains(id as u64));
+                let hidden = except.contains(id.key()) || tail.is_some_and(|tail| tail.ids().contains(id.key()));
                 (!hidden).then_some(id)
             };
             let mut collector = Collector { scorer: plan.scorer(ordinal, segment)?, top: &mut top, admit };
@@ -105,7 +105,7 @@ impl Snapshot {
         for Part { indexed, stale } in parts_of(tail) {
             let admit = |doc: DocId| {
                 let record = &indexed.records()[doc as usize];
-                let hidden = except.contains(record.id as u64) || stale.contains(record.id as u64);
+                let hidden = except.contains(record.id.key()) || stale.contains(record.id.key());
                 (!hidden && filter.allows(record)).then_some(record.id)
             };
             Collector { scorer: plan.tail_scorer(indexed)?, top: &mut top, admit }.consider_all();

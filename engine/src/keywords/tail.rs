@@ -35,7 +35,7 @@ impl TailIndex {
     pub fn extended(&self, touched: &RoaringTreemap, records: Vec<Arc<Record>>) -> Result<TailIndex> {
         let mut tail = self.clone();
         tail.ids -= touched;
-        tail.ids.extend(records.iter().map(|record| record.id as u64));
+        tail.ids.extend(records.iter().map(|record| record.id.key()));
         tail.parts.iter_mut().for_each(|part| part.hide(touched));
         tail.parts.retain(|part| part.live() > 0);
         let mut newest = records;
@@ -61,7 +61,7 @@ impl TailIndex {
 
 impl Part {
     fn hide(&mut self, touched: &RoaringTreemap) {
-        let ids = self.indexed.records().iter().map(|record| record.id as u64);
+        let ids = self.indexed.records().iter().map(|record| record.id.key());
         self.stale.extend(ids.filter(|id| touched.contains(*id)));
     }
 
@@ -70,7 +70,7 @@ impl Part {
     }
 
     fn into_records(self) -> Vec<Arc<Record>> {
-        let live = self.indexed.records().iter().filter(|record| !self.stale.contains(record.id as u64));
+        let live = self.indexed.records().iter().filter(|record| !self.stale.contains(record.id.key()));
         live.cloned().collect()
     }
 }

@@ -91,7 +91,7 @@ impl Change {
         match *self {
             Change::Put { version, new_text } => (PUT, [&version.to_le_bytes()[..], &[u8::from(new_text)]].concat()),
             Change::Delete { ulid } => (DELETE, ulid.to_vec()),
-            Change::Embed { model } => (EMBED, model.to_le_bytes().to_vec()),
+            Change::Embed { model } => (EMBED, model.get().to_le_bytes().to_vec()),
         }
     }
 
@@ -103,7 +103,7 @@ impl Change {
                 Some(Change::Put { version, new_text: *new_text == 1 })
             }
             (DELETE, ulid) => Some(Change::Delete { ulid: ulid.try_into().ok()? }),
-            (EMBED, model) => Some(Change::Embed { model: i64::from_le_bytes(model.try_into().ok()?) }),
+            (EMBED, model) => Some(Change::Embed { model: i64::from_le_bytes(model.try_into().ok()?).into() }),
             _ => None,
         }
     }
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(put.encode(), (1, vec![2, 1, 0, 0, 0, 0, 0, 0, 1]));
         let delete = Change::Delete { ulid: *b"0123456789abcdef" };
         assert_eq!(delete.encode(), (2, b"0123456789abcdef".to_vec()));
-        let embed = Change::Embed { model: 3 };
+        let embed = Change::Embed { model: 3.into() };
         assert_eq!(embed.encode(), (3, vec![3, 0, 0, 0, 0, 0, 0, 0]));
         for change in [put, delete, embed] {
             let (op, payload) = change.encode();

@@ -26,6 +26,7 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
+use crate::types::{ModelId, RecordId, Seq};
 
 /// Where records are written.
 pub(crate) trait Authority {
@@ -121,6 +122,24 @@ impl From<i64> for Value<'_> {
     }
 }
 
+impl From<RecordId> for Value<'_> {
+    fn from(id: RecordId) -> Self {
+        Value::Integer(id.get())
+    }
+}
+
+impl From<ModelId> for Value<'_> {
+    fn from(id: ModelId) -> Self {
+        Value::Integer(id.get())
+    }
+}
+
+impl From<Seq> for Value<'_> {
+    fn from(seq: Seq) -> Self {
+        Value::Integer(seq.stored())
+    }
+}
+
 impl From<f64> for Value<'_> {
     fn from(number: f64) -> Self {
         Value::Real(number)
@@ -172,6 +191,24 @@ pub(crate) trait FromValue<'a>: Sized {
 impl FromValue<'_> for i64 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         if let Value::Integer(number) = value { Some(number) } else { None }
+    }
+}
+
+impl FromValue<'_> for RecordId {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        i64::from_value(value).map(RecordId::from)
+    }
+}
+
+impl FromValue<'_> for ModelId {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        i64::from_value(value).map(ModelId::from)
+    }
+}
+
+impl FromValue<'_> for Seq {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        i64::from_value(value).map(Seq::from_stored)
     }
 }
 

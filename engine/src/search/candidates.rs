@@ -84,7 +84,7 @@ fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
             let mut allowed = keywords.matching(&query.filter)?;
             allowed -= &view.tail.keyword_ids;
             let fresh = view.tail.records.values().filter(|record| query.filter.allows(record));
-            allowed.extend(fresh.map(|record| record.id as u64));
+            allowed.extend(fresh.map(|record| record.id.key()));
             allowed
         }
         None => view.records.matching(&query.filter, now)?,
@@ -115,7 +115,7 @@ impl VectorSide<'_> {
         };
         let mut found = self.index.search(self.vector, pool, &filter, self.quality)?;
         let passes = |id: u64| allowed.map_or(!self.hidden.contains(id), |allowed| allowed.contains(id));
-        let fresh = tail.vectors.iter().filter(|(id, _)| passes(**id as u64));
+        let fresh = tail.vectors.iter().filter(|(id, _)| passes(id.key()));
         found.extend(fresh.map(|(id, vector)| (*id, cosine(self.vector, vector))));
         best_first(&mut found, pool);
         Ok((found, micros(started)))
@@ -124,7 +124,7 @@ impl VectorSide<'_> {
     fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
         let mut scores = self.index.scores(self.vector, ids)?;
         for (id, score) in ids.iter().zip(&mut scores) {
-            if self.tail.vector_ids.contains(*id as u64) {
+            if self.tail.vector_ids.contains(id.key()) {
                 *score = self.tail.vectors.get(id).map(|vector| cosine(self.vector, vector));
             }
         }

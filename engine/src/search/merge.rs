@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn candidate(id: RecordId, vector: Option<f64>, keyword: Option<f64>) -> Candidate {
+    fn candidate(id: i64, vector: Option<f64>, keyword: Option<f64>) -> Candidate {
         let mut found_by = Vec::new();
         if vector.is_some() {
             found_by.push(MatchSource::Vector);
@@ -119,11 +119,11 @@ mod tests {
         if keyword.is_some_and(|score| score > 0.0) {
             found_by.push(MatchSource::Keyword);
         }
-        Candidate { id, vector, keyword, found_by, is_singled_out: false }
+        Candidate { id: id.into(), vector, keyword, found_by, is_singled_out: false }
     }
 
-    fn order(ranked: &[Ranked]) -> Vec<RecordId> {
-        ranked.iter().map(|ranked| ranked.candidate.id).collect()
+    fn order(ranked: &[Ranked]) -> Vec<i64> {
+        ranked.iter().map(|ranked| ranked.candidate.id.get()).collect()
     }
 
     /// Q3, Q6.
@@ -160,16 +160,17 @@ mod tests {
     }
 
     /// What reaches the threshold, by id.
-    fn kept(candidates: Vec<Candidate>, least: f64) -> Vec<RecordId> {
+    fn kept(candidates: Vec<Candidate>, least: f64) -> Vec<i64> {
         let ranked = merge(candidates, Weights::default());
-        ranked.iter().filter(|ranked| ranked.reaches(least)).map(|ranked| ranked.candidate.id).collect()
+        ranked.iter().filter(|ranked| ranked.reaches(least)).map(|ranked| ranked.candidate.id.get()).collect()
     }
 
     #[test]
     fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
         let others = [candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(2.0))];
         for found_by in [vec![MatchSource::Keyword], vec![MatchSource::Vector, MatchSource::Keyword]] {
-            let exact = Candidate { id: 1, vector: Some(0.0), keyword: Some(9.0), found_by, is_singled_out: true };
+            let exact =
+                Candidate { id: 1.into(), vector: Some(0.0), keyword: Some(9.0), found_by, is_singled_out: true };
             let all = [vec![exact.clone()], others.to_vec()].concat();
             assert_eq!(kept(all.clone(), 0.35), [2, 1], "{exact:?}");
             assert_eq!(kept(all, 1.0), [1], "{exact:?}");
@@ -184,7 +185,7 @@ mod tests {
             raw in prop::collection::vec((prop::option::of(-1.0f64..1.0), prop::option::of(0.0f64..50.0)), 1..60)
         ) {
             let candidates: Vec<_> =
-                raw.iter().enumerate().map(|(id, (v, k))| candidate(id as RecordId, *v, *k)).collect();
+                raw.iter().enumerate().map(|(id, (v, k))| candidate(id as i64, *v, *k)).collect();
             let ranked = merge(candidates.clone(), Weights::default());
             prop_assert_eq!(ranked.len(), candidates.len());
             prop_assert!(ranked.iter().all(|r| (0.0..=1.0 + 1e-12).contains(&r.score)));
@@ -220,7 +221,7 @@ mod tests {
             raw in prop::collection::vec((0.0f64..1.0, 0.1f64..50.0), 2..40)
         ) {
             let candidates: Vec<_> =
-                raw.iter().enumerate().map(|(id, (v, k))| candidate(id as RecordId, Some(*v), Some(*k))).collect();
+                raw.iter().enumerate().map(|(id, (v, k))| candidate(id as i64, Some(*v), Some(*k))).collect();
             let ranked = merge(candidates, Weights::default());
             for (at, upper) in ranked.iter().enumerate() {
                 for lower in &ranked[at + 1..] {

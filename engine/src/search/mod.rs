@@ -202,7 +202,7 @@ fn add_contradictions(view: &View, hits: &mut [Hit], query: &Query, now: Millis)
     let mut by = view.records.linked_from(&ids, LinkKind::Contradicts, &query.filter.viewer, now)?;
     for hit in hits {
         hit.contradicted_by = by.remove(&hit.record.id).unwrap_or_default();
-        hit.contradicted_by.retain(|id| !view.hidden.contains(id.unsigned_abs()));
+        hit.contradicted_by.retain(|id| !view.hidden.contains(id.key()));
     }
     Ok(())
 }

@@ -57,18 +57,18 @@ impl Tail {
         for entry in snapshot.tail(after, usize::MAX)? {
             tail.entries += 1;
             if entry.change.concerns_vectors() && key.vectors_applied.is_some_and(|applied| entry.seq > applied) {
-                vector_ids.insert(entry.record_id as u64);
+                vector_ids.insert(entry.record_id.key());
             }
             if entry.change.concerns_words() && key.keywords_applied.is_some_and(|applied| entry.seq > applied) {
-                keyword_ids.insert(entry.record_id as u64);
+                keyword_ids.insert(entry.record_id.key());
             }
         }
         let records: Vec<Arc<Record>> = snapshot.records(&ids(&keyword_ids), now)?.into_iter().map(Arc::new).collect();
-        tail.records.retain(|id, _| !keyword_ids.contains(*id as u64));
+        tail.records.retain(|id, _| !keyword_ids.contains(id.key()));
         tail.records.extend(records.iter().map(|record| (record.id, record.clone())));
         tail.words = tail.words.extended(&keyword_ids, records)?;
         if let Some(model) = key.model {
-            tail.vectors.retain(|id, _| !vector_ids.contains(*id as u64));
+            tail.vectors.retain(|id, _| !vector_ids.contains(id.key()));
             let vectors = snapshot.embeddings(model, &ids(&vector_ids))?;
             tail.vectors.extend(vectors.into_iter().map(|(id, vector)| (id, vector.into())));
         }
@@ -80,7 +80,7 @@ impl Tail {
 
 /// The ids of a set, in order.
 pub(super) fn ids(set: &RoaringTreemap) -> Vec<RecordId> {
-    set.iter().map(|id| id as RecordId).collect()
+    set.iter().map(RecordId::from_key).collect()
 }
 
 /// Caches the tail of the last search: while nothing is applied, the next search only has to add later entries.

@@ -4,10 +4,10 @@
 //! its entries. So does an object whose name labels a secret, if its fields' names do not: `"passwords": { "staging":
 //! "..." }`.
 
+use memorist_secrets::label;
 use serde_json::Value;
 
 use super::text::{in_text, redacted as redacted_text};
-use memorist_secrets::label;
 
 /// Maximum length of a name that is scanned, so that a long one is not read again for each entry of a list.
 const MOST_OF_A_NAME: usize = 64;

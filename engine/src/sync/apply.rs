@@ -131,15 +131,15 @@ impl Step {
         let entries = snapshot.tail(after, STEP)?;
         let Some(last) = entries.last() else { return Ok(None) };
         let ids: RoaringTreemap =
-            entries.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id as u64).collect();
-        Ok(Some(Step { ids: ids.iter().map(|id| id as RecordId).collect(), up_to: last.seq, entries: entries.len() }))
+            entries.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id.key()).collect();
+        Ok(Some(Step { ids: ids.iter().map(RecordId::from_key).collect(), up_to: last.seq, entries: entries.len() }))
     }
 }
 
 /// The ids that are not among `present`; both are sorted.
 fn without(ids: &[RecordId], present: impl Iterator<Item = RecordId>) -> Vec<RecordId> {
-    let present: RoaringTreemap = present.map(|id| id as u64).collect();
-    ids.iter().copied().filter(|id| !present.contains(*id as u64)).collect()
+    let present: RoaringTreemap = present.map(|id| id.key()).collect();
+    ids.iter().copied().filter(|id| !present.contains(id.key())).collect()
 }
 
 fn report(progress: &dyn Progress, entries: usize) -> Result<()> {

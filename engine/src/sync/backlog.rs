@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use memorist_embed::{Embedder, ModelIdentity};
+
 use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
@@ -9,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Model, ModelId, Pending};
 use crate::text::Hash;
-use memorist_embed::{Embedder, ModelIdentity};
 
 /// Texts per round: enough to sort by length before batching, few enough that little is lost if the process is killed.
 pub(super) const ROUND: usize = 1_024;
@@ -22,7 +23,7 @@ impl Store {
     /// The model, loaded, and the store bound to it: its row.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] without a model, [`Error::ModelMismatch`] if the store's vectors are another model's.
+    /// [`Error::Embedding`] without a model, [`Error::ModelMismatch`] if the store's vectors are another model's.
     pub fn embedder(&self) -> Result<(Arc<dyn Embedder>, ModelId)> {
         if !self.host.is_available() {
             return Err(self.host.why_unavailable().into());

@@ -18,7 +18,7 @@ use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Snapshot};
-use crate::types::{Millis, RecordId};
+use crate::types::{Millis, RecordId, Seq};
 use crate::vectors::hnsw::HnswIndex;
 use crate::vectors::{VectorBatch, VectorIndex};
 
@@ -58,7 +58,7 @@ impl Store {
         let built = each_step(&records, progress, |ids| {
             let live = records.records(ids, Millis::MIN)?;
             documents += live.len() as u64;
-            index.apply(&live, &[], 0)
+            index.apply(&live, &[], Seq::START)
         });
         progress.finish();
         built?;
@@ -125,7 +125,7 @@ impl Store {
         progress.start("indexing vectors", Some(records.live_count(now())?));
         let built = each_step(&records, progress, |ids| {
             let upserts = records.embeddings(model, ids)?;
-            index.apply(VectorBatch { upserts, deletes: Vec::new() }, 0)
+            index.apply(VectorBatch { upserts, deletes: Vec::new() }, Seq::START)
         });
         progress.finish();
         built?;
@@ -143,7 +143,7 @@ pub(super) fn each_step(
     progress: &dyn Progress,
     mut apply: impl FnMut(&[RecordId]) -> Result<()>,
 ) -> Result<()> {
-    let mut after = 0;
+    let mut after = RecordId::START;
     loop {
         // Includes expired ones, as everywhere in the indexes.
         let ids = records.live_ids_after(after, STEP, Millis::MIN)?;

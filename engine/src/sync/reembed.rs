@@ -8,16 +8,18 @@
 //!    is rebuilt from the records.
 
 use memorist_durable::crash;
+use memorist_embed::Embedder;
 
 use super::backlog::{ROUND, as_stored, embed};
 use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
+
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
-use memorist_embed::Embedder;
+use crate::types::RecordId;
 
 /// What [`Store::reembed`] did.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ impl Store {
     /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
+    /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
     /// started a change to a third model.
     pub fn reembed(&self, progress: &dyn Progress) -> Result<Reembedded> {
         if !self.host.is_available() {
@@ -66,7 +68,7 @@ impl Store {
     }
 
     fn walk_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
-        let (mut embedded, mut after) = (0, 0);
+        let (mut embedded, mut after) = (0, RecordId::START);
         loop {
             let texts = self.records.missing(next.id, after, ROUND, now())?;
             embedded += self.embed_next(next, &texts)?;
@@ -74,9 +76,9 @@ impl Store {
             cancel_point(progress)?;
             match texts.last() {
                 Some(last) if texts.len() == ROUND => after = last.record_id,
-                _ if after == 0 => return Ok(embedded),
+                _ if after == RecordId::START => return Ok(embedded),
                 // Once more from the beginning, for changes behind this walk.
-                _ => after = 0,
+                _ => after = RecordId::START,
             }
         }
     }
@@ -91,7 +93,7 @@ impl Store {
     /// Builds the next model's vector index and switches to it, unless so much was written meanwhile that it must be
     /// embedded first, without the lock. Returns how many texts were embedded.
     fn change_model(&self, proof: &WriterGuard<'_>, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
-        let rest = || self.records.missing(next.id, 0, ROUND, now());
+        let rest = || self.records.missing(next.id, RecordId::START, ROUND, now());
         let is_done_by_another = self.model()?.is_some_and(|(id, _)| id == next.id);
         if is_done_by_another || rest()?.len() == ROUND {
             return Ok(0);

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memorist_embed::ModelHost;
+
 use super::index_slot::IndexSlot;
 use super::lock::WriterLock;
 use crate::config::{Backend, Config};
@@ -15,10 +17,9 @@ use crate::types::{Millis, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::hnsw::HnswIndex;
 use crate::vectors::{VectorIndex, VectorSnapshot};
-use memorist_embed::ModelHost;
 
 /// A store with no more changes than this is searched without indexes until they are built.
-const SEARCHED_WITHOUT_INDEX: Seq = 5_000;
+const SEARCHED_WITHOUT_INDEX: u64 = 5_000;
 
 /// The records, their two indexes and the model, which have to be kept in step.
 pub struct Store {
@@ -132,8 +133,8 @@ impl Store {
         let records = self.records.snapshot()?;
         let is_logged = match (records.trimmed_to(), records.head()) {
             // A damaged database may have lost its log, and kept its records.
-            (0, 0) => records.live_count(Millis::MIN)? == 0,
-            (trimmed_to, head) => trimmed_to == 0 && head <= SEARCHED_WITHOUT_INDEX,
+            (Seq::START, Seq::START) => records.live_count(Millis::MIN)? == 0,
+            (trimmed_to, head) => trimmed_to == Seq::START && head.get() <= SEARCHED_WITHOUT_INDEX,
         };
         Ok(is_logged)
     }
@@ -224,7 +225,7 @@ impl Store {
     pub fn unapplied(&self) -> Result<u64> {
         let (vectors, keywords) = self.applied()?;
         let head = self.records.head()?;
-        Ok([vectors, keywords].into_iter().flatten().map(|applied| head.saturating_sub(applied)).max().unwrap_or(0))
+        Ok([vectors, keywords].into_iter().flatten().map(|applied| head.since(applied)).max().unwrap_or(0))
     }
 }
 

@@ -1,7 +1,21 @@
 //! What makes embeddings comparable.
 
 /// The number of a model in its store.
-pub type ModelId = i64;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelId(i64);
+
+impl ModelId {
+    /// The bare number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl From<i64> for ModelId {
+    fn from(number: i64) -> Self {
+        ModelId(number)
+    }
+}
 
 /// What makes two embeddings comparable: the weights, the pooling, the dimensions. The name is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -160,7 +160,7 @@ impl Query {
 /// A page of records, by id.
 #[derive(Debug, Clone, Default)]
 pub struct ListQuery {
-    /// Only records after this id; 0 for the first page.
+    /// Only records after this id; [`RecordId::START`] for the first page.
     pub after: RecordId,
     /// The largest ids first.
     pub newest_first: bool,

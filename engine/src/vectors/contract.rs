@@ -27,7 +27,7 @@ fn vectors(count: usize, seed: u64) -> Vec<(RecordId, Vec<f32>)> {
         .map(|at| {
             let centre = &centres[at % centres.len()];
             let raw: Vec<f32> = centre.iter().map(|c| c + 0.6 * next()).collect();
-            (at as RecordId + 1, unit(&raw))
+            (RecordId::from_key(at as u64 + 1), unit(&raw))
         })
         .collect()
 }
@@ -38,7 +38,11 @@ fn unit(raw: &[f32]) -> Vec<f32> {
 }
 
 fn upsert(vectors: &[(RecordId, Vec<f32>)]) -> VectorBatch {
-    VectorBatch { upserts: vectors.to_vec(), deletes: Vec::new() }
+    batch(vectors, &[])
+}
+
+fn batch(upserts: &[(RecordId, Vec<f32>)], deletes: &[i64]) -> VectorBatch {
+    VectorBatch { upserts: upserts.to_vec(), deletes: deletes.iter().copied().map(RecordId::from).collect() }
 }
 
 fn exact(vectors: &[(RecordId, Vec<f32>)], query: &[f32], k: usize, filter: &IdFilter) -> Vec<(RecordId, f32)> {
@@ -84,17 +88,17 @@ fn suite(make: &dyn Fn() -> Arc<dyn VectorIndex>) {
 
 fn starts_empty(index: &dyn VectorIndex) {
     let snapshot = index.snapshot().unwrap();
-    assert_eq!((snapshot.len(), snapshot.applied()), (0, 0));
+    assert_eq!((snapshot.len(), snapshot.applied().get()), (0, 0));
     assert!(snapshot.search(&vectors(1, 1)[0].1, 10, &IdFilter::All, Quality::default()).unwrap().is_empty());
-    assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2]).unwrap(), [None, None]);
+    assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2].map(RecordId::from)).unwrap(), [None, None]);
 }
 
 fn finds_what_was_added(index: &dyn VectorIndex) {
     let all = vectors(12, 2);
-    index.apply(upsert(&all), 12).unwrap();
+    index.apply(upsert(&all), 12.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
-    assert_eq!((snapshot.len(), snapshot.applied()), (12, 12));
-    assert_eq!(snapshot.vector(13), None);
+    assert_eq!((snapshot.len(), snapshot.applied().get()), (12, 12));
+    assert_eq!(snapshot.vector(13.into()), None);
     for (id, vector) in &all {
         assert!(cosine(&snapshot.vector(*id).unwrap(), vector) > 0.9999);
         let found = snapshot.search(vector, 3, &IdFilter::All, Quality::default()).unwrap();
@@ -111,7 +115,7 @@ fn finds_what_was_added(index: &dyn VectorIndex) {
 fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
     let all = vectors(4_000, 3);
     for (batch, chunk) in all.chunks(1_000).enumerate() {
-        index.apply(upsert(chunk), batch as u64 + 1).unwrap();
+        index.apply(upsert(chunk), (batch as u64 + 1).into()).unwrap();
         while index.maintain(&NoProgress).unwrap() {}
     }
     assert_eq!(index.verify().unwrap(), Vec::<String>::new());
@@ -134,34 +138,33 @@ fn recalls_like_the_exact_scan(index: &dyn VectorIndex) {
 
 fn replaces_and_deletes(index: &dyn VectorIndex) {
     let before = vectors(600, 4);
-    index.apply(upsert(&before), 1).unwrap();
-    let moved = (7, unit(&[1.0; DIMS]));
-    index.apply(VectorBatch { upserts: vec![moved.clone()], deletes: vec![8, 9, 12_345] }, 2).unwrap();
+    index.apply(upsert(&before), 1.into()).unwrap();
+    let moved = (7.into(), unit(&[1.0; DIMS]));
+    index.apply(batch(std::slice::from_ref(&moved), &[8, 9, 12_345]), 2.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     let snapshot = index.snapshot().unwrap();
     assert_eq!(snapshot.len(), 598);
     assert_eq!(snapshot.ids(), (1..=600u64).filter(|id| *id != 8 && *id != 9).collect());
-    assert_eq!(snapshot.search(&moved.1, 1, &IdFilter::All, Quality::default()).unwrap()[0].0, 7);
-    for gone in [8, 9] {
-        let vector = &before[gone as usize - 1].1;
+    assert_eq!(snapshot.search(&moved.1, 1, &IdFilter::All, Quality::default()).unwrap()[0].0, 7.into());
+    for (gone, vector) in &before[7..9] {
         let found = snapshot.search(vector, 598, &IdFilter::All, Quality::default()).unwrap();
-        assert!(found.iter().all(|(id, _)| *id != gone), "{gone} is deleted");
-        assert_eq!(snapshot.scores(vector, &[gone]).unwrap(), [None]);
+        assert!(found.iter().all(|(id, _)| id != gone), "{gone} is deleted");
+        assert_eq!(snapshot.scores(vector, &[*gone]).unwrap(), [None]);
     }
     let old_place = snapshot.search(&before[6].1, 598, &IdFilter::All, Quality::default()).unwrap();
-    let score = old_place.iter().find(|(id, _)| *id == 7).expect("still there, elsewhere").1;
+    let score = old_place.iter().find(|(id, _)| id.get() == 7).expect("still there, elsewhere").1;
     assert!((score - cosine(&before[6].1, &moved.1)).abs() < 1e-4, "scored by its new vector");
     assert_eq!(index.verify().unwrap(), Vec::<String>::new());
 }
 
 fn applying_twice_is_applying_once(index: &dyn VectorIndex) {
     let all = vectors(50, 5);
-    index.apply(upsert(&all), 3).unwrap();
-    index.apply(upsert(&all), 3).unwrap();
-    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
-    index.apply(VectorBatch { upserts: Vec::new(), deletes: vec![1] }, 4).unwrap();
+    index.apply(upsert(&all), 3.into()).unwrap();
+    index.apply(upsert(&all), 3.into()).unwrap();
+    index.apply(batch(&[], &[1]), 4.into()).unwrap();
+    index.apply(batch(&[], &[1]), 4.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
-    assert_eq!((snapshot.len(), snapshot.applied()), (49, 4));
+    assert_eq!((snapshot.len(), snapshot.applied().get()), (49, 4));
     let found = snapshot.search(&all[3].1, 50, &IdFilter::All, Quality::default()).unwrap();
     let distinct: std::collections::HashSet<_> = found.iter().map(|(id, _)| id).collect();
     assert_eq!((found.len(), distinct.len()), (49, 49));
@@ -169,22 +172,22 @@ fn applying_twice_is_applying_once(index: &dyn VectorIndex) {
 
 fn a_snapshot_never_changes(index: &dyn VectorIndex) {
     let all = vectors(40, 6);
-    index.apply(upsert(&all[..20]), 1).unwrap();
+    index.apply(upsert(&all[..20]), 1.into()).unwrap();
     let before = index.snapshot().unwrap();
     let answer = before.search(&all[0].1, 40, &IdFilter::All, Quality::default()).unwrap();
-    index.apply(VectorBatch { upserts: all[20..].to_vec(), deletes: vec![1, 2, 3] }, 2).unwrap();
+    index.apply(batch(&all[20..], &[1, 2, 3]), 2.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     assert_eq!(before.search(&all[0].1, 40, &IdFilter::All, Quality::default()).unwrap(), answer);
-    assert_eq!((before.len(), before.applied()), (20, 1));
+    assert_eq!((before.len(), before.applied().get()), (20, 1));
     assert_eq!(index.snapshot().unwrap().len(), 37);
 }
 
 fn scores_exactly(index: &dyn VectorIndex) {
     let all = vectors(300, 7);
-    index.apply(upsert(&all), 1).unwrap();
+    index.apply(upsert(&all), 1.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
     let query = &vectors(1, 8)[0].1;
-    let ids: Vec<RecordId> = vec![300, 1, 77, 9_999, 1];
+    let ids = [300, 1, 77, 9_999, 1].map(RecordId::from);
     let scores = snapshot.scores(query, &ids).unwrap();
     for (id, score) in ids.iter().zip(scores) {
         match all.iter().find(|(known, _)| known == id) {
@@ -196,8 +199,8 @@ fn scores_exactly(index: &dyn VectorIndex) {
 
 fn survives_duplicates(index: &dyn VectorIndex) {
     let one = vectors(1, 9)[0].1.clone();
-    let same: Vec<_> = (1..=3_000).map(|id| (id as RecordId, one.clone())).collect();
-    index.apply(upsert(&same), 1).unwrap();
+    let same: Vec<_> = (1..=3_000).map(|id| (RecordId::from(id), one.clone())).collect();
+    index.apply(upsert(&same), 1.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All, Quality::default()).unwrap();
     assert_eq!(found.len(), 20);

@@ -82,7 +82,7 @@ impl VectorSnapshot for ExactSnapshot {
     }
 
     fn ids(&self) -> RoaringTreemap {
-        self.vectors.keys().map(|id| *id as u64).collect()
+        self.vectors.keys().map(|id| id.key()).collect()
     }
 
     /// Every quality is exact here.

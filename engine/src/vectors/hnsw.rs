@@ -54,7 +54,7 @@ impl HnswIndex {
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         private_folders().create(folder).map_err(|error| Error::io(folder, error))?;
-        Writer::create(folder, options, &payload(0, store, model)).map_err(write_error)?;
+        Writer::create(folder, options, &payload(Seq::START, store, model)).map_err(write_error)?;
         Self::open(folder, store, model, dims)
     }
 
@@ -141,8 +141,8 @@ impl VectorIndex for HnswIndex {
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
         let upserts: Vec<(u64, &[f32])> =
-            batch.upserts.iter().map(|(id, vector)| (*id as u64, vector.as_slice())).collect();
-        let deletes: Vec<u64> = batch.deletes.iter().map(|id| *id as u64).collect();
+            batch.upserts.iter().map(|(id, vector)| (id.key(), vector.as_slice())).collect();
+        let deletes: Vec<u64> = batch.deletes.iter().map(|id| id.key()).collect();
         self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.store, &self.model)).map_err(write_error)
     }
 
@@ -191,15 +191,15 @@ impl VectorSnapshot for HnswSnapshot {
         };
         let params = SearchParams { k, effort: quality.into() };
         let hits = self.index.search(query, &params, filter).map_err(|error| Error::Vectors(error.to_string()))?;
-        Ok(hits.into_iter().map(|hit| (hit.key as RecordId, hit.score)).collect())
+        Ok(hits.into_iter().map(|hit| (RecordId::from_key(hit.key), hit.score)).collect())
     }
 
     fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
-        self.index.vector(id as u64)
+        self.index.vector(id.key())
     }
 
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        let keys: Vec<u64> = ids.iter().map(|id| *id as u64).collect();
+        let keys: Vec<u64> = ids.iter().map(|id| id.key()).collect();
         self.index.scores(query, &keys).map_err(|error| Error::Vectors(error.to_string()))
     }
 }
@@ -226,7 +226,7 @@ fn merge_pool() -> &'static rayon::ThreadPool {
 const LAYOUT: &str = "2";
 
 pub(crate) fn payload(applied: Seq, store: &str, model: &str) -> Vec<u8> {
-    [&applied.to_le_bytes(), format!("{LAYOUT}|{store}|{model}").as_bytes()].concat()
+    [&applied.get().to_le_bytes(), format!("{LAYOUT}|{store}|{model}").as_bytes()].concat()
 }
 
 /// How far an index of this store and this model has applied the log.
@@ -248,7 +248,7 @@ pub(crate) fn parts(payload: &[u8]) -> Result<(Seq, &str, &str), &'static str> {
     let origin = text.strip_prefix(LAYOUT).and_then(|rest| rest.strip_prefix('|'));
     let origin = origin.ok_or("its manifest is of another version of memorist")?;
     let (store, model) = origin.split_once('|').ok_or("its manifest does not name its model")?;
-    Ok((Seq::from_le_bytes(*applied), store, model))
+    Ok((u64::from_le_bytes(*applied).into(), store, model))
 }
 
 fn unusable(why: impl Into<String>) -> Error {
@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn a_payload_is_of_one_store_one_model_and_one_layout() {
-        let ours = payload(41, "01STORE", "abc|mean|8");
-        assert_eq!(parse(&ours, "01STORE", "abc|mean|8").unwrap(), 41);
+        let ours = payload(41.into(), "01STORE", "abc|mean|8");
+        assert_eq!(parse(&ours, "01STORE", "abc|mean|8").unwrap(), 41.into());
         let why = |payload: &[u8], store, model| parse(payload, store, model).unwrap_err().to_string();
         assert!(why(&ours, "01OTHER", "abc|mean|8").contains("another store"));
         assert!(why(&ours, "01STORE", "abc|last|8").contains("another model"));

@@ -42,8 +42,8 @@ impl IdFilter {
     pub fn allows(&self, id: RecordId) -> bool {
         match self {
             IdFilter::All => true,
-            IdFilter::Only(ids) => ids.contains(id as u64),
-            IdFilter::Except(ids) => !ids.contains(id as u64),
+            IdFilter::Only(ids) => ids.contains(id.key()),
+            IdFilter::Except(ids) => !ids.contains(id.key()),
         }
     }
 

@@ -206,7 +206,7 @@ fn text(search: &Search) -> String {
         Mode::Hybrid => "by meaning and word",
     };
     let filter = search.filter.map(|filter| format!(", only {filter}")).unwrap_or_default();
-    let known: HashSet<_> = search.answers.iter().collect();
+    let known: HashSet<i64> = search.answers.iter().map(|id| id.get()).collect();
     let right = search.results.iter().position(|hit| known.contains(&hit.id));
     let verdict = match right {
         _ if known.is_empty() => String::new(),

@@ -24,9 +24,9 @@ pub struct LinkLine {
 pub fn lines(engine: &Engine, viewer: &Viewer, links: &[Step]) -> Result<Vec<LinkLine>> {
     let mut lines = Vec::with_capacity(links.len());
     for link in links {
-        if let Some(record) = engine.peek(link.id, viewer)? {
+        if let Some(record) = engine.peek(link.id.into(), viewer)? {
             let says = says(link.link_type, link.direction);
-            lines.push(LinkLine { id: link.id, says, line: line(&record.content) });
+            lines.push(LinkLine { id: record.id, says, line: line(&record.content) });
         }
     }
     Ok(lines)

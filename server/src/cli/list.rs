@@ -26,7 +26,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
         Ok(!more)
     })?;
     engine.close();
-    let next = records.last().map(|record| record.id).filter(|_| more);
+    let next = records.last().map(|record| record.id.get()).filter(|_| more);
     let output = app.output();
     if output.json {
         let results = records.into_iter().map(|record| wire::brief(record, Detail::Full)).collect();
@@ -47,7 +47,7 @@ pub fn each(
     filter: &Filter,
     mut visit: impl FnMut(Record) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
-    let mut query = ListQuery { after, limit: MAX_LIMIT, filter: filter.clone(), ..ListQuery::default() };
+    let mut query = ListQuery { after: after.into(), limit: MAX_LIMIT, filter: filter.clone(), ..ListQuery::default() };
     loop {
         let page = engine.list(&query)?;
         let Some(last) = page.last() else { return Ok(()) };

@@ -2,7 +2,7 @@
 //! tool of each profile, resources, prompts and completions, with the memories of `leaks.rs`.
 
 use clap::ValueEnum;
-use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, Scope, Viewer};
+use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, RecordId, Scope, Viewer};
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ fn run(world: &World, context: &Context, tool: &ToolDef, arguments: &Map<String,
 
 /// The memories outside of this scope, and the links between them; without access counts.
 fn of_others(state: &State, own: &Scope) -> State {
-    let is_other = |id: &i64| state.get(id).is_some_and(|(_, record)| record.scope != *own);
+    let is_other = |id: &RecordId| state.get(id).is_some_and(|(_, record)| record.scope != *own);
     let others = state.iter().filter(|(id, _)| is_other(id));
     let unread = |record: &Record| Record { access_count: 0, last_accessed_at: None, ..record.clone() };
     others
@@ -176,7 +176,7 @@ fn only_completions_are_those_in_view() {
 }
 
 /// A memory of its own and a shared one, with `--only` for the project `apollo`, or the agent `main`.
-fn own_and_shared(profile: ProfileName) -> (World, Context, [i64; 2]) {
+fn own_and_shared(profile: ProfileName) -> (World, Context, [RecordId; 2]) {
     let world = World::new();
     let context = match profile {
         ProfileName::Memorizer => only_context(&world, profile, None, None),
@@ -197,7 +197,7 @@ fn only_what_is_shared_is_read_and_not_changed() {
         run(&world, &context, profile.tool(tool).unwrap(), arguments.as_object().unwrap())
     };
     let read = call("memory_get", json!({ "id": shared })).unwrap();
-    assert_eq!(read["structured"]["entry"]["id"], shared);
+    assert_eq!(read["structured"]["entry"]["id"], shared.get());
     call("memory_update", json!({ "id": own, "importance": 7 })).unwrap();
     call("memory_link", json!({ "fromId": own, "toId": shared, "linkType": "supersedes" })).unwrap();
     let other = world.engine.add(&NewRecord::new("another shared memory")).unwrap().id;
@@ -219,7 +219,7 @@ fn only_what_is_shared_is_read_and_not_changed() {
     let state = world.state();
     assert!(state.contains_key(&own) && state[&shared].1.version == 1 && state[&other].0 == [linked]);
     let added = call("memory_add", json!({ "content": "lanterns at noon" })).unwrap();
-    let added = added["structured"]["id"].as_i64().unwrap();
+    let added = RecordId::from(added["structured"]["id"].as_i64().unwrap());
     assert_eq!(world.state()[&added].1.scope, context.defaults.own_scope());
     call("memory_purge", json!({ "ids": [own, added], "confirm": true })).unwrap();
     // The sizes of the indexes are about everyone's memories, as are the files beside the store.
@@ -230,7 +230,7 @@ fn only_what_is_shared_is_read_and_not_changed() {
 fn only_a_fact_of_no_agent_stays() {
     let (world, context, [own, shared]) = own_and_shared(ProfileName::Memorizer);
     let profile = Profile::of_only(ProfileName::Memorizer);
-    let call = |tool: &str, id: i64| {
+    let call = |tool: &str, id: RecordId| {
         let arguments = json!({ "fact_id": id, "fact": "lanterns go out" });
         run(&world, &context, profile.tool(tool).unwrap(), arguments.as_object().unwrap())
     };

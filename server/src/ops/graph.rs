@@ -27,13 +27,13 @@ pub fn unlink(engine: &Engine, context: &Context, params: &LinkParams) -> Result
 }
 
 fn named(params: &LinkParams) -> Link {
-    Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type }
+    Link { from: params.from_id.0.into(), to: params.to_id.0.into(), kind: params.link_type }
 }
 
 /// `memory_chain`. An unknown id is an answer, not an error.
 pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<ChainResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let defaults = ChainQuery::new(params.id.0, viewer);
+    let defaults = ChainQuery::new(params.id.0.into(), viewer);
     let query = ChainQuery {
         direction: params.direction.unwrap_or_default(),
         max_depth: wire::size("maxDepth", params.max_depth, defaults.max_depth)?,
@@ -51,9 +51,9 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
 pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
-    let before = params.before.map(|Int(id)| id);
+    let before = params.before.map(|Int(id)| id.into());
     let outdated = engine.outdated(&OutdatedQuery { project: own_project(&viewer), before, limit, viewer })?;
-    let next = outdated.last().map(|one| one.record.id).filter(|_| outdated.len() == limit);
+    let next = outdated.last().map(|one| one.record.id.get()).filter(|_| outdated.len() == limit);
     let detail = params.detail.unwrap_or_default();
     Ok(OutdatedResult { results: outdated.into_iter().map(|one| wire::outdated(one, detail)).collect(), next })
 }

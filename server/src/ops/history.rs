@@ -15,7 +15,7 @@ const SHOWN: usize = 20;
 pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Result<HistoryResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
-    match engine.history(params.id.0, &viewer, params.before.map(|Int(version)| version), limit) {
+    match engine.history(params.id.0.into(), &viewer, params.before.map(|Int(version)| version), limit) {
         Ok(versions) => {
             let next = versions.last().map(|version| version.version).filter(|_| versions.len() == limit);
             Ok(HistoryResult { versions: versions.into_iter().map(wire::version).collect(), next, error: None })
@@ -30,7 +30,7 @@ pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Re
 /// `memory_rollback`. An unknown id is an answer, not an error.
 pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) -> Result<UpdateResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    match engine.roll_back(params.id.0, params.version.0, params.reason.as_deref(), &viewer) {
+    match engine.roll_back(params.id.0.into(), params.version.0, params.reason.as_deref(), &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
         Err(error) => Err(error),
@@ -41,7 +41,7 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
 pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: &dyn Progress) -> Result<PurgeResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let purge = match (params.ids, params.text) {
-        (Some(ids), None) => Purge::Ids(ids.into_iter().map(|Int(id)| id).collect()),
+        (Some(ids), None) => Purge::Ids(ids.into_iter().map(|Int(id)| id.into()).collect()),
         (None, Some(text)) => Purge::Text(text),
         _ => return Err(Error::invalid("ids", "give either ids or text")),
     };

@@ -22,7 +22,7 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let mut result = save(engine, context, params)?;
     if result.created {
-        (result.warnings, result.suggestions) = resembling(engine, result.id, &viewer);
+        (result.warnings, result.suggestions) = resembling(engine, result.id.into(), &viewer);
     }
     Ok(result)
 }
@@ -46,7 +46,7 @@ pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<Add
     check_expiry(record.expires_at)?;
     let outcome = engine.add(&record)?;
     Ok(AddResult {
-        id: outcome.id,
+        id: outcome.id.get(),
         created: outcome.created,
         duplicate: !outcome.created,
         embedding: outcome.embedding,
@@ -77,7 +77,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
 pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<GetResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = |id| engine.links(id, &viewer, LINKS_SHOWN + 1);
-    let found = engine.get(params.id.0, &viewer).and_then(|record| Ok((links(record.id)?, record)));
+    let found = engine.get(params.id.0.into(), &viewer).and_then(|record| Ok((links(record.id)?, record)));
     match found {
         Ok((links, record)) => {
             let more_links = (links.len() > LINKS_SHOWN).then_some(true);
@@ -96,7 +96,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     let update = wire::record_update(params);
     update.validate()?;
     check_expiry(update.expires_at.flatten())?;
-    match engine.update(id, &update, &viewer) {
+    match engine.update(id.into(), &update, &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
         Err(error) => Err(error),
@@ -105,7 +105,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
 
 /// `memory_delete`.
 pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Result<DeleteResult> {
-    let deleted = engine.delete(params.id.0, &context.defaults.viewer(&params.project, &params.agent)?)?;
+    let deleted = engine.delete(params.id.0.into(), &context.defaults.viewer(&params.project, &params.agent)?)?;
     Ok(DeleteResult { success: deleted, deleted })
 }
 
@@ -118,10 +118,10 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     };
     let limit = wire::size("limit", params.limit, LISTED)?;
-    let after = params.after.map_or(0, |wire::Int(id)| id);
+    let after = params.after.map_or(RecordId::START, |wire::Int(id)| id.into());
     let newest_first = params.newest_first.unwrap_or(true);
     let records = engine.list(&ListQuery { after, limit, newest_first, filter, ..ListQuery::default() })?;
-    let next = records.last().map(|record| record.id).filter(|_| records.len() == limit);
+    let next = records.last().map(|record| record.id.get()).filter(|_| records.len() == limit);
     let detail = params.detail.unwrap_or_default();
     Ok(ListResult { results: records.into_iter().map(|record| wire::brief(record, detail)).collect(), next })
 }
@@ -194,7 +194,7 @@ mod tests {
         };
         for to in 2..=LINKS_SHOWN as i64 + 2 {
             assert_eq!(shown(), (to as usize - 2, None));
-            engine.link(Link { from: 1, to, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+            engine.link(Link { from: 1.into(), to: to.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
         }
         assert_eq!(shown(), (LINKS_SHOWN, Some(true)));
     }

@@ -2,8 +2,8 @@
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{
-    Explain, Filter, Hit, LinkKind, MAX_LIMIT, MAX_POOL, Millis, NewRecord, Query, Record, RecordUpdate, SearchReply,
-    Similar, Weights,
+    Explain, Filter, Hit, LinkKind, MAX_LIMIT, MAX_POOL, Millis, NewRecord, Query, Record, RecordId, RecordUpdate,
+    SearchReply, Similar, Weights,
 };
 use memorist_engine::{Error, Result};
 use serde::Serialize;
@@ -146,7 +146,7 @@ fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
     let truncated = snippet.is_some() || context_snippet.is_some();
     let context = context_snippet.or(record.context);
     SearchHit {
-        id: record.id,
+        id: record.id.get(),
         content: with_text.then(|| snippet.unwrap_or(record.content)),
         entry_type: record.kind,
         source: with_text.then_some(record.source),
@@ -161,7 +161,7 @@ fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
         keyword_score: hit.keyword_score,
         project: record.scope.project.filter(|_| with_text),
         agent: record.scope.agent.filter(|_| with_text),
-        contradicted_by: hit.contradicted_by,
+        contradicted_by: hit.contradicted_by.into_iter().map(RecordId::get).collect(),
         truncated: truncated.then_some(true),
     }
 }
@@ -170,7 +170,7 @@ fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
 pub fn brief(record: Record, detail: Detail) -> Brief {
     let cut = if detail == Detail::Snippet { snippet::cut(&record.content, "") } else { None };
     Brief {
-        id: record.id,
+        id: record.id.get(),
         entry_type: record.kind,
         source: (detail != Detail::Ids).then_some(record.source),
         importance: record.importance,
@@ -207,7 +207,7 @@ pub fn suggestions(similar: &[Similar]) -> (Vec<String>, Vec<Suggestion>) {
         format!("much like memory {} ({how}): {}", one.record.id, beginning(&one.record.content))
     };
     let suggestion = |one: &Similar| Suggestion {
-        id: one.record.id,
+        id: one.record.id.get(),
         link_type: if one.is_duplicate() { LinkKind::Supersedes } else { LinkKind::Related },
         similarity: one.likeness(),
         content: beginning(&one.record.content),
@@ -226,7 +226,7 @@ fn beginning(text: &str) -> String {
 /// A whole record.
 pub fn entry(record: Record) -> Entry {
     Entry {
-        id: record.id,
+        id: record.id.get(),
         content: record.content,
         content_hash: record.content_hash,
         entry_type: record.kind,
@@ -296,7 +296,7 @@ mod tests {
 
     fn record() -> Record {
         Record {
-            id: 7,
+            id: 7.into(),
             ulid: "01J00000000000000000000000".into(),
             version: 1,
             content: "dark mode".into(),

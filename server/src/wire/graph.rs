@@ -114,7 +114,7 @@ pub struct ChainHit {
 /// A link, seen from the memory `id`.
 pub fn step(id: RecordId, link: &Link) -> Step {
     let direction = if link.from == id { Direction::Forward } else { Direction::Backward };
-    Step { id: link.other_end(id), link_type: link.kind, direction }
+    Step { id: link.other_end(id).get(), link_type: link.kind, direction }
 }
 
 /// The result of `memory_chain`.
@@ -122,12 +122,11 @@ pub fn chain_result(chain: Chain, params: &ChainParams) -> Result<ChainResult> {
     let detail = params.detail.unwrap_or_default();
     let mut results: Vec<ChainHit> = Vec::with_capacity(chain.hops.len());
     for hop in chain.hops {
-        let mut at = params.id.0;
+        let mut at = RecordId::from(params.id.0);
         let mut path = Vec::with_capacity(hop.path.len());
         for link in &hop.path {
-            let step = step(at, link);
-            at = step.id;
-            path.push(step);
+            path.push(step(at, link));
+            at = link.other_end(at);
         }
         let depth = count(hop.depth as u64);
         results.push(ChainHit { memory: brief(hop.record, detail), depth, path });
@@ -191,7 +190,8 @@ pub struct OutdatedHit {
 
 /// A superseded memory.
 pub fn outdated(outdated: Outdated, detail: Detail) -> OutdatedHit {
-    OutdatedHit { memory: brief(outdated.record, detail), superseded_by: outdated.superseded_by }
+    let superseded_by = outdated.superseded_by.into_iter().map(RecordId::get).collect();
+    OutdatedHit { memory: brief(outdated.record, detail), superseded_by }
 }
 
 /// `memory_digest`.
@@ -279,7 +279,7 @@ const TITLE_CHARS: usize = 80;
 fn item(record: Record) -> Item {
     let (title, description) = titled(&record);
     Item {
-        id: record.id,
+        id: record.id.get(),
         title,
         description: shortened(&description, DESCRIPTION_CHARS),
         source: record.source,
@@ -394,9 +394,9 @@ mod tests {
     use super::*;
     use memorist_engine::types::Kind;
 
-    fn record(id: RecordId, content: &str) -> Record {
+    fn record(id: i64, content: &str) -> Record {
         Record {
-            id,
+            id: id.into(),
             ulid: String::new(),
             version: 1,
             content: content.into(),

@@ -41,7 +41,7 @@ impl Project {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct Memory {
-    pub id: RecordId,
+    pub id: i64,
     #[serde(rename = "type")]
     #[schemars(with = "String")]
     pub kind: MemoryType,
@@ -63,7 +63,7 @@ impl From<Record> for Memory {
         let (title, description) = titled(&record);
         let feature = record.body.as_ref().and_then(|body| body.get("feature")).and_then(serde_json::Value::as_str);
         Memory {
-            id: record.id,
+            id: record.id.get(),
             kind: record.kind.into(),
             title,
             description,
@@ -331,8 +331,8 @@ pub struct LinkParams {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Linked {
-    pub from_id: RecordId,
-    pub to_id: RecordId,
+    pub from_id: i64,
+    pub to_id: i64,
     #[schemars(with = "String")]
     pub link_type: LinkKind,
     /// False: it was there already.

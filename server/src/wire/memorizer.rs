@@ -176,7 +176,7 @@ impl StoreFact {
 /// The result of `store_fact`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StoredFact {
-    pub fact_id: RecordId,
+    pub fact_id: i64,
     pub stored_at: Iso,
     /// Similar facts of the category.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -190,13 +190,13 @@ pub struct StoredFact {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SimilarFact {
-    pub id: RecordId,
+    pub id: i64,
     pub fact: String,
 }
 
 impl From<Record> for SimilarFact {
     fn from(record: Record) -> Self {
-        SimilarFact { id: record.id, fact: record.content }
+        SimilarFact { id: record.id.get(), fact: record.content }
     }
 }
 
@@ -228,7 +228,7 @@ pub struct Facts {
 /// A fact.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Fact {
-    pub id: RecordId,
+    pub id: i64,
     pub agent_id: Option<String>,
     pub fact: String,
     #[schemars(with = "String")]
@@ -243,7 +243,7 @@ pub struct Fact {
 impl From<Record> for Fact {
     fn from(record: Record) -> Self {
         Fact {
-            id: record.id,
+            id: record.id.get(),
             agent_id: record.scope.agent,
             fact: record.content,
             category: record.kind.into(),
@@ -288,7 +288,7 @@ impl UpdateFact {
 /// The result of `update_fact`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UpdatedFact {
-    pub fact_id: RecordId,
+    pub fact_id: i64,
     pub old_fact: String,
     pub new_fact: String,
     #[schemars(with = "String")]
@@ -373,7 +373,7 @@ impl From<&Hit> for Fit {
 /// A fact that was found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundFact {
-    pub id: RecordId,
+    pub id: i64,
     pub fact: String,
     #[schemars(with = "String")]
     pub category: Category,
@@ -393,7 +393,7 @@ impl From<Hit> for FoundFact {
         FoundFact {
             fit,
             last_accessed_at: record.last_accessed_at.map(Iso),
-            id: record.id,
+            id: record.id.get(),
             fact: record.content,
             category: record.kind.into(),
             confidence: record.confidence,
@@ -406,7 +406,7 @@ impl From<Hit> for FoundFact {
 /// A conversation that was found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundConversation {
-    pub id: RecordId,
+    pub id: i64,
     pub user_message: String,
     pub agent_response: String,
     pub created_at: Iso,
@@ -420,7 +420,7 @@ impl From<Hit> for FoundConversation {
         let record = hit.record;
         FoundConversation {
             fit,
-            id: record.id,
+            id: record.id.get(),
             user_message: said(&record, "user_message"),
             agent_response: said(&record, "agent_response"),
             created_at: Iso(record.created_at),
@@ -474,7 +474,7 @@ impl StoreConversation {
 /// The result of `store_conversation`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StoredConversation {
-    pub conversation_id: RecordId,
+    pub conversation_id: i64,
     pub stored_at: Iso,
 }
 
@@ -556,7 +556,7 @@ pub struct Conversations {
 /// A turn of a conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Conversation {
-    pub id: RecordId,
+    pub id: i64,
     pub agent_id: Option<String>,
     pub session_id: Option<String>,
     pub user_message: String,
@@ -573,7 +573,7 @@ impl From<Hit> for Conversation {
         let record = hit.record;
         Conversation {
             fit,
-            id: record.id,
+            id: record.id.get(),
             session_id: Some(said(&record, "session_id")).filter(|session| !session.is_empty()),
             user_message: said(&record, "user_message"),
             agent_response: said(&record, "agent_response"),

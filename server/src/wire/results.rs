@@ -280,7 +280,7 @@ impl UpdateResult {
     /// For a memory that was changed.
     pub fn of(outcome: &UpdateOutcome) -> Self {
         UpdateResult {
-            id: Some(outcome.record.id),
+            id: Some(outcome.record.id.get()),
             updated: Some(true),
             version: Some(outcome.record.version),
             embedding: Some(outcome.embedding),

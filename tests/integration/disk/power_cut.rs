@@ -92,7 +92,7 @@ fn assert_published_is_whole(store: &Path, what: &str) {
     }
     let records = Records::open(&paths).and_then(|records| Ok((records.store_id().to_owned(), records.snapshot()?)));
     let (store, trimmed_to) = records
-        .map(|(store, snapshot)| (store, snapshot.trimmed_to()))
+        .map(|(store, snapshot)| (store, snapshot.trimmed_to().get()))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     if paths.vectors().exists() {
         let index = Reader::open(paths.vectors()).unwrap_or_else(|error| panic!("{what}: {error}")).snapshot();
@@ -104,7 +104,8 @@ fn assert_published_is_whole(store: &Path, what: &str) {
         let index = TantivyIndex::open(&paths.keywords(), &store).and_then(|index| index.snapshot());
         let index = index.unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(index.wait_verified(Duration::MAX).is_ok(), "{what}");
-        assert!(index.applied() >= trimmed_to, "{what}: the words have applied {} of {trimmed_to}", index.applied());
+        let applied = index.applied().get();
+        assert!(applied >= trimmed_to, "{what}: the words have applied {applied} of {trimmed_to}");
     }
 }
 

@@ -207,9 +207,9 @@ fn ulid(engine: &Engine, id: RecordId) -> String {
     engine.peek(id, &Viewer::OWNER).unwrap().unwrap().ulid
 }
 
-fn rewrite(engine: &Engine, id: RecordId, text: &str) {
+fn rewrite(engine: &Engine, id: impl Into<RecordId>, text: &str) {
     let update = RecordUpdate { content: Some(text.into()), ..Default::default() };
-    engine.update(id, &update, &Viewer::OWNER).unwrap();
+    engine.update(id.into(), &update, &Viewer::OWNER).unwrap();
 }
 
 /// D7.
@@ -223,8 +223,8 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
         import(&there.engine, &Viewer::OWNER, &exported(&here.engine, &everything())),
         counted([("record Created", 4)])
     );
-    let id_there = |id: RecordId| {
-        let wanted = ulid(&here.engine, id);
+    let id_there = |id: i64| {
+        let wanted = ulid(&here.engine, id.into());
         let all = there.engine.list(&ListQuery { limit: 100, ..Default::default() }).unwrap();
         all.into_iter().find(|record| record.ulid == wanted).unwrap().id
     };
@@ -238,7 +238,7 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     rewrite(&here.engine, 3, "a swan");
     let twin = here.add("the same in both");
     let own = there.add("the same in both");
-    here.engine.link(Link { from: twin, to: 3, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+    here.engine.link(Link { from: twin, to: 3.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
     here.settle();
     there.settle();
     let wanted = [("record Replaced", 2), ("record Unchanged", 2), ("record Duplicate", 1), ("link Created", 1)];
@@ -285,7 +285,7 @@ fn an_import_writes_only_where_its_viewer_could() {
     for (agent, text) in [(Some("ann"), "of ann"), (Some("bob"), "of bob"), (None, "of all")] {
         here.engine.add(&NewRecord { scope: scope(agent, None), ..NewRecord::new(text) }).unwrap();
     }
-    here.engine.link(Link { from: 2, to: 1, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+    here.engine.link(Link { from: 2.into(), to: 1.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
     let mut all = exported(&here.engine, &everything());
     let outcomes = import(&there.engine, &bob, &all);
     assert_eq!(outcomes["record Created"], 2, "{outcomes:?}");
@@ -309,7 +309,7 @@ fn an_import_writes_only_where_its_viewer_could() {
     assert_eq!(exported(&there.engine, &everything()), before);
     let changed = exported(&here.engine, &everything());
     let update = RecordUpdate { content: Some("of ann, later".into()), ..Default::default() };
-    here.engine.update(1, &update, &Viewer::OWNER).unwrap();
+    here.engine.update(1.into(), &update, &Viewer::OWNER).unwrap();
     import(&there.engine, &bob, &exported(&here.engine, &everything()));
     assert_eq!(exported(&there.engine, &everything()), changed, "a newer version of ann's does not come by bob");
 }

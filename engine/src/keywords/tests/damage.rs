@@ -31,7 +31,7 @@ fn some_index(folder: &Path) {
         record.context = Some(format!("src/{}.rs", random.text(1, 20)));
     }
     let index = index_of(folder, &all);
-    index.apply(&[record(401, "word1 word2")], &[5, 6], 2).unwrap();
+    index.apply(&[record(401, "word1 word2")], &[5, 6].map(RecordId::from), 2.into()).unwrap();
     index.release_writer().unwrap();
 }
 
@@ -132,12 +132,12 @@ fn exercise(folder: &Path) -> Result<String> {
     let snapshot = index.snapshot()?;
     let query = KeywordQuery::new("word1 word2 word30 src/word3.rs");
     let filter = Filter { tags: vec!["word1".to_owned()], min_importance: Some(2), ..Filter::default() };
-    let mut found = format!("{} {}", snapshot.applied(), snapshot.len());
+    let mut found = format!("{} {}", snapshot.applied().get(), snapshot.len());
     for filter in [Filter::default(), filter] {
         let hits = snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
         found.push_str(&format!(" {hits:?} {:?}", snapshot.matching(&filter)?));
     }
-    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999], None)?));
+    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999].map(RecordId::from), None)?));
     Ok(found)
 }
 

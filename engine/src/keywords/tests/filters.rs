@@ -35,7 +35,7 @@ fn check_answers(seed: u64, filters: &[Filter]) -> Result<(), TestCaseError> {
         let mut answers = Vec::new();
         for filter in filters {
             let allowed: RoaringTreemap =
-                live.values().filter(|record| filter.allows(record)).map(|record| record.id as u64).collect();
+                live.values().filter(|record| filter.allows(record)).map(|record| record.id.key()).collect();
             prop_assert_eq!(&snapshot.matching(filter).unwrap(), &allowed, "step {}, {:?}", step, filter);
             prop_assert_eq!(&fresh.matching(filter).unwrap(), &allowed, "step {}, {:?}", step, filter);
             let found = |snapshot: &dyn KeywordSnapshot| {
@@ -59,14 +59,14 @@ fn change(
     index: &TantivyIndex,
     live: &mut BTreeMap<RecordId, Record>,
     random: &mut Random,
-    next: &mut RecordId,
+    next: &mut i64,
     applied: u64,
 ) {
     let mut upserts: Vec<Record> = (0..random.below(30)).map(|_| varied(random, next)).collect();
     let touched: Vec<RecordId> = live.keys().copied().filter(|_| random.below(8) == 0).collect();
     let (replaced, deleted) = touched.split_at(touched.len() / 2);
     upserts.extend(replaced.iter().map(|&id| Record { id, ..varied(random, next) }));
-    index.apply(&upserts, deleted, applied).unwrap();
+    index.apply(&upserts, deleted, applied.into()).unwrap();
     deleted.iter().for_each(|id| drop(live.remove(id)));
     live.extend(upserts.into_iter().map(|record| (record.id, record)));
 }

@@ -18,9 +18,9 @@ use crate::types::{Filter, Kind, Record, RecordId, Scope};
 const STORE: &str = "01TEST";
 
 /// A record with the id and content given and defaults otherwise.
-pub(super) fn record(id: RecordId, content: &str) -> Record {
+pub(super) fn record(id: i64, content: &str) -> Record {
     Record {
-        id,
+        id: id.into(),
         ulid: format!("{id:026}"),
         version: 1,
         content: content.to_owned(),
@@ -49,14 +49,14 @@ pub(super) fn records(contents: &[&str]) -> Vec<Record> {
 /// An index of `records` in `folder`.
 pub(super) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
     let index = TantivyIndex::create(folder, STORE).unwrap();
-    index.apply(records, &[], 1).unwrap();
+    index.apply(records, &[], 1.into()).unwrap();
     index
 }
 
 /// The ids that `query` finds in `snapshot`, best first.
-fn ids(snapshot: &dyn KeywordSnapshot, query: &str) -> Vec<RecordId> {
+fn ids(snapshot: &dyn KeywordSnapshot, query: &str) -> Vec<i64> {
     let hits = search(snapshot, query, 100, None);
-    hits.into_iter().map(|(id, _)| id).collect()
+    hits.into_iter().map(|(id, _)| id.get()).collect()
 }
 
 /// A search without filter.
@@ -73,18 +73,18 @@ fn tail_of(records: &[Record]) -> TailIndex {
 /// A tail with these changes.
 fn grown(tail: &TailIndex, upserts: &[Record], deletes: &[RecordId]) -> TailIndex {
     let changed = upserts.iter().map(|record| record.id).chain(deletes.iter().copied());
-    let touched = changed.map(|id| id as u64).collect();
+    let touched = changed.map(RecordId::key).collect();
     tail.extended(&touched, upserts.iter().cloned().map(Arc::new).collect()).unwrap()
 }
 
 /// The ids that `query` finds among `contents`, numbered from 1. They are indexed in memory, beside an empty index.
-fn found_among(contents: &[&str], query: &str) -> Vec<RecordId> {
+fn found_among(contents: &[&str], query: &str) -> Vec<i64> {
     static EMPTY: LazyLock<Arc<dyn KeywordSnapshot>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         index_of(folder.path(), &[]).snapshot().unwrap()
     });
     let tail = tail_of(&records(contents));
-    search(EMPTY.as_ref(), query, 100, Some(&tail)).into_iter().map(|(id, _)| id).collect()
+    search(EMPTY.as_ref(), query, 100, Some(&tail)).into_iter().map(|(id, _)| id.get()).collect()
 }
 
 /// A small deterministic generator (SplitMix64) for texts.

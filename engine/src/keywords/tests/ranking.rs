@@ -18,16 +18,16 @@ fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Re
         let fresh: Vec<Record> = (0..count / 3).map(|_| varied(&mut random, &mut next)).collect();
         let gone: Vec<RecordId> = live.iter().map(|record| record.id).filter(|_| random.below(10) == 0).collect();
         live.retain(|record| !gone.contains(&record.id));
-        index.apply(&fresh, &gone, step).unwrap();
+        index.apply(&fresh, &gone, step.into()).unwrap();
         live.extend(fresh);
     }
     (index, live)
 }
 
-pub(super) fn varied(random: &mut Random, next: &mut RecordId) -> Record {
+pub(super) fn varied(random: &mut Random, next: &mut i64) -> Record {
     let words = 3 + random.below(20);
     let mut record = record(*next, &random.text(words, 300));
-    *next += 1 + random.below(3) as RecordId;
+    *next += 1 + random.below(3) as i64;
     record.kind = Kind::ALL[random.below(Kind::ALL.len())];
     record.importance = 1 + random.below(10) as i64;
     record.confidence = random.below(11) as f64 / 10.0;
@@ -44,7 +44,7 @@ fn the_score_of_a_term_is_bm25() {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &records(&["apple pie", "apple apple tart pie crust", "plum cake"]));
     let snapshot = index.snapshot().unwrap();
-    let scores = snapshot.scores(&KeywordQuery::new("apple"), &[1, 2, 3, 4], None).unwrap();
+    let scores = snapshot.scores(&KeywordQuery::new("apple"), &[1, 2, 3, 4].map(RecordId::from), None).unwrap();
     // Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009
     let idf = (1.0f32 + (3.0 - 2.0 + 0.5) / (2.0 + 0.5)).ln();
     let bm25 = |tf: f32, length: f32| idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 3.0));
@@ -69,8 +69,7 @@ fn words_that_stand_together_score_more() {
     let index = index_of(folder.path(), &records(&contents));
     let snapshot = index.snapshot().unwrap();
     let hits = search(snapshot.as_ref(), "memory bank", 10, None);
-    assert_eq!(hits[0].0, 1);
-    assert_eq!(hits[1].0, 2);
+    assert_eq!((hits[0].0, hits[1].0), (1.into(), 2.into()));
     let ratio = hits[0].1 / hits[1].1;
     assert!((ratio - 1.0 - PHRASE_BONUS).abs() < 1e-5, "{ratio}");
     let art = search(snapshot.as_ref(), "state of the art", 10, None)[0].1;
@@ -94,11 +93,11 @@ fn the_best_k_are_those_of_a_full_sort_whatever_k() {
             1 => Filter { kinds: vec![Kind::Fact, Kind::Task], ..Filter::default() },
             _ => Filter::default(),
         };
-        let except: RoaringTreemap = all.iter().filter(|_| random.below(5) == 0).map(|&id| id as u64).collect();
+        let except: RoaringTreemap = all.iter().filter(|_| random.below(5) == 0).map(|id| id.key()).collect();
         let mut expected: Vec<(RecordId, f32)> = live
             .iter()
             .zip(snapshot.scores(&query, &all, None).unwrap())
-            .filter(|(record, _)| filter.allows(record) && !except.contains(record.id as u64))
+            .filter(|(record, _)| filter.allows(record) && !except.contains(record.id.key()))
             .map(|(record, score)| (record.id, score.unwrap()))
             .filter(|&(_, score)| score > 0.0)
             .collect();
@@ -117,7 +116,7 @@ fn equal_scores_are_ordered_by_id_and_cut_by_id() {
     // the smaller ids are added to the index later
     for (step, ids) in [(1, 3_001..6_001), (2, 1..3_001)] {
         let batch: Vec<Record> = ids.map(|id| record(id, "the user prefers dark mode")).collect();
-        index.apply(&batch, &[], step).unwrap();
+        index.apply(&batch, &[], step.into()).unwrap();
     }
     let snapshot = index.snapshot().unwrap();
     let query = "user prefers dark themes";
@@ -142,7 +141,7 @@ fn a_record_in_the_tail_scores_as_if_it_were_applied() {
         let query = KeywordQuery::new(&text);
         let filter = Filter::of(Viewer::in_project("alpha"));
         for filter in [Filter::default(), filter] {
-            let except: RoaringTreemap = [3, ids[550] as u64].into_iter().collect();
+            let except: RoaringTreemap = [3, ids[550].key()].into_iter().collect();
             let expected = applied.search(&query, 30, &filter, &except, None).unwrap();
             let found = behind.search(&query, 30, &filter, &except, Some(&tail)).unwrap();
             assert_eq!(found, expected, "{text}");
@@ -158,13 +157,14 @@ fn the_tail_hides_older_versions() {
     let snapshot = index_of(folder.path(), &records(&["old wording", "another"])).snapshot().unwrap();
     let first = tail_of(&[record(1, "first try"), record(3, "brand new wording")]);
     let tail = grown(&first, &[record(1, "second try")], &[]);
-    let find =
-        |query| search(snapshot.as_ref(), query, 10, Some(&tail)).into_iter().map(|hit| hit.0).collect::<Vec<_>>();
+    let find = |query| {
+        search(snapshot.as_ref(), query, 10, Some(&tail)).into_iter().map(|hit| hit.0.get()).collect::<Vec<_>>()
+    };
     assert_eq!(find("wording"), [3]);
     assert_eq!(find("second"), [1]);
-    assert_eq!(find("first"), [] as [RecordId; 0]);
+    assert_eq!(find("first"), [] as [i64; 0]);
     assert_eq!(find("try another"), [2, 1], "both words are equally rare, the second record is shorter");
-    let scores = snapshot.scores(&KeywordQuery::new("old"), &[1, 3], Some(&tail)).unwrap();
+    let scores = snapshot.scores(&KeywordQuery::new("old"), &[1, 3].map(RecordId::from), Some(&tail)).unwrap();
     assert_eq!(scores, [Some(0.0), Some(0.0)]);
     let empty = tail_of(&[]);
     assert!(empty.ids().is_empty());
@@ -238,13 +238,13 @@ fn a_filter_passes_what_it_allows() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let check = |filter: Filter| {
         let allowed: RoaringTreemap =
-            live.iter().filter(|record| filter.allows(record)).map(|record| record.id as u64).collect();
+            live.iter().filter(|record| filter.allows(record)).map(|record| record.id.key()).collect();
         prop_assert_eq!(snapshot.matching(&filter).unwrap(), allowed.clone());
         prop_assert_eq!(snapshot.matching(&filter).unwrap(), allowed.clone(), "kept");
         let none = RoaringTreemap::new();
         let unfiltered = snapshot.search(&query, 1_000, &Filter::default(), &none, None).unwrap();
         let filtered = snapshot.search(&query, 1_000, &filter, &none, None).unwrap();
-        let expected: Vec<_> = unfiltered.into_iter().filter(|&(id, _)| allowed.contains(id as u64)).collect();
+        let expected: Vec<_> = unfiltered.into_iter().filter(|&(id, _)| allowed.contains(id.key())).collect();
         prop_assert_eq!(filtered, expected);
         Ok(())
     };
@@ -266,9 +266,9 @@ fn a_filter_passes_what_it_allows_among_few_records() {
         let folder = tempfile::tempdir().unwrap();
         let snapshot = index_of(folder.path(), &records).snapshot().unwrap();
         let found = snapshot.search(&query, 10, &filter, &none, None).unwrap();
-        let found: RoaringTreemap = found.into_iter().map(|(id, _)| id as u64).collect();
+        let found: RoaringTreemap = found.into_iter().map(|(id, _)| id.key()).collect();
         let allowed: RoaringTreemap =
-            records.iter().filter(|record| filter.allows(record)).map(|record| record.id as u64).collect();
+            records.iter().filter(|record| filter.allows(record)).map(|record| record.id.key()).collect();
         prop_assert_eq!(&found, &allowed);
         prop_assert_eq!(&snapshot.matching(&filter).unwrap(), &allowed);
         Ok(())

@@ -15,7 +15,7 @@ fn a_get_counts_and_a_search_need_not(store: &impl Subject) {
     let head = store.head();
     record_access(store.authority(), &[get(id)], NOW + 1).unwrap();
     let search = Access { kind: AccessKind::Search, score: Some(0.5), query: Some("te"), counts: false, ..get(id) };
-    record_access(store.authority(), &[search, get(99)], NOW + 2).unwrap();
+    record_access(store.authority(), &[search, get(99.into())], NOW + 2).unwrap();
     let record = store.record(id, NOW).unwrap();
     assert_eq!((record.access_count, record.last_accessed_at), (1, Some(NOW + 1)));
     assert_eq!(record.updated_at, NOW, "to be read is no change");
@@ -31,7 +31,7 @@ fn a_get_counts_and_a_search_need_not(store: &impl Subject) {
 fn uses_are_counted_without_a_row_in_the_log(store: &impl Subject) {
     let [one, two] = ["one", "two"].map(|text| store.add(&new(text), NOW).id);
     let head = store.head();
-    count_accesses(store.authority(), &[two, 99, one, two], NOW + 5).unwrap();
+    count_accesses(store.authority(), &[two, 99.into(), one, two], NOW + 5).unwrap();
     let record = |id| store.record(id, NOW).unwrap();
     assert_eq!((record(one).access_count, record(one).last_accessed_at), (1, Some(NOW + 5)));
     assert_eq!((record(two).access_count, record(two).last_accessed_at), (2, Some(NOW + 5)));

@@ -36,7 +36,7 @@ fn what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does(store
 fn records_are_purged_by_id_where_they_are_seen(store: &impl Subject) {
     let add = |project: Option<&str>| store.add(&NewRecord { scope: scope(None, project), ..new("text") }, NOW).id;
     let [ours, theirs] = [Some("ours"), Some("theirs")].map(add);
-    let ids = [ours, theirs, 99, ours];
+    let ids = [ours, theirs, 99.into(), ours];
     let removed = purge_ids(store.authority(), &ids, &Viewer::in_project("ours"), &NoProgress).unwrap();
     assert_eq!(removed.records, 1);
     assert!(removed.patterns.is_in(&b"a text!"[..]).unwrap() && !removed.patterns.is_in(&b"other"[..]).unwrap());
@@ -53,7 +53,7 @@ fn a_text_is_purged_from_records_versions_and_queries(store: &impl Subject) {
     store.update(had, &content("cleaner"), NOW).unwrap();
     let query = |query| Access { id: other, kind: AccessKind::Search, score: None, query: Some(query), counts: false };
     record_access(store.authority(), &[query("secret"), query("other")], NOW).unwrap();
-    let (text, all) = (PurgeText::new("secret"), [has, had, other].map(|id| id as u64).into_iter().collect());
+    let (text, all) = (PurgeText::new("secret"), [has, had, other].map(RecordId::key).into_iter().collect());
     let mut removed = purge_text(store.authority(), &text, &all, &Viewer::OWNER, &NoProgress).unwrap();
     assert_eq!((removed.records, removed.versions), (1, 1));
     let entries = [store.number("SELECT id FROM access_log WHERE query_text = 'secret'") as u64].into_iter().collect();

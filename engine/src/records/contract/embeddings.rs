@@ -10,7 +10,10 @@ use crate::types::Model;
 fn the_first_model_is_the_stores_and_another_is_refused(store: &impl Subject) {
     let current = || store.write(|tx| models::current(tx));
     assert_eq!(current(), None);
-    assert!(matches!(store.authority().write(|tx| models::require_current(tx, 1)), Err(Error::ModelMismatch { .. })));
+    assert!(matches!(
+        store.authority().write(|tx| models::require_current(tx, 1.into())),
+        Err(Error::ModelMismatch { .. })
+    ));
     let adopt = |model: &Model| adopt_model(store.authority(), model);
     let id = adopt(&model(3)).unwrap();
     assert_eq!(adopt(&model(3)).unwrap(), id);
@@ -23,7 +26,12 @@ fn the_first_model_is_the_stores_and_another_is_refused(store: &impl Subject) {
         assert!(matches!(error, Error::ModelMismatch { .. }));
         assert_eq!(error.remedy(), Some(Remedy::Reembed), "{error}");
     }
-    assert!(matches!(store_embeddings(store.authority(), id + 1, &[]), Err(Error::ModelMismatch { .. })));
+    assert!(matches!(store_embeddings(store.authority(), unknown(id), &[]), Err(Error::ModelMismatch { .. })));
+}
+
+/// A model that the store does not have.
+fn unknown(last: ModelId) -> ModelId {
+    (last.get() + 1).into()
 }
 
 fn texts_wait_until_their_vector_is_stored(store: &impl Subject) {
@@ -36,8 +44,8 @@ fn texts_wait_until_their_vector_is_stored(store: &impl Subject) {
     let before = store.head();
     assert_eq!(store.embed(model, 3), 1);
     assert_eq!(store.pending(NOW), []);
-    assert_eq!(store.vectors(model, &[99, first.id]), [(first.id, vec![19.0; 3])]);
-    assert_eq!(store.vectors(model + 1, &[first.id]), []);
+    assert_eq!(store.vectors(model, &[99.into(), first.id]), [(first.id, vec![19.0; 3])]);
+    assert_eq!(store.vectors(unknown(model), &[first.id]), []);
     assert_eq!(store.log(before), [(first.id, Change::Embed { model })]);
     assert_eq!(store.add(&in_context, NOW).embedding, EmbeddingState::Ready);
     store.assert_sound();

@@ -41,7 +41,7 @@ fn an_import_run_twice_changes_nothing_the_second_time(store: &impl Subject) {
     assert_eq!((record.ulid.as_str(), record.version, record.access_count), (ULIDS[0], 3, 3));
     assert_eq!((record.created_at, record.updated_at), (NOW - 20, NOW - 5));
     assert_eq!((store.count("versions"), store.count("access_log")), (2, 2));
-    assert_eq!(store.vectors(model, &[1]), [(1, vec![0.6, 0.8])]);
+    assert_eq!(store.vectors(model, &[1.into()]), [(1.into(), vec![0.6, 0.8])]);
     let before = store.contents();
     assert_eq!(run(store, &records, model, &mut Aliases::default()), [Imported::Unchanged, Imported::Unchanged]);
     assert_eq!(store.contents(), before);
@@ -53,7 +53,7 @@ fn a_newer_version_replaces_all_that_there_is_of_a_record(store: &impl Subject) 
     run(store, &[portable(ULIDS[0], "old", 1)], model, &mut Aliases::default());
     let head = store.head();
     assert_eq!(run(store, &[portable(ULIDS[0], "new", 3)], model, &mut Aliases::default()), [Imported::Replaced]);
-    assert_eq!(store.log(head), [(1, Change::Put { version: 4, new_text: true })]);
+    assert_eq!(store.log(head), [(1.into(), Change::Put { version: 4, new_text: true })]);
     assert_eq!((store.count("records"), store.count("versions"), store.count("embeddings")), (1, 3, 1));
     assert_eq!(run(store, &[portable(ULIDS[0], "old", 1)], model, &mut Aliases::default()), [Imported::Unchanged]);
     let incomplete = Portable { earlier: vec![], ..portable(ULIDS[0], "newest", 9) };

@@ -72,12 +72,12 @@ trait Subject: Sized {
         add::add(self.authority(), new, now).unwrap()
     }
 
-    fn update(&self, id: RecordId, change: &RecordUpdate, now: Millis) -> Result<Record> {
-        update::update(self.authority(), id, change, &Viewer::OWNER, now)
+    fn update(&self, id: impl Into<RecordId>, change: &RecordUpdate, now: Millis) -> Result<Record> {
+        update::update(self.authority(), id.into(), change, &Viewer::OWNER, now)
     }
 
-    fn delete(&self, id: RecordId) -> bool {
-        add::delete(self.authority(), id, &Viewer::OWNER).unwrap()
+    fn delete(&self, id: impl Into<RecordId>) -> bool {
+        add::delete(self.authority(), id.into(), &Viewer::OWNER).unwrap()
     }
 
     fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
@@ -85,7 +85,8 @@ trait Subject: Sized {
     }
 
     /// A live record.
-    fn record(&self, id: RecordId, now: Millis) -> Option<Record> {
+    fn record(&self, id: impl Into<RecordId>, now: Millis) -> Option<Record> {
+        let id = id.into();
         self.write(|tx| lookup::live(tx, id, &Viewer::OWNER, now))
     }
 
@@ -142,7 +143,8 @@ trait Subject: Sized {
         embedding_rules::store_embeddings(self.authority(), model, &vectors).unwrap()
     }
 
-    fn embedding_state(&self, id: RecordId) -> EmbeddingState {
+    fn embedding_state(&self, id: impl Into<RecordId>) -> EmbeddingState {
+        let id = id.into();
         let sql = "SELECT 1 FROM records WHERE id = ?1 AND embedding_id IS NOT NULL";
         let is_ready = self.write(|tx| tx.exists(sql, &[id.into()]));
         if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending }

@@ -22,8 +22,8 @@ fn begin<S: Subject>(store: &S, dims: usize) -> Option<ModelId> {
     next_model::begin_next_model(store.authority(), &model(dims)).unwrap()
 }
 
-fn missing<S: Subject>(store: &S, next: ModelId, after: RecordId, limit: usize, now: Millis) -> Vec<Pending> {
-    store.write(|tx| models::missing(tx, next, after, limit, now))
+fn missing<S: Subject>(store: &S, next: ModelId, after: i64, limit: usize, now: Millis) -> Vec<Pending> {
+    store.write(|tx| models::missing(tx, next, after.into(), limit, now))
 }
 
 /// Embeds the first texts that the next model, of three dimensions, has not.
@@ -44,6 +44,17 @@ fn current<S: Subject>(store: &S) -> ModelId {
     store.write(|tx| models::current(tx)).expect("a model").0
 }
 
+/// The vectors of these records under a model.
+fn vectors<S: Subject>(store: &S, model: ModelId, ids: &[i64]) -> Vec<(i64, Vec<f32>)> {
+    let ids: Vec<RecordId> = ids.iter().copied().map(RecordId::from).collect();
+    store.vectors(model, &ids).into_iter().map(|(id, vector)| (id.get(), vector)).collect()
+}
+
+/// How many vectors a model has.
+fn embeddings_of<S: Subject>(store: &S, model: ModelId) -> i64 {
+    store.number(&format!("SELECT count(*) FROM embeddings WHERE model_id = {}", model.get()))
+}
+
 fn the_old_model_serves_until_the_change(store: &impl Subject) {
     let old = embedded(store, &["one", "three"]);
     let next = begin(store, 3).unwrap();
@@ -54,13 +65,13 @@ fn the_old_model_serves_until_the_change(store: &impl Subject) {
     embed(store, next, ALL);
     assert_eq!(missing(store, next, 0, ALL, NOW), []);
     assert_eq!(current(store), old);
-    assert_eq!(store.vectors(old, &[1, 2]), [(1, vec![3.0; 2]), (2, vec![5.0; 2])]);
+    assert_eq!(vectors(store, old, &[1, 2]), [(1, vec![3.0; 2]), (2, vec![5.0; 2])]);
     store.assert_sound();
 
     assert!(change(store, next, NOW));
     assert_eq!(current(store), next);
-    assert_eq!(store.vectors(next, &[1, 2]), [(1, vec![3.0; 3]), (2, vec![5.0; 3])]);
-    assert_eq!(store.vectors(old, &[1, 2]), []);
+    assert_eq!(vectors(store, next, &[1, 2]), [(1, vec![3.0; 3]), (2, vec![5.0; 3])]);
+    assert_eq!(vectors(store, old, &[1, 2]), []);
     assert_eq!((store.write(|tx| models::next(tx)), store.count("embeddings")), (None, 2));
     assert!(matches!(store_embeddings(store.authority(), old, &[]), Err(Error::ModelMismatch { .. })), "too late");
     store.assert_sound();
@@ -82,16 +93,15 @@ fn what_is_written_during_the_change_is_embedded_by_both(store: &impl Subject) {
     assert_eq!(texts(&since), ["changed since", "added"]);
     store.delete(6);
     next_model::store_next(store.authority(), next, &vectors_of(&since, 3)).unwrap();
-    assert_eq!(store.vectors(next, &[1, 3, 5]).len(), 3);
-    let of_next = format!("SELECT count(*) FROM embeddings WHERE model_id = {next}");
-    assert_eq!(store.number(&of_next), 4, "none of a text that is gone");
+    assert_eq!(vectors(store, next, &[1, 3, 5]).len(), 3);
+    assert_eq!(embeddings_of(store, next), 4, "none of a text that is gone");
     store.assert_sound();
     assert!(change(store, next, NOW + 1));
-    assert_eq!(store.vectors(next, &[1, 2, 3, 4, 5, 6]).len(), 3);
+    assert_eq!(vectors(store, next, &[1, 2, 3, 4, 5, 6]).len(), 3);
     assert_eq!(store.embedding_state(4), EmbeddingState::Pending, "expired: nobody waits for it");
     assert_eq!(store.update(1, &content("changed"), NOW + 2).unwrap().version, 3);
-    assert_eq!(store.vectors(next, &[1]), [(1, vec![7.0; 3])], "of the earlier version");
-    assert_eq!(store.vectors(old, &[1]), []);
+    assert_eq!(vectors(store, next, &[1]), [(1, vec![7.0; 3])], "of the earlier version");
+    assert_eq!(vectors(store, old, &[1]), []);
     store.assert_sound();
 }
 
@@ -114,20 +124,18 @@ fn what_the_new_index_lacks_is_logged(store: &impl Subject) {
     let head = store.head();
     let indexed = RoaringTreemap::from([1]);
     assert!(next_model::change_model(store.authority(), next, Some(&indexed), NOW).unwrap());
-    assert_eq!(store.log(head), [(2, Change::Embed { model: next })]);
+    assert_eq!(store.log(head), [(2.into(), Change::Embed { model: next })]);
 }
 
 fn an_unfinished_change_goes_on_or_is_dropped(store: &impl Subject) {
     let old = embedded(store, &["one", "two", "three"]);
-    let vectors_of =
-        |model: ModelId| store.number(&format!("SELECT count(*) FROM embeddings WHERE model_id = {model}"));
     let next = begin(store, 3).unwrap();
     embed(store, next, 2);
     assert_eq!(begin(store, 3), Some(next), "goes on");
-    assert_eq!((vectors_of(next), vectors_of(old)), (2, 3));
+    assert_eq!((embeddings_of(store, next), embeddings_of(store, old)), (2, 3));
 
     let third = begin(store, 4).unwrap();
-    assert_eq!((vectors_of(next), vectors_of(third), vectors_of(old)), (0, 0, 3));
+    assert_eq!((embeddings_of(store, next), embeddings_of(store, third), embeddings_of(store, old)), (0, 0, 3));
     let displaced = next_model::store_next(store.authority(), next, &[]).unwrap_err();
     assert!(matches!(displaced, Error::ModelChanging { .. }));
     assert!(displaced.to_string().contains("third model has begun"), "{displaced}");

@@ -22,7 +22,7 @@ fn a_body_refers_to_contacts_that_its_scope_sees(store: &impl Subject) {
     let add = |id, project| add::add(store.authority(), &project_of(id, project), NOW);
     let id = add(ours, Some("ours")).unwrap().id;
     assert!(add(global, Some("ours")).is_ok() && add(global, None).is_ok());
-    for (id, project) in [(theirs, Some("ours")), (ours, None), (fact, None), (99, None)] {
+    for (id, project) in [(theirs, Some("ours")), (ours, None), (fact, None), (99.into(), None)] {
         let refused = add(id, project).unwrap_err().to_string();
         assert!(
             refused.contains(&format!("{id} is not a contact that this memory's project and agent see")),

@@ -129,7 +129,7 @@ fn an_update_refuses_what_it_must(store: &impl Subject) {
     let two = store.add(&NewRecord { expires_at: Some(NOW + 10), ..new("two") }, NOW).id;
     assert!(matches!(store.update(one, &content("two"), NOW), Err(Error::Duplicate(id)) if id == two));
     for absent in [0, -1, 99, i64::MAX] {
-        assert!(matches!(store.update(absent, &content("x"), NOW), Err(Error::NotFound(id)) if id == absent));
+        assert!(matches!(store.update(absent, &content("x"), NOW), Err(Error::NotFound(id)) if id.get() == absent));
     }
     assert!(matches!(store.update(two, &content("x"), NOW + 10), Err(Error::NotFound(_))), "expired");
     let composed = store.update(one, &content("one\u{301}"), NOW).unwrap();
@@ -158,7 +158,7 @@ fn delete_leaves_nothing(store: &impl Subject) {
         assert_eq!(store.count(table), 0, "{table}");
     }
     assert_eq!(store.record(id, NOW), None);
-    for absent in [id, -1, 0, i64::MIN] {
+    for absent in [id.get(), -1, 0, i64::MIN] {
         assert!(!store.delete(absent));
     }
     assert_eq!(store.head(), head + 1, "nothing deleted, nothing logged");
@@ -198,7 +198,7 @@ fn an_invalid_record_of_a_batch_does_not_stop_the_others(store: &impl Subject) {
     let batch = [new("one"), new(""), new("two"), new("one")];
     let outcomes = add::add_batch(store.authority(), &batch, NOW).unwrap();
     let ids: Vec<_> = outcomes.iter().map(|o| o.as_ref().ok().map(|o| (o.id, o.created))).collect();
-    assert_eq!(ids, [Some((1, true)), None, Some((2, true)), Some((1, false))]);
+    assert_eq!(ids, [Some((1.into(), true)), None, Some((2.into(), true)), Some((1.into(), false))]);
     assert!(matches!(outcomes[1], Err(Error::Invalid { field: "content", .. })));
 
     assert_eq!(store.log(0).len(), 2);

@@ -86,7 +86,7 @@ fn prepare<S: Subject>(store: &S) {
     store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("briefer") }, NOW);
     assert_eq!(store.embed(model, 1), 7);
     store.update(1, &content("uno"), NOW).unwrap();
-    store.link(Link { from: 1, kind: LinkKind::Related, to: 2 }, &Viewer::OWNER, NOW).unwrap();
+    store.link(Link { from: 1.into(), kind: LinkKind::Related, to: 2.into() }, &Viewer::OWNER, NOW).unwrap();
 }
 
 /// Everything that writes, one after the other: its result, for comparison. Each is a single transaction.
@@ -95,34 +95,34 @@ const OPERATIONS: usize = 17;
 fn operate(authority: &impl Authority, at: usize) -> Result<String> {
     let owner = &Viewer::OWNER;
     let later = NOW + 5;
-    let link = Link { from: 2, kind: LinkKind::Supersedes, to: 3 };
-    let access = Access { id: 2, kind: AccessKind::Get, score: None, query: None, counts: true };
+    let link = Link { from: 2.into(), kind: LinkKind::Supersedes, to: 3.into() };
+    let access = Access { id: 2.into(), kind: AccessKind::Get, score: None, query: None, counts: true };
     let hash = |text: &str| rows::hash_of_content(text);
     Ok(match at {
         0 => format!("{:?}", add::add(authority, &NewRecord { scope: scope(Some("a"), None), ..new("new") }, NOW)?),
         1 => format!("{:?}", add::add(authority, &new("two"), later)?),
         2 => format!("{:?}", add::add(authority, &new("brief"), later)?),
         3 => format!("{:?}", add::add_batch(authority, &[new("six"), new(""), new("seven")], NOW)?),
-        4 => format!("{:?}", update::update(authority, 2, &content("dos"), owner, later)?),
-        5 => format!("{:?}", update::roll_back(authority, 1, 1, None, owner, later)?),
+        4 => format!("{:?}", update::update(authority, 2.into(), &content("dos"), owner, later)?),
+        5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, owner, later)?),
         6 => format!("{:?}", links::link(authority, link, owner, NOW)?),
         7 => format!("{:?}", links::unlink(authority, link, owner)?),
         8 => format!("{:?}", record_access(authority, &[access, access], NOW)?),
-        9 => format!("{:?}", count_accesses(authority, &[3, 3], NOW)?),
-        10 => format!("{:?}", embeddings::store_embeddings(authority, 1, &[(hash("dos"), vec![1.0])])?),
+        9 => format!("{:?}", count_accesses(authority, &[3, 3].map(RecordId::from), NOW)?),
+        10 => format!("{:?}", embeddings::store_embeddings(authority, 1.into(), &[(hash("dos"), vec![1.0])])?),
         11 => format!("{:?}", next_model::begin_next_model(authority, &model(2))?),
-        12 => format!("{:?}", next_model::store_next(authority, 2, &[(hash("dos"), vec![1.0; 2])])?),
-        13 => format!("{:?}", next_model::change_model(authority, 2, Some(&Default::default()), later)?),
+        12 => format!("{:?}", next_model::store_next(authority, 2.into(), &[(hash("dos"), vec![1.0; 2])])?),
+        13 => format!("{:?}", next_model::change_model(authority, 2.into(), Some(&Default::default()), later)?),
         14 => {
             let mut aliases = Aliases::default();
             let merged = import(authority, &portables(), None, owner, false, &mut aliases, NOW)?;
             format!("{merged:?} {:?}", import(authority, &[] as &[Portable], None, owner, false, &mut aliases, NOW)?)
         }
         15 => {
-            let removed = purge::purge_ids(authority, &[4, 4, 99], owner, &NoProgress)?;
+            let removed = purge::purge_ids(authority, &[4, 4, 99].map(RecordId::from), owner, &NoProgress)?;
             format!("{} {} {:?}", removed.records, removed.versions, removed.patterns)
         }
-        16 => format!("{} {}", add::delete(authority, 5, owner)?, expiry::remove_expired(authority, later, 9)?),
+        16 => format!("{} {}", add::delete(authority, 5.into(), owner)?, expiry::remove_expired(authority, later, 9)?),
         _ => unreachable!("there are {OPERATIONS}"),
     })
 }
@@ -189,7 +189,7 @@ fn numbers_rise_and_are_never_used_twice(store: &impl Subject) {
     assert_eq!(newest(), before + 2);
     store.write(|tx| tx.execute("DELETE FROM sync_log", &[]));
     let three = add("three");
-    assert!(three > two && one > 0 && one < two);
+    assert!(three > two && one > RecordId::START && one < two);
     assert!(newest() > before + 2, "also after the log was trimmed");
 }
 

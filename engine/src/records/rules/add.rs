@@ -145,7 +145,7 @@ pub(super) fn insert_row(
         (&new.content).into(),
         body.as_ref().into(),
     ];
-    let id = tx.insert(sql, &values)?;
+    let id = tx.insert(sql, &values)?.into();
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;
     Ok((id, state(embedding_id)))
 }

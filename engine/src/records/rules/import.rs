@@ -324,7 +324,7 @@ impl<'a> Merge<'a> {
                 return Err(Error::invalid("body", why).into());
             };
             match self.meaning("body", ulid)? {
-                Meaning::Record(id) => Ok(Some(id.into())),
+                Meaning::Record(id) => Ok(Some(id.get().into())),
                 Meaning::Gone => Ok(None),
                 Meaning::Unknown => Err(Unresolved::Unknown(ulid.to_owned())),
             }
@@ -350,7 +350,7 @@ impl<'a> Merge<'a> {
         if link.from == link.to {
             return Err(Error::invalid("to", "is the memory itself"));
         }
-        let mut ends = [0; 2];
+        let mut ends = [RecordId::START; 2];
         for (end, (field, ulid)) in ends.iter_mut().zip([("from", &link.from), ("to", &link.to)]) {
             match self.meaning(field, ulid)? {
                 Meaning::Record(id) => *end = id,

@@ -61,7 +61,7 @@ pub(crate) fn change_model(
         if models::require_next(tx, next)?.is_none() {
             return Ok(true);
         }
-        let missing = models::missing(tx, next, 0, MAX_UNEMBEDDED_AT_SWITCH + 1, now)?;
+        let missing = models::missing(tx, next, RecordId::START, MAX_UNEMBEDDED_AT_SWITCH + 1, now)?;
         if missing.len() > MAX_UNEMBEDDED_AT_SWITCH {
             return Ok(false);
         }
@@ -92,7 +92,7 @@ fn log_all_but(tx: &dyn Tx, indexed: &RoaringTreemap, model: ModelId) -> Result<
     let mut missed: Vec<RecordId> = Vec::new();
     tx.select(sql, &[], &mut |row| {
         let id: RecordId = row.get(0)?;
-        if !indexed.contains(id.unsigned_abs()) {
+        if !indexed.contains(id.key()) {
             missed.push(id);
         }
         Ok(ControlFlow::Continue(()))

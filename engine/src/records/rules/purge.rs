@@ -86,7 +86,7 @@ pub(crate) fn purge_text(
     let mut removed = Removed::nothing(PurgePatterns::of(text));
     // Also where no record has the text: the files may have it still.
     step(authority, &mut removed, |_, _| Ok(Step::default()))?;
-    for ids in steps(candidates) {
+    for ids in steps(candidates, RecordId::from_key) {
         step(authority, &mut removed, |tx, patterns| {
             let mut step = Step::default();
             for &id in &ids {
@@ -108,7 +108,7 @@ pub(crate) fn purge_queries(
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
-    for entries in steps(entries) {
+    for entries in steps(entries, u64::cast_signed) {
         step(authority, removed, |tx, _| {
             let mut step = Step::default();
             for &id in &entries {
@@ -211,7 +211,7 @@ fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns) -> Res
 }
 
 /// The ids of a set, a step at a time.
-fn steps(ids: &RoaringTreemap) -> impl Iterator<Item = Vec<i64>> {
-    let mut ids = ids.iter().map(|id| id as i64).peekable();
+fn steps<T>(ids: &RoaringTreemap, id: fn(u64) -> T) -> impl Iterator<Item = Vec<T>> {
+    let mut ids = ids.iter().map(id).peekable();
     std::iter::from_fn(move || ids.peek().is_some().then(|| ids.by_ref().take(STEP).collect()))
 }

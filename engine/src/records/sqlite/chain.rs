@@ -91,18 +91,22 @@ mod tests {
         store
     }
 
-    fn link(store: &Store, from: RecordId, kind: LinkKind, to: RecordId) {
-        assert!(store.link(Link { from, to, kind }, &Viewer::OWNER, NOW).unwrap());
+    fn path(from: impl Into<RecordId>, kind: LinkKind, to: impl Into<RecordId>) -> Link {
+        Link { from: from.into(), to: to.into(), kind }
+    }
+
+    fn link(store: &Store, from: impl Into<RecordId>, kind: LinkKind, to: impl Into<RecordId>) {
+        assert!(store.link(path(from, kind, to), &Viewer::OWNER, NOW).unwrap());
     }
 
     /// Ids and depths.
-    fn walked(store: &Store, query: &ChainQuery) -> Vec<(RecordId, usize)> {
+    fn walked(store: &Store, query: &ChainQuery) -> Vec<(i64, usize)> {
         let chain = store.view().chain(query, NOW).unwrap();
         for hop in &chain.hops {
             let end = hop.path.iter().fold(query.start, |at, link| link.other_end(at));
             assert_eq!((end, hop.path.len()), (hop.record.id, hop.depth), "{:?}", hop.path);
         }
-        chain.hops.iter().map(|hop| (hop.record.id, hop.depth)).collect()
+        chain.hops.iter().map(|hop| (hop.record.id.get(), hop.depth)).collect()
     }
 
     /// T43, T44: a ring with a short cut, in each direction and to each depth.
@@ -114,7 +118,7 @@ mod tests {
         }
         link(&store, 1, LinkKind::Related, 4);
         let chain = |direction, max_depth| {
-            let query = ChainQuery { direction, max_depth, ..ChainQuery::new(1, Viewer::OWNER) };
+            let query = ChainQuery { direction, max_depth, ..ChainQuery::new(1.into(), Viewer::OWNER) };
             walked(&store, &query)
         };
         use Direction::{Backward, Both, Forward};
@@ -126,11 +130,10 @@ mod tests {
         assert_eq!(chain(Forward, 10), chain(Forward, 2), "each once");
         assert_eq!(chain(Backward, 3), [(1, 0), (5, 1), (4, 2), (3, 3)]);
         assert_eq!(chain(Both, 1), [(1, 0), (2, 1), (5, 1), (4, 1)], "by kind, then by id");
-        assert_eq!(walked(&store, &ChainQuery::new(6, Viewer::OWNER)), [(6, 0)]);
-        assert_eq!(walked(&store, &ChainQuery::new(99, Viewer::OWNER)), []);
-        let query = ChainQuery { direction: Forward, ..ChainQuery::new(1, Viewer::OWNER) };
+        assert_eq!(walked(&store, &ChainQuery::new(6.into(), Viewer::OWNER)), [(6, 0)]);
+        assert_eq!(walked(&store, &ChainQuery::new(99.into(), Viewer::OWNER)), []);
+        let query = ChainQuery { direction: Forward, ..ChainQuery::new(1.into(), Viewer::OWNER) };
         let chain = store.view().chain(&query, NOW).unwrap();
-        let path = |from, kind, to| Link { from, to, kind };
         assert_eq!(chain.hops[4].path, [path(1, LinkKind::Related, 4), path(4, LinkKind::Caused, 5)]);
     }
 
@@ -147,12 +150,12 @@ mod tests {
         link(&store, brief, LinkKind::Related, 2);
         link(&store, theirs, LinkKind::Related, last);
         let ids = |viewer: Viewer, now| {
-            let chain = store.view().chain(&ChainQuery::new(1, viewer), now).unwrap();
+            let chain = store.view().chain(&ChainQuery::new(1.into(), viewer), now).unwrap();
             chain.hops.iter().map(|hop| hop.record.id).collect::<Vec<_>>()
         };
-        assert_eq!(ids(Viewer::OWNER, NOW), [1, brief, theirs, 2, last]);
-        assert_eq!(ids(Viewer::OWNER, NOW + 1), [1, theirs, last]);
-        assert_eq!(ids(Viewer::in_project("borealis"), NOW), [1, brief, 2]);
+        assert_eq!(ids(Viewer::OWNER, NOW), [1.into(), brief, theirs, 2.into(), last]);
+        assert_eq!(ids(Viewer::OWNER, NOW + 1), [1.into(), theirs, last]);
+        assert_eq!(ids(Viewer::in_project("borealis"), NOW), [1.into(), brief, 2.into()]);
         let hidden = ChainQuery::new(theirs, Viewer::in_project("borealis"));
         assert_eq!(store.view().chain(&hidden, NOW).unwrap(), Chain::default());
     }
@@ -165,7 +168,7 @@ mod tests {
             link(&store, to, LinkKind::Related, 12);
         }
         let chain = |limit, max_depth| {
-            let query = ChainQuery { limit, max_depth, ..ChainQuery::new(1, Viewer::OWNER) };
+            let query = ChainQuery { limit, max_depth, ..ChainQuery::new(1.into(), Viewer::OWNER) };
             let chain = store.view().chain(&query, NOW).unwrap();
             (chain.hops.len(), chain.truncated)
         };

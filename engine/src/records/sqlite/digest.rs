@@ -107,7 +107,7 @@ impl Snapshot {
                 Some(groups) => self.best_of_groups(list, groups, page, now)?,
                 None => self.best(list, query, filter.clone(), page, now)?,
             };
-            let shown = places.iter().map(|(_, _, id)| *id).filter(|id| !hidden.contains(id.unsigned_abs()));
+            let shown = places.iter().map(|(_, _, id)| *id).filter(|id| !hidden.contains(id.key()));
             let shown: Vec<RecordId> = shown.take(LISTED).collect();
             if shown.len() == LISTED || places.len() < page {
                 return self.records(&shown, now);
@@ -211,7 +211,7 @@ mod tests {
 
     fn digest(store: &Store, query: &DigestQuery, hidden: &[RecordId], now: Millis) -> Digest {
         let view = store.view();
-        let hidden: RoaringTreemap = hidden.iter().map(|id| id.unsigned_abs()).collect();
+        let hidden: RoaringTreemap = hidden.iter().map(|id| id.key()).collect();
         view.digest(query, &(view.superseded(&query.viewer).unwrap() | hidden), now).unwrap()
     }
 
@@ -257,10 +257,10 @@ mod tests {
         let news: Vec<_> = (0..500).map(|at| NewRecord { kind: Kind::Bugfix, ..new(&format!("bug {at}")) }).collect();
         store.add_batch(&news, NOW).unwrap();
         for hidden in [0, 36, 40, 360, 495, 498] {
-            let hidden: Vec<RecordId> = (501 - hidden..=500).collect();
+            let hidden: Vec<RecordId> = (501 - hidden..=500).map(RecordId::from).collect();
             let found = digest(&store, &DigestQuery::default(), &hidden, NOW);
-            let newest = 500 - hidden.len() as RecordId;
-            let expected: Vec<RecordId> = (1..=newest).rev().take(5).collect();
+            let newest = 500 - hidden.len() as i64;
+            let expected: Vec<RecordId> = (1..=newest).rev().take(5).map(RecordId::from).collect();
             assert_eq!(ids(&found.recent_bugfixes), expected, "{} hidden", hidden.len());
         }
     }
@@ -301,13 +301,17 @@ mod tests {
         let elsewhere = DigestQuery { project: Some("atlas".into()), ..from_borealis };
         assert_eq!(counts(&elsewhere, NOW), (0, vec![], [0; 4]), "strict, and within what is seen");
         let update = RecordUpdate { kind: Some(Kind::Decision), importance: Some(2), ..RecordUpdate::default() };
-        store.update(1, &update, &Viewer::OWNER, NOW).unwrap();
+        store.update(1.into(), &update, &Viewer::OWNER, NOW).unwrap();
         assert_eq!(
             counts(&of("atlas"), NOW),
             (3, vec![(Kind::Fact, 1), (Kind::Task, 1), (Kind::Decision, 1)], [1, 1, 0, 1])
         );
-        assert!(store.link(Link { from: 1, to: 2, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap());
-        assert!(store.link(Link { from: 1, to: brief, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap());
+        assert!(
+            store.link(Link { from: 1.into(), to: 2.into(), kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap()
+        );
+        assert!(
+            store.link(Link { from: 1.into(), to: brief, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap()
+        );
         let outdated = |query: &DigestQuery, now| digest(&store, query, &[], now).outdated;
         assert_eq!((outdated(&all, NOW), outdated(&all, NOW + 1), outdated(&of("atlas"), NOW)), (2, 1, 1));
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());

@@ -107,7 +107,7 @@ mod tests {
     fn texts_vectors_and_models_are_read() {
         let store = Store::new();
         assert_eq!(store.current_model().unwrap(), None);
-        assert!(matches!(store.pending(1, 1, NOW), Err(Error::ModelMismatch { .. })));
+        assert!(matches!(store.pending(1.into(), 1, NOW), Err(Error::ModelMismatch { .. })));
         let old = store.model(&model(2)).unwrap();
         assert_eq!(store.model(&model(2)).unwrap(), old);
         assert!(matches!(store.known_model(&model(3)), Err(Error::ModelMismatch { .. })));
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
         store.store_embeddings(old, &[(texts[1].hash, vec![0.6, 0.8])]).unwrap();
         assert_eq!(ids.map(|id| store.embedding_state(id).unwrap() == EmbeddingState::Ready), [false, true, false]);
-        assert_eq!(store.view().embeddings(old, &[99, ids[1], ids[0]]).unwrap(), [(ids[1], vec![0.6, 0.8])]);
+        assert_eq!(store.view().embeddings(old, &[99.into(), ids[1], ids[0]]).unwrap(), [(ids[1], vec![0.6, 0.8])]);
 
         let next = store.begin_next_model(&model(3)).unwrap().unwrap();
         store.store_next(next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();
@@ -126,7 +126,10 @@ mod tests {
         assert_eq!(store.view().next_model(NOW).unwrap(), Some(unfinished));
         assert!(store.change_model(next, None, NOW).unwrap());
         assert_eq!(store.current_model().unwrap(), Some((next, model(3))));
-        assert_eq!((store.missing(next, 0, 9, NOW).unwrap(), store.view().next_model(NOW).unwrap()), (vec![], None));
+        assert_eq!(
+            (store.missing(next, 0.into(), 9, NOW).unwrap(), store.view().next_model(NOW).unwrap()),
+            (vec![], None)
+        );
         assert!(matches!(store.view().require_model(old), Err(Error::ModelMismatch { .. })));
     }
 }

@@ -36,7 +36,7 @@ impl Snapshot {
         let mut exported = RoaringTreemap::new();
         self.each(&sql, params_from_iter(values), |row| {
             let id: RecordId = row.get(0).map_err(Error::from)?;
-            exported.insert(id.unsigned_abs());
+            exported.insert(id.key());
             visit(Exported::Record(Box::new(self.portable(id, model, export, now)?)))
         })?;
         let sql = "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at
@@ -45,7 +45,7 @@ impl Snapshot {
              ORDER BY f.ulid, l.kind, t.ulid";
         self.each(sql, [], |row| {
             let link = rows::to_link(row)?;
-            if [link.from, link.to].iter().all(|end| exported.contains(end.unsigned_abs())) {
+            if [link.from, link.to].iter().all(|end| exported.contains(end.key())) {
                 visit(Exported::Link(to_portable_link(row)?))?;
             }
             Ok(())

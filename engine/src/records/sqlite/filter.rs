@@ -148,14 +148,14 @@ mod tests {
                 store.add(&NewRecord { content: number.to_string(), ..record.clone() }, *created_at).unwrap();
             }
             let snapshot = store.view();
-            let all = snapshot.live_ids_after(0, usize::MAX, NOW).unwrap();
+            let all = snapshot.live_ids_after(0.into(), usize::MAX, NOW).unwrap();
             let expired = snapshot.expired(NOW).unwrap();
             prop_assert_eq!(all.len() as u64 + expired.len(), records.len() as u64);
             let all = snapshot.records(&all, NOW).unwrap();
             for filter in filters.iter().chain([&Filter::default()]) {
                 let whole = ListQuery { limit: usize::MAX, filter: filter.clone(), ..ListQuery::default() };
                 let allowed: Vec<Record> = all.iter().filter(|record| filter.allows(record)).cloned().collect();
-                let ids: Vec<u64> = allowed.iter().map(|record| record.id as u64).collect();
+                let ids: Vec<u64> = allowed.iter().map(|record| record.id.key()).collect();
                 prop_assert_eq!(snapshot.matching(filter, NOW).unwrap().iter().collect::<Vec<_>>(), ids, "{:?}", filter);
                 prop_assert_eq!(&snapshot.list(&whole, NOW).unwrap(), &allowed, "{:?}", filter);
             }

@@ -170,6 +170,6 @@ mod tests {
         assert_eq!(linked(Direction::Backward, None, 9), to);
         assert_eq!(linked(Direction::Backward, Some(LinkKind::Implements), 9), to[1..]);
         assert_eq!(linked(Direction::Both, None, 4), [&from[..], &to[..1]].concat());
-        assert_eq!(store.view().linked(99, Direction::Both, None, &Viewer::OWNER, 9, NOW).unwrap(), None);
+        assert_eq!(store.view().linked(99.into(), Direction::Both, None, &Viewer::OWNER, 9, NOW).unwrap(), None);
     }
 }

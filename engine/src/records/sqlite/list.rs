@@ -45,7 +45,7 @@ impl Snapshot {
     pub fn list(&self, query: &ListQuery, now: Millis) -> Result<Vec<Record>> {
         let Condition { sql, mut values } = listed(query, now);
         let (beyond, order) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
-        let after = if query.newest_first && query.after == 0 { RecordId::MAX } else { query.after };
+        let after = if query.newest_first && query.after == RecordId::START { RecordId::MAX } else { query.after };
         values.extend([after.into(), stored_limit(query.limit).into()]);
         // By id rather than by an index: a page of a broad filter is full after few rows.
         let ids = format!(
@@ -110,7 +110,7 @@ fn listed(query: &ListQuery, now: Millis) -> Condition {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{NOW, Store, new};
-    use crate::types::{Filter, ListQuery, NewRecord, Viewer};
+    use crate::types::{Filter, ListQuery, NewRecord, RecordId, Viewer};
 
     #[test]
     fn records_come_in_the_order_of_the_ids_without_the_missing_and_expired() {
@@ -120,7 +120,7 @@ mod tests {
         }
         let snapshot = store.view();
         let texts = |now| {
-            let records = snapshot.records(&[3, -5, 2, 99, 1, 3], now).unwrap();
+            let records = snapshot.records(&[3, -5, 2, 99, 1, 3].map(RecordId::from), now).unwrap();
             records.into_iter().map(|record| record.content).collect::<Vec<_>>()
         };
         assert_eq!(texts(NOW), ["three", "two", "one", "three"]);
@@ -128,8 +128,8 @@ mod tests {
         assert!(!store.has_expired(NOW).unwrap() && store.has_expired(NOW + 1).unwrap());
         assert_eq!(snapshot.expired(NOW).unwrap().len(), 0);
         assert_eq!(snapshot.expired(NOW + 1).unwrap().iter().collect::<Vec<_>>(), [2]);
-        assert_eq!(store.get(2, &Viewer::OWNER, NOW + 1).unwrap(), None);
-        assert_eq!(store.get(-2, &Viewer::OWNER, NOW + 1).unwrap(), None);
+        assert_eq!(store.get(2.into(), &Viewer::OWNER, NOW + 1).unwrap(), None);
+        assert_eq!(store.get((-2).into(), &Viewer::OWNER, NOW + 1).unwrap(), None);
     }
 
     #[test]
@@ -152,6 +152,6 @@ mod tests {
         let wanted: Vec<_> = (1..=25).step_by(2).map(|n| n.to_string()).collect();
         assert_eq!(listed(false), wanted);
         assert_eq!(listed(true), wanted.into_iter().rev().collect::<Vec<_>>());
-        assert_eq!(snapshot.live_ids_after(22, 2, NOW).unwrap(), [23, 24]);
+        assert_eq!(snapshot.live_ids_after(22.into(), 2, NOW).unwrap(), [23, 24].map(RecordId::from));
     }
 }

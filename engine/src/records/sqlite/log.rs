@@ -15,33 +15,33 @@ use crate::records::transaction::{Authority, SelectExt};
 use crate::types::Seq;
 
 /// Entries removed in one transaction.
-const TRIMMED_AT_ONCE: Seq = 2_000;
+const TRIMMED_AT_ONCE: i64 = 2_000;
 
 const HEAD: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'sync_log'";
 
 /// The newest sequence number ever given.
 pub(super) fn head(conn: &Connection) -> rusqlite::Result<Seq> {
-    let newest: Option<i64> = conn.prepare_cached(HEAD)?.query_row([], |row| row.get(0)).optional()?;
-    Ok(newest.unwrap_or(0).unsigned_abs())
+    let newest = conn.prepare_cached(HEAD)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(newest.unwrap_or(Seq::START))
 }
 
 /// Entries up to here are gone.
 pub(super) fn trimmed_to(conn: &Connection) -> rusqlite::Result<Seq> {
     let mut statement = conn.prepare_cached("SELECT value FROM meta WHERE key = 'trimmed_to'")?;
-    Ok(statement.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+    statement.query_row([], |row| row.get(0))
 }
 
 /// At most `limit` entries after `after`, oldest first.
 pub(super) fn tail(reader: &Reader, after: Seq, limit: usize) -> Result<Vec<LogEntry>> {
     let mut statement =
         reader.prepare_cached("SELECT seq, op, record_id, payload FROM sync_log WHERE seq > ? ORDER BY seq LIMIT ?")?;
-    let mut rows = statement.query([as_stored(after), i64::try_from(limit).unwrap_or(i64::MAX)])?;
+    let mut rows = statement.query((after, i64::try_from(limit).unwrap_or(i64::MAX)))?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
-        let seq: i64 = row.get(0)?;
+        let seq: Seq = row.get(0)?;
         let change = Change::decode(row.get(1)?, row.get_ref(3)?.as_blob().unwrap_or_default())
-            .ok_or_else(|| damaged(reader.path(), &format!("entry {seq} of its sync log is not readable")))?;
-        entries.push(LogEntry { seq: seq.unsigned_abs(), record_id: row.get(2)?, change });
+            .ok_or_else(|| damaged(reader.path(), &format!("entry {} of its sync log is not readable", seq.get())))?;
+        entries.push(LogEntry { seq, record_id: row.get(2)?, change });
     }
     Ok(entries)
 }
@@ -62,12 +62,12 @@ impl Records {
         loop {
             let started = Instant::now();
             let is_done = self.write(|tx| {
-                let head = tx.first(HEAD, &[], |row| row.get::<i64>(0))?.unwrap_or(0);
-                let up_to = as_stored(up_to).min(head);
+                let head = tx.first(HEAD, &[], |row| row.get(0))?.unwrap_or(Seq::START);
+                let up_to = up_to.min(head);
                 let last = tx.first(
                     "SELECT seq FROM sync_log WHERE seq <= ?1 ORDER BY seq LIMIT 1 OFFSET ?2",
-                    &[up_to.into(), as_stored(TRIMMED_AT_ONCE - 1).into()],
-                    |row| row.get::<i64>(0),
+                    &[up_to.into(), (TRIMMED_AT_ONCE - 1).into()],
+                    |row| row.get(0),
                 )?;
                 let step = last.unwrap_or(up_to);
                 tx.execute("DELETE FROM sync_log WHERE seq <= ?1", &[step.into()])?;
@@ -83,10 +83,6 @@ impl Records {
     }
 }
 
-fn as_stored(seq: Seq) -> i64 {
-    i64::try_from(seq).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{NOW, Store, new};
@@ -96,25 +92,28 @@ mod tests {
     #[test]
     fn the_head_outlives_trimming() {
         let store = Store::new();
-        assert_eq!(store.head().unwrap(), 0);
+        assert_eq!(store.head().unwrap().get(), 0);
         for text in ["one", "two", "three"] {
             store.add(&new(text), NOW).unwrap();
         }
-        store.trim_log(2).unwrap();
+        store.trim_log(2.into()).unwrap();
         let snapshot = store.view();
-        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 2));
-        assert_eq!(snapshot.tail(0, usize::MAX).unwrap().iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3]);
+        assert_eq!((snapshot.head().get(), snapshot.trimmed_to().get()), (3, 2));
+        assert_eq!(
+            snapshot.tail(Seq::START, usize::MAX).unwrap().iter().map(|entry| entry.seq.get()).collect::<Vec<_>>(),
+            [3]
+        );
         drop(snapshot);
-        store.trim_log(1).unwrap();
-        assert_eq!(store.view().trimmed_to(), 2, "never backwards");
-        store.trim_log(Seq::MAX).unwrap();
+        store.trim_log(1.into()).unwrap();
+        assert_eq!(store.view().trimmed_to().get(), 2, "never backwards");
+        store.trim_log(u64::MAX.into()).unwrap();
         let again = store.again();
         let snapshot = again.snapshot().unwrap();
-        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 3), "never beyond what was written");
-        assert_eq!(snapshot.tail(0, usize::MAX).unwrap(), []);
-        assert_eq!(snapshot.tail(Seq::MAX, usize::MAX).unwrap(), []);
+        assert_eq!((snapshot.head().get(), snapshot.trimmed_to().get()), (3, 3), "never beyond what was written");
+        assert_eq!(snapshot.tail(Seq::START, usize::MAX).unwrap(), []);
+        assert_eq!(snapshot.tail(u64::MAX.into(), usize::MAX).unwrap(), []);
         again.add(&new("four"), NOW).unwrap();
-        assert_eq!(again.head().unwrap(), 4);
+        assert_eq!(again.head().unwrap().get(), 4);
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
     }
 
@@ -126,11 +125,11 @@ mod tests {
             "WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < {TRIMMED_AT_ONCE} * 5 / 2)
              INSERT INTO sync_log (op, record_id, payload) SELECT 2, n, zeroblob(16) FROM n"
         ));
-        let transactions = store.count_commits(|| store.trim_log(Seq::MAX).unwrap());
+        let transactions = store.count_commits(|| store.trim_log(u64::MAX.into()).unwrap());
         assert_eq!(transactions, 3);
         let snapshot = store.view();
-        assert_eq!((snapshot.trimmed_to(), snapshot.head()), (TRIMMED_AT_ONCE * 5 / 2, TRIMMED_AT_ONCE * 5 / 2));
-        assert_eq!(snapshot.tail(0, usize::MAX).unwrap(), []);
+        assert_eq!([snapshot.trimmed_to(), snapshot.head()].map(Seq::get), [TRIMMED_AT_ONCE.unsigned_abs() * 5 / 2; 2]);
+        assert_eq!(snapshot.tail(Seq::START, usize::MAX).unwrap(), []);
     }
 
     #[test]
@@ -138,7 +137,7 @@ mod tests {
         let store = Store::new();
         store.add(&new("text"), NOW).unwrap();
         store.sql("UPDATE sync_log SET payload = x'00'");
-        let error = store.view().tail(0, usize::MAX).unwrap_err();
+        let error = store.view().tail(Seq::START, usize::MAX).unwrap_err();
         assert!(matches!(error, Error::Database { .. }), "{error}");
         assert!(error.to_string().contains("entry 1 of its sync log"), "{error}");
     }

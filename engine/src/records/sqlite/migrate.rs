@@ -182,7 +182,7 @@ mod tests {
         let old = database(&format!("{FIRST}{rows}"));
         fs::write(paths.database(), old).unwrap();
         let records = Records::open(&paths).unwrap();
-        let record = records.get(1, &Viewer::OWNER, NOW).unwrap().unwrap();
+        let record = records.get(1.into(), &Viewer::OWNER, NOW).unwrap().unwrap();
         assert_eq!((record.content.as_str(), record.tags), ("old", vec!["a".to_owned()]));
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
         assert!(!records.add(&new("old"), NOW).unwrap().created);

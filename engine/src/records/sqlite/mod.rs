@@ -16,6 +16,7 @@
 //! | `migrate.rs` | checks that a database is memorist's; brings it up to date |
 //! | *a store* | |
 //! | `store.rs` | [`Records`](store::Records): its connections |
+//! | `ids.rs` | ids as values of SQLite |
 //! | `transaction.rs` | **its transactions: here a write becomes durable** |
 //! | `log.rs` | the sync log: head, tail, trimming |
 //! | *reads* | |
@@ -50,6 +51,7 @@ mod export;
 mod filter;
 mod folder;
 mod history;
+mod ids;
 mod integrity;
 mod links;
 mod list;

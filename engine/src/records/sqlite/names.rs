@@ -5,7 +5,7 @@ use rusqlite::params_from_iter;
 use super::filter::Condition;
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::types::{Filter, Millis, Viewer};
+use crate::types::{Filter, Millis, RecordId, Viewer};
 
 impl Snapshot {
     /// The projects of the live records that `viewer` sees, in the order of their names: at most `limit` that begin with
@@ -48,7 +48,7 @@ impl Snapshot {
                 tag.clone_into(&mut last);
                 fits = begins(tag, start);
             }
-            if fits && seen.contains(row.get::<_, i64>(1)?.unsigned_abs()) {
+            if fits && seen.contains(row.get::<_, RecordId>(1)?.key()) {
                 names.push(tag.to_owned());
                 fits = false;
             }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::types::{NewRecord, Scope};
 
-    fn add(store: &Store, text: &str, agent: Option<&str>, project: Option<&str>, tags: &[&str]) -> i64 {
+    fn add(store: &Store, text: &str, agent: Option<&str>, project: Option<&str>, tags: &[&str]) -> RecordId {
         let scope = Scope { agent: agent.map(Into::into), project: project.map(Into::into) };
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         store.add(&NewRecord { scope, tags, ..new(text) }, NOW).unwrap().id

@@ -49,7 +49,7 @@ impl Records {
         let mut ids = RoaringTreemap::new();
         self.reader()?.select(sql, &[], &mut |row| {
             if holds(row)? {
-                ids.insert(row.get::<i64>(id)?.unsigned_abs());
+                ids.insert(row.get::<i64>(id)?.cast_unsigned());
             }
             cancel_point(progress)?;
             Ok(ControlFlow::Continue(()))

@@ -77,7 +77,7 @@ impl Snapshot {
         let mut rows = statement.query(values)?;
         let mut ids = RoaringTreemap::new();
         while let Some(row) = rows.next()? {
-            ids.insert(row.get::<_, RecordId>(0)?.unsigned_abs());
+            ids.insert(row.get::<_, RecordId>(0)?.key());
         }
         Ok(ids)
     }
@@ -102,15 +102,15 @@ mod tests {
         elsewhere.add(&new("after"), NOW).unwrap();
         let update = RecordUpdate { content: Some("changed".into()), ..Default::default() };
         store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
-        elsewhere.trim_log(1).unwrap();
-        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (1, 0));
-        assert_eq!(snapshot.tail(0, usize::MAX).unwrap().len(), 1);
-        assert_eq!(snapshot.records(&[id, 2], NOW).unwrap()[0].content, "before");
+        elsewhere.trim_log(1.into()).unwrap();
+        assert_eq!((snapshot.head().get(), snapshot.trimmed_to().get()), (1, 0));
+        assert_eq!(snapshot.tail(0.into(), usize::MAX).unwrap().len(), 1);
+        assert_eq!(snapshot.records(&[id, 2.into()], NOW).unwrap()[0].content, "before");
         assert_eq!(snapshot.matching(&Filter::default(), NOW).unwrap().len(), 1);
         assert_eq!(snapshot.stats(&Filter::default(), NOW).unwrap().total, 1);
         drop(snapshot);
         let snapshot = store.view();
-        assert_eq!((snapshot.head(), snapshot.trimmed_to()), (3, 1));
+        assert_eq!((snapshot.head().get(), snapshot.trimmed_to().get()), (3, 1));
         assert_eq!(snapshot.records(&[id], NOW).unwrap()[0].content, "changed");
     }
 }

@@ -224,15 +224,15 @@ mod tests {
                 NewRecord { kind, scope, expires_at, confidence, importance: 1 + at % 10, ..new(&at.to_string()) };
             store.add(&new, NOW - at).unwrap();
         }
-        let get = |id| Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+        let get = |id: i64| Access { id: id.into(), kind: AccessKind::Get, score: None, query: None, counts: true };
         store.record_access(&[get(1), get(8), get(8), get(15)], NOW).unwrap();
         let waiting = store.pending(model, 20, NOW).unwrap();
         let vectors: Vec<_> = waiting.iter().map(|waiting| (waiting.hash, vec![1.0])).collect();
         store.store_embeddings(model, &vectors).unwrap();
         for id in [2, 8, 30] {
             let update = RecordUpdate { kind: Some(Kind::Skill), confidence: Some(0.3), ..RecordUpdate::default() };
-            store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
-            store.delete(id + 1, &Viewer::OWNER).unwrap();
+            store.update(id.into(), &update, &Viewer::OWNER, NOW).unwrap();
+            store.delete((id + 1).into(), &Viewer::OWNER).unwrap();
         }
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
         let viewers = [Viewer::OWNER, Viewer::in_project("p"), Viewer::of(&Scope::default())];

@@ -201,7 +201,7 @@ mod tests {
         store.add(&new("text"), NOW).unwrap();
         drop(snapshot);
         assert_eq!(store.readers.idle.lock().len(), 1);
-        assert_eq!(store.head().unwrap(), 1, "the pooled connection sees the present");
+        assert_eq!(store.head().unwrap().get(), 1, "the pooled connection sees the present");
         let many: Vec<_> = (0..IDLE_READERS + 3).map(|_| store.snapshot().unwrap()).collect();
         drop(many);
         assert_eq!(store.readers.idle.lock().len(), IDLE_READERS);
@@ -238,9 +238,9 @@ mod tests {
                 records.record_access(&[access], NOW).unwrap();
                 let snapshot = records.snapshot().unwrap();
                 assert_eq!(snapshot.records(&[id], NOW).unwrap()[0].access_count, 1, "a writer reads its writes");
-                let head = snapshot.head();
+                let head = snapshot.head().get();
                 assert_eq!(
-                    snapshot.tail(0, usize::MAX).unwrap().len() as u64,
+                    snapshot.tail(0.into(), usize::MAX).unwrap().len() as u64,
                     head,
                     "every number of the log has its entry"
                 );

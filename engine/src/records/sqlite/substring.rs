@@ -48,7 +48,7 @@ impl Snapshot {
         let mut matches = Vec::new();
         while let Some(row) = rows.next()? {
             let id: RecordId = row.get(3)?;
-            if !hidden.contains(id.unsigned_abs()) && contains(row, &wanted, &mut folded)? {
+            if !hidden.contains(id.key()) && contains(row, &wanted, &mut folded)? {
                 let (confidence, recalled_at, created_at) = (row.get(4)?, row.get(5)?, row.get(6)?);
                 matches.push(Match { id, confidence, recalled_at, created_at });
             }

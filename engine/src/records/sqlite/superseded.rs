@@ -147,7 +147,7 @@ mod tests {
         let by = |now| store.view().outdated(&query, now).unwrap().remove(0).superseded_by;
         assert_eq!((by(NOW), by(NOW + 1)), (vec![brief], vec![]));
         let superseded = || store.view().superseded(&Viewer::OWNER).unwrap().iter().collect::<Vec<_>>();
-        assert_eq!(superseded(), [old as u64]);
+        assert_eq!(superseded(), [old.key()]);
         let before = store.view().superseding().unwrap();
         store.delete(brief, &Viewer::OWNER).unwrap();
         assert!(superseded().is_empty());

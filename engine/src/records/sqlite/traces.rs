@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_deleted_query_is_overwritten() {
         let store = filled();
-        let access = Access { id: 1, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
+        let access = Access { id: 1.into(), kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
         store.record_access(&[access], NOW).unwrap();
         store.empty_wal().unwrap();
         assert!(store.file_holds(&patterns()).unwrap());

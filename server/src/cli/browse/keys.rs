@@ -148,7 +148,7 @@ impl State {
     /// Asks before a deletion: of the memory that is read, or of the chosen row.
     fn ask(&mut self) -> Vec<Effect> {
         let target = match (self.focus, &self.memory) {
-            (Focus::Memory, Some(memory)) => Some((memory.entry.id, links::line(&memory.entry.content))),
+            (Focus::Memory, Some(memory)) => Some((memory.entry.id.into(), links::line(&memory.entry.content))),
             (Focus::Memory, None) => None,
             (Focus::List, _) => self.rows().get(self.selected).map(|row| (row.id, row.line.clone())),
         };
@@ -218,10 +218,10 @@ mod tests {
     use super::super::testing::Play;
     use super::*;
 
-    const TWO: [(RecordId, &str); 2] = [(1, "one\nand more"), (2, "two")];
+    const TWO: [(i64, &str); 2] = [(1, "one\nand more"), (2, "two")];
 
     /// A memory of a hundred lines, read ten at a time, with links from line 50 on.
-    fn reading(links: &[RecordId]) -> Play {
+    fn reading(links: &[i64]) -> Play {
         let mut play = Play::listing(&TWO);
         play.press(KeyCode::Down);
         play.load(2, "two", links);
@@ -233,7 +233,7 @@ mod tests {
 
     /// The question about the first of [`TWO`].
     fn asked(sure: bool) -> Option<Overlay> {
-        Some(Overlay::Delete { id: 1, line: "one and more".to_owned(), sure })
+        Some(Overlay::Delete { id: 1.into(), line: "one and more".to_owned(), sure })
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
         play.type_text("y");
         assert_eq!((&play.state.overlay, &play.effects[..]), (&asked(true), &[][..]));
         play.press(KeyCode::Enter);
-        assert_eq!((&play.state.overlay, &play.effects[..]), (&None, &[Effect::Delete(1)][..]));
+        assert_eq!((&play.state.overlay, &play.effects[..]), (&None, &[Effect::Delete(1.into())][..]));
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
         play.press(KeyCode::Enter);
         play.load(7, "seven", &[]);
         play.press(KeyCode::Delete);
-        assert_eq!(play.state.overlay, Some(Overlay::Delete { id: 7, line: "seven".to_owned(), sure: false }));
+        assert_eq!(play.state.overlay, Some(Overlay::Delete { id: 7.into(), line: "seven".to_owned(), sure: false }));
     }
 
     #[test]
@@ -384,14 +384,14 @@ mod tests {
         play.press(KeyCode::Right);
         assert_eq!((play.state.place.link, play.state.place.scroll), (Some(1), 42), "the last one, and in sight");
         play.press(KeyCode::Enter);
-        assert_eq!(play.effects, [Effect::Load(1)]);
+        assert_eq!(play.effects, [Effect::Load(1.into())]);
         play.load(1, "one", &[2]);
         assert_eq!((play.shown(), play.state.place.link, play.state.place.scroll), (Some(1), None, 0));
         play.press(KeyCode::Right);
         play.press(KeyCode::Enter);
         play.load(2, "two", &[7, 1]);
         play.press(KeyCode::Backspace);
-        assert_eq!(play.effects, [Effect::Load(1)]);
+        assert_eq!(play.effects, [Effect::Load(1.into())]);
         play.load(1, "one", &[2]);
         play.event(Event::Key(KeyEvent::new(KeyCode::Left, KeyModifiers::ALT)));
         play.load(2, "two", &[7, 1]);
@@ -405,7 +405,7 @@ mod tests {
         let mut play = reading(&[7]);
         play.press(KeyCode::Right);
         play.press(KeyCode::Enter);
-        play.event(Event::Loaded { id: 7, memory: Ok(None) });
+        play.event(Event::Loaded { id: 7.into(), memory: Ok(None) });
         assert_eq!((play.shown(), play.state.trail.len()), (Some(2), 0));
         assert!(play.state.notice.is_some());
     }
@@ -433,7 +433,9 @@ mod tests {
         play.press(KeyCode::Enter);
         play.type_text("x");
         assert_eq!((play.state.focus, play.state.full, play.state.query.value()), (Focus::List, false, "x"));
-        assert!(matches!(&play.effects[..], [Effect::Load(2), Effect::Search { text, .. }] if text == "x"));
+        assert!(
+            matches!(&play.effects[..], [Effect::Load(id), Effect::Search { text, .. }] if id.get() == 2 && text == "x")
+        );
     }
 
     #[test]

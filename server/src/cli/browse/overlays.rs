@@ -1,5 +1,6 @@
 //! Overlays of the screen: help, and the question before a deletion.
 
+use memorist_engine::types::RecordId;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::Line;
@@ -63,7 +64,7 @@ fn notes(state: &State) -> Vec<String> {
 }
 
 /// Asks whether to delete the memory `id` that begins with `line`; `sure`: yes was typed already.
-pub fn question(frame: &mut Frame, id: i64, line: &str, sure: bool, theme: Theme) {
+pub fn question(frame: &mut Frame, id: RecordId, line: &str, sure: bool, theme: Theme) {
     let width = WIDTH.min(frame.area().width);
     let columns = usize::from(width.saturating_sub(4));
     let lines: Vec<_> = page::wrap(line, columns, "", "").into_iter().take(4).map(Line::from).collect();

@@ -1,6 +1,5 @@
 //! One memory as lines.
 
-use memorist_engine::types::RecordId;
 use ratatui::text::{Line, Span};
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
@@ -19,7 +18,7 @@ const NARROW: usize = 40;
 #[derive(Debug, Default)]
 pub struct Broken {
     /// The memory, its version, and the width.
-    of: Option<(RecordId, i64, usize)>,
+    of: Option<(i64, i64, usize)>,
     lines: Vec<String>,
 }
 

@@ -337,7 +337,8 @@ impl State {
         self.hold();
         self.trail.retain(|place| place.id != id);
         // The memory stays on the screen, but perhaps with a link less.
-        let read = self.focus == Focus::Memory && self.memory.as_ref().is_some_and(|memory| memory.entry.id != id);
+        let read =
+            self.focus == Focus::Memory && self.memory.as_ref().is_some_and(|memory| memory.entry.id != id.get());
         let place = if read { Some(self.place) } else { self.trail.pop() };
         match place {
             Some(place) if self.focus == Focus::Memory => self.go(place),
@@ -357,7 +358,7 @@ mod tests {
     use super::super::testing::{Play, found};
     use super::*;
 
-    const THREE: [(RecordId, &str); 3] = [(1, "one"), (2, "two"), (3, "three")];
+    const THREE: [(i64, &str); 3] = [(1, "one"), (2, "two"), (3, "three")];
 
     fn search(turn: u64, text: &str) -> Effect {
         Effect::Search { turn, text: text.to_owned() }
@@ -404,7 +405,7 @@ mod tests {
     fn the_chosen_row_is_shown_and_what_arrives_for_another_is_not() {
         let mut play = Play::listing(&THREE);
         play.press(KeyCode::Down);
-        assert_eq!(play.effects, [Effect::Load(2)]);
+        assert_eq!(play.effects, [Effect::Load(2.into())]);
         play.press(KeyCode::Down);
         play.load(2, "two", &[]);
         assert_eq!(play.shown(), Some(1), "the second was overtaken by the third");
@@ -423,7 +424,7 @@ mod tests {
         play.event(Event::ModelReady);
         assert_eq!(play.effects, [search(3, "x")]);
         play.answer(3, found(By::Meaning, &[(3, "three"), (1, "one"), (2, "two")]));
-        assert_eq!((play.state.selected, &play.effects[..]), (2, &[Effect::Load(2)][..]));
+        assert_eq!((play.state.selected, &play.effects[..]), (2, &[Effect::Load(2.into())][..]));
         play.type_text("y");
         play.answer(4, found(By::Meaning, &[(1, "one"), (2, "two")]));
         assert_eq!(play.state.selected, 0, "other words, other choice");
@@ -449,7 +450,7 @@ mod tests {
         play.answer(2, found(By::Listing, &[(3, "three")]));
         assert_eq!((play.shown(), &play.effects[..]), (Some(1), &[][..]));
         play.press(KeyCode::Esc);
-        assert_eq!(play.effects, [Effect::Load(3)], "back in the list, its choice is shown");
+        assert_eq!(play.effects, [Effect::Load(3.into())], "back in the list, its choice is shown");
     }
 
     #[test]
@@ -466,20 +467,20 @@ mod tests {
         let mut play = Play::listing(&THREE);
         play.press(KeyCode::Down);
         play.load(2, "two", &[]);
-        play.event(Event::Deleted { id: 2, deleted: Ok(true) });
-        assert_eq!((play.ids(), &play.effects[..]), (vec![1, 3], &[Effect::Load(3)][..]));
+        play.event(Event::Deleted { id: 2.into(), deleted: Ok(true) });
+        assert_eq!((play.ids(), &play.effects[..]), (vec![1, 3], &[Effect::Load(3.into())][..]));
         assert_eq!(play.state.notice.as_deref(), Some("deleted memory 2"));
-        play.event(Event::Deleted { id: 1, deleted: Ok(false) });
+        play.event(Event::Deleted { id: 1.into(), deleted: Ok(false) });
         assert_eq!((play.ids(), play.state.selected), (vec![3], 0), "the choice stays with its row");
         assert_eq!(play.state.notice.as_deref(), Some("there is no memory 1 any more"));
-        play.event(Event::Deleted { id: 3, deleted: Ok(true) });
+        play.event(Event::Deleted { id: 3.into(), deleted: Ok(true) });
         assert_eq!((play.ids().len(), play.shown()), (0, None));
     }
 
     #[test]
     fn a_deletion_that_fails_deletes_nothing_from_the_list() {
         let mut play = Play::listing(&THREE);
-        play.event(Event::Deleted { id: 1, deleted: Err("busy".to_owned()) });
+        play.event(Event::Deleted { id: 1.into(), deleted: Err("busy".to_owned()) });
         assert_eq!((play.ids().len(), play.state.notice.as_deref()), (3, Some("busy")));
     }
 
@@ -493,19 +494,19 @@ mod tests {
         play.press(KeyCode::Right);
         play.press(KeyCode::Enter);
         play.load(9, "nine", &[2]);
-        play.event(Event::Deleted { id: 9, deleted: Ok(true) });
-        assert_eq!(play.effects, [Effect::Load(2)]);
+        play.event(Event::Deleted { id: 9.into(), deleted: Ok(true) });
+        assert_eq!(play.effects, [Effect::Load(2.into())]);
         play.load(2, "two", &[]);
         assert_eq!((play.shown(), play.state.focus, play.state.place.link), (Some(2), Focus::Memory, None));
-        play.event(Event::Deleted { id: 2, deleted: Ok(true) });
-        assert_eq!((play.state.focus, &play.effects[..]), (Focus::List, &[Effect::Load(3)][..]));
+        play.event(Event::Deleted { id: 2.into(), deleted: Ok(true) });
+        assert_eq!((play.state.focus, &play.effects[..]), (Focus::List, &[Effect::Load(3.into())][..]));
     }
 
     #[test]
     fn a_memory_that_is_gone_is_not_shown() {
         let mut play = Play::listing(&THREE);
         play.press(KeyCode::Down);
-        play.event(Event::Loaded { id: 2, memory: Ok(None) });
+        play.event(Event::Loaded { id: 2.into(), memory: Ok(None) });
         assert_eq!((play.shown(), play.state.notice.as_deref()), (None, Some("there is no memory 2 any more")));
     }
 }

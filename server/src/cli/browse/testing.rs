@@ -1,6 +1,6 @@
 //! Helpers for the tests of the screen.
 
-use memorist_engine::types::{Direction, Kind, LinkKind, Record, RecordId, Scope};
+use memorist_engine::types::{Direction, Kind, LinkKind, Record, Scope};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::found::{By, Found, Memory, Row};
@@ -9,9 +9,9 @@ use crate::cli::links::{self, LinkLine};
 use crate::wire::{self, Entry};
 
 /// A memory with this text.
-pub fn record(id: RecordId, content: &str) -> Record {
+pub fn record(id: i64, content: &str) -> Record {
     Record {
-        id,
+        id: id.into(),
         ulid: format!("01K0000000000000000000{id:04}"),
         version: 2,
         content: content.to_owned(),
@@ -33,12 +33,12 @@ pub fn record(id: RecordId, content: &str) -> Record {
 }
 
 /// The same, as an entry.
-pub fn entry(id: RecordId, content: &str) -> Entry {
+pub fn entry(id: i64, content: &str) -> Entry {
     wire::entry(record(id, content))
 }
 
 /// A result with these memories.
-pub fn found(by: By, contents: &[(RecordId, &str)]) -> Found {
+pub fn found(by: By, contents: &[(i64, &str)]) -> Found {
     let rows = contents.iter().enumerate().map(|(rank, (id, content))| {
         Row::new(&record(*id, content), (by != By::Listing).then_some(1.0 - rank as f64 / 8.0))
     });
@@ -59,7 +59,7 @@ impl Play {
     }
 
     /// A screen that has listed `contents` and shows the first.
-    pub fn listing(contents: &[(RecordId, &str)]) -> Self {
+    pub fn listing(contents: &[(i64, &str)]) -> Self {
         let mut play = Play::new("");
         play.answer(1, found(By::Listing, contents));
         if let Some((id, content)) = contents.first() {
@@ -77,14 +77,14 @@ impl Play {
     }
 
     /// The memory `id` arrives, with links to `links`.
-    pub fn load(&mut self, id: RecordId, content: &str, links: &[RecordId]) {
+    pub fn load(&mut self, id: i64, content: &str, links: &[i64]) {
         let links = links.iter().map(|other| LinkLine {
-            id: *other,
+            id: (*other).into(),
             says: links::says(LinkKind::Caused, if *other > id { Direction::Forward } else { Direction::Backward }),
             line: format!("the memory {other}"),
         });
         let memory = Memory { entry: entry(id, content), links: links.collect() };
-        self.event(Event::Loaded { id, memory: Ok(Some(Box::new(memory))) });
+        self.event(Event::Loaded { id: id.into(), memory: Ok(Some(Box::new(memory))) });
     }
 
     pub fn press(&mut self, code: KeyCode) {
@@ -107,12 +107,12 @@ impl Play {
     }
 
     /// The ids of the list, in order.
-    pub fn ids(&self) -> Vec<RecordId> {
-        self.state.rows().iter().map(|row| row.id).collect()
+    pub fn ids(&self) -> Vec<i64> {
+        self.state.rows().iter().map(|row| row.id.get()).collect()
     }
 
     /// The memory that is read.
-    pub fn shown(&self) -> Option<RecordId> {
+    pub fn shown(&self) -> Option<i64> {
         self.state.memory.as_ref().map(|memory| memory.entry.id)
     }
 }

@@ -208,7 +208,6 @@ fn keys_text(state: &State) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use memorist_engine::types::RecordId;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::KeyCode;
@@ -218,7 +217,7 @@ mod tests {
     use super::super::testing::{Play, found};
     use super::*;
 
-    const FOUR: [(RecordId, &str); 4] = [
+    const FOUR: [(i64, &str); 4] = [
         (12, "User prefers dark mode for all applications\nand light mode for printing"),
         (7, "The login page issues OAuth tokens for authentication, which expire after fifteen minutes"),
         (31, "ユーザーは暗い画面を好む"),
@@ -418,7 +417,7 @@ fifteen │ The login page issues OAuth tokens for authentication, which │
         assert_eq!(status(&mut play), "the first 1 memory in 1.2 ms, by parts of words; 1 memory waits");
         play.answer(3, found(By::Listing, &[]));
         assert_eq!(status(&mut play), "no memories");
-        play.event(Event::Deleted { id: 5, deleted: Ok(true) });
+        play.event(Event::Deleted { id: 5.into(), deleted: Ok(true) });
         assert_eq!(status(&mut play), "deleted memory 5");
     }
 

@@ -175,7 +175,7 @@ mod tests {
             engine.add(&record).unwrap();
         }
         for (from, kind, to) in [(2, LinkKind::Related, 1), (3, LinkKind::Caused, 2)] {
-            engine.link(Link { from, to, kind }, &Viewer::OWNER).unwrap();
+            engine.link(Link { from: from.into(), to: to.into(), kind }, &Viewer::OWNER).unwrap();
         }
         let filter = Filter::of(project.map_or(Viewer::OWNER, Viewer::in_project));
         let (effects_in, effects_out) = mpsc::channel();
@@ -206,8 +206,8 @@ mod tests {
     }
 
     /// Numbers and ids of the results of searches.
-    fn found(events: &[Event]) -> Vec<(u64, Vec<RecordId>)> {
-        let rows = |found: &Found| found.rows.iter().map(|row| row.id).collect();
+    fn found(events: &[Event]) -> Vec<(u64, Vec<i64>)> {
+        let rows = |found: &Found| found.rows.iter().map(|row| row.id.get()).collect();
         events
             .iter()
             .filter_map(|event| match event {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_memory_has_only_links_to_visible_memories() {
         let links = |project| {
-            let events = answers(&[Effect::Load(2)], project);
+            let events = answers(&[Effect::Load(2.into())], project);
             let Some(Event::Loaded { memory: Ok(Some(memory)), .. }) = events.first() else { panic!("{events:?}") };
             let lines = memory.links.iter().map(|link| format!("{} {}: {}", link.says, link.id, link.line));
             lines.collect::<Vec<_>>()
@@ -248,10 +248,13 @@ mod tests {
 
     #[test]
     fn a_memory_is_fetched_and_deleted_without_waiting_for_a_search() {
-        let events = answers(&[search(1, "dark"), Effect::Load(2), Effect::Delete(2), Effect::Load(2)], None);
+        let events = answers(
+            &[search(1, "dark"), Effect::Load(2.into()), Effect::Delete(2.into()), Effect::Load(2.into())],
+            None,
+        );
         let [
             Event::Loaded { memory: Ok(Some(memory)), .. },
-            Event::Deleted { id: 2, deleted: Ok(true) },
+            Event::Deleted { id: deleted, deleted: Ok(true) },
             Event::Loaded { memory: Ok(None), .. },
             Event::Found { found: Ok(found), .. },
             ..,
@@ -260,5 +263,6 @@ mod tests {
             panic!("{events:?}")
         };
         assert_eq!((memory.entry.content.as_str(), memory.entry.access_count, found.rows.len()), ("a dark wood", 0, 2));
+        assert_eq!(deleted.get(), 2);
     }
 }

@@ -1,6 +1,6 @@
 //! The tools of other systems, over a store that is also used by other tools.
 
-use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Viewer};
+use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, RecordId, Viewer};
 use serde_json::{Value, json};
 
 use super::testing::{Server, ids};
@@ -72,7 +72,7 @@ fn facts_are_found_behind_contacts() {
     let fact =
         server.add(Kind::Background, "Long ago there was a lighthouse at the end of the old harbour", Some(MAIN));
     let first = &server.engine.search(&Query::new("harbour cook")).unwrap().hits;
-    assert!(first.iter().all(|hit| hit.record.id != fact), "{first:?}");
+    assert!(first.iter().all(|hit| hit.record.id.get() != fact), "{first:?}");
     for limit in [1, 5] {
         let found = server.call("retrieve_memories", json!({ "query": "harbour cook", "limit": limit }));
         assert_eq!(ids(&found["facts"]), [fact], "{limit}");
@@ -124,7 +124,8 @@ fn a_size_above_the_maximum_is_the_maximum() {
 fn a_chain_that_is_cut_says_so() {
     let server = Server::krolik(None);
     let records: Vec<NewRecord> = (0..=MAX_LIMIT).map(|number| NewRecord::new(format!("Lamp {number}"))).collect();
-    let ids: Vec<i64> = server.engine.add_batch(&records).unwrap().into_iter().map(|one| one.unwrap().id).collect();
+    let ids: Vec<RecordId> =
+        server.engine.add_batch(&records).unwrap().into_iter().map(|one| one.unwrap().id).collect();
     let links: Vec<Link> = ids[1..].iter().map(|to| Link { from: ids[0], to: *to, kind: LinkKind::Related }).collect();
     server.engine.link_batch(&links, &Viewer::OWNER).unwrap();
     let chain = server.call("krolik_mem_chain", json!({ "memoryId": ids[0] }));

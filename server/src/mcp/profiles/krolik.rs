@@ -87,13 +87,13 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
 }
 
 fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked, String> {
-    let link = Link { from: params.from_id.0, to: params.to_id.0, kind: params.link_type };
+    let link = Link { from: params.from_id.0.into(), to: params.to_id.0.into(), kind: params.link_type };
     let viewer = params.project.viewer(&context.defaults).map_err(|error| error.worded())?;
     let created = engine.link(link, &viewer).map_err(|error| match error {
         Error::NotFound(id) => not_found(id, &viewer),
         other => other.worded(),
     })?;
-    Ok(Linked { from_id: link.from, to_id: link.to, link_type: link.kind, created })
+    Ok(Linked { from_id: link.from.get(), to_id: link.to.get(), link_type: link.kind, created })
 }
 
 fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<ChainResult> {
@@ -101,7 +101,7 @@ fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<Chai
         direction: params.direction,
         max_depth: wire::size_up_to("maxDepth", params.max_depth, MAX_CHAIN_DEPTH)?,
         limit: MAX_LIMIT,
-        ..ChainQuery::new(params.memory_id.0, params.project.viewer(&context.defaults)?)
+        ..ChainQuery::new(params.memory_id.0.into(), params.project.viewer(&context.defaults)?)
     };
     let chain = engine.chain(&query)?;
     let mut warnings = Vec::new();

@@ -111,7 +111,7 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
     let record = params.into_record(&context.defaults)?;
     let outcome = engine.add(&record).map_err(reword_fact_error)?;
     let mut stored =
-        StoredFact { fact_id: outcome.id, stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
+        StoredFact { fact_id: outcome.id.get(), stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
         // The fact is stored: similar facts are an extra, and the search for them may fail.
         let alike = kinds(Some(Category::from(record.kind)));
@@ -146,16 +146,16 @@ fn list_facts(engine: &Engine, context: &Context, params: ListFacts) -> Result<F
 
 fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Result<UpdatedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
-    let old = own_fact(engine, params.fact_id.0, &viewer)?;
+    let old = own_fact(engine, params.fact_id.0.into(), &viewer)?;
     let updated = engine.update(old.id, &params.change(), &viewer);
     let updated = updated.map_err(|error| error_text(&reword_fact_error(error), old.id))?;
     let new = updated.record;
-    Ok(UpdatedFact { fact_id: new.id, old_fact: old.content, new_fact: new.content, category: new.kind.into() })
+    Ok(UpdatedFact { fact_id: new.id.get(), old_fact: old.content, new_fact: new.content, category: new.kind.into() })
 }
 
 fn delete_fact(engine: &Engine, context: &Context, params: &DeleteFact) -> Result<DeletedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
-    let fact = own_fact(engine, params.fact_id.0, &viewer)?;
+    let fact = own_fact(engine, params.fact_id.0.into(), &viewer)?;
     match engine.delete(fact.id, &viewer).map_err(|error| error_text(&error, fact.id))? {
         true => Ok(DeletedFact { deleted_fact: fact.content }),
         false => Err(NoFact(fact.id).to_string()),
@@ -217,7 +217,7 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
 fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
     let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
     let outcome = saved.map_err(|error| params.reword(error))?;
-    Ok(StoredConversation { conversation_id: outcome.id, stored_at: Iso(now()) })
+    Ok(StoredConversation { conversation_id: outcome.id.get(), stored_at: Iso(now()) })
 }
 
 fn search_conversations(engine: &Engine, context: &Context, params: &SearchConversations) -> Result<Conversations> {

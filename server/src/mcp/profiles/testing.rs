@@ -78,19 +78,19 @@ impl Server {
     /// A record saved by another profile, as a memory of `agent`.
     pub fn add(&self, kind: Kind, text: &str, agent: Option<&str>) -> i64 {
         let scope = Scope { agent: agent.map(str::to_owned), project: None };
-        self.engine.add(&NewRecord { kind, scope, ..NewRecord::new(text) }).unwrap().id
+        self.engine.add(&NewRecord { kind, scope, ..NewRecord::new(text) }).unwrap().id.get()
     }
 
     /// A row of Memorizer's table of contacts.
     pub fn add_contact(&self, name: &str) -> i64 {
         let scope = Scope { agent: Some(MAIN.into()), project: None };
         let record = NewRecord::of_body(Kind::Contact, json!({ "name": name })).unwrap();
-        self.engine.add(&NewRecord { scope, ..record }).unwrap().id
+        self.engine.add(&NewRecord { scope, ..record }).unwrap().id.get()
     }
 
     /// The record of this id.
     pub fn record(&self, id: i64) -> Record {
-        self.engine.peek(id, &Viewer::OWNER).unwrap().unwrap()
+        self.engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap()
     }
 
     /// Waits until the background has counted this many uses of a record. Returns the record.

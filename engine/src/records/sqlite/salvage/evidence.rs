@@ -66,7 +66,7 @@ impl IndexEvidence {
         for (at, index) in INDEXES.iter().enumerate() {
             evidence.all_read &= trees.keys(roots.get(index.name), index.width, |entry| {
                 let Some(Value::Integer(id @ 1..)) = entry.last() else { return };
-                *evidence.known.entry(*id).or_default() |= 1 << at;
+                *evidence.known.entry(RecordId::from(*id)).or_default() |= 1 << at;
                 evidence.entries.insert(print((at, id), &entry[..index.columns.len()]));
                 if index.columns == ["ulid"] {
                     evidence.ulids.insert(print("ulid", &entry[..1]));
@@ -75,9 +75,9 @@ impl IndexEvidence {
         }
         trees.keys(roots.get("record_tags"), 2, |entry| {
             let Some(Value::Integer(id @ 1..)) = entry.last() else { return };
-            evidence.known.entry(*id).or_default();
+            evidence.known.entry(RecordId::from(*id)).or_default();
             if evidence.entries.insert(print(("tag", id), &entry[..1])) {
-                *evidence.tags.entry(*id).or_default() += 1;
+                *evidence.tags.entry(RecordId::from(*id)).or_default() += 1;
             }
         });
         evidence
@@ -95,7 +95,7 @@ impl IndexEvidence {
 
     /// What contradicts a row of `records`, if anything does.
     pub(super) fn objection(&self, table: &Table, record: &Row) -> Option<&'static str> {
-        let Some(known_in) = self.known.get(&record.id) else {
+        let Some(known_in) = self.known.get(&record.id.into()) else {
             let has_another_id = self.ulids.contains(&print("ulid", [table.value(record, "ulid")]));
             return has_another_id
                 .then_some("its id is another in the index")
@@ -114,7 +114,7 @@ impl IndexEvidence {
         // Entries may be lost with a page; one for a tag that the record does not have is a contradiction.
         let is_indexed = |tag: &String| self.entries.contains(&print(("tag", &record.id), [&Value::Text(tag.clone())]));
         let indexed = tags.into_iter().filter(is_indexed).count();
-        (indexed < self.tags.get(&record.id).copied().unwrap_or(0)).then_some("it has other tags in the index")
+        (indexed < self.tags.get(&record.id.into()).copied().unwrap_or(0)).then_some("it has other tags in the index")
     }
 }
 

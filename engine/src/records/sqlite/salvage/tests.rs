@@ -52,15 +52,15 @@ impl Contents {
         let mut contents = Contents::default();
         for mut row in rows("records") {
             row.remove("embedding_id"); // a row of another table, counted again
-            contents.records.insert(number(&row, "id"), row);
+            contents.records.insert(number(&row, "id").into(), row);
         }
         contents.versions = rows("versions")
             .into_iter()
-            .map(|row| ((number(&row, "record_id"), number(&row, "version")), row))
+            .map(|row| ((number(&row, "record_id").into(), number(&row, "version")), row))
             .collect();
         contents.links = rows("links")
             .into_iter()
-            .map(|row| ((number(&row, "from_id"), number(&row, "kind"), number(&row, "to_id")), row))
+            .map(|row| ((number(&row, "from_id").into(), number(&row, "kind"), number(&row, "to_id").into()), row))
             .collect();
         contents.accesses = rows("access_log").iter().map(|row| number(row, "id")).collect();
         let mut scopes =
@@ -144,8 +144,8 @@ fn sound() -> &'static Sound {
         }
         let access = |id| Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         store.record_access(&ids.iter().copied().map(access).collect::<Vec<_>>(), NOW).unwrap();
-        let head = store.head().unwrap();
-        store.trim_log(head - 5).unwrap();
+        let head = store.head().unwrap().get();
+        store.trim_log((head - 5).into()).unwrap();
         store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
         assert!(store.number("PRAGMA freelist_count") > 3, "what is deleted leaves pages behind");
@@ -372,7 +372,7 @@ fn ids_and_numbers_of_the_log_are_never_used_twice() {
         let store = Damaged::new(&with_pages(&pages.into_iter().collect(), |page| page.fill(0)));
         salvage(&store.paths(), &NoProgress).unwrap();
         let records = Records::open(&store.paths()).unwrap();
-        assert!(records.head().unwrap() >= sound().head, "{what}");
+        assert!(records.head().unwrap().get() >= sound().head, "{what}");
         assert!(records.add(&new("new"), NOW).unwrap().id > sound().last_id, "{what}");
     }
 }
@@ -449,8 +449,8 @@ fn a_changed_text_is_kept_apart_with_what_is_wrong() {
     drop(conn);
     // The index on importance followed the change: nothing is wrong with it.
     let salvaged = salvage(&store.paths(), &NoProgress).unwrap();
-    assert_eq!(salvaged.doubtful, BTreeSet::from([2]));
-    assert_eq!(salvaged.versions_lost, [5]);
+    assert_eq!(salvaged.doubtful, BTreeSet::from([2.into()]));
+    assert_eq!(salvaged.versions_lost, [5.into()]);
     let lines = fs::read_to_string(salvaged.kept.unwrap().doubtful.unwrap()).unwrap();
     let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2);
@@ -475,7 +475,7 @@ fn twins_that_a_damaged_index_let_through_do_not_stop_it() {
     .unwrap();
     drop(conn);
     let salvaged = salvage(&store.paths(), &NoProgress).unwrap();
-    assert_eq!(salvaged.doubtful, BTreeSet::from([900]));
+    assert_eq!(salvaged.doubtful, BTreeSet::from([900.into()]));
     assert_eq!(salvaged.records, sound().contents.records.len() as u64);
     let lines = fs::read_to_string(salvaged.kept.unwrap().doubtful.unwrap()).unwrap();
     assert!(lines.contains("memory 2 of its scope has the same text"), "{lines}");
@@ -541,7 +541,7 @@ fn a_store_between_two_models_is_salvaged() {
         assert_eq!(salvaged.to_embed > 0, fewest_to_embed > 0, "{meta}: {}", salvaged.to_embed);
         let records = Records::open(&store.paths()).unwrap();
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new(), "{meta}");
-        assert_eq!(records.current_model().unwrap().map(|(id, _)| id), Some(model), "{meta}");
+        assert_eq!(records.current_model().unwrap().map(|(id, _)| id), Some(model.into()), "{meta}");
         let view = records.snapshot().unwrap();
         let changing_to = view.next_model(NOW).unwrap().map(|next| next.model.name);
         assert_eq!(changing_to, next.map(|_| "next".to_owned()), "{meta}");
@@ -589,7 +589,7 @@ fn what_only_the_write_ahead_log_has_is_saved_too() {
 
 #[test]
 fn a_survey_says_what_a_salvage_does_and_changes_nothing() {
-    let leaf = sound().pages[&40][0];
+    let leaf = sound().pages[&40.into()][0];
     let store = Damaged::new(&with_pages(&BTreeSet::from([leaf]), |page| page.fill(0x55)));
     let before = fs::read(store.paths().database()).unwrap();
     let expected = survey(&store.paths(), &NoProgress).unwrap();
@@ -598,7 +598,7 @@ fn a_survey_says_what_a_salvage_does_and_changes_nothing() {
     assert_eq!(files, ["memory.db"], "nothing is left behind");
     let salvaged = salvage(&store.paths(), &NoProgress).unwrap();
     assert_eq!(Salvage { kept: None, ..salvaged }, expected);
-    assert!(expected.unreadable.contains(&40));
+    assert!(expected.unreadable.contains(&40.into()));
 }
 
 #[test]

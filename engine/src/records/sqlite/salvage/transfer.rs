@@ -63,7 +63,7 @@ pub(super) fn transfer(
         dims: HashMap::new(),
         written: HashSet::new(),
         doubtful: BTreeSet::new(),
-        last_id: 0,
+        last_id: RecordId::START,
     };
     transfer.scopes(scopes, &mut trees, &roots)?;
     transfer.models(models, &mut trees, &roots)?;
@@ -177,15 +177,18 @@ impl Transfer<'_> {
         for (row, standing) in table.rows(self.pages) {
             self.progress.advance(1);
             self.cancel_point()?;
-            if standing == Standing::Unlikely && !evidence.knows(row.id) {
+            let id = RecordId::from(row.id);
+            if standing == Standing::Unlikely && !evidence.knows(id) {
                 continue;
             }
-            self.last_id = self.last_id.max(if row.id <= LARGEST { row.id } else { 0 });
+            if row.id <= LARGEST {
+                self.last_id = self.last_id.max(id);
+            }
             let print = print(("record", row.id), &row.values);
             if self.written.contains(&print) {
                 continue;
             }
-            let may_be_deleted = standing == Standing::Unsure && !evidence.knows(row.id);
+            let may_be_deleted = standing == Standing::Unsure && !evidence.knows(id);
             let problem = may_be_deleted
                 .then_some("nothing leads to it any more: it may have been deleted")
                 .or_else(|| problem_of_text(table, &row))
@@ -195,15 +198,15 @@ impl Transfer<'_> {
                 Some(problem) => Some(problem.to_owned()),
                 None if self.repeats(table, &row) => self.insert(table, &row)?.err(),
                 None => match self.twin(table, &row)? {
-                    Some(id) => Some(format!("memory {id} of its scope has the same text")),
+                    Some(twin) => Some(format!("memory {twin} of its scope has the same text")),
                     None => self.insert(table, &row)?.err(),
                 },
             };
             match problem {
                 None => drop(self.written.insert(print)),
                 Some(problem) => {
-                    self.doubtful.insert(row.id);
-                    self.doubt(table, &row, row.id, &problem)?;
+                    self.doubtful.insert(id);
+                    self.doubt(table, &row, id, &problem)?;
                 }
             }
         }
@@ -218,7 +221,7 @@ impl Transfer<'_> {
             if self.written.contains(&print) {
                 continue;
             }
-            let id = integer(table.value(&row, "record_id")).unwrap_or(0);
+            let id = RecordId::from(integer(table.value(&row, "record_id")).unwrap_or(0));
             let newest: Option<i64> = newest.query_row([id], |row| row.get(0)).optional()?;
             // Versions never change and go only with their record: where that is there, they are.
             if standing == Standing::Unlikely && newest.is_none() {
@@ -335,8 +338,8 @@ impl Transfer<'_> {
         let trimmed = meta.get("trimmed_to").and_then(integer).filter(plausible);
         let head = [known("sync_log"), logged, trimmed].into_iter().flatten().max().unwrap_or(0);
         // Each new record is a new entry of the log: there never were more ids than entries.
-        let given = known("records").unwrap_or(head);
-        let last = evidence.ids().filter(plausible).fold(given.max(self.last_id), RecordId::max);
+        let given = RecordId::from(known("records").unwrap_or(head));
+        let last = evidence.ids().filter(|id| plausible(&id.get())).fold(given.max(self.last_id), RecordId::max);
         self.to.execute("DELETE FROM sqlite_sequence WHERE name IN ('records', 'sync_log')", [])?;
         let mut insert = self.to.prepare("INSERT INTO sqlite_sequence VALUES (?, ?)")?;
         insert.execute(("records", last))?;
@@ -367,7 +370,7 @@ impl Transfer<'_> {
         )?;
         self.to.execute(
             "INSERT INTO meta SELECT 'versions_lost', json_group_array(value) FROM json_each(?) HAVING count(*) > 0",
-            [serde_json::Value::from(versions_lost.clone()).to_string()],
+            [serde_json::json!(versions_lost).to_string()],
         )?;
         let saved: BTreeSet<RecordId> = ids("SELECT id FROM records")?.into_iter().collect();
         let given: RecordId =
