@@ -30,6 +30,7 @@ impl From<ModelSource> for ModelSettings {
 
 /// Where the embedding model comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModelSource {
     /// all-MiniLM-L6-v2, fetched when it is missing.
     #[default]

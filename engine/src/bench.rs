@@ -10,7 +10,7 @@ use crate::config::{Backend, ModelSource};
 use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::quality::Quality;
-use crate::sync::{Store, now};
+use crate::sync::Store;
 use crate::types::{MAX_LIMIT, RecordId};
 use crate::vectors::{IdFilter, VectorSnapshot};
 
@@ -48,6 +48,7 @@ impl Default for BenchOptions {
 
 /// What was measured.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct VectorBench {
     /// Vectors in the index.
     pub vectors: u64,
@@ -69,6 +70,7 @@ pub struct VectorBench {
 
 /// Recall and latency of one quality.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Measured {
     /// Which quality.
     pub quality: Quality,
@@ -80,6 +82,7 @@ pub struct Measured {
 
 /// Percentiles of the latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Latency {
     /// The median.
     pub p50: Duration,
@@ -94,7 +97,7 @@ pub struct Latency {
 /// # Errors
 /// [`Error::Invalid`] names an option that is out of bounds. [`Error::NothingToMeasure`] says what the store lacks.
 /// [`Error::IndexUnusable`]; [`Error::Cancelled`].
-pub fn bench(store: &Store, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
+pub(crate) fn bench(store: &Store, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
     let snapshot = published(store, progress)?;
     let config = store.config();
     Bench::new(&*snapshot, options)?.run(config.quality, config.backend, progress)
@@ -103,7 +106,7 @@ pub fn bench(store: &Store, options: &BenchOptions, progress: &dyn Progress) -> 
 /// The newest snapshot of the vector index, checked against its checksums.
 fn published(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
     store.reopen()?;
-    let memories = store.records.snapshot()?.live_count(now())?;
+    let memories = store.records.snapshot()?.live_count(store.now())?;
     if memories == 0 {
         let (why, remedy) = ("the store has no memories".to_owned(), Some(Remedy::AddMemories));
         return Err(Error::NothingToMeasure { why, remedy });

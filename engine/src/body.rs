@@ -57,19 +57,19 @@ impl Body {
     ///
     /// # Errors
     /// [`Error::Invalid`] if it is not a JSON object.
-    pub fn from_stored(kind: Kind, json: &str) -> Result<Body> {
+    pub(crate) fn from_stored(kind: Kind, json: &str) -> Result<Body> {
         let fields = serde_json::from_str(json)
             .map_err(|error| Error::invalid("body", format!("what is stored is not a JSON object: {error}")))?;
         Ok(Body { kind, fields })
     }
 
     /// The form that is stored: compact JSON.
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         self.clone().into_value().to_string()
     }
 
     /// The text of an unchecked body, as in an export.
-    pub fn text_of_unchecked(kind: Kind, body: &Value) -> Option<String> {
+    pub(crate) fn text_of_unchecked(kind: Kind, body: &Value) -> Option<String> {
         Body { kind, fields: body.as_object()?.clone() }.text()
     }
 
@@ -120,7 +120,7 @@ impl Body {
 ///
 /// # Errors
 /// The first of `replace`; the body is unusable then.
-pub fn replace_references<E>(
+pub(crate) fn replace_references<E>(
     kind: Kind,
     body: &mut Value,
     mut replace: impl FnMut(&Value) -> Result<Option<Value>, E>,

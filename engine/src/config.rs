@@ -5,6 +5,7 @@ use std::time::Duration;
 pub use memorist_embed::{ModelSettings, ModelSource};
 use serde::{Deserialize, Serialize};
 
+pub use crate::clock::Clock;
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
 use crate::types::Weights;
@@ -31,6 +32,8 @@ pub struct Config {
     /// A record is deleted permanently this long after it has expired. It is invisible from its expiry on; the delay
     /// makes sure that a clock that was ahead for a while loses nothing.
     pub expiry_grace: Duration,
+    /// What the store takes for the present time. By default the system's clock.
+    pub clock: Clock,
     /// Whether this engine may write the indexes. If false, it only reads them and searches the unapplied tail exactly.
     pub index_writer: bool,
 }
@@ -54,6 +57,7 @@ impl Default for Config {
             sensitive: Sensitive::default(),
             log_searches: true,
             expiry_grace: Duration::from_secs(24 * 60 * 60),
+            clock: Clock::default(),
             index_writer: true,
         }
     }
@@ -62,6 +66,7 @@ impl Default for Config {
 /// Which implementation of the vector index a store uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Backend {
     /// Our own memory-mapped HNSW.
     #[default]

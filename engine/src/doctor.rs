@@ -9,7 +9,7 @@ use crate::config::ModelSource;
 use crate::error::{Error, Remedy, Result};
 use crate::progress::Progress;
 use crate::records::{Change, NextModel, Salvage, Snapshot};
-use crate::sync::{Store, has_model, now};
+use crate::sync::{Store, has_model};
 use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
@@ -25,6 +25,7 @@ const SAME: f32 = 1e-3;
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Check {
     /// What was checked: `database`, `keywords`, `vectors` or `model`.
     pub name: String,
@@ -38,6 +39,7 @@ pub struct Check {
 
 /// What [`crate::Engine::doctor`] found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// Every check, in order. If the database is damaged, it is the only one: the indexes cannot be judged then.
     pub checks: Vec<Check>,
@@ -66,7 +68,7 @@ impl Diagnosis {
 }
 
 /// Runs all checks. Reads the whole store once; changes nothing.
-pub fn examine(store: &Store, progress: &dyn Progress) -> Result<Diagnosis> {
+pub(crate) fn examine(store: &Store, progress: &dyn Progress) -> Result<Diagnosis> {
     let checks = [
         (DATABASE, database as fn(&Store, &dyn Progress) -> Result<Check>),
         (KEYWORDS, keywords),
@@ -94,7 +96,7 @@ fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         Err(error @ (Error::DatabaseFailed(_) | Error::Database { .. })) => vec![error.to_string()],
         problems => problems?,
     };
-    let count = if problems.is_empty() { store.records.snapshot()?.live_count(now())? } else { 0 };
+    let count = if problems.is_empty() { store.records.snapshot()?.live_count(store.now())? } else { 0 };
     Ok(verdict(DATABASE, problems, format!("{count} records"), Remedy::Repair))
 }
 
@@ -164,7 +166,7 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         _ => Remedy::SetUpModel,
     };
     let mut check = verdict("model", problems, found, remedy);
-    if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(now())? {
+    if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(store.now())? {
         check.details.push(format!(
             "a change to {} is unfinished: {} of {texts} texts; `reembed` with that model continues it",
             model.name,

@@ -53,13 +53,14 @@ pub enum Error {
     #[error("the database failed: {0}")]
     DatabaseFailed(#[source] Box<dyn std::error::Error + Send + Sync>),
 
-    /// The keyword index failed.
-    #[error("the keyword index failed: {0}")]
-    Keywords(#[from] tantivy::TantivyError),
-
-    /// The vector index failed.
-    #[error("the vector index failed: {0}")]
-    Vectors(String),
+    /// An index failed.
+    #[error("the {index} index failed: {source}")]
+    IndexFailed {
+        /// Which.
+        index: IndexKind,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
 
     /// An index cannot be opened and must be rebuilt from the records.
     #[error("the {index} index cannot be opened and will be rebuilt: {why}")]
@@ -205,6 +206,16 @@ impl Error {
         Error::Io { path: path.into(), source }
     }
 
+    /// The vector index failed.
+    pub(crate) fn vectors(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Error::IndexFailed { index: IndexKind::Vector, source: source.into() }
+    }
+
+    /// The keyword index failed.
+    pub(crate) fn keywords(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Error::IndexFailed { index: IndexKind::Keyword, source: source.into() }
+    }
+
     /// The embedding model gave a vector that cannot be used.
     pub(crate) fn bad_vector(why: impl Into<String>) -> Self {
         Error::Embedding(memorist_embed::Error::Failed(why.into()))
@@ -223,8 +234,7 @@ impl Error {
             Error::Store { .. }
             | Error::Database { .. }
             | Error::DatabaseFailed(_)
-            | Error::Keywords(_)
-            | Error::Vectors(_)
+            | Error::IndexFailed { .. }
             | Error::IndexUnusable { .. }
             | Error::ModelMismatch { .. }
             | Error::ModelChanging { .. }

@@ -133,7 +133,7 @@ mod tests {
         let named = holder.to_string();
         assert!(named.starts_with("process 4294967295 (memo\\u{1b}rist) since 20"), "{named}");
         assert!(Holder { since: Some(Millis::MAX), program: None, ..holder }.to_string().ends_with("4294967295"));
-        let us = Holder::this_process(crate::sync::now());
+        let us = Holder::this_process(crate::clock::now());
         assert!(us.to_string().contains("(this one) since ") && us.to_string().len() < 60, "{us}");
     }
 

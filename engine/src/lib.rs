@@ -8,7 +8,7 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`error`], [`types`], [`body`], [`quality`], [`paths`], [`text`], [`overlap`] | the vocabulary that every other module uses |
-//! | 1 | [`progress`], `files`, `holders`, `verification` | progress, files, lock holders, checksums |
+//! | 1 | [`progress`], `clock`, `files`, `holders`, `verification` | progress, the clock, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
 //! | 4 | [`records`] | records, versions, links, embeddings, the access log, the sync log: the rules, and SQLite |
@@ -23,30 +23,39 @@
 
 pub mod bench;
 pub mod body;
+mod clock;
 pub mod config;
 pub mod doctor;
 pub mod engine;
 pub mod error;
 mod files;
-#[doc(hidden)]
-pub mod fuzzing;
 mod holders;
-pub mod keywords;
-pub mod overlap;
-pub mod paths;
+mod overlap;
 pub mod progress;
 pub mod quality;
-pub mod records;
-pub mod search;
+mod search;
 pub mod sensitive;
-pub mod sync;
-pub mod text;
 pub mod types;
-pub mod vectors;
+mod vectors;
 mod verification;
+
+// For the tests, benches and fuzz targets of this workspace, and for the server: no part of the interface.
+#[doc(hidden)]
+pub mod fuzzing;
+#[doc(hidden)]
+pub mod keywords;
+#[doc(hidden)]
+pub mod paths;
+#[doc(hidden)]
+pub mod records;
+#[doc(hidden)]
+pub mod sync;
+#[doc(hidden)]
+pub mod text;
 
 pub use memorist_embed as embed;
 
+pub use clock::now;
 pub use engine::{Engine, Import, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
-pub use sync::now;
+pub use records::{Kept, Salvage};

@@ -32,7 +32,7 @@ pub enum Sensitive {
 
 /// What the access log keeps of a query: its beginning only, because it is written with every result; and no secret, as
 /// queries may be pasted. Applying it twice changes nothing.
-pub fn logged_query(query: &str) -> String {
+pub(crate) fn logged_query(query: &str) -> String {
     const MOST_BYTES: usize = 1 << 10;
     let mut kept = redact(query).replace('\0', " ");
     kept.truncate(kept.floor_char_boundary(MOST_BYTES));
@@ -76,7 +76,7 @@ impl Sensitive {
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
-    pub fn portable<'a>(self, portable: &'a Portable) -> Result<Cow<'a, Portable>> {
+    pub(crate) fn portable<'a>(self, portable: &'a Portable) -> Result<Cow<'a, Portable>> {
         let text = self.new_record(&portable.text)?;
         let earlier: Vec<_> = portable.earlier.iter().map(|earlier| self.earlier(earlier)).collect::<Result<_>>()?;
         let is_borrowed = |earlier: &Cow<'_, Earlier>| matches!(earlier, Cow::Borrowed(_));
@@ -110,7 +110,7 @@ impl Sensitive {
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
-    pub fn reason(self, reason: &str) -> Result<Cow<'_, str>> {
+    pub(crate) fn reason(self, reason: &str) -> Result<Cow<'_, str>> {
         Ok(match self.decide(first([("reason", Some(reason))], None))? {
             None => Cow::Borrowed(reason),
             Some(Redacting) => redact(reason),
@@ -121,7 +121,7 @@ impl Sensitive {
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
-    pub fn update<'a>(self, update: &'a RecordUpdate) -> Result<Cow<'a, RecordUpdate>> {
+    pub(crate) fn update<'a>(self, update: &'a RecordUpdate) -> Result<Cow<'a, RecordUpdate>> {
         let texts = [
             ("content", update.content.as_deref()),
             ("context", update.context.as_ref().and_then(Option::as_deref)),
@@ -163,7 +163,7 @@ impl Sensitive {
 ///
 /// # Errors
 /// [`Error::Invalid`] names the body and what is in it.
-pub fn check_text_of_body(text: &str) -> Result<()> {
+pub(crate) fn check_text_of_body(text: &str) -> Result<()> {
     in_text(text).map_or(Ok(()), |what| Err(stays(what)))
 }
 

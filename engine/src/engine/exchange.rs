@@ -4,7 +4,7 @@ use super::Engine;
 use super::records::save_allowed;
 use crate::error::{Error, Result};
 use crate::records::{Aliases, ModelId};
-use crate::sync::{Wake, now};
+use crate::sync::Wake;
 use crate::types::exchange::check_model;
 use crate::types::{Export, Exported, Imported, Model, Portable, PortableLink, Viewer};
 
@@ -22,7 +22,7 @@ impl Engine {
     ) -> Result<(), E> {
         export.filter.validate()?;
         let snapshot = self.store.records.snapshot()?;
-        snapshot.export(export, now(), visit)?;
+        snapshot.export(export, self.store.now(), visit)?;
         Ok(snapshot.check_unchanged()?)
     }
 
@@ -79,7 +79,14 @@ impl Import<'_> {
         let allow = |portable| sensitive.portable(portable);
         let store = &self.engine.store.records;
         let import = |allowed: Vec<_>| {
-            store.import(&allowed, self.model, &self.viewer, self.keep_shared, &mut self.aliases, now())
+            store.import(
+                &allowed,
+                self.model,
+                &self.viewer,
+                self.keep_shared,
+                &mut self.aliases,
+                self.engine.store.now(),
+            )
         };
         let outcomes = save_allowed(records, allow, import)?;
         self.engine.worker.send(Wake::Written);
@@ -91,6 +98,6 @@ impl Import<'_> {
     /// # Errors
     /// Those of the database. A link to a missing memory is refused with [`Error::Invalid`].
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
-        self.engine.store.records.import_links(links, &self.viewer, &self.aliases, now())
+        self.engine.store.records.import_links(links, &self.viewer, &self.aliases, self.engine.store.now())
     }
 }

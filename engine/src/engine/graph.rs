@@ -2,7 +2,6 @@
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::sync::now;
 use crate::types::{
     Chain, ChainQuery, Digest, DigestQuery, Direction, Link, LinkKind, Linked, MAX_LIMIT, Outdated, OutdatedQuery,
     Record, RecordId, Viewer,
@@ -16,13 +15,13 @@ impl Engine {
     /// both are the same.
     pub fn link(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        self.store.records.link(link, viewer, now())
+        self.store.records.link(link, viewer, self.store.now())
     }
 
     /// Creates many links in one transaction. One outcome per link, in order; a refused link does not stop the others.
     pub fn link_batch(&self, links: &[Link], viewer: &Viewer) -> Result<Vec<Result<bool>>> {
         viewer.validate()?;
-        self.store.records.link_batch(links, viewer, now())
+        self.store.records.link_batch(links, viewer, self.store.now())
     }
 
     /// Removes a link. False if there was none between two memories that `viewer` sees.
@@ -37,7 +36,7 @@ impl Engine {
     /// [`Error::NotFound`] when no live memory that `viewer` sees has this id.
     pub fn links(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Link>> {
         viewer.validate()?;
-        self.store.records.snapshot()?.links(id, viewer, limit, now())?.ok_or(Error::NotFound(id))
+        self.store.records.snapshot()?.links(id, viewer, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
     /// At most `limit` of the memories that a memory links to, each with the kind of its link, if `viewer` sees them;
@@ -78,7 +77,7 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<Linked>> {
         viewer.validate()?;
-        let linked = self.store.records.snapshot()?.linked(id, direction, kind, viewer, limit, now())?;
+        let linked = self.store.records.snapshot()?.linked(id, direction, kind, viewer, limit, self.store.now())?;
         linked.ok_or(Error::NotFound(id))
     }
 
@@ -92,7 +91,7 @@ impl Engine {
         let mut query = OutdatedQuery { project, before: None, limit: MAX_LIMIT, viewer: viewer.clone() };
         query.validate()?;
         let snapshot = self.store.records.snapshot()?;
-        let (now, mut superseded) = (now(), Vec::new());
+        let (now, mut superseded) = (self.store.now(), Vec::new());
         loop {
             let page = snapshot.outdated(&query, now)?;
             let is_last = page.len() < query.limit;
@@ -110,7 +109,7 @@ impl Engine {
     /// [`Error::Invalid`] names the bound that is violated.
     pub fn chain(&self, query: &ChainQuery) -> Result<Chain> {
         query.validate()?;
-        self.store.records.snapshot()?.chain(query, now())
+        self.store.records.snapshot()?.chain(query, self.store.now())
     }
 
     /// A page of the superseded memories, the newest first.
@@ -119,7 +118,7 @@ impl Engine {
     /// [`Error::Invalid`] names the bound that is violated.
     pub fn outdated(&self, query: &OutdatedQuery) -> Result<Vec<Outdated>> {
         query.validate()?;
-        self.store.records.snapshot()?.outdated(query, now())
+        self.store.records.snapshot()?.outdated(query, self.store.now())
     }
 
     /// A summary of the memories of a project, or of all that the viewer sees.
@@ -130,6 +129,6 @@ impl Engine {
         query.validate()?;
         let snapshot = self.store.records.snapshot()?;
         let superseded = self.superseded.get(&query.viewer, &snapshot)?;
-        snapshot.digest(query, &superseded, now())
+        snapshot.digest(query, &superseded, self.store.now())
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Engine;
 use crate::error::Result;
-use crate::sync::now;
 use crate::types::Viewer;
 use crate::types::bounds::check_limit;
 
@@ -15,7 +14,7 @@ impl Engine {
     pub fn projects(&self, viewer: &Viewer, start: &str, limit: usize) -> Result<Vec<String>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.store.records.snapshot()?.projects(viewer, start, limit, now())
+        self.store.records.snapshot()?.projects(viewer, start, limit, self.store.now())
     }
 
     /// The tags of the memories that `viewer` sees, likewise.
@@ -25,6 +24,6 @@ impl Engine {
     pub fn tags(&self, viewer: &Viewer, start: &str, limit: usize) -> Result<Vec<String>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.store.records.snapshot()?.tags(viewer, start, limit, now())
+        self.store.records.snapshot()?.tags(viewer, start, limit, self.store.now())
     }
 }

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::{Access, AccessKind};
 use crate::sensitive::logged_query;
-use crate::sync::{Wake, now};
+use crate::sync::Wake;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
@@ -20,7 +20,7 @@ impl Engine {
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let new = &*self.config.sensitive.new_record(new)?;
-        let mut outcome = self.store.records.add(new, now())?;
+        let mut outcome = self.store.records.add(new, self.store.now())?;
         if outcome.embedding == EmbeddingState::Pending {
             outcome.embedding = self.embed_now(new.context.as_deref(), &new.content);
         }
@@ -33,7 +33,7 @@ impl Engine {
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
         let sensitive = self.config.sensitive;
         let allow = |new| sensitive.new_record(new);
-        let outcomes = save_allowed(new, allow, |allowed| self.store.records.add_batch(&allowed, now()))?;
+        let outcomes = save_allowed(new, allow, |allowed| self.store.records.add_batch(&allowed, self.store.now()))?;
         self.worker.send(Wake::Written);
         Ok(outcomes)
     }
@@ -55,7 +55,7 @@ impl Engine {
             let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
             return Err(Error::invalid("embedding", why));
         }
-        let mut outcome = self.store.records.add(new, now())?;
+        let mut outcome = self.store.records.add(new, self.store.now())?;
         if outcome.embedding == EmbeddingState::Pending {
             let hash = text::embedding_hash(new.context.as_deref(), &new.content);
             let vector = vector.iter().map(|number| number / length).collect();
@@ -77,7 +77,7 @@ impl Engine {
     pub fn get(&self, id: RecordId, viewer: &Viewer) -> Result<Record> {
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
-        if let Err(error) = self.store.records.record_access(&[access], now()) {
+        if let Err(error) = self.store.records.record_access(&[access], self.store.now()) {
             tracing::debug!("an access was not counted: {error}");
         }
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))
@@ -86,7 +86,7 @@ impl Engine {
     /// The record, if a live one with this id exists that `viewer` sees. Counts nothing.
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
-        self.store.records.get(id, viewer, now())
+        self.store.records.get(id, viewer, self.store.now())
     }
 
     /// Writes an access to the access log, and counts it.
@@ -96,7 +96,7 @@ impl Engine {
     pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
         let query = query.map(logged_query);
         let access = Access { id, kind, score, query: query.as_deref(), counts: true };
-        self.store.records.record_access(&[access], now())
+        self.store.records.record_access(&[access], self.store.now())
     }
 
     /// Counts records as used, as a fetch by id does, but in the background: the caller does not wait for the disk. Not
@@ -115,7 +115,7 @@ impl Engine {
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
-        let record = self.store.records.update(id, &update, viewer, now())?;
+        let record = self.store.records.update(id, &update, viewer, self.store.now())?;
         self.changed(record)
     }
 
@@ -127,7 +127,7 @@ impl Engine {
     pub fn history(&self, id: RecordId, viewer: &Viewer, before: Option<i64>, limit: usize) -> Result<Vec<Version>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.store.records.snapshot()?.history(id, viewer, before, limit, now())?.ok_or(Error::NotFound(id))
+        self.store.records.snapshot()?.history(id, viewer, before, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
     /// Makes an earlier version of a record the newest again, as a new version; the one that it replaces is kept with
@@ -144,7 +144,7 @@ impl Engine {
     ) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
-        let record = self.store.records.roll_back(id, version, reason.as_deref(), viewer, now())?;
+        let record = self.store.records.roll_back(id, version, reason.as_deref(), viewer, self.store.now())?;
         self.changed(record)
     }
 
@@ -170,19 +170,19 @@ impl Engine {
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Record>> {
         query.filter.validate()?;
         check_limit(query.limit)?;
-        self.store.records.snapshot()?.list(query, now())
+        self.store.records.snapshot()?.list(query, self.store.now())
     }
 
     /// How many records the pages of a list have together.
     pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
         query.filter.validate()?;
-        self.store.records.snapshot()?.list_count(query, now())
+        self.store.records.snapshot()?.list_count(query, self.store.now())
     }
 
     /// Statistics of the records that pass the filter.
     pub fn stats(&self, filter: &Filter) -> Result<Stats> {
         filter.validate()?;
-        self.store.records.snapshot()?.stats(filter, now())
+        self.store.records.snapshot()?.stats(filter, self.store.now())
     }
 
     /// Embeds a text that was just saved, if that is quick. If it fails, the text waits for the worker.

@@ -2,6 +2,7 @@
 
 /// Sizes of the indexes, and how far they are behind the records.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct IndexStats {
     /// Vectors that can be found in the published index.
     pub vectors: u64,
@@ -30,6 +31,7 @@ pub struct ReembedReport {
 
 /// What [`Engine::rebuild`](super::Engine::rebuild) did.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RebuildReport {
     /// Vectors in the new vector index.
     pub vectors: u64,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::records::ModelId;
 use crate::search::{self, NoVector, QueryVector, SearchContext};
 use crate::sensitive::logged_query;
-use crate::sync::{SearchedHit, Wake, now};
+use crate::sync::{SearchedHit, Wake};
 use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
 /// Up to this many records, a search that finds an index unusable rebuilds it first instead of skipping it.
@@ -91,7 +91,8 @@ impl Engine {
     pub fn keyword_count(&self, text: &str, filter: Filter) -> Result<u64> {
         let one = Query { mode: Mode::Keyword, limit: 1, filter, ..Query::new(text) };
         one.validate()?;
-        let all = usize::try_from(self.store.records.snapshot()?.live_count(now())?).unwrap_or(usize::MAX).max(1);
+        let all =
+            usize::try_from(self.store.records.snapshot()?.live_count(self.store.now())?).unwrap_or(usize::MAX).max(1);
         let one = Query { pool: Some(all), ..one };
         match self.search_by(&one, None)?.explain.keyword_candidates {
             // No word occurs: then parts of words are searched.
@@ -150,7 +151,7 @@ impl Engine {
 
     fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
         let context = SearchContext { store: &self.store, tails: &self.tails, superseded: &self.superseded };
-        search::search(&context, query, vector, self.config.weights, now())
+        search::search(&context, query, vector, self.config.weights, self.store.now())
     }
 
     fn query_vector(&self, text: &str) -> QueryVector {
@@ -176,7 +177,7 @@ impl Engine {
             return self.store.index_in_memory();
         }
         if self.config.index_writer
-            && self.store.records.snapshot()?.live_count(now())? <= REBUILD_BEFORE_SEARCH
+            && self.store.records.snapshot()?.live_count(self.store.now())? <= REBUILD_BEFORE_SEARCH
             && let Some(guard) = self.store.lock.try_acquire()?
         {
             let mended =

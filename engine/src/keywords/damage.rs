@@ -26,6 +26,13 @@ pub fn log_contained_panics() {
     ));
 }
 
+#[doc(hidden)]
+impl From<TantivyError> for Error {
+    fn from(error: TantivyError) -> Self {
+        Error::keywords(error)
+    }
+}
+
 /// Runs `work`. A panic, or an error that reports bad bytes or missing files, becomes [`Error::IndexUnusable`]. The
 /// index is only read or discarded afterwards, so no half-changed state is visible.
 pub(super) fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -44,13 +51,12 @@ pub(super) fn unusable(why: impl Into<String>) -> Error {
 }
 
 fn named(error: Error) -> Error {
-    match error {
-        Error::Keywords(why) if is_damage(&why) => unusable(explain(&why)),
+    let Error::IndexFailed { source, .. } = &error else { return error };
+    match source.downcast_ref() {
+        Some(why) if is_damage(why) => unusable(explain(why)),
         // tantivy hides the cause, and says that a thread may have panicked.
-        Error::Keywords(TantivyError::ErrorInThread(_)) => {
-            Error::Keywords(io::Error::other("its writer could not write; is the disk full?").into())
-        }
-        other => other,
+        Some(TantivyError::ErrorInThread(_)) => Error::keywords("its writer could not write; is the disk full?"),
+        _ => error,
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use memorist_embed::{Embedder, ModelIdentity};
 
-use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
 use crate::error::{Error, Result};
@@ -74,7 +73,7 @@ impl Store {
 
     /// How many live records wait for an embedding. Without a model, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
-        self.records.snapshot()?.pending_count(now())
+        self.records.snapshot()?.pending_count(self.now())
     }
 
     /// Embeds everything that waits, and applies it along the way. Returns how many texts were embedded. It can be
@@ -103,7 +102,7 @@ impl Store {
     ) -> Result<u64> {
         let (mut embedded, mut unapplied) = (0, 0);
         loop {
-            let pending = self.records.pending(model, ROUND, now())?;
+            let pending = self.records.pending(model, ROUND, self.now())?;
             if pending.is_empty() {
                 return Ok(embedded);
             }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::clock::now;
+use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::files::private_file;
 use crate::holders::{Holder, held};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::clock::now;
 use super::rebuild::each_step;
 use super::store::{Store, identity};
 use crate::error::Result;
@@ -24,7 +23,7 @@ impl Store {
     pub fn index_in_memory(&self) -> Result<()> {
         let _making = MAKING.lock();
         self.reopen()?;
-        if !self.has_unusable_index()? || self.records.snapshot()?.live_count(now())? > MOST {
+        if !self.has_unusable_index()? || self.records.snapshot()?.live_count(self.now())? > MOST {
             return Ok(());
         }
         if self.keywords.is_unusable() {

@@ -8,7 +8,6 @@
 //! | file | job |
 //! |---|---|
 //! | `store.rs` | [`Store`]: the records, their two indexes and the model, opened |
-//! | `clock.rs` | the clock |
 //! | `lock.rs` | the writer lock: one process, one thread |
 //! | `index_slot.rs` | an open index, or the reason why it is unusable |
 //! | `apply.rs` | applies the log to both indexes, then trims it |
@@ -21,7 +20,6 @@
 
 mod apply;
 mod backlog;
-mod clock;
 mod index_slot;
 mod lock;
 mod memory;
@@ -31,7 +29,6 @@ mod reembed;
 mod store;
 mod worker;
 
-pub use clock::now;
 pub use index_slot::IndexSlot;
 pub use lock::{WriterGuard, WriterLock};
 pub use reembed::Reembedded;

@@ -6,7 +6,6 @@ use std::{fs, io};
 
 use memorist_durable::crash;
 
-use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
 use crate::config::Backend;
@@ -41,7 +40,7 @@ impl Store {
 
     fn expired_by(&self) -> Millis {
         let grace = Millis::try_from(self.config.expiry_grace.as_millis()).unwrap_or(Millis::MAX);
-        now().saturating_sub(grace)
+        self.now().saturating_sub(grace)
     }
 
     /// Removes what was removed from the tables up to `mark` from both indexes, from the log and from the files of the

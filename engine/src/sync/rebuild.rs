@@ -8,7 +8,6 @@ use std::sync::Arc;
 use memorist_durable::{crash, sync_folder};
 use roaring::RoaringTreemap;
 
-use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::{Store, identity};
 use crate::config::Backend;
@@ -53,7 +52,7 @@ impl Store {
         let index = TantivyIndex::create(&beside, self.records.lineage())?;
         let records = self.records.snapshot()?;
         let head = records.head();
-        progress.start("indexing words", Some(records.live_count(now())?));
+        progress.start("indexing words", Some(records.live_count(self.now())?));
         let mut documents = 0;
         let built = each_step(&records, progress, |ids| {
             let live = records.records(ids, Millis::MIN)?;
@@ -76,7 +75,7 @@ impl Store {
         let Some((id, model)) = self.model()? else { return Ok(0) };
         if self.config.backend != Backend::Hnsw {
             self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
-            return self.vectors.get().map_err(Error::Vectors)?.snapshot().map(|snapshot| snapshot.len());
+            return self.vectors.get().map_err(Error::vectors)?.snapshot().map(|snapshot| snapshot.len());
         }
         let ids = self.build_vectors_aside(proof, id, &model, progress)?;
         self.swap_in_vectors(proof)?;
@@ -122,7 +121,7 @@ impl Store {
     fn fill(&self, index: &dyn VectorIndex, model: ModelId, progress: &dyn Progress) -> Result<()> {
         let records = self.records.snapshot()?;
         let head = records.head();
-        progress.start("indexing vectors", Some(records.live_count(now())?));
+        progress.start("indexing vectors", Some(records.live_count(self.now())?));
         let built = each_step(&records, progress, |ids| {
             let upserts = records.embeddings(model, ids)?;
             index.apply(VectorBatch { upserts, deletes: Vec::new() }, Seq::START)

@@ -11,7 +11,6 @@ use memorist_durable::crash;
 use memorist_embed::Embedder;
 
 use super::backlog::{ROUND, as_stored, embed};
-use super::clock::now;
 use super::lock::WriterGuard;
 use super::store::Store;
 
@@ -60,7 +59,7 @@ impl Store {
 
     /// Embeds what the next model lacks, except for up to a round that may be written meanwhile.
     fn embed_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
-        let unfinished = self.records.snapshot()?.next_model(now())?;
+        let unfinished = self.records.snapshot()?.next_model(self.now())?;
         progress.start("embedding again", unfinished.map(|unfinished| unfinished.missing));
         let embedded = self.walk_missing(next, progress);
         progress.finish();
@@ -70,7 +69,7 @@ impl Store {
     fn walk_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
         let (mut embedded, mut after) = (0, RecordId::START);
         loop {
-            let texts = self.records.missing(next.id, after, ROUND, now())?;
+            let texts = self.records.missing(next.id, after, ROUND, self.now())?;
             embedded += self.embed_next(next, &texts)?;
             progress.advance(texts.len() as u64);
             cancel_point(progress)?;
@@ -93,7 +92,7 @@ impl Store {
     /// Builds the next model's vector index and switches to it, unless so much was written meanwhile that it must be
     /// embedded first, without the lock. Returns how many texts were embedded.
     fn change_model(&self, proof: &WriterGuard<'_>, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
-        let rest = || self.records.missing(next.id, RecordId::START, ROUND, now());
+        let rest = || self.records.missing(next.id, RecordId::START, ROUND, self.now());
         let is_done_by_another = self.model()?.is_some_and(|(id, _)| id == next.id);
         if is_done_by_another || rest()?.len() == ROUND {
             return Ok(0);
@@ -105,7 +104,7 @@ impl Store {
         };
         crash::point("next model embedded");
         let mut embedded = 0;
-        while !self.records.change_model(next.id, indexed.as_ref(), now())? {
+        while !self.records.change_model(next.id, indexed.as_ref(), self.now())? {
             let texts = rest()?;
             if texts.len() == ROUND {
                 return Ok(embedded);
@@ -119,7 +118,7 @@ impl Store {
             None => drop(self.rebuild_vectors(proof, progress)?),
         }
         // The few that were written in the last moment.
-        let texts = self.records.pending(next.id, ROUND, now())?;
+        let texts = self.records.pending(next.id, ROUND, self.now())?;
         self.records.store_embeddings(next.id, &embed(next.embedder, &texts)?)?;
         self.catch_up(proof, progress)?;
         Ok(embedded + texts.len() as u64)

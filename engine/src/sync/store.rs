@@ -73,7 +73,7 @@ impl Store {
     /// may be private.
     pub fn unusable_if_unreadable(&self, index: IndexKind, error: Error) -> Error {
         match error {
-            Error::Io { .. } | Error::Keywords(_) | Error::Vectors(_) if !self.records.can_write() => {
+            Error::Io { .. } | Error::IndexFailed { .. } if !self.records.can_write() => {
                 Error::IndexUnusable { index, why: error.to_string() }
             }
             other => other,
@@ -209,6 +209,11 @@ impl Store {
             tracing::warn!("the {index} index is out of use until it is rebuilt: {why}");
         }
         Ok(())
+    }
+
+    /// The present time, by the clock of the settings.
+    pub fn now(&self) -> Millis {
+        self.config.clock.now()
     }
 
     /// The settings that the store was opened with.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
-use super::clock::now;
 use super::store::Store;
+use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Access, AccessKind, PurgePatterns};
@@ -157,10 +157,10 @@ fn wait(store: &Store, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, cleanup
     };
     let accesses: Vec<Access<'_>> =
         searches.iter().flat_map(|(query, hits)| hits.iter().map(|hit| search_access(*hit, query))).collect();
-    if let Err(error) = store.records.record_access(&accesses, now()) {
+    if let Err(error) = store.records.record_access(&accesses, store.now()) {
         tracing::debug!("the access log was not written: {error}");
     }
-    match store.records.count_accesses(uses, now()) {
+    match store.records.count_accesses(uses, store.now()) {
         Ok(()) => uses.clear(),
         Err(error) => tracing::debug!("uses were not counted yet: {error}"),
     }

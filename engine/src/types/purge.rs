@@ -42,6 +42,7 @@ impl Purge {
 
 /// What a purge removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Purged {
     /// Records, with all their versions.
     pub records: u64,

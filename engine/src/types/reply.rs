@@ -66,6 +66,7 @@ pub struct SearchReply {
 /// Details of one search: candidate counts and times in microseconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Explain {
     /// Candidates requested from each index.
     pub pool: usize,

@@ -5,6 +5,7 @@ use super::units::Millis;
 
 /// Statistics of a store.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Live records (not deleted, not expired).
     pub total: u64,

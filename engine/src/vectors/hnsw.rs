@@ -190,7 +190,7 @@ impl VectorSnapshot for HnswSnapshot {
             IdFilter::Except(ids) => Filter::Except(ids),
         };
         let params = SearchParams { k, effort: quality.into() };
-        let hits = self.index.search(query, &params, filter).map_err(|error| Error::Vectors(error.to_string()))?;
+        let hits = self.index.search(query, &params, filter).map_err(Error::vectors)?;
         Ok(hits.into_iter().map(|hit| (RecordId::from_key(hit.key), hit.score)).collect())
     }
 
@@ -200,7 +200,7 @@ impl VectorSnapshot for HnswSnapshot {
 
     fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
         let keys: Vec<u64> = ids.iter().map(|id| id.key()).collect();
-        self.index.scores(query, &keys).map_err(|error| Error::Vectors(error.to_string()))
+        self.index.scores(query, &keys).map_err(Error::vectors)
     }
 }
 
@@ -274,7 +274,7 @@ fn write_error(error: WriteError) -> Error {
         WriteError::Open(error) => open_error(error),
         WriteError::Io { path, source } | WriteError::Unsynced { path, source } => Error::io(path, source),
         WriteError::Cancelled => Error::Cancelled,
-        other => Error::Vectors(other.to_string()),
+        other => Error::vectors(other),
     }
 }
 

@@ -167,7 +167,7 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
                 index.as_ref().map(|index| index.snapshot().and_then(|view| view.wait_verified(Duration::MAX)));
             let believed = matches!(is_checked, Ok(Ok(_)));
             if let Err(error) = exercise(folder.path()) {
-                let expected = matches!(error, Error::IndexUnusable { .. } | Error::Keywords(_));
+                let expected = matches!(error, Error::IndexUnusable { .. } | Error::IndexFailed { .. });
                 assert!(expected, "{case}: {error:?}");
             }
             let faults = index.and_then(|index| index.verify());

@@ -7,6 +7,7 @@ use crate::types::RecordId;
 
 /// What could be saved, and what not.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Salvage {
     /// Memories that are saved.
     pub records: u64,
@@ -34,6 +35,7 @@ impl Salvage {
 
 /// The files that a salvage leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Kept {
     /// The damaged database, as it was.
     pub damaged: PathBuf,
