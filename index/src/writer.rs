@@ -35,6 +35,8 @@ pub struct Writer {
     folder: PathBuf,
     options: IndexOptions,
     current: Arc<Snapshot>,
+    /// The number of the next segment.
+    next_segment: u64,
     /// Whether a sync has failed.
     is_poisoned: bool,
 }
@@ -63,7 +65,7 @@ impl Writer {
             rotation: Arc::new(Rotation::new(options.dims)),
         };
         publish_manifest(&folder, &snapshot)?;
-        Ok(Self { folder, options, current: Arc::new(snapshot), is_poisoned: false })
+        Ok(Self::of(folder, options, snapshot))
     }
 
     /// Opens an index to change it. What a crash has left in the folder is removed.
@@ -80,7 +82,12 @@ impl Writer {
             return Err(OpenError::Dimensions { path: names::manifest(&folder), expected, found });
         }
         remove_leftovers(&folder, &snapshot.segments).map_err(OpenError::io(&folder))?;
-        Ok(Self { folder, options, current: Arc::new(snapshot), is_poisoned: false })
+        Ok(Self::of(folder, options, snapshot))
+    }
+
+    fn of(folder: PathBuf, options: IndexOptions, snapshot: Snapshot) -> Self {
+        let next_segment = snapshot.next_segment;
+        Self { folder, options, current: Arc::new(snapshot), next_segment, is_poisoned: false }
     }
 
     /// The view of what was published last.
@@ -218,17 +225,15 @@ impl Writer {
     /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose
     /// writing failed late may name it all the same.
     fn take_number(&mut self) -> u64 {
-        let Snapshot { dims, generation, next_segment, ref payload, ref segments, ref rotation } = *self.current;
-        let (payload, segments, rotation) = (payload.clone(), segments.clone(), rotation.clone());
-        self.current =
-            Arc::new(Snapshot { dims, generation, next_segment: next_segment + 1, payload, segments, rotation });
-        next_segment
+        let number = self.next_segment;
+        self.next_segment += 1;
+        number
     }
 
     fn publish(&mut self, segments: Vec<Segment>, payload: Vec<u8>) -> Result<(), WriteError> {
         let (dims, generation) = (self.options.dims, self.current.generation + 1);
-        let rotation = self.current.rotation.clone();
-        let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments, rotation };
+        let (next_segment, rotation) = (self.next_segment, self.current.rotation.clone());
+        let next = Snapshot { dims, generation, next_segment, payload, segments, rotation };
         publish_manifest(&self.folder, &next)?;
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {
