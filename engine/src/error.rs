@@ -71,6 +71,15 @@ pub enum Error {
     #[error("{0}")]
     NoEmbedder(String),
 
+    /// No embedding can be made for now.
+    #[error("{why}\n(it is tried again in {seconds} seconds)")]
+    NoEmbedderYet {
+        /// What failed.
+        why: String,
+        /// After so long, the next call tries again.
+        seconds: u64,
+    },
+
     /// The embedding model or its library failed.
     #[error("the embedding model failed: {0}")]
     Embedding(String),
@@ -161,7 +170,9 @@ impl Error {
             | Error::ModelMismatch { .. }
             | Error::Held(_)
             | Error::NothingToMeasure(_) => ErrorKind::Store,
-            Error::NoEmbedder(_) | Error::Embedding(_) | Error::Provision(_) => ErrorKind::Model,
+            Error::NoEmbedder(_) | Error::NoEmbedderYet { .. } | Error::Embedding(_) | Error::Provision(_) => {
+                ErrorKind::Model
+            }
             Error::Io { .. } => ErrorKind::Io,
             Error::Cancelled => ErrorKind::Cancelled,
         }

@@ -187,19 +187,43 @@ struct Failures {
 
 impl Failures {
     fn note(&mut self, outcome: Result<()>) {
-        let error = match outcome {
-            Ok(()) | Err(Error::Cancelled) => {
-                self.last = None;
-                return;
-            }
-            Err(error) => error,
-        };
-        let text = error.to_string();
-        // Some messages count the seconds until a retry.
-        let without_numbers = text.replace(|character: char| character.is_ascii_digit(), "");
-        if self.last.as_ref() != Some(&without_numbers) {
-            tracing::warn!("background work failed: {text}");
-            self.last = Some(without_numbers);
+        match outcome {
+            Ok(()) | Err(Error::Cancelled) => self.last = None,
+            Err(error) if self.is_news(&error) => tracing::warn!("background work failed: {error}"),
+            Err(_) => {}
         }
+    }
+
+    /// Whether the last failure was another one.
+    fn is_news(&mut self, error: &Error) -> bool {
+        let what = match error {
+            // How long until the next attempt does not matter.
+            Error::NoEmbedderYet { why, .. } => why.clone(),
+            other => other.to_string(),
+        };
+        let is_news = self.last.as_ref() != Some(&what);
+        self.last = Some(what);
+        is_news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_news_until_it_is_repeated() {
+        let mut failures = Failures::default();
+        let later = |why: &str, seconds| Error::NoEmbedderYet { why: why.to_owned(), seconds };
+        let first = Error::Embedding("file 1 is damaged".to_owned());
+        assert!(failures.is_news(&first));
+        for seconds in [30, 29, 1] {
+            assert!(!failures.is_news(&later(&first.to_string(), seconds)), "the same, and tried again later");
+        }
+        let numbered = |number| Error::Vectors(format!("segment {number} is damaged"));
+        assert!(failures.is_news(&numbered(1)) && !failures.is_news(&numbered(1)));
+        assert!(failures.is_news(&numbered(2)), "another, by its number alone");
+        failures.note(Ok(()));
+        assert!(failures.is_news(&numbered(2)), "after a success");
     }
 }
