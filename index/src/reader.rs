@@ -33,6 +33,10 @@ impl Reader {
         Ok(Self { folder, current: RwLock::new(Arc::new(snapshot)), header: Mutex::new(header) })
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The view that was read last.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read())

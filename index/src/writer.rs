@@ -19,7 +19,7 @@ use crate::merge::{self, Merge, Merged};
 use crate::options::IndexOptions;
 use crate::progress::Progress;
 use crate::quantize::Quantized;
-use crate::reader::open_snapshot;
+use crate::reader::{Reader, open_snapshot};
 use crate::rotate::Rotation;
 use crate::segment::write::{Draft, write_segment};
 use crate::segment::{Segment, Tombstones};
@@ -74,9 +74,22 @@ impl Writer {
     /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
     /// index's.
     pub fn open(folder: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
+        Self::open_after(folder.as_ref(), options, None)
+    }
+
+    /// Opens the index that `reader` follows, in the state that is published now. Segments that the reader has mapped
+    /// are not mapped again, and those that it has compared with their checksums are not compared again by a merge.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn beside(reader: &Reader, options: IndexOptions) -> Result<Self, OpenError> {
+        Self::open_after(reader.folder(), options, Some(&reader.snapshot()))
+    }
+
+    fn open_after(folder: &Path, options: IndexOptions, older: Option<&Snapshot>) -> Result<Self, OpenError> {
         options.check()?;
-        let folder = folder.as_ref().to_owned();
-        let (snapshot, _) = open_snapshot(&folder, None)?;
+        let folder = folder.to_owned();
+        let (snapshot, _) = open_snapshot(&folder, older)?;
         if snapshot.dims != options.dims {
             let (expected, found) = (options.dims, snapshot.dims);
             return Err(OpenError::Dimensions { path: names::manifest(&folder), expected, found });
