@@ -125,8 +125,8 @@ impl Writer {
         check_payload(payload)?;
         let (keys, vectors) = self.checked_upserts(upserts)?;
         // What is there already stays, unless it is deleted and not put in again.
-        let is_there = |row: usize| self.current.with_row(keys[row], |there| there == vectors.row(row));
-        let fresh: Vec<usize> = (0..keys.len()).filter(|&row| is_there(row) != Some(true)).collect();
+        let before = self.current.rows();
+        let fresh: Vec<usize> = (0..keys.len()).filter(|&row| before.of(keys[row]) != Some(vectors.row(row))).collect();
         let unchanged: HashSet<Key> = {
             let fresh: HashSet<usize> = fresh.iter().copied().collect();
             (0..keys.len()).filter(|row| !fresh.contains(row)).map(|row| keys[row]).collect()
