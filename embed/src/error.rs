@@ -9,9 +9,18 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No model is available now: none is configured, or the last attempt to load it failed.
+    /// No model is available: none is configured, or the settings forbid to fetch it.
     #[error("{0}")]
     Unavailable(String),
+
+    /// The last attempt to load the model failed a short time ago.
+    #[error("{why}\n(it is tried again in {seconds} seconds)")]
+    RetryLater {
+        /// What failed.
+        why: String,
+        /// After so long, the next call tries again.
+        seconds: u64,
+    },
 
     /// The model is not set up: it must be fetched, or named.
     #[error("{0}")]

@@ -199,11 +199,7 @@ impl ModelHost {
             if heed_failure && let Some(failure) = &state.failure {
                 let left = RETRY_AFTER.saturating_sub(now.saturating_duration_since(failure.at));
                 if !left.is_zero() {
-                    return Err(Error::Unavailable(format!(
-                        "{}\n(it is tried again in {} seconds)",
-                        failure.why,
-                        left.as_secs() + 1
-                    )));
+                    return Err(Error::RetryLater { why: failure.why.clone(), seconds: left.as_secs() + 1 });
                 }
             }
         }
@@ -357,7 +353,9 @@ mod tests {
         fails.store(true, Ordering::SeqCst);
         assert!(matches!(host.embedder_at(start), Err(Error::Failed(_))));
         let again = host.embedder_at(start + Duration::from_secs(29)).err().unwrap();
-        assert!(matches!(again, Error::Unavailable(_)) && again.to_string().contains("out of order"), "{again}");
+        assert!(matches!(again, Error::RetryLater { seconds: 1..=2, .. }), "{again:?}");
+        let expected = "the embedding model failed: out of order\n(it is tried again in ";
+        assert!(again.to_string().starts_with(expected), "{again}");
         assert_eq!(loads.load(Ordering::SeqCst), 1);
         fails.store(false, Ordering::SeqCst);
         host.embedder_at(start + RETRY_AFTER).unwrap();

@@ -60,9 +60,9 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 
 /// Identifies a file or folder, to notice that it was replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp(u64, u64);
+pub(crate) struct FileId(u64, u64);
 
-impl Stamp {
+impl FileId {
     /// Of what is at `path` now.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         Self::of_metadata(&path.metadata().ok()?)
@@ -75,12 +75,12 @@ impl Stamp {
 
     fn of_metadata(metadata: &fs::Metadata) -> Option<Self> {
         #[cfg(unix)]
-        let stamp = {
+        let id = {
             use std::os::unix::fs::MetadataExt;
-            Stamp(metadata.dev(), metadata.ino())
+            FileId(metadata.dev(), metadata.ino())
         };
         #[cfg(not(unix))]
-        let stamp = Stamp(0, metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos() as u64);
-        Some(stamp)
+        let id = FileId(0, metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos() as u64);
+        Some(id)
     }
 }

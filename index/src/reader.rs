@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use crate::error::OpenError;
-use crate::format::manifest::{Manifest, Stamp};
+use crate::format::manifest::{Manifest, ManifestHeader};
 use crate::snapshot::Snapshot;
 
 /// A segment can be gone because a newer manifest was published meanwhile; so often the reader tries again.
@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 10;
 pub struct Reader {
     folder: PathBuf,
     current: RwLock<Arc<Snapshot>>,
-    stamp: Mutex<Stamp>,
+    header: Mutex<ManifestHeader>,
 }
 
 impl Reader {
@@ -29,8 +29,12 @@ impl Reader {
     /// When there is no index, or it has another version, is damaged where it was looked at, or cannot be read.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         let folder = folder.as_ref().to_owned();
-        let (snapshot, stamp) = open_snapshot(&folder, None)?;
-        Ok(Self { folder, current: RwLock::new(Arc::new(snapshot)), stamp: Mutex::new(stamp) })
+        let (snapshot, header) = open_snapshot(&folder, None)?;
+        Ok(Self { folder, current: RwLock::new(Arc::new(snapshot)), header: Mutex::new(header) })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The view that was read last.
@@ -44,26 +48,28 @@ impl Reader {
     /// # Errors
     /// As [`open`](Self::open). The older view then stays.
     pub fn refresh(&self) -> Result<bool, OpenError> {
-        let mut stamp = self.stamp.lock();
-        if Stamp::read(&self.folder)? == *stamp {
+        let mut header = self.header.lock();
+        if ManifestHeader::read(&self.folder)? == *header {
             return Ok(false);
         }
         let older = self.snapshot();
         let (snapshot, newer) = open_snapshot(&self.folder, Some(&older))?;
         *self.current.write() = Arc::new(snapshot);
-        *stamp = newer;
+        *header = newer;
         Ok(true)
     }
 }
 
 /// Opens what is published now.
-pub(crate) fn open_snapshot(folder: &Path, older: Option<&Snapshot>) -> Result<(Snapshot, Stamp), OpenError> {
+pub(crate) fn open_snapshot(folder: &Path, older: Option<&Snapshot>) -> Result<(Snapshot, ManifestHeader), OpenError> {
     let mut attempt = 1;
     loop {
-        let (manifest, stamp) = Manifest::read(folder)?;
+        let (manifest, header) = Manifest::read(folder)?;
         match Snapshot::open(folder, manifest, older) {
-            Ok(snapshot) => return Ok((snapshot, stamp)),
-            Err(error) if error.is_absence() && attempt < ATTEMPTS && Stamp::read(folder)? != stamp => attempt += 1,
+            Ok(snapshot) => return Ok((snapshot, header)),
+            Err(error) if error.is_absence() && attempt < ATTEMPTS && ManifestHeader::read(folder)? != header => {
+                attempt += 1
+            }
             Err(error) if error.is_absence() => {
                 let why = format!("the manifest names a segment that cannot be opened: {error}");
                 return Err(OpenError::damaged(&crate::format::names::manifest(folder), why));

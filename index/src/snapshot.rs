@@ -12,6 +12,7 @@ use crate::options::SearchParams;
 use crate::quantize::Row;
 use crate::rotate::Rotation;
 use crate::search::{self, Query, Scored, SearchRequest};
+use crate::segment::view::SegmentView;
 use crate::segment::{Segment, SegmentFile, Tombstones};
 use crate::verify;
 
@@ -35,6 +36,16 @@ pub struct Snapshot {
     pub(crate) payload: Vec<u8>,
     pub(crate) segments: Vec<Segment>,
     pub(crate) rotation: Arc<Rotation>,
+}
+
+/// The vectors of a snapshot by their keys: the newest segment first, each with its sections.
+pub(crate) struct Rows<'a>(Vec<(&'a Segment, SegmentView<'a>)>);
+
+impl<'a> Rows<'a> {
+    /// The vector of a key.
+    pub(crate) fn of(&self, key: Key) -> Option<Row<'a>> {
+        self.0.iter().find_map(|(segment, view)| view.vectors.row(segment.live_slot(view, key)?))
+    }
 }
 
 impl Snapshot {
@@ -94,24 +105,18 @@ impl Snapshot {
     pub fn scores(&self, query: &[f32], keys: &[Key]) -> Result<Vec<Option<f32>>, SearchError> {
         let vector = self.unit(query)?;
         let kernel = crate::simd::Kernel::detect();
-        Ok(keys.iter().map(|&key| self.with_row(key, |row| row.dot(&vector, kernel))).collect())
+        let rows = self.rows();
+        Ok(keys.iter().map(|&key| rows.of(key).map(|row| row.dot(&vector, kernel))).collect())
     }
 
     /// About the vector of a key, scaled to length 1: it is kept in 16 bits per number.
     pub fn vector(&self, key: Key) -> Option<Vec<f32>> {
-        self.with_row(key, |row| self.rotation.original(row.decode()))
+        self.rows().of(key).map(|row| self.rotation.original(row.decode()))
     }
 
-    /// Hands the vector of a key to `look`, as it is kept.
-    pub(crate) fn with_row<T>(&self, key: Key, look: impl FnOnce(Row<'_>) -> T) -> Option<T> {
-        self.segments
-            .iter()
-            .rev()
-            .find_map(|segment| {
-                let view = segment.file.view();
-                view.vectors.row(segment.live_slot(&view, key)?)
-            })
-            .map(look)
+    /// The vectors as they are kept, to look up many keys.
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows(self.segments.iter().rev().map(|segment| (segment, segment.file.view())).collect())
     }
 
     /// Whether a key has a vector.

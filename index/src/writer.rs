@@ -19,7 +19,7 @@ use crate::merge::{self, Merge, Merged};
 use crate::options::IndexOptions;
 use crate::progress::Progress;
 use crate::quantize::Quantized;
-use crate::reader::open_snapshot;
+use crate::reader::{Reader, open_snapshot};
 use crate::rotate::Rotation;
 use crate::segment::write::{Draft, write_segment};
 use crate::segment::{Segment, Tombstones};
@@ -35,6 +35,8 @@ pub struct Writer {
     folder: PathBuf,
     options: IndexOptions,
     current: Arc<Snapshot>,
+    /// The number of the next segment.
+    next_segment: u64,
     /// Whether a sync has failed.
     is_poisoned: bool,
 }
@@ -63,7 +65,7 @@ impl Writer {
             rotation: Arc::new(Rotation::new(options.dims)),
         };
         publish_manifest(&folder, &snapshot)?;
-        Ok(Self { folder, options, current: Arc::new(snapshot), is_poisoned: false })
+        Ok(Self::of(folder, options, snapshot))
     }
 
     /// Opens an index to change it. What a crash has left in the folder is removed.
@@ -72,15 +74,33 @@ impl Writer {
     /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
     /// index's.
     pub fn open(folder: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
+        Self::open_after(folder.as_ref(), options, None)
+    }
+
+    /// Opens the index that `reader` follows, in the state that is published now. Segments that the reader has mapped
+    /// are not mapped again, and those that it has compared with their checksums are not compared again by a merge.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn beside(reader: &Reader, options: IndexOptions) -> Result<Self, OpenError> {
+        Self::open_after(reader.folder(), options, Some(&reader.snapshot()))
+    }
+
+    fn open_after(folder: &Path, options: IndexOptions, older: Option<&Snapshot>) -> Result<Self, OpenError> {
         options.check()?;
-        let folder = folder.as_ref().to_owned();
-        let (snapshot, _) = open_snapshot(&folder, None)?;
+        let folder = folder.to_owned();
+        let (snapshot, _) = open_snapshot(&folder, older)?;
         if snapshot.dims != options.dims {
             let (expected, found) = (options.dims, snapshot.dims);
             return Err(OpenError::Dimensions { path: names::manifest(&folder), expected, found });
         }
         remove_leftovers(&folder, &snapshot.segments).map_err(OpenError::io(&folder))?;
-        Ok(Self { folder, options, current: Arc::new(snapshot), is_poisoned: false })
+        Ok(Self::of(folder, options, snapshot))
+    }
+
+    fn of(folder: PathBuf, options: IndexOptions, snapshot: Snapshot) -> Self {
+        let next_segment = snapshot.next_segment;
+        Self { folder, options, current: Arc::new(snapshot), next_segment, is_poisoned: false }
     }
 
     /// The view of what was published last.
@@ -105,8 +125,8 @@ impl Writer {
         check_payload(payload)?;
         let (keys, vectors) = self.checked_upserts(upserts)?;
         // What is there already stays, unless it is deleted and not put in again.
-        let is_there = |row: usize| self.current.with_row(keys[row], |there| there == vectors.row(row));
-        let fresh: Vec<usize> = (0..keys.len()).filter(|&row| is_there(row) != Some(true)).collect();
+        let before = self.current.rows();
+        let fresh: Vec<usize> = (0..keys.len()).filter(|&row| before.of(keys[row]) != Some(vectors.row(row))).collect();
         let unchanged: HashSet<Key> = {
             let fresh: HashSet<usize> = fresh.iter().copied().collect();
             (0..keys.len()).filter(|row| !fresh.contains(row)).map(|row| keys[row]).collect()
@@ -218,17 +238,15 @@ impl Writer {
     /// A number for a new segment. It is used up even where the segment is not published in the end: a manifest whose
     /// writing failed late may name it all the same.
     fn take_number(&mut self) -> u64 {
-        let Snapshot { dims, generation, next_segment, ref payload, ref segments, ref rotation } = *self.current;
-        let (payload, segments, rotation) = (payload.clone(), segments.clone(), rotation.clone());
-        self.current =
-            Arc::new(Snapshot { dims, generation, next_segment: next_segment + 1, payload, segments, rotation });
-        next_segment
+        let number = self.next_segment;
+        self.next_segment += 1;
+        number
     }
 
     fn publish(&mut self, segments: Vec<Segment>, payload: Vec<u8>) -> Result<(), WriteError> {
         let (dims, generation) = (self.options.dims, self.current.generation + 1);
-        let rotation = self.current.rotation.clone();
-        let next = Snapshot { dims, generation, next_segment: self.current.next_segment, payload, segments, rotation };
+        let (next_segment, rotation) = (self.next_segment, self.current.rotation.clone());
+        let next = Snapshot { dims, generation, next_segment, payload, segments, rotation };
         publish_manifest(&self.folder, &next)?;
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {

@@ -1,6 +1,7 @@
 //! Writes are found, in every mode, before and after they are indexed.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memorist_engine::Error;
@@ -437,6 +438,33 @@ fn each_index_can_be_searched_separately() {
     assert_eq!(engine.keyword_search("bridge", 9, unimportant).unwrap(), []);
     assert_eq!(engine.keyword_search("ingfishe", 9, Filter::default()).unwrap(), [], "no part of a word");
     assert!(engine.vector_search(vec![1.0], 3, Filter::default()).is_err());
+}
+
+/// The program that the engine is part of keeps all of rayon's own threads busy.
+#[test]
+fn a_search_does_not_wait_for_other_work_of_its_program() {
+    let store = Store::new(hashed());
+    let id = store.add("a heron in the reeds");
+    store.settle();
+    let (begun, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let (beginning, end) = (begun.clone(), done.clone());
+    rayon::spawn_broadcast(move |_| {
+        beginning.fetch_add(1, Ordering::SeqCst);
+        while !end.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    while begun.load(Ordering::SeqCst) < rayon::current_num_threads() {
+        std::thread::yield_now();
+    }
+    let (answer, answered) = std::sync::mpsc::channel();
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| answer.send(store.find(&query("a heron", Mode::Hybrid))));
+        let found = answered.recv_timeout(Duration::from_secs(20));
+        done.store(true, Ordering::SeqCst);
+        found
+    });
+    assert_eq!(found.expect("an answer meanwhile"), [id]);
 }
 
 /// X1.

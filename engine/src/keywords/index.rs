@@ -63,7 +63,7 @@ struct Source {
 struct Published {
     snapshot: Arc<Snapshot>,
     /// `None` if it is known to be outdated.
-    stamp: Option<Stamp>,
+    meta: Option<MetaFile>,
 }
 
 impl TantivyIndex {
@@ -108,18 +108,18 @@ impl TantivyIndex {
     }
 
     fn outdate(&self) {
-        self.published.lock().stamp = None;
+        self.published.lock().meta = None;
     }
 
     fn faults(&self) -> Result<Vec<String>> {
         let Source { folder, directory, index, reader, fields, .. } = &self.source;
         let mut faults: Vec<String> = loop {
-            let stamp = Stamp::take(folder)?;
-            let files = seal::files(&stamp.bytes).map_err(unusable)?;
+            let meta = MetaFile::read(folder)?;
+            let files = seal::files(&meta.bytes).map_err(unusable)?;
             let faults: Vec<_> =
                 files.names().filter_map(|name| directory.fault(name, &files, index.directory())).collect();
             // Another process may have published meanwhile, and removed what it replaced.
-            if faults.is_empty() || Stamp::take(folder)?.bytes == stamp.bytes {
+            if faults.is_empty() || MetaFile::read(folder)?.bytes == meta.bytes {
                 break faults;
             }
         };
@@ -165,7 +165,7 @@ impl TantivyIndex {
 impl KeywordIndex for TantivyIndex {
     fn snapshot(&self) -> Result<Arc<dyn KeywordSnapshot>> {
         let mut published = self.published.lock();
-        let current = published.stamp.as_mut().is_some_and(|stamp| stamp.holds(&self.source.folder));
+        let current = published.meta.as_mut().is_some_and(|meta| meta.holds(&self.source.folder));
         if !current {
             let newer = contained(|| self.source.load(Some(&published.snapshot)))?;
             drop_in_background(std::mem::replace(&mut *published, newer));
@@ -264,13 +264,13 @@ impl Source {
     /// `before` knows.
     fn load(&self, before: Option<&Snapshot>) -> Result<Published> {
         loop {
-            let stamp = Stamp::take(&self.folder)?;
-            let files = seal::files(&stamp.bytes).map_err(unusable)?;
+            let meta = MetaFile::read(&self.folder)?;
+            let files = seal::files(&meta.bytes).map_err(unusable)?;
             let snapshot = contained(|| self.view(files, before));
             // All of it is of one commit only if there was none in between.
-            if Stamp::take(&self.folder)?.bytes == stamp.bytes {
+            if MetaFile::read(&self.folder)?.bytes == meta.bytes {
                 let snapshot = Arc::new(snapshot.map_err(|error| blame(&self.folder, error))?);
-                return Ok(Published { snapshot, stamp: Some(stamp) });
+                return Ok(Published { snapshot, meta: Some(meta) });
             }
         }
     }
@@ -320,7 +320,7 @@ fn first_fault(files: &Files, directory: &SealedDirectory, index: &Index) -> Opt
 fn blame(folder: &Path, error: Error) -> Error {
     let fault = contained(|| {
         let directory = SealedDirectory::open_to_read(folder)?;
-        let files = seal::files(&Stamp::take(folder)?.bytes).map_err(unusable)?;
+        let files = seal::files(&MetaFile::read(folder)?.bytes).map_err(unusable)?;
         Ok(first_fault(&files, &directory, &open(directory.clone())?))
     });
     match fault {
@@ -385,8 +385,8 @@ fn publish(writer: &mut IndexWriter, payload: &Payload) -> Result<()> {
     Ok(())
 }
 
-/// The state of `meta.json`, to detect a replacement without opening it.
-struct Stamp {
+/// `meta.json` as it was read, to detect a replacement without opening it.
+struct MetaFile {
     modified: SystemTime,
     length: u64,
     file: u64,
@@ -395,13 +395,13 @@ struct Stamp {
     settled: bool,
 }
 
-impl Stamp {
-    fn take(folder: &Path) -> Result<Stamp> {
+impl MetaFile {
+    fn read(folder: &Path) -> Result<MetaFile> {
         let path = folder.join(META);
         let read = || {
             let metadata = fs::metadata(&path)?;
             let (modified, length, file) = (metadata.modified()?, metadata.len(), file_number(&metadata));
-            Ok(Stamp { modified, length, file, bytes: fs::read(&path)?, settled: false })
+            Ok(MetaFile { modified, length, file, bytes: fs::read(&path)?, settled: false })
         };
         read().map_err(|why: std::io::Error| unusable(format!("{} cannot be read: {why}", path.display())))
     }

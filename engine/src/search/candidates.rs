@@ -1,6 +1,7 @@
 //! The candidates of both indexes, under the same filter, and the scores that an index did not return.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use roaring::RoaringTreemap;
@@ -52,10 +53,13 @@ pub fn collect(
     explain.allowed = allowed.as_ref().map(RoaringTreemap::len);
 
     let pool = explain.pool;
-    let (by_vector, by_keyword) = rayon::join(
-        || vector_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref())),
-        || keyword_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, query)),
-    );
+    let search_vectors =
+        || vector_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref()));
+    let search_words = || keyword_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, query));
+    let (by_vector, by_keyword) = match (&vector_side, &keyword_side) {
+        (Some(_), Some(_)) => search_pool().join(search_vectors, search_words),
+        _ => (search_vectors(), search_words()),
+    };
     let (by_vector, vector_us) = by_vector?;
     let (by_keyword, keyword_us) = by_keyword?;
     (explain.vector_us, explain.keyword_us) = (vector_us, keyword_us);
@@ -74,6 +78,15 @@ pub fn collect(
     }
     explain.merge_us = micros(merging);
     Ok(candidates)
+}
+
+/// A separate thread pool for searches: a program's own work in rayon's global pool must not keep them waiting.
+fn search_pool() -> &'static rayon::ThreadPool {
+    static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+        let name = |at| format!("memorist-search-{at}");
+        rayon::ThreadPoolBuilder::new().thread_name(name).build().expect("the system gives threads")
+    });
+    &POOL
 }
 
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records

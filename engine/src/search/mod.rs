@@ -20,7 +20,7 @@ mod view;
 
 use std::time::Instant;
 
-use merge::Ranked;
+use merge::{Candidate, Ranked};
 pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;
@@ -93,35 +93,27 @@ pub fn search(
         warnings.extend(pending_warning(&view, by_words, now)?);
     }
     let vector = vector.as_deref().map(|vector| (vector, context.store.config().quality));
-    let mut candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
+    let candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
-    if let Some(least) = query.min_similarity {
-        let nearest = near_miss::nearest(&candidates);
-        candidates.retain_mut(|candidate| candidate.is_found_above(least));
-        warnings.extend(near_miss::warning(&view, query, least, nearest, &candidates, now)?);
-    }
     explain.weights = match (&vector, by_words) {
         (Some(_), true) => explain.weights,
         (Some(_), false) => Weights { vector: 1.0, keyword: 0.0 },
         (None, _) => Weights { vector: 0.0, keyword: 1.0 },
     };
-    let mut ranked = merge::merge(candidates, explain.weights);
-    if let Some(least) = query.min_score {
-        ranked.retain(|ranked| ranked.reaches(least));
-    }
+    let ranked = rank(&view, query, candidates, explain.weights, now, &mut warnings)?;
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
     // Those of the previous pages are loaded too: which of them are results decides where this page begins.
-    let wanted = query.offset + query.limit;
-    let mut hits = load(&view, &ranked, query, wanted + 1, now)?;
+    let most = query.offset + query.limit + 1;
+    let mut hits = load(&view, &ranked, query, most, now)?;
     let mut tier = match (&vector, query.mode) {
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
     if found_nothing && by_words && query.substring_tier {
-        let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, wanted + 1)?;
+        let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, most)?;
         hits = found.into_iter().map(unscored).collect();
         if !hits.is_empty() {
             tier = Tier::Substring;
@@ -131,9 +123,7 @@ pub fn search(
         // A keyword search replaces the vector search: the similarity of a result is unknown.
         hits.iter_mut().for_each(|hit| hit.score = 0.0);
     }
-    let more = hits.len() > wanted;
-    hits.truncate(wanted);
-    hits.drain(..query.offset.min(hits.len()));
+    let more = cut_page(&mut hits, query);
     add_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
@@ -150,6 +140,27 @@ fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<St
     };
     let until_then = if by_words { "found by their words alone" } else { "not found by meaning" };
     Ok(Some(format!("{count} for an embedding, until then {until_then}")))
+}
+
+/// The candidates that reach the thresholds of the query, best first.
+fn rank(
+    view: &View,
+    query: &Query,
+    mut candidates: Vec<Candidate>,
+    weights: Weights,
+    now: Millis,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Ranked>> {
+    if let Some(least) = query.min_similarity {
+        let nearest = near_miss::nearest(&candidates);
+        candidates.retain_mut(|candidate| candidate.is_found_above(least));
+        warnings.extend(near_miss::warning(view, query, least, nearest, &candidates, now)?);
+    }
+    let mut ranked = merge::merge(candidates, weights);
+    if let Some(least) = query.min_score {
+        ranked.retain(|ranked| ranked.reaches(least));
+    }
+    Ok(ranked)
 }
 
 /// The records of the best `most` candidates. One that has been deleted meanwhile is skipped; the record itself decides
@@ -194,6 +205,15 @@ fn unscored(record: crate::types::Record) -> Hit {
         keyword_score: None,
         contradicted_by: Vec::new(),
     }
+}
+
+/// Keeps the page that the query asks for. Returns whether there are more.
+fn cut_page(hits: &mut Vec<Hit>, query: &Query) -> bool {
+    let end = query.offset + query.limit;
+    let more = hits.len() > end;
+    hits.truncate(end);
+    hits.drain(..query.offset.min(hits.len()));
+    more
 }
 
 /// Adds to each result the records that contradict it, if this search could have found them.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use crate::error::{Error, Result};
-use crate::files::Stamp;
+use crate::files::FileId;
 
 /// A derived index that may be out of use (missing, of another version, damaged) until it is rebuilt.
 pub struct IndexSlot<I: ?Sized> {
@@ -17,12 +17,12 @@ enum State<I: ?Sized> {
     Ready {
         index: Arc<I>,
         /// The folder that it was opened from.
-        stamp: Option<Stamp>,
+        folder: Option<FileId>,
     },
     Unusable {
         why: String,
         /// The folder that was found damaged: it is not opened again, but a replacement is.
-        damaged: Option<Stamp>,
+        damaged: Option<FileId>,
     },
 }
 
@@ -35,9 +35,9 @@ impl<I: ?Sized> IndexSlot<I> {
     /// Opens the index in `folder`: [`Error::IndexUnusable`] is a state, other errors are the caller's.
     pub fn open(&self, folder: &Path, open: impl FnOnce() -> Result<Arc<I>>) -> Result<()> {
         // Before it is opened: the folder may be replaced meanwhile.
-        let stamp = Stamp::of(folder);
+        let id = FileId::of(folder);
         match open() {
-            Ok(index) => *self.state.write() = State::Ready { index, stamp },
+            Ok(index) => *self.state.write() = State::Ready { index, folder: id },
             Err(Error::IndexUnusable { why, .. }) => *self.state.write() = State::Unusable { why, damaged: None },
             Err(other) => return Err(other),
         }
@@ -60,8 +60,8 @@ impl<I: ?Sized> IndexSlot<I> {
     /// Marks the index as unusable because it is damaged. Returns whether it was in use until now.
     pub fn mark_unusable(&self, why: &str) -> bool {
         let mut state = self.state.write();
-        let State::Ready { stamp, .. } = &*state else { return false };
-        *state = State::Unusable { why: why.to_owned(), damaged: *stamp };
+        let State::Ready { folder, .. } = &*state else { return false };
+        *state = State::Unusable { why: why.to_owned(), damaged: *folder };
         true
     }
 
@@ -70,7 +70,7 @@ impl<I: ?Sized> IndexSlot<I> {
         match &*self.state.read() {
             State::Ready { .. } => false,
             State::Unusable { damaged: None, .. } => true,
-            State::Unusable { damaged, .. } => *damaged != Stamp::of(folder),
+            State::Unusable { damaged, .. } => *damaged != FileId::of(folder),
         }
     }
 }

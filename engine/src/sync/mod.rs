@@ -16,10 +16,12 @@
 //! | `backlog.rs` | embeds waiting records |
 //! | `reembed.rs` | another embedding model for the store |
 //! | `purge.rs` | deletes expired records, and finishes purges |
+//! | `inbox.rs` | what the background thread has to do next |
 //! | `worker.rs` | the thread that does all of this in the background |
 
 mod apply;
 mod backlog;
+mod inbox;
 mod index_slot;
 mod lock;
 mod memory;
@@ -29,8 +31,9 @@ mod reembed;
 mod store;
 mod worker;
 
+pub use inbox::{Searched, SearchedHit, Wake};
 pub use index_slot::IndexSlot;
 pub use lock::{WriterGuard, WriterLock};
 pub use reembed::Reembedded;
 pub use store::{Store, has_model};
-pub use worker::{SearchedHit, Wake, Worker};
+pub use worker::Worker;

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
-
+use super::inbox::{Inbox, InboxReader, SearchedHit, USES_AT_MOST, Wake};
 use super::store::Store;
 use crate::clock::now;
 use crate::error::{Error, Result};
@@ -16,17 +15,6 @@ use crate::types::RecordId;
 
 /// How often a process checks for the writes of others.
 const TICK: Duration = Duration::from_millis(500);
-/// Writes are gathered for this long before they are applied, so that a burst costs one commit.
-const GATHER: Duration = Duration::from_millis(200);
-/// But no write waits longer than this, nor do more than [`GATHER_AT_MOST`]: the first search of another process has to
-/// index all that waits.
-const GATHER_LONGEST: Duration = Duration::from_millis(300);
-/// Searches logged in one round; more are not logged.
-const SEARCHES_AT_MOST: usize = 2_000;
-/// Uses that wait to be counted; more are not counted.
-const USES_AT_MOST: usize = 100_000;
-/// See [`GATHER_LONGEST`].
-const GATHER_AT_MOST: u64 = 500;
 /// A failed download of a model is retried after this long.
 const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// How often to check for expired records.
@@ -34,41 +22,10 @@ const EXPIRE_AGAIN: Duration = Duration::from_secs(60);
 /// An unfinished purge is continued after this long.
 const PURGE_AGAIN: Duration = Duration::from_secs(5);
 
-/// A message to the worker.
-#[derive(Debug)]
-pub enum Wake {
-    /// Something was written.
-    Written,
-    /// A search returned these records; log it when there is time.
-    Searched {
-        /// The query text.
-        query: String,
-        /// The records returned.
-        hits: Vec<SearchedHit>,
-    },
-    /// These records were used; count it when there is time.
-    Used(Vec<RecordId>),
-    /// Write the accesses received so far, then answer.
-    Flush(Sender<()>),
-    /// Stop.
-    Stop,
-}
-
-/// A record that a search returned.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchedHit {
-    /// The record.
-    pub id: RecordId,
-    /// Its score in the search.
-    pub score: f64,
-    /// Whether the access log keeps the query text.
-    pub keeps_query: bool,
-}
-
 /// The handle of the thread. Dropping it stops and joins the thread.
 #[derive(Debug)]
 pub struct Worker {
-    messages: Sender<Wake>,
+    inbox: Arc<Inbox>,
     stopping: Arc<Stopping>,
     thread: Option<JoinHandle<()>>,
 }
@@ -79,19 +36,19 @@ impl Worker {
     /// # Errors
     /// [`Error::Io`] if no thread can be started.
     pub fn start(store: Arc<Store>) -> Result<Self> {
-        let (messages, inbox) = unbounded();
+        let (inbox, reader) = Inbox::new();
         let stopping = Arc::new(Stopping::default());
         let stop_flag = stopping.clone();
         let thread = std::thread::Builder::new()
             .name("memorist-sync".into())
-            .spawn(move || run(&store, &inbox, &stop_flag))
+            .spawn(move || run(&store, &reader, &stop_flag))
             .map_err(|error| Error::io("the sync thread", error))?;
-        Ok(Worker { messages, stopping, thread: Some(thread) })
+        Ok(Worker { inbox, stopping, thread: Some(thread) })
     }
 
-    /// Sends a message. Ignored if the worker has ended.
+    /// Sends a message, and never waits. Ignored if the worker has ended.
     pub fn send(&self, message: Wake) {
-        let _ = self.messages.send(message);
+        self.inbox.send(message);
     }
 }
 
@@ -105,7 +62,7 @@ impl Drop for Worker {
     }
 }
 
-fn run(store: &Store, inbox: &Receiver<Wake>, stopping: &Stopping) {
+fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
@@ -126,51 +83,31 @@ fn run(store: &Store, inbox: &Receiver<Wake>, stopping: &Stopping) {
     }
 }
 
-/// Waits for a reason to work: the tick, or writes, gathered. Returns whether to stop. `uses` are those that could not
-/// be counted yet.
-fn wait(store: &Store, inbox: &Receiver<Wake>, uses: &mut Vec<RecordId>, cleanup_at: &mut CleanupAt) -> bool {
-    let started = Instant::now();
-    let mut until = started + TICK;
-    let mut written = 0;
-    let mut searches: Vec<(String, Vec<SearchedHit>)> = Vec::new();
-    let mut settled = None;
-    let stop = loop {
-        // Only a write moves the end of the wait: constant searches must not keep the worker from its work.
-        match inbox.recv_deadline(until) {
-            Ok(Wake::Written) => {
-                written += 1;
-                until = (Instant::now() + GATHER).min(started + GATHER_LONGEST);
-                if written >= GATHER_AT_MOST {
-                    break false;
-                }
-            }
-            Ok(Wake::Searched { query, hits }) if searches.len() < SEARCHES_AT_MOST => searches.push((query, hits)),
-            Ok(Wake::Searched { .. }) => {}
-            Ok(Wake::Used(ids)) => uses.extend(ids.into_iter().take(USES_AT_MOST - uses.len())),
-            Ok(Wake::Flush(answer)) => {
-                settled = Some(answer);
-                break false;
-            }
-            Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => break true,
-            Err(RecvTimeoutError::Timeout) => break false,
-        }
-    };
+/// Waits for a reason to work, and writes the accesses received. Returns whether to stop. `uses` are those that could
+/// not be counted yet.
+fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at: &mut CleanupAt) -> bool {
+    let received = inbox.wait(TICK);
+    let searches = received.searches.iter();
     let accesses: Vec<Access<'_>> =
-        searches.iter().flat_map(|(query, hits)| hits.iter().map(|hit| search_access(*hit, query))).collect();
+        searches.flat_map(|search| search.hits.iter().map(|hit| search_access(*hit, &search.query))).collect();
     if let Err(error) = store.records.record_access(&accesses, store.now()) {
         tracing::debug!("the access log was not written: {error}");
     }
+    uses.extend(received.uses);
+    uses.truncate(USES_AT_MOST);
     match store.records.count_accesses(uses, store.now()) {
         Ok(()) => uses.clear(),
         Err(error) => tracing::debug!("uses were not counted yet: {error}"),
     }
-    if let Some(settled) = settled {
+    if !received.flushes.is_empty() {
         // A purge sends this, and continues by itself.
         cleanup_at.purged = Instant::now() + PURGE_AGAIN;
-        // The sender may have given up.
-        let _ = settled.send(());
     }
-    stop
+    for answer in received.flushes {
+        // The sender may have given up.
+        let _ = answer.send(());
+    }
+    received.stop
 }
 
 /// A search is logged, but does not count as an access by itself: see [`Wake::Used`].
@@ -250,19 +187,44 @@ struct Failures {
 
 impl Failures {
     fn note(&mut self, outcome: Result<()>) {
-        let error = match outcome {
-            Ok(()) | Err(Error::Cancelled) => {
-                self.last = None;
-                return;
-            }
-            Err(error) => error,
-        };
-        let text = error.to_string();
-        // Some messages count the seconds until a retry.
-        let without_numbers = text.replace(|character: char| character.is_ascii_digit(), "");
-        if self.last.as_ref() != Some(&without_numbers) {
-            tracing::warn!("background work failed: {text}");
-            self.last = Some(without_numbers);
+        match outcome {
+            Ok(()) | Err(Error::Cancelled) => self.last = None,
+            Err(error) if self.is_news(&error) => tracing::warn!("background work failed: {error}"),
+            Err(_) => {}
         }
+    }
+
+    /// Whether the last failure was another one.
+    fn is_news(&mut self, error: &Error) -> bool {
+        let what = match error {
+            // How long until the next attempt does not matter.
+            Error::Embedding(memorist_embed::Error::RetryLater { why, .. }) => why.clone(),
+            other => other.to_string(),
+        };
+        let is_news = self.last.as_ref() != Some(&what);
+        self.last = Some(what);
+        is_news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_news_until_it_is_repeated() {
+        let mut failures = Failures::default();
+        let later =
+            |why: &str, seconds| Error::from(memorist_embed::Error::RetryLater { why: why.to_owned(), seconds });
+        let first = Error::from(memorist_embed::Error::Failed("file 1 is damaged".to_owned()));
+        assert!(failures.is_news(&first));
+        for seconds in [30, 29, 1] {
+            assert!(!failures.is_news(&later(&first.to_string(), seconds)), "the same, and tried again later");
+        }
+        let numbered = |number| Error::vectors(format!("segment {number} is damaged"));
+        assert!(failures.is_news(&numbered(1)) && !failures.is_news(&numbered(1)));
+        assert!(failures.is_news(&numbered(2)), "another, by its number alone");
+        failures.note(Ok(()));
+        assert!(failures.is_news(&numbered(2)), "after a success");
     }
 }

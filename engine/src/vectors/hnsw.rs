@@ -6,7 +6,7 @@
 //! unusable, and is rebuilt from the records; nothing is embedded again.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -26,7 +26,6 @@ use crate::verification::Verification;
 /// A memory-mapped HNSW index in a folder.
 #[derive(Debug)]
 pub struct HnswIndex {
-    folder: PathBuf,
     /// The id of the store that it was built from.
     store: String,
     model: String,
@@ -70,9 +69,8 @@ impl HnswIndex {
             return Err(unusable(format!("it holds vectors of {} numbers, not of {dims}", snapshot.dims())));
         }
         parse(snapshot.payload(), store, model)?;
-        let (folder, store, model) = (folder.into(), store.into(), model.into());
-        let options = IndexOptions::new(dims);
-        Ok(HnswIndex { folder, store, model, options, reader, verification: Mutex::default() })
+        let (store, model, options) = (store.into(), model.into(), IndexOptions::new(dims));
+        Ok(HnswIndex { store, model, options, reader, verification: Mutex::default() })
     }
 
     /// Starts to compare the new segments of `index` with their checksums.
@@ -90,8 +88,21 @@ impl HnswIndex {
         verification
     }
 
-    fn writer(&self) -> Result<Writer> {
-        Writer::open(&self.folder, self.options.clone()).map_err(open_error)
+    /// What is published now.
+    fn newest(&self) -> Result<Arc<Snapshot>> {
+        let before = self.reader.snapshot();
+        self.reader.refresh().map_err(open_error)?;
+        let newest = self.reader.snapshot();
+        if !Arc::ptr_eq(&before, &newest) {
+            drop_in_background(before);
+        }
+        Ok(newest)
+    }
+
+    /// A writer, for one change: the next one may follow on that of another process.
+    fn writer(&self, options: IndexOptions) -> Result<Writer> {
+        self.newest()?;
+        Writer::beside(&self.reader, options).map_err(open_error)
     }
 
     /// Runs the next merge of `writer`. Returns whether there was one.
@@ -128,12 +139,7 @@ impl VectorIndex for HnswIndex {
     }
 
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
-        let before = self.reader.snapshot();
-        self.reader.refresh().map_err(open_error)?;
-        let index = self.reader.snapshot();
-        if !Arc::ptr_eq(&before, &index) {
-            drop_in_background(before);
-        }
+        let index = self.newest()?;
         let applied = parse(index.payload(), &self.store, &self.model)?;
         let verification = self.start_verification(&index);
         Ok(Arc::new(HnswSnapshot { index, applied, verification }))
@@ -143,26 +149,26 @@ impl VectorIndex for HnswIndex {
         let upserts: Vec<(u64, &[f32])> =
             batch.upserts.iter().map(|(id, vector)| (id.key(), vector.as_slice())).collect();
         let deletes: Vec<u64> = batch.deletes.iter().map(|id| id.key()).collect();
-        self.writer()?.apply(&upserts, &deletes, &payload(applied, &self.store, &self.model)).map_err(write_error)
+        self.writer(self.options.clone())?
+            .apply(&upserts, &deletes, &payload(applied, &self.store, &self.model))
+            .map_err(write_error)
     }
 
     fn maintain(&self, progress: &dyn Progress) -> Result<bool> {
-        Self::merge(self.writer()?, progress)
+        Self::merge(self.writer(self.options.clone())?, progress)
     }
 
     fn forget_deleted(&self, progress: &dyn Progress) -> Result<bool> {
         let mut options = self.options.clone();
         options.deleted_percent = 0;
         // Opening it removes unreferenced files.
-        let writer = Writer::open(&self.folder, options).map_err(open_error)?;
-        let merged = Self::merge(writer, progress)?;
+        let merged = Self::merge(self.writer(options)?, progress)?;
         crash::point("vectors forgotten");
         Ok(merged)
     }
 
     fn verify(&self) -> Result<Vec<String>> {
-        self.reader.refresh().map_err(open_error)?;
-        Ok(self.reader.snapshot().verify().into_iter().map(|problem| problem.to_string()).collect())
+        Ok(self.newest()?.verify().into_iter().map(|problem| problem.to_string()).collect())
     }
 }
 

@@ -42,11 +42,10 @@ pub(crate) struct Manifest {
 /// The first bytes of a manifest. Two manifests of a folder that have the same are the same: they hold the
 /// generation and the checksum of all the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp([u8; HEADER_LEN]);
+pub(crate) struct ManifestHeader([u8; HEADER_LEN]);
 
-impl Stamp {
-    /// Reads the stamp of the manifest that is published now. A file that is too short has no stamp of its own: what it
-    /// lacks counts as zeros.
+impl ManifestHeader {
+    /// Reads that of the manifest that is published now. Of a file that is too short, what it lacks counts as zeros.
     pub(crate) fn read(folder: &Path) -> Result<Self, OpenError> {
         let path = names::manifest(folder);
         let mut file = open(&path)?;
@@ -56,10 +55,10 @@ impl Stamp {
     }
 
     fn of(bytes: &[u8]) -> Self {
-        let mut stamp = [0; HEADER_LEN];
+        let mut header = [0; HEADER_LEN];
         let len = bytes.len().min(HEADER_LEN);
-        stamp[..len].copy_from_slice(&bytes[..len]);
-        Self(stamp)
+        header[..len].copy_from_slice(&bytes[..len]);
+        Self(header)
     }
 }
 
@@ -72,11 +71,11 @@ fn open(path: &Path) -> Result<File, OpenError> {
 
 impl Manifest {
     /// Reads the manifest that is published now.
-    pub(crate) fn read(folder: &Path) -> Result<(Self, Stamp), OpenError> {
+    pub(crate) fn read(folder: &Path) -> Result<(Self, ManifestHeader), OpenError> {
         let path = names::manifest(folder);
         let mut bytes = Vec::new();
         open(&path)?.read_to_end(&mut bytes).map_err(OpenError::io(&path))?;
-        Ok((Self::decode(&bytes, &path)?, Stamp::of(&bytes)))
+        Ok((Self::decode(&bytes, &path)?, ManifestHeader::of(&bytes)))
     }
 
     /// The bytes of the file.

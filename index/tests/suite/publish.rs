@@ -1,6 +1,7 @@
 //! What a crash, a failed write and a racing reader see: the old state or the new one.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -111,6 +112,46 @@ fn a_payload_is_published_with_its_vectors() {
     assert_eq!(reader.snapshot().payload(), b"model A, 17");
     world.maintain();
     assert_eq!(world.writer.snapshot().payload(), b"model A, 17");
+}
+
+#[test]
+fn a_writer_beside_a_reader_checks_nothing_again() {
+    let mut world = World::filled(small(DIMS, 100), &clustered(47, 300, DIMS, 5), 90);
+    let reader = Reader::open(world.folder.path()).unwrap();
+    reader.snapshot().check().unwrap();
+    let unchecked = || Writer::beside(&reader, small(DIMS, 100)).unwrap().snapshot().unchecked_bytes();
+    assert_eq!(unchecked(), 0);
+    world.apply(vec![(900, vec![1.0; DIMS])], &[5]);
+    let size = |name: &String| fs::metadata(world.folder.path().join(name)).unwrap().len();
+    let all: u64 = files(world.folder.path()).iter().map(size).sum();
+    assert!((1..all / 2).contains(&unchecked()), "only what is new");
+}
+
+/// The reader is behind: another process has published, or has made another index in the same folder.
+#[test]
+fn a_writer_beside_a_reader_begins_with_what_is_published_now() {
+    let mut world = World::filled(small(DIMS, 100), &clustered(48, 150, DIMS, 5), 150);
+    let reader = Reader::open(world.folder.path()).unwrap();
+    world.apply((100..300).zip(clustered(49, 200, DIMS, 5)).collect(), &(0..50).collect::<Vec<_>>());
+    let vector = [1.0f32; DIMS];
+    let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    writer.apply(&[(900, &vector)], &[299], b"").unwrap();
+    assert_eq!(keys(world.folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
+    // A merge that ends early leaves nothing that the next writer would build on.
+    let mut stopped = Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    assert!(matches!(stopped.maintain(&|_| ControlFlow::Break(())), Err(WriteError::Cancelled)));
+    let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    writer.maintain(&|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(keys(world.folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
+
+    fs::remove_dir_all(world.folder.path()).unwrap();
+    let mut options = small(DIMS, 100);
+    options.first_segment = 1_000;
+    Writer::create(world.folder.path(), options, b"").unwrap().apply(&[(7, &vector)], &[], b"").unwrap();
+    let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    writer.apply(&[(8, &vector)], &[], b"").unwrap();
+    assert_eq!(keys(world.folder.path()), [7, 8]);
+    assert_eq!(writer.snapshot().verify(), []);
 }
 
 /// The caller's model has changed, and with it the dimensions: a new index was made where the old one was.

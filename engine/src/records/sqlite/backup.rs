@@ -13,7 +13,7 @@ use super::shape::Origin;
 use super::store::Records;
 use super::{folder, integrity, migrate};
 use crate::error::{Error, Remedy, Result};
-use crate::files::{Stamp, remove_file_if_present, remove_if_present};
+use crate::files::{FileId, remove_file_if_present, remove_if_present};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 
@@ -58,7 +58,7 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     let plain = open_plain(from).map_err(|error| Error::io(from, error))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(from, flags).map_err(refuse)?;
-    if Stamp::of_open(&plain) != Stamp::of(from) {
+    if FileId::of_open(&plain) != FileId::of(from) {
         return Err(Error::io(from, io::Error::other("it was replaced meanwhile; try again")));
     }
     distrust(&source).map_err(refuse)?;

@@ -8,13 +8,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files::Stamp;
+use crate::files::FileId;
 use crate::paths::companions;
 
 /// The files of a database as they were when it was opened.
 pub(super) struct Place {
     database: PathBuf,
-    opened: Vec<(PathBuf, Option<Stamp>)>,
+    opened: Vec<(PathBuf, Option<FileId>)>,
 }
 
 impl Place {
@@ -30,21 +30,21 @@ impl Place {
     }
 
     fn of(database: &Path, files: Vec<PathBuf>) -> Self {
-        let stamped = |file: PathBuf| {
-            let stamp = Stamp::of(&file);
-            (file, stamp)
+        let identified = |file: PathBuf| {
+            let id = FileId::of(&file);
+            (file, id)
         };
-        Place { database: database.to_owned(), opened: files.into_iter().map(stamped).collect() }
+        Place { database: database.to_owned(), opened: files.into_iter().map(identified).collect() }
     }
 
     /// # Errors
     /// [`Error::Store`] when a file is not the one that was opened.
     pub(super) fn check(&self) -> Result<()> {
-        let Some((file, _)) = self.opened.iter().find(|(file, opened)| Stamp::of(file) != *opened) else {
+        let Some((file, _)) = self.opened.iter().find(|(file, opened)| FileId::of(file) != *opened) else {
             return Ok(());
         };
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let why = match Stamp::of(file) {
+        let why = match FileId::of(file) {
             None => format!(
                 "{name} was deleted or moved while this process had it open, so nothing is saved or found any more; put \
                  the store's files back, or restart this process"

@@ -19,7 +19,7 @@ use super::schema::MIGRATIONS;
 use super::shape::Origin;
 use super::{folder, migrate};
 use crate::error::{Error, Result};
-use crate::files::Stamp;
+use crate::files::FileId;
 use crate::paths::StorePaths;
 
 /// Page cache of the writing connection, in KiB: the pages that a batch of a thousand changes. The others keep SQLite's
@@ -54,7 +54,7 @@ impl Records {
         let path = paths.database();
         loop {
             folder::prepare(paths)?;
-            let found = Stamp::of(&path);
+            let found = FileId::of(&path);
             let mut opened = Self::open_file(path.clone());
             if matches!(opened, Err(Error::Store { .. } | Error::DatabaseFailed(_)))
                 && !folder::can_be_written(paths.root())
@@ -62,7 +62,7 @@ impl Records {
                 opened = Self::open_to_read(path.clone());
             }
             // A repair may have replaced the file while we waited for its lock.
-            if Stamp::of(&path) == found {
+            if FileId::of(&path) == found {
                 return opened;
             }
         }

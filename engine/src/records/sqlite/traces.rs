@@ -18,7 +18,7 @@ use super::connection::{WRITE_TIMEOUT, connect, enable_secure_delete};
 use super::errors::open_error;
 use super::store::Records;
 use crate::error::{Error, Result};
-use crate::files::Stamp;
+use crate::files::FileId;
 use crate::records::purge::mark::PurgeMark;
 use crate::records::purge::patterns::PurgePatterns;
 use crate::records::transaction::Authority;
@@ -29,7 +29,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 /// The databases that were looked through, never to be closed: when a process closes a file, the system lets go of every lock
 /// that the process has on it, also of those that SQLite relies on
 /// (<https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
-static OPENED: Mutex<Vec<(Option<Stamp>, File)>> = Mutex::new(Vec::new());
+static OPENED: Mutex<Vec<(Option<FileId>, File)>> = Mutex::new(Vec::new());
 
 impl Records {
     /// What purges have left to do, where there is something.
@@ -79,11 +79,11 @@ impl Records {
     fn file_holds(&self, patterns: &PurgePatterns) -> Result<bool> {
         let unreadable = |error| Error::io(&self.path, error);
         let mut opened = OPENED.lock();
-        let stamp = Stamp::of(&self.path);
-        let at = match opened.iter().position(|(known, _)| *known == stamp) {
+        let id = FileId::of(&self.path);
+        let at = match opened.iter().position(|(known, _)| *known == id) {
             Some(at) => at,
             None => {
-                opened.push((stamp, File::open(&self.path).map_err(unreadable)?));
+                opened.push((id, File::open(&self.path).map_err(unreadable)?));
                 opened.len() - 1
             }
         };
