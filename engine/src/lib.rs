@@ -1,6 +1,32 @@
 //! The engine of memorist: records, keywords, vectors and embeddings, kept in step by a sync log, and hybrid search
 //! over them.
 //!
+//! ```
+//! use memorist_engine::Engine;
+//! use memorist_engine::config::Config;
+//! use memorist_engine::types::{NewRecord, Query};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("memories");
+//! // `Config::default()` also searches by meaning: it fetches an embedding model on first use.
+//! let engine = Engine::open(folder, Config::without_model())?;
+//! let saved = engine.add(&NewRecord::new("User prefers dark mode for all applications"))?;
+//! let reply = engine.search(&Query::new("dark applications"))?;
+//! assert_eq!(reply.hits[0].record.id, saved.id);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | save, search, change, link, export, purge | [`Engine`] |
+//! | say what to save and what to look for | [`types`] |
+//! | choose a model, or bring one | [`config::ModelSettings`], [`embed::Embedder`] |
+//! | show progress, cancel long work | [`progress::Progress`] |
+//! | handle an error | [`Error`], [`Remedy`] |
+//! | check, repair, restore | [`examine`], [`restore`] |
+//!
+//! # How it is built
+//!
 //! SQLite (`memory.db`) is the source of truth; the vector and keyword indexes are derived from it and can be rebuilt
 //! at any time. [`Engine`] is where a program starts. A module imports only from the rows above its own, and modules of
 //! one row never import each other, except in row 0, which is the shared vocabulary (`.ci/circles` checks it):

@@ -33,8 +33,8 @@ fn records_out_of_bounds_are_refused_with_the_name_of_the_field() {
         ("confidence", NewRecord { confidence: f64::NAN, ..base() }),
         ("confidence", NewRecord { confidence: 1.01, ..base() }),
         ("confidence", NewRecord { confidence: -0.1, ..base() }),
-        ("expiresAt", NewRecord { expires_at: Some(1_738_540_800), ..base() }),
-        ("expiresAt", NewRecord { expires_at: Some(-1), ..base() }),
+        ("expires_at", NewRecord { expires_at: Some(1_738_540_800), ..base() }),
+        ("expires_at", NewRecord { expires_at: Some(-1), ..base() }),
         ("tags", NewRecord { tags: vec![String::new()], ..base() }),
         ("tags", NewRecord { tags: vec!["t".into(); 65], ..base() }),
         ("source", NewRecord { source: String::new(), ..base() }),
@@ -72,11 +72,11 @@ fn queries_out_of_bounds_are_refused_with_the_name_of_the_field() {
         ("query", Query::new("q".repeat(1 << 20))),
         ("limit", Query { limit: 0, ..base() }),
         ("limit", Query { limit: 1_000_000, ..base() }),
-        ("vectorWeight", Query { weights: Some(Weights { vector: 0.0, keyword: 0.0 }), ..base() }),
-        ("vectorWeight", Query { weights: Some(Weights { vector: -1.0, keyword: 2.0 }), ..base() }),
-        ("vectorWeight", Query { weights: Some(Weights { vector: f64::NAN, keyword: 2.0 }), ..base() }),
-        ("minImportance", filtered(Filter { min_importance: Some(11), ..Filter::default() })),
-        ("minConfidence", filtered(Filter { min_confidence: Some(f64::NAN), ..Filter::default() })),
+        ("vector_weight", Query { weights: Some(Weights { vector: 0.0, keyword: 0.0 }), ..base() }),
+        ("vector_weight", Query { weights: Some(Weights { vector: -1.0, keyword: 2.0 }), ..base() }),
+        ("vector_weight", Query { weights: Some(Weights { vector: f64::NAN, keyword: 2.0 }), ..base() }),
+        ("min_importance", filtered(Filter { min_importance: Some(11), ..Filter::default() })),
+        ("min_confidence", filtered(Filter { min_confidence: Some(f64::NAN), ..Filter::default() })),
     ] {
         assert_eq!(blamed(store.engine.search(&query)), field);
     }

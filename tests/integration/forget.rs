@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use memorist_engine::config::Backend;
+use memorist_engine::config::{Backend, Clock};
 use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
 use memorist_engine::progress::{NoProgress, Progress};
@@ -436,6 +436,23 @@ fn records_are_gone_at_once_while_many_others_are_embedded() {
 
 fn with_grace(expiry_grace: Duration) -> Setup {
     hashed_with(|config| config.expiry_grace = expiry_grace)
+}
+
+/// The clock of the settings decides what has expired.
+#[test]
+fn a_record_expires_by_the_clock_of_the_settings() {
+    let time = Arc::new(AtomicI64::new(now()));
+    let clock = time.clone();
+    let store = Store::new(hashed_with(|config| config.clock = Clock::new(move || clock.load(Ordering::SeqCst))));
+    let hour = 60 * 60 * 1_000;
+    let expires_at = Some(now() + hour);
+    let id = store.engine.add(&NewRecord { expires_at, ..NewRecord::new("a heron, for an hour") }).expect("saves").id;
+    let found = || store.engine.search(&Query::new("heron")).expect("answers").hits.len();
+    assert_eq!((found(), store.engine.peek(id, &Viewer::OWNER).expect("reads").is_some()), (1, true));
+    time.fetch_add(2 * hour, Ordering::SeqCst);
+    assert_eq!((found(), store.engine.peek(id, &Viewer::OWNER).expect("reads").is_some()), (0, false));
+    time.fetch_sub(2 * hour, Ordering::SeqCst);
+    assert_eq!(found(), 1, "nothing was deleted");
 }
 
 #[test]

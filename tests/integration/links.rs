@@ -228,13 +228,21 @@ fn links_are_listed_by_direction_and_type_and_superseded_records_by_project() {
     };
     let (owner, borealis) = (&Viewer::OWNER, &Viewer::in_project("borealis"));
     let both = [(LinkKind::Caused, effect), (LinkKind::Related, new)];
-    assert_eq!(seen(engine.linked_from(cause, None, owner, 9)), both);
-    assert_eq!(seen(engine.linked_from(cause, Some(LinkKind::Related), owner, 9)), both[1..]);
-    assert_eq!(seen(engine.linked_from(cause, None, borealis, 9)), both[..1], "atlas is not its to see");
-    assert_eq!(seen(engine.linked_to(effect, None, owner, 9)), [(LinkKind::Caused, cause), (LinkKind::Related, new)]);
-    assert_eq!(seen(engine.linked_to(effect, Some(LinkKind::Caused), owner, 9)), [(LinkKind::Caused, cause)]);
-    assert_eq!(seen(engine.linked_to(old, Some(LinkKind::Caused), owner, 9)), []);
-    assert!(matches!(engine.linked_to(old, None, borealis, 9), Err(Error::NotFound(id)) if id == old));
+    assert_eq!(seen(engine.linked(cause, Direction::Forward, None, owner, 9)), both);
+    assert_eq!(seen(engine.linked(cause, Direction::Forward, Some(LinkKind::Related), owner, 9)), both[1..]);
+    assert_eq!(seen(engine.linked(cause, Direction::Forward, None, borealis, 9)), both[..1], "atlas is not its to see");
+    assert_eq!(
+        seen(engine.linked(effect, Direction::Backward, None, owner, 9)),
+        [(LinkKind::Caused, cause), (LinkKind::Related, new)]
+    );
+    assert_eq!(
+        seen(engine.linked(effect, Direction::Backward, Some(LinkKind::Caused), owner, 9)),
+        [(LinkKind::Caused, cause)]
+    );
+    assert_eq!(seen(engine.linked(old, Direction::Backward, Some(LinkKind::Caused), owner, 9)), []);
+    assert!(
+        matches!(engine.linked(old, Direction::Backward, None, borealis, 9), Err(Error::NotFound(id)) if id == old)
+    );
 
     let superseded = |project, viewer| {
         let records = engine.superseded(project, viewer).unwrap();

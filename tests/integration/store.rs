@@ -273,10 +273,10 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     let nearest = format!("the nearest, memory {exact}, has 0.");
     assert!(nothing.warnings[0].contains(&nearest), "what there was is named: {:?}", nothing.warnings);
     for (bad, field) in [
-        (Query { min_score: Some(1.5), ..Query::new("x") }, "minScore"),
+        (Query { min_score: Some(1.5), ..Query::new("x") }, "min_score"),
         (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "min_similarity"),
-        (Query { weights: Some(Weights { vector: 0.7, keyword: -1.0 }), ..Query::new("x") }, "keywordWeight"),
-        (Query { weights: Some(Weights { vector: -1.0, keyword: 0.3 }), ..Query::new("x") }, "vectorWeight"),
+        (Query { weights: Some(Weights { vector: 0.7, keyword: -1.0 }), ..Query::new("x") }, "keyword_weight"),
+        (Query { weights: Some(Weights { vector: -1.0, keyword: 0.3 }), ..Query::new("x") }, "vector_weight"),
     ] {
         let error = store.engine.search(&bad).unwrap_err().to_string();
         assert!(error.starts_with(field), "{error}");

@@ -39,36 +39,12 @@ impl Engine {
         self.store.records.snapshot()?.links(id, viewer, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
-    /// At most `limit` of the memories that a memory links to, each with the kind of its link, if `viewer` sees them;
-    /// optionally for one kind of link only.
+    /// At most `limit` of the memories that a memory links to ([`Direction::Forward`]), that link to it
+    /// ([`Direction::Backward`]), or both; only those of one kind of link, if it is given.
     ///
     /// # Errors
     /// As [`Engine::links`].
-    pub fn linked_from(
-        &self,
-        id: RecordId,
-        kind: Option<LinkKind>,
-        viewer: &Viewer,
-        limit: usize,
-    ) -> Result<Vec<Linked>> {
-        self.linked(id, Direction::Forward, kind, viewer, limit)
-    }
-
-    /// At most `limit` of the memories that link to a memory: the reverse of [`Engine::linked_from`].
-    ///
-    /// # Errors
-    /// As [`Engine::links`].
-    pub fn linked_to(
-        &self,
-        id: RecordId,
-        kind: Option<LinkKind>,
-        viewer: &Viewer,
-        limit: usize,
-    ) -> Result<Vec<Linked>> {
-        self.linked(id, Direction::Backward, kind, viewer, limit)
-    }
-
-    fn linked(
+    pub fn linked(
         &self,
         id: RecordId,
         direction: Direction,

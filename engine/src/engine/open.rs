@@ -36,9 +36,9 @@ impl Engine {
     /// Opens the store in the folder `root`, and creates it if it is missing. Returns at once: indexes are
     /// memory-mapped, and a background thread replays, rebuilds and embeds what is missing.
     ///
-    /// If the folder is unusable, [`Error::Store`](crate::Error::Store); if `memory.db` is not ours,
-    /// [`Error::Database`](crate::Error::Database).
-    /// [`Error::Store`](crate::Error::Store) when the folder cannot be used, [`Error::Database`](crate::Error::Database) when `memory.db` is not ours to read.
+    /// # Errors
+    /// [`Error::Store`](crate::Error::Store) when the folder cannot be used, [`Error::Database`](crate::Error::Database)
+    /// when `memory.db` is not ours to read.
     pub fn open(root: impl Into<PathBuf>, config: Config) -> Result<Engine> {
         let host = ModelHost::new(&config.model)?;
         Self::open_with(root, config, host)

@@ -159,9 +159,9 @@ impl Portable {
         parse_ulid("ulid", &self.ulid)?;
         check_version("version", self.version)?;
         self.text.validate_fields()?;
-        check_millis("createdAt", self.created_at)?;
-        check_millis("updatedAt", self.updated_at)?;
-        self.last_accessed_at.map_or(Ok(()), |at| check_millis("lastAccessedAt", at))?;
+        check_millis("created_at", self.created_at)?;
+        check_millis("updated_at", self.updated_at)?;
+        self.last_accessed_at.map_or(Ok(()), |at| check_millis("last_accessed_at", at))?;
         if self.access_count < 0 {
             return Err(Error::invalid("access_count", format!("{} is negative", self.access_count)));
         }

@@ -51,10 +51,10 @@ impl Filter {
     /// Checks the bounds.
     pub fn validate(&self) -> Result<()> {
         if let Some(least) = self.min_importance {
-            check_range("minImportance", least)?;
+            check_range("min_importance", least)?;
         }
         if let Some(least) = self.min_confidence {
-            check_unit("minConfidence", least)?;
+            check_unit("min_confidence", least)?;
         }
         self.viewer.validate()?;
         check_tags(&self.tags)

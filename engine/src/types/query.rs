@@ -60,9 +60,9 @@ impl Weights {
         if !(self.vector >= 0.0 && self.keyword >= 0.0 && sum > 0.0 && sum.is_finite()) {
             return Err(Error::invalid(
                 if self.vector >= 0.0 && self.vector.is_finite() && sum != 0.0 {
-                    "keywordWeight"
+                    "keyword_weight"
                 } else {
-                    "vectorWeight"
+                    "vector_weight"
                 },
                 format!("the weights are {} and {}: both must be 0 or more, and not both 0", self.vector, self.keyword),
             ));
@@ -151,7 +151,7 @@ impl Query {
             return Err(Error::invalid("min_similarity", format!("{least} is outside -1 to 1")));
         }
         if let Some(least) = self.min_score {
-            check_unit("minScore", least)?;
+            check_unit("min_score", least)?;
         }
         self.filter.validate()
     }

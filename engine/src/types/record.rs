@@ -81,7 +81,7 @@ impl NewRecord {
         check_importance(self.importance)?;
         check_tags(&self.tags)?;
         if let Some(at) = self.expires_at {
-            check_millis("expiresAt", at)?;
+            check_millis("expires_at", at)?;
         }
         self.scope.validate()
     }
@@ -148,7 +148,7 @@ impl RecordUpdate {
             check_tags(tags)?;
         }
         if let Some(Some(at)) = self.expires_at {
-            check_millis("expiresAt", at)?;
+            check_millis("expires_at", at)?;
         }
         if let Some(reason) = &self.reason {
             check_label("reason", reason)?;

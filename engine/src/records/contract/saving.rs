@@ -53,7 +53,7 @@ fn invalid_input_stores_nothing(store: &impl Subject) {
         (new("a\0b"), "content"),
         (NewRecord { importance: 11, ..new("x") }, "importance"),
         (NewRecord { confidence: f64::NAN, ..new("x") }, "confidence"),
-        (NewRecord { expires_at: Some(1_700_000_000), ..new("x") }, "expiresAt"),
+        (NewRecord { expires_at: Some(1_700_000_000), ..new("x") }, "expires_at"),
         (NewRecord { tags: vec![String::new()], ..new("x") }, "tags"),
     ];
     for (record, field) in &bad {

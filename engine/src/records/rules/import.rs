@@ -346,7 +346,7 @@ impl<'a> Merge<'a> {
     }
 
     fn link(&self, link: &PortableLink) -> Result<Imported> {
-        check_millis("createdAt", link.created_at)?;
+        check_millis("created_at", link.created_at)?;
         if link.from == link.to {
             return Err(Error::invalid("to", "is the memory itself"));
         }
