@@ -13,10 +13,10 @@ pub trait Embedder: Send + Sync {
         self.identity().dims
     }
 
-    /// The vector of a query. Text beyond the model's limit (256 tokens) is ignored.
+    /// The vector of a query. Text beyond the model's limit is ignored (the default model reads 256 tokens).
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// The vectors of `texts`, in order. Fastest for many at once: they are sorted by length and run in batches. Text
-    /// beyond the model's limit (256 tokens) is ignored.
+    /// The vectors of `texts`, in order. Called with many at once, so that they can run in batches. Text beyond the model's
+    /// limit is ignored.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }

@@ -1,6 +1,7 @@
 //! Errors of an embedding model.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The result of a call of a model.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -13,13 +14,13 @@ pub enum Error {
     #[error("{0}")]
     Unavailable(String),
 
-    /// The last attempt to load the model failed a short time ago.
-    #[error("{why}\n(it is tried again in {seconds} seconds)")]
-    RetryLater {
-        /// What failed.
-        why: String,
-        /// After so long, the next call tries again.
-        seconds: u64,
+    /// The last attempt to load the model failed.
+    #[error("{cause}{}", in_seconds(*retry_in))]
+    FailedBefore {
+        /// Why.
+        cause: Arc<Error>,
+        /// After so many seconds, the next call tries again.
+        retry_in: Option<u64>,
     },
 
     /// The model is not set up: it must be fetched, or named.
@@ -56,7 +57,19 @@ pub enum Error {
     Cancelled,
 }
 
+fn in_seconds(retry_in: Option<u64>) -> String {
+    retry_in.map_or_else(String::new, |seconds| format!("\n(it is tried again in {seconds} seconds)"))
+}
+
 impl Error {
+    /// What failed in the first place: the cause of [`Error::FailedBefore`], else this error.
+    pub fn root(&self) -> &Error {
+        match self {
+            Error::FailedBefore { cause, .. } => cause.root(),
+            other => other,
+        }
+    }
+
     /// A failed operation on the file `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Io { path: path.into(), source }

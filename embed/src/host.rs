@@ -48,7 +48,7 @@ struct Loaded {
 
 struct Failure {
     at: Instant,
-    why: String,
+    cause: Arc<Error>,
 }
 
 impl ModelHost {
@@ -127,7 +127,7 @@ impl ModelHost {
             return Error::Unavailable("the embedding model is being fetched".into());
         }
         if let Some(failure) = &self.state.lock().failure {
-            return Error::Unavailable(failure.why.clone());
+            return Error::FailedBefore { cause: failure.cause.clone(), retry_in: None };
         }
         match &self.source {
             Source::Nothing(why) => Error::Unavailable((*why).to_owned()),
@@ -199,21 +199,26 @@ impl ModelHost {
             if heed_failure && let Some(failure) = &state.failure {
                 let left = RETRY_AFTER.saturating_sub(now.saturating_duration_since(failure.at));
                 if !left.is_zero() {
-                    return Err(Error::RetryLater { why: failure.why.clone(), seconds: left.as_secs() + 1 });
+                    let retry_in = Some(left.as_secs() + 1);
+                    return Err(Error::FailedBefore { cause: failure.cause.clone(), retry_in });
                 }
             }
         }
         let loaded = self.load(announce, progress);
         let mut state = self.state.lock();
-        match &loaded {
+        match loaded {
             Ok(embedder) => {
                 state.failure = None;
                 state.loaded = Some(Loaded { embedder: embedder.clone(), last_use: now });
+                Ok(embedder)
             }
-            Err(Error::Cancelled) => {}
-            Err(error) => state.failure = Some(Failure { at: now, why: error.to_string() }),
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            Err(error) => {
+                let cause = Arc::new(error);
+                state.failure = Some(Failure { at: now, cause: cause.clone() });
+                Err(Error::FailedBefore { cause, retry_in: None })
+            }
         }
-        loaded
     }
 
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
@@ -351,9 +356,9 @@ mod tests {
         let (host, loads, fails) = counting();
         let start = Instant::now();
         fails.store(true, Ordering::SeqCst);
-        assert!(matches!(host.embedder_at(start), Err(Error::Failed(_))));
+        assert!(host.embedder_at(start).is_err_and(|error| matches!(error.root(), Error::Failed(_))));
         let again = host.embedder_at(start + Duration::from_secs(29)).err().unwrap();
-        assert!(matches!(again, Error::RetryLater { seconds: 1..=2, .. }), "{again:?}");
+        assert!(matches!(again, Error::FailedBefore { retry_in: Some(1..=2), .. }), "{again:?}");
         let expected = "the embedding model failed: out of order\n(it is tried again in ";
         assert!(again.to_string().starts_with(expected), "{again}");
         assert_eq!(loads.load(Ordering::SeqCst), 1);

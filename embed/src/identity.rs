@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct ModelIdentity {
     /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`. Not compared.
     pub name: String,
-    /// SHA-256 of the weights' file, in hex.
+    /// SHA-256 of the weights' file, in hex. For a model without such a file: any text that changes with its vectors.
     pub weights_sha256: String,
     /// How token vectors become one: `mean+l2`.
     pub pooling: String,

@@ -12,7 +12,7 @@
 //! | 2 | `embedder` | [`Embedder`]: what a model does |
 //! | 3 | `loader`, [`hashed`] | [`Loader`]: what loads a model; [`HashEmbedder`]: vectors without one, for tests and benches only |
 //! | 4 | `provision` | finds the library and the model, or has them fetched |
-//! | 5 | `onnx` | [`OnnxEmbedder`]: a model that ONNX Runtime runs, and its [`Loader`] |
+//! | 5 | `onnx` | models that ONNX Runtime runs, and their [`Loader`]; [`setup`] |
 //! | 6 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
 //! | 6 | [`allocator`] | settings under which released memory goes back to the system |
 
@@ -41,11 +41,9 @@ pub use host::ModelHost;
 pub use identity::ModelIdentity;
 pub use loader::Loader;
 #[cfg(feature = "onnx")]
-pub use onnx::{OnnxEmbedder, SetupReport, setup};
+pub use onnx::{SetupReport, setup};
 pub use plan::Plan;
 #[cfg(feature = "provision")]
 #[doc(hidden)]
 pub use provision::fuzzing;
-#[cfg(feature = "onnx")]
-pub use provision::{ModelFiles, Provision, SourceFile};
 pub use settings::{ModelSettings, ModelSource};

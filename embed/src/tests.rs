@@ -7,12 +7,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::onnx::embedder::OnnxEmbedder;
 use crate::onnx::tokenize::{MAX_TOKENS, TextTokenizer};
 use crate::progress::NoProgress;
-use crate::{
-    Embedder, Error, ModelHost, ModelIdentity, ModelSettings, ModelSource, OnnxEmbedder, Provision, SourceFile,
-    allocator,
-};
+use crate::provision::{Provision, SourceFile};
+use crate::{Embedder, Error, ModelHost, ModelIdentity, ModelSettings, ModelSource, allocator};
 
 fn cache_dir() -> PathBuf {
     // .../target/debug/deps/<this test>

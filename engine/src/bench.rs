@@ -120,14 +120,13 @@ fn published(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSna
 
 fn checked(store: &Store, progress: &dyn Progress) -> Result<Arc<dyn VectorSnapshot>> {
     let unusable = |why: String| Error::IndexUnusable { index: IndexKind::Vector, why };
-    let snapshot = store.vectors.get().map_err(unusable).and_then(|index| {
+    store.vectors.get().map_err(unusable).and_then(|index| {
         let snapshot = index.snapshot()?;
         progress.start("reading the index", None);
         let checked = snapshot.wait_verified(Duration::MAX);
         progress.finish();
         checked.map(|_| snapshot)
-    });
-    snapshot
+    })
 }
 
 fn without_vectors(store: &Store) -> Error {

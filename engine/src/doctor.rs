@@ -156,19 +156,20 @@ fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
 }
 
 fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
-    let (problems, found) = match store.host.verify() {
-        Ok(Some(name)) => (Vec::new(), name),
-        Ok(None) => (Vec::new(), "not set up; words alone are searched until it is".into()),
-        Err(error) => (vec![error.to_string()], String::new()),
+    let is_folder = matches!(store.config().model.source, ModelSource::Folder(_));
+    let (ok, found, remedy) = match store.host.verify().map_err(Error::from) {
+        Ok(Some(name)) => (true, name, None),
+        Ok(None) if store.config().model.source == ModelSource::None => {
+            (true, "none, so only words are searched".into(), None)
+        }
+        Ok(None) => (true, "not set up; until then, only words are searched".into(), Some(Remedy::SetUpModel)),
+        Err(error) if is_folder => (false, error.to_string(), Some(Remedy::ConfigureModel)),
+        Err(error) => (false, error.to_string(), error.remedy()),
     };
-    let remedy = match store.config().model.source {
-        ModelSource::Folder(_) => Remedy::ConfigureModel,
-        _ => Remedy::SetUpModel,
-    };
-    let mut check = verdict("model", problems, found, remedy);
+    let mut check = Check { name: "model".into(), ok, details: vec![found], remedy };
     if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(store.now())? {
         check.details.push(format!(
-            "a change to {} is unfinished: {} of {texts} texts; `reembed` with that model continues it",
+            "a change to {} is unfinished: {} of {texts} texts; re-embedding with that model continues it",
             model.name,
             texts - missing,
         ));

@@ -1,4 +1,4 @@
-//! Errors, worded so that the reader knows what to do next.
+//! Errors: what is wrong, and which remedy the engine has.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub enum Error {
     Store {
         /// The folder or file.
         path: PathBuf,
-        /// What is wrong, and the remedy.
+        /// What is wrong, and what to do about it.
         why: String,
     },
 
@@ -240,7 +240,10 @@ impl Error {
             | Error::ModelChanging { .. }
             | Error::Held(_)
             | Error::NothingToMeasure { .. } => ErrorKind::Store,
-            Error::Embedding(_) => ErrorKind::Model,
+            Error::Embedding(error) => match error.root() {
+                memorist_embed::Error::Io { .. } => ErrorKind::Io,
+                _ => ErrorKind::Model,
+            },
             Error::Io { .. } => ErrorKind::Io,
             Error::Cancelled => ErrorKind::Cancelled,
         }
@@ -252,10 +255,11 @@ impl Error {
             Error::Database { remedy, .. } | Error::NothingToMeasure { remedy, .. } => *remedy,
             Error::IndexUnusable { .. } => Some(Remedy::Rebuild),
             Error::ModelMismatch { .. } => Some(Remedy::Reembed),
-            Error::Embedding(memorist_embed::Error::NotSetUp(_) | memorist_embed::Error::Damaged(_)) => {
-                Some(Remedy::SetUpModel)
-            }
-            Error::Embedding(memorist_embed::Error::Exposed(_)) => Some(Remedy::UseAnotherCache),
+            Error::Embedding(error) => match error.root() {
+                memorist_embed::Error::NotSetUp(_) | memorist_embed::Error::Damaged(_) => Some(Remedy::SetUpModel),
+                memorist_embed::Error::Exposed(_) => Some(Remedy::UseAnotherCache),
+                _ => None,
+            },
             _ => None,
         }
     }

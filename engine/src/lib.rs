@@ -33,19 +33,19 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`body`], [`quality`], [`paths`], [`text`], [`overlap`] | the vocabulary that every other module uses |
+//! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `overlap` | the vocabulary that every other module uses |
 //! | 1 | [`progress`], `clock`, `files`, `holders`, `verification` | progress, the clock, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
-//! | 4 | [`records`] | records, versions, links, embeddings, the access log, the sync log: the rules, and SQLite |
-//! | 4 | [`keywords`] | tantivy: BM25 over content, context and tags |
-//! | 4 | [`vectors`] | the [`vectors::VectorIndex`] trait and its three implementations |
-//! | 5 | [`sync`] | applies the sync log to both indexes; the only writer of them |
-//! | 6 | [`search`] | plan, candidates from both indexes, merge, load |
+//! | 4 | `records` | records, versions, links, embeddings, the access log, the sync log: the rules, and SQLite |
+//! | 4 | `keywords` | tantivy: BM25 over content, context and tags |
+//! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
+//! | 5 | `sync` | applies the sync log to both indexes; the only writer of them |
+//! | 6 | `search` | plan, candidates from both indexes, merge, load |
 //! | 6 | [`doctor`] | checks that all of it agrees |
 //! | 6 | [`mod@bench`] | measures the vector search |
 //! | 7 | [`engine`] | opens a store and ties the rows together |
-//! | 8 | [`fuzzing`] | what the fuzz targets call |
+//! | 8 | `fuzzing` | what the fuzz targets call |
 
 pub mod bench;
 pub mod body;

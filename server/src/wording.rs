@@ -1,6 +1,6 @@
 //! Errors of the engine in the words of this program: parameters by the names that clients send, remedies as commands.
 
-use memorist_engine::types::SearchReply;
+use memorist_engine::types::{NearMiss, SearchReply};
 use memorist_engine::{Error, Remedy};
 
 /// The text of an error, for people and for models.
@@ -31,16 +31,23 @@ impl Worded for String {
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
     let remedy = reply.remedy.map(|remedy| format!("to search by meaning: {}", command(remedy)));
-    reply.warnings.iter().cloned().chain(remedy).collect()
+    let near_miss = reply.near_miss.as_ref().map(|NearMiss { id, minimum, reached, beginning, .. }| {
+        format!(
+            "nothing is as similar as minSimilarity {minimum}: the nearest, memory {id}, has {reached}: \"{beginning}\"; to \
+             find it, lower minSimilarity to {reached}"
+        )
+    });
+    reply.warnings.iter().cloned().chain(remedy).chain(near_miss).collect()
 }
 
 /// What a remedy is with this program.
 pub fn command(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::SetUpModel => "`memorist setup` fetches it",
-        Remedy::UseAnotherCache => "another cache folder is named with --cache",
+        Remedy::SetUpModel => "run `memorist setup`",
+        Remedy::UseAnotherCache => "another cache folder can be named with --cache",
         Remedy::ConfigureModel => {
-            "name a folder that has model.onnx and tokenizer.json with the setting `model`, or remove that setting"
+            "name a folder that has model.onnx and tokenizer.json with the setting `model`, or remove that setting; then \
+             search once"
         }
         Remedy::EmbedMemories => "`memorist search` fetches the model, where it may, and embeds them",
         Remedy::AddMemories => "save some with `memorist add` or `memorist import`, or name another store",
@@ -60,19 +67,28 @@ pub fn command(remedy: Remedy) -> &'static str {
     }
 }
 
-/// The parameter that is the engine's `field`: `max_depth` is `maxDepth`.
-fn parameter(field: &str) -> String {
-    match field {
-        "kind" => return "entryType".to_owned(),
-        "link_kind" => return "linkType".to_owned(),
-        _ => {}
-    }
-    let mut parts = field.split('_');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |name, part| {
-        let (initial, rest) = part.split_at(part.len().min(1));
-        name + &initial.to_ascii_uppercase() + rest
-    })
+/// The engine's fields that clients send under another name.
+const RENAMED: [(&str, &str); 15] = [
+    ("access_count", "accessCount"),
+    ("created_at", "createdAt"),
+    ("expires_at", "expiresAt"),
+    ("keyword_weight", "keywordWeight"),
+    ("kind", "entryType"),
+    ("last_accessed_at", "lastAccessedAt"),
+    ("link_kind", "linkType"),
+    ("max_depth", "maxDepth"),
+    ("min_confidence", "minConfidence"),
+    ("min_importance", "minImportance"),
+    ("min_score", "minScore"),
+    ("min_similarity", "minSimilarity"),
+    ("to_id", "toId"),
+    ("updated_at", "updatedAt"),
+    ("vector_weight", "vectorWeight"),
+];
+
+/// The parameter that is `field` of the engine. A name of another origin, as within a body, is its own.
+fn parameter(field: &str) -> &str {
+    RENAMED.iter().find(|(engine, _)| *engine == field).map_or(field, |(_, wire)| wire)
 }
 
 #[cfg(test)]
@@ -84,8 +100,11 @@ mod tests {
         let error = Error::invalid("min_similarity", "2 is outside -1 to 1");
         assert_eq!(error.worded(), "minSimilarity: 2 is outside -1 to 1");
         assert_eq!(Error::invalid("kind", "unknown kind").worded(), "entryType: unknown kind");
+        for own in ["body.primary_contact_id", "user_message", "tags"] {
+            assert_eq!(Error::invalid(own, "is empty").worded(), format!("{own}: is empty"));
+        }
         let error: Error = memorist_engine::embed::Error::NotSetUp("no embedding model is set up".into()).into();
-        assert_eq!(error.worded(), "no embedding model is set up; `memorist setup` fetches it");
+        assert_eq!(error.worded(), "no embedding model is set up; run `memorist setup`");
         assert_eq!(Error::Cancelled.worded(), "cancelled");
     }
 }

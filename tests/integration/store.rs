@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use memorist_engine::Error;
 use memorist_engine::config::{Config, ModelSource};
-use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
+use memorist_engine::embed::{self, Embedder, HashEmbedder, Loader, ModelIdentity, Plan};
 use memorist_engine::paths::StorePaths;
+use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{
@@ -31,7 +32,7 @@ fn a_write_is_found_by_the_next_search_and_after_every_change_of_state() {
     let heron = "the heron stands in the reeds";
     let id = store.add(heron);
     assert_eq!(store.find(&query("heron", Mode::Keyword)), [id], "by words, at once");
-    store.engine.embed_pending(&memorist_engine::progress::NoProgress).unwrap();
+    store.engine.embed_pending(&NoProgress).unwrap();
     for mode in MODES {
         assert_eq!(store.find(&query(heron, mode))[0], id, "{mode:?}, embedded");
     }
@@ -270,8 +271,8 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     assert_eq!(kept.hits[0].matched_by, [MatchSource::Keyword], "its cosine is below, its word is there");
     let nothing = store.engine.search(&Query { mode: Mode::Vector, ..similar(1.0) }).unwrap();
     assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold does not start the substring search");
-    let nearest = format!("the nearest, memory {exact}, has 0.");
-    assert!(nothing.warnings[0].contains(&nearest), "what there was is named: {:?}", nothing.warnings);
+    let nearest = nothing.near_miss.expect("what there was is named");
+    assert!(nearest.id == exact && nearest.minimum == 1.0 && nearest.reached < 1.0, "{nearest:?}");
     for (bad, field) in [
         (Query { min_score: Some(1.5), ..Query::new("x") }, "min_score"),
         (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "min_similarity"),
@@ -291,7 +292,7 @@ impl Embedder for BlindToNames {
         &self.0
     }
 
-    fn embed_query(&self, text: &str) -> memorist_engine::embed::Result<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> embed::Result<Vec<f32>> {
         let angle = match text {
             "what does error ZX-4417 mean" => 0.0,
             named if named.contains("ZX") => 1.5_f32,
@@ -302,7 +303,7 @@ impl Embedder for BlindToNames {
         Ok(vector)
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
+    fn embed_batch(&self, texts: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
         texts.iter().map(|text| self.embed_query(text)).collect()
     }
 }
@@ -483,6 +484,42 @@ fn a_search_says_why_there_is_no_model() {
     assert!(nowhere.contains("/nowhere/at/all"), "{nowhere}");
 }
 
+/// Loads an embedder, and counts how often.
+struct Counting(Arc<AtomicUsize>);
+
+impl Loader for Counting {
+    fn identity(&self) -> Option<ModelIdentity> {
+        Some(HashEmbedder::new(DIMS).identity().clone())
+    }
+
+    fn is_local(&self) -> embed::Result<bool> {
+        Ok(true)
+    }
+
+    fn verify(&self) -> embed::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn load(&self, _: &mut dyn FnMut(&Plan), _: &dyn Progress) -> embed::Result<Arc<dyn Embedder>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(Arc::new(HashEmbedder::new(DIMS)))
+    }
+}
+
+#[test]
+fn a_custom_model_is_loaded_when_it_is_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let loads = Arc::new(AtomicUsize::new(0));
+    let loader = Box::new(Counting(loads.clone()));
+    let engine = memorist_engine::Engine::open_with_loader(folder.path(), Config::default(), loader).unwrap();
+    assert_eq!((engine.is_model_loaded(), loads.load(Ordering::SeqCst)), (false, 0));
+    let id = engine.add(&NewRecord::new("a heron at the lake")).unwrap().id;
+    engine.embed_pending(&NoProgress).unwrap();
+    let reply = engine.search(&Query { mode: Mode::Vector, ..Query::new("heron lake") }).unwrap();
+    assert_eq!((reply.hits[0].record.id, reply.tier), (id, Tier::Full));
+    assert_eq!((engine.is_model_loaded(), loads.load(Ordering::SeqCst)), (true, 1));
+}
+
 /// An embedder that is asked and fails.
 struct Failing(HashEmbedder);
 
@@ -491,12 +528,12 @@ impl Embedder for Failing {
         self.0.identity()
     }
 
-    fn embed_query(&self, _: &str) -> memorist_engine::embed::Result<Vec<f32>> {
-        Err(memorist_engine::embed::Error::Failed("it always fails".into()))
+    fn embed_query(&self, _: &str) -> embed::Result<Vec<f32>> {
+        Err(embed::Error::Failed("it always fails".into()))
     }
 
-    fn embed_batch(&self, _: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
-        Err(memorist_engine::embed::Error::Failed("it always fails".into()))
+    fn embed_batch(&self, _: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
+        Err(embed::Error::Failed("it always fails".into()))
     }
 }
 
@@ -513,8 +550,8 @@ fn a_process_whose_model_fails_keeps_nobody_out_of_the_indexes() {
     let other = hashed().open(store.folder.path()).unwrap();
     for at in 0..5 {
         other.add(&NewRecord::new(format!("saved by the other {at}"))).unwrap();
-        other.embed_pending(&memorist_engine::progress::NoProgress).unwrap();
-        other.flush(&memorist_engine::progress::NoProgress).unwrap();
+        other.embed_pending(&NoProgress).unwrap();
+        other.flush(&NoProgress).unwrap();
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(other.index_stats().unwrap().unapplied, 0);
@@ -539,7 +576,7 @@ fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
 fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
     let store = Store::new(words_only());
     store.add("found without an index");
-    store.engine.flush(&memorist_engine::progress::NoProgress).unwrap();
+    store.engine.flush(&NoProgress).unwrap();
     let Store { engine, folder } = store;
     engine.close();
     let _ = std::fs::remove_dir_all(folder.path().join("keywords"));

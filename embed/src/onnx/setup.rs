@@ -29,7 +29,7 @@ pub struct SetupReport {
 /// Finds or fetches the embedding model and its library, and checks them. Needs no store.
 ///
 /// # Errors
-/// [`Error::Provision`](crate::Error::Provision) says what is missing and the ways to provide it.
+/// They say what is missing and the ways to provide it.
 pub fn setup(
     settings: &ModelSettings,
     announce: &mut dyn FnMut(&Plan),

@@ -5,7 +5,7 @@
 //! then the package index. A complete cache is used without touching the network.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::cache::Cache;
 use super::own_identity;
@@ -63,11 +63,6 @@ impl Provision {
             #[cfg(feature = "provision")]
             may_download: settings.may_download,
         })
-    }
-
-    /// The cache folder.
-    pub fn cache_dir(&self) -> &Path {
-        self.cache.root()
     }
 
     /// The identity of the model, if it is known without loading it.
@@ -138,7 +133,10 @@ impl Provision {
     #[cfg(not(feature = "provision"))]
     fn install(&self, _announce: &mut dyn FnMut(&Plan), _progress: &dyn Progress) -> Result<()> {
         let what = self.plan()?.map_or_else(String::new, |plan| plan.what);
-        Err(Error::NotSetUp(format!("{what} is missing, and this program is built without fetching it")))
+        Err(Error::Unavailable(format!(
+            "{what} is missing, and this program is built without fetching it; name a folder of your own with \
+             {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}"
+        )))
     }
 
     /// Reads every cached file in use and compares its hash: for `doctor`, and when a model fails to load. The next
@@ -220,6 +218,7 @@ fn no_library_for_this_platform() -> Error {
 #[cfg(all(test, feature = "provision"))]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
     use crate::progress::NoProgress;

@@ -4,7 +4,7 @@ use super::Engine;
 use super::records::save_allowed;
 use crate::error::{Error, Result};
 use crate::records::{Aliases, ModelId};
-use crate::sync::Wake;
+use crate::sync::Message;
 use crate::types::exchange::check_model;
 use crate::types::{Export, Exported, Imported, Model, Portable, PortableLink, Viewer};
 
@@ -89,7 +89,7 @@ impl Import<'_> {
             )
         };
         let outcomes = save_allowed(records, allow, import)?;
-        self.engine.worker.send(Wake::Written);
+        self.engine.worker.send(Message::Written);
         Ok(outcomes)
     }
 

@@ -84,7 +84,7 @@ impl Engine {
     /// from then on.
     ///
     /// # Errors
-    /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
+    /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelChanging`] if another process has
     /// started a change to a third model meanwhile.
     pub fn reembed(&self, progress: &dyn Progress) -> Result<ReembedReport> {
         let started = Instant::now();

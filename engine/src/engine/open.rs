@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memorist_embed::{Embedder, ModelHost};
+use memorist_embed::{Embedder, Loader, ModelHost};
 
 use crate::config::Config;
 use crate::error::Result;
@@ -50,6 +50,16 @@ impl Engine {
     /// As [`Engine::open`].
     pub fn open_with_embedder(root: impl Into<PathBuf>, config: Config, embedder: Arc<dyn Embedder>) -> Result<Engine> {
         Self::open_with(root, config, ModelHost::ready(embedder))
+    }
+
+    /// Opens a store with a custom model that is loaded on first use, and released after
+    /// [`ModelSettings::idle`](crate::config::ModelSettings::idle) without use.
+    ///
+    /// # Errors
+    /// As [`Engine::open`].
+    pub fn open_with_loader(root: impl Into<PathBuf>, config: Config, loader: Box<dyn Loader>) -> Result<Engine> {
+        let host = ModelHost::loaded_by(loader, config.model.idle);
+        Self::open_with(root, config, host)
     }
 
     fn open_with(root: impl Into<PathBuf>, config: Config, host: ModelHost) -> Result<Engine> {

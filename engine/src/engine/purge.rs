@@ -8,7 +8,7 @@ use super::Engine;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::Removed;
-use crate::sync::Wake;
+use crate::sync::Message;
 use crate::types::{Purge, Purged, Viewer};
 
 /// How long to wait for readers in other processes, which prevent the removal of what they read.
@@ -68,7 +68,7 @@ impl Engine {
     /// Removes it from the tables.
     fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
         let mut removed = self.store.records.purge(purge, viewer, progress)?;
-        self.worker.send(Wake::Written);
+        self.worker.send(Message::Written);
         if let Purge::Text(text) = purge {
             self.flush_accesses(progress)?;
             self.store.records.purge_queries(text, viewer, &mut removed, progress)?;
@@ -79,7 +79,7 @@ impl Engine {
     /// Waits until the answered searches of this process are in the access log.
     fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
         let (answer, settled) = bounded(1);
-        self.worker.send(Wake::Flush(answer));
+        self.worker.send(Message::Flush(answer));
         loop {
             match settled.recv_timeout(LOOK) {
                 // A worker that has ended has written its entries.

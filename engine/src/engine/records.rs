@@ -4,7 +4,7 @@ use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::{Access, AccessKind};
 use crate::sensitive::logged_query;
-use crate::sync::Wake;
+use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
@@ -24,7 +24,7 @@ impl Engine {
         if outcome.embedding == EmbeddingState::Pending {
             outcome.embedding = self.embed_now(new.context.as_deref(), &new.content);
         }
-        self.worker.send(Wake::Written);
+        self.worker.send(Message::Written);
         Ok(outcome)
     }
 
@@ -34,7 +34,7 @@ impl Engine {
         let sensitive = self.config.sensitive;
         let allow = |new| sensitive.new_record(new);
         let outcomes = save_allowed(new, allow, |allowed| self.store.records.add_batch(&allowed, self.store.now()))?;
-        self.worker.send(Wake::Written);
+        self.worker.send(Message::Written);
         Ok(outcomes)
     }
 
@@ -66,7 +66,7 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        self.worker.send(Wake::Written);
+        self.worker.send(Message::Written);
         Ok(outcome)
     }
 
@@ -103,7 +103,7 @@ impl Engine {
     /// written to the access log. Under very heavy load some may be missed.
     pub fn count_use(&self, ids: Vec<RecordId>) {
         if !ids.is_empty() {
-            self.worker.send(Wake::Used(ids));
+            self.worker.send(Message::Used(ids));
         }
     }
 
@@ -154,7 +154,7 @@ impl Engine {
             EmbeddingState::Ready => EmbeddingState::Ready,
             EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
         };
-        self.worker.send(Wake::Written);
+        self.worker.send(Message::Written);
         Ok(UpdateOutcome { record, embedding })
     }
 
@@ -162,7 +162,7 @@ impl Engine {
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
         let deleted = self.store.records.delete(id, viewer)?;
-        self.worker.send(Wake::Written);
+        self.worker.send(Message::Written);
         Ok(deleted)
     }
 

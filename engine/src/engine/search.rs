@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::records::ModelId;
 use crate::search::{self, NoVector, QueryVector, SearchContext};
 use crate::sensitive::logged_query;
-use crate::sync::{Searched, SearchedHit, Wake};
+use crate::sync::{Message, Searched, SearchedHit};
 use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
 /// Up to this many records, a search that finds an index unusable rebuilds it first instead of skipping it.
@@ -38,7 +38,7 @@ impl Engine {
                 keeps_query: viewer.changes(&hit.record.scope),
             };
             let hits = reply.hits.iter().map(hit).collect();
-            self.worker.send(Wake::Searched(Searched { query: logged_query(&query.text), hits }));
+            self.worker.send(Message::Searched(Searched { query: logged_query(&query.text), hits }));
         }
         Ok(reply)
     }

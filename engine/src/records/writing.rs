@@ -158,7 +158,7 @@ impl Records {
     ///
     /// # Errors
     /// [`Embedding`](crate::Error::Embedding) as [`Records::store_embeddings`];
-    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the change to another model has begun meanwhile.
+    /// [`ModelChanging`](crate::Error::ModelChanging) when the change to another model has begun meanwhile.
     pub fn store_next(&self, next: ModelId, vectors: &[(Hash, Vec<f32>)]) -> Result<()> {
         next_model::store_next(self, next, vectors)
     }
@@ -171,7 +171,7 @@ impl Records {
     /// logged for those that have their vector and are not among them. Without such an index nothing is logged.
     ///
     /// # Errors
-    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the change to another model has begun meanwhile.
+    /// [`ModelChanging`](crate::Error::ModelChanging) when the change to another model has begun meanwhile.
     pub fn change_model(&self, next: ModelId, indexed: Option<&RoaringTreemap>, now: Millis) -> Result<bool> {
         next_model::change_model(self, next, indexed, now)
     }

@@ -56,9 +56,10 @@ pub fn collect(
     let search_vectors =
         || vector_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref()));
     let search_words = || keyword_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, query));
-    let (by_vector, by_keyword) = match (&vector_side, &keyword_side) {
-        (Some(_), Some(_)) => search_pool().join(search_vectors, search_words),
-        _ => (search_vectors(), search_words()),
+    let has_both = vector_side.is_some() && keyword_side.is_some();
+    let (by_vector, by_keyword) = match has_both.then(search_pool).flatten() {
+        Some(threads) => threads.join(search_vectors, search_words),
+        None => (search_vectors(), search_words()),
     };
     let (by_vector, vector_us) = by_vector?;
     let (by_keyword, keyword_us) = by_keyword?;
@@ -81,12 +82,14 @@ pub fn collect(
 }
 
 /// A separate thread pool for searches: a program's own work in rayon's global pool must not keep them waiting.
-fn search_pool() -> &'static rayon::ThreadPool {
-    static POOL: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+///
+/// `None` if the system gives no threads: then one thread searches both sides.
+fn search_pool() -> Option<&'static rayon::ThreadPool> {
+    static POOL: LazyLock<Option<rayon::ThreadPool>> = LazyLock::new(|| {
         let name = |at| format!("memorist-search-{at}");
-        rayon::ThreadPoolBuilder::new().thread_name(name).build().expect("the system gives threads")
+        rayon::ThreadPoolBuilder::new().thread_name(name).build().ok()
     });
-    &POOL
+    POOL.as_ref()
 }
 
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records

@@ -8,7 +8,7 @@
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
 //! | `merge.rs` | one ranking of all candidates |
 //! | `timing.rs` | how long a step took |
-//! | `near_miss.rs` | a warning about the nearest memory below the minimum similarity |
+//! | `near_miss.rs` | the nearest memory, where the minimum similarity excluded it |
 
 mod candidates;
 mod merge;
@@ -29,7 +29,7 @@ pub use view::{SearchContext, View};
 
 use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
-use crate::types::{Explain, Hit, LinkKind, Millis, Mode, Query, SearchReply, Tier, Weights};
+use crate::types::{Explain, Hit, LinkKind, Millis, Mode, NearMiss, Query, SearchReply, Tier, Weights};
 
 /// The vector of a query and the model that made it, or why there is none.
 pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
@@ -101,7 +101,7 @@ pub fn search(
         (Some(_), false) => Weights { vector: 1.0, keyword: 0.0 },
         (None, _) => Weights { vector: 0.0, keyword: 1.0 },
     };
-    let ranked = rank(&view, query, candidates, explain.weights, now, &mut warnings)?;
+    let (ranked, near_miss) = rank(&view, query, candidates, explain.weights, now)?;
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
@@ -127,7 +127,7 @@ pub fn search(
     add_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, more, tier, warnings, remedy, explain })
+    Ok(SearchReply { hits, more, tier, warnings, near_miss, remedy, explain })
 }
 
 /// A warning about records that a vector search cannot find yet.
@@ -142,25 +142,25 @@ fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<St
     Ok(Some(format!("{count} for an embedding, until then {until_then}")))
 }
 
-/// The candidates that reach the thresholds of the query, best first.
+/// The candidates that reach the thresholds of the query, best first, and the nearest of those that do not.
 fn rank(
     view: &View,
     query: &Query,
     mut candidates: Vec<Candidate>,
     weights: Weights,
     now: Millis,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<Ranked>> {
+) -> Result<(Vec<Ranked>, Option<NearMiss>)> {
+    let mut near_miss = None;
     if let Some(least) = query.min_similarity {
         let nearest = near_miss::nearest(&candidates);
         candidates.retain_mut(|candidate| candidate.is_found_above(least));
-        warnings.extend(near_miss::warning(view, query, least, nearest, &candidates, now)?);
+        near_miss = near_miss::near_miss(view, query, least, nearest, &candidates, now)?;
     }
     let mut ranked = merge::merge(candidates, weights);
     if let Some(least) = query.min_score {
         ranked.retain(|ranked| ranked.reaches(least));
     }
-    Ok(ranked)
+    Ok((ranked, near_miss))
 }
 
 /// The records of the best `most` candidates. One that has been deleted meanwhile is skipped; the record itself decides

@@ -1,12 +1,12 @@
-//! A warning about the nearest memory if a query's minimum similarity excluded it: a search with few or no results
+//! The nearest memory if a query's minimum similarity excluded it: a search with few or no results
 //! shows what there was and how to get it.
 
 use super::merge::Candidate;
 use super::view::View;
 use crate::error::Result;
-use crate::types::{Millis, Query, RecordId};
+use crate::types::{Millis, NearMiss, Query, RecordId};
 
-/// Characters of a memory that a warning shows.
+/// Characters of a memory that are shown.
 const SHOWN_CHARS: usize = 80;
 
 /// The candidate with the highest cosine, and that cosine.
@@ -15,15 +15,15 @@ pub fn nearest(candidates: &[Candidate]) -> Option<(RecordId, f64)> {
     cosines.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
-/// A warning that names the `nearest` of all candidates, unless it is among those `kept`.
-pub fn warning(
+/// The `nearest` of all candidates, unless it is among those `kept`.
+pub fn near_miss(
     view: &View,
     query: &Query,
-    least: f64,
+    minimum: f64,
     nearest: Option<(RecordId, f64)>,
     kept: &[Candidate],
     now: Millis,
-) -> Result<Option<String>> {
+) -> Result<Option<NearMiss>> {
     let Some((id, cosine)) = nearest.filter(|(id, _)| kept.iter().all(|candidate| candidate.id != *id)) else {
         return Ok(None);
     };
@@ -31,11 +31,7 @@ pub fn warning(
     Ok(record.map(|record| {
         // Rounded down, so that a search with this number finds it.
         let reached = (cosine * 100.0).floor() / 100.0;
-        format!(
-            "nothing has a similarity of {least}: the nearest, memory {id}, has {reached}: \"{}\"; to find it, lower the \
-             minimum to {reached}",
-            beginning(&record.content)
-        )
+        NearMiss { id, minimum, reached, beginning: beginning(&record.content) }
     }))
 }
 

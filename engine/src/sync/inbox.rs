@@ -23,7 +23,7 @@ pub const USES_AT_MOST: usize = 100_000;
 
 /// A message to the worker.
 #[derive(Debug)]
-pub enum Wake {
+pub enum Message {
     /// Something was written.
     Written,
     /// A search returned these records; log it when there is time.
@@ -96,19 +96,19 @@ impl Inbox {
     }
 
     /// Puts a message in. It is dropped if the worker has ended.
-    pub fn send(&self, message: Wake) {
+    pub fn send(&self, message: Message) {
         let mut state = self.state.lock();
         if state.is_closed {
             return;
         }
         let received = &mut state.received;
         match message {
-            Wake::Written => received.written += 1,
-            Wake::Flush(answer) => received.flushes.push(answer),
-            Wake::Stop => received.stop = true,
+            Message::Written => received.written += 1,
+            Message::Flush(answer) => received.flushes.push(answer),
+            Message::Stop => received.stop = true,
             // The worker need not hurry for these.
-            Wake::Searched(search) => return extend_up_to(SEARCHES_AT_MOST, &mut received.searches, [search]),
-            Wake::Used(ids) => return extend_up_to(USES_AT_MOST, &mut received.uses, ids),
+            Message::Searched(search) => return extend_up_to(SEARCHES_AT_MOST, &mut received.searches, [search]),
+            Message::Used(ids) => return extend_up_to(USES_AT_MOST, &mut received.uses, ids),
         }
         drop(state);
         self.changed.notify_one();
@@ -159,8 +159,8 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn search(number: usize) -> Wake {
-        Wake::Searched(Searched { query: number.to_string(), hits: Vec::new() })
+    fn search(number: usize) -> Message {
+        Message::Searched(Searched { query: number.to_string(), hits: Vec::new() })
     }
 
     /// Nobody takes anything out: the worker rebuilds an index.
@@ -169,12 +169,12 @@ mod tests {
         let (inbox, reader) = Inbox::new();
         for number in 0..3 * SEARCHES_AT_MOST {
             inbox.send(search(number));
-            inbox.send(Wake::Used(vec![(number as i64).into(); USES_AT_MOST / SEARCHES_AT_MOST]));
+            inbox.send(Message::Used(vec![(number as i64).into(); USES_AT_MOST / SEARCHES_AT_MOST]));
         }
         let (answer, answered) = bounded(1);
-        inbox.send(Wake::Flush(answer));
-        inbox.send(Wake::Written);
-        inbox.send(Wake::Stop);
+        inbox.send(Message::Flush(answer));
+        inbox.send(Message::Written);
+        inbox.send(Message::Stop);
         let received = reader.wait(LONG);
         assert_eq!(received.searches.len(), SEARCHES_AT_MOST);
         assert_eq!(received.searches.last().map(|last| last.query.as_str()), Some("1999"), "the first ones are kept");
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(answered.recv_timeout(LONG), Ok(()));
 
         inbox.send(search(0));
-        inbox.send(Wake::Stop);
+        inbox.send(Message::Stop);
         assert_eq!(reader.wait(LONG).searches.len(), 1, "there is room again");
     }
 
@@ -196,14 +196,14 @@ mod tests {
             (reader.wait(tick), started.elapsed())
         };
         inbox.send(search(1));
-        inbox.send(Wake::Used(vec![1.into()]));
+        inbox.send(Message::Used(vec![1.into()]));
         let (received, time) = waiting(Duration::from_millis(30));
         assert_eq!((received.searches.len(), received.uses.len()), (1, 1));
         assert!(time >= Duration::from_millis(30), "{time:?}");
-        inbox.send(Wake::Written);
+        inbox.send(Message::Written);
         let (_, time) = waiting(LONG);
         assert!((GATHER..LONG).contains(&time), "{time:?}");
-        (0..GATHER_AT_MOST).for_each(|_| inbox.send(Wake::Written));
+        (0..GATHER_AT_MOST).for_each(|_| inbox.send(Message::Written));
         assert!(waiting(LONG).1 < GATHER, "as many as are gathered at most");
     }
 
@@ -212,7 +212,7 @@ mod tests {
         let (inbox, reader) = Inbox::new();
         let flush = || {
             let (answer, answered) = bounded(1);
-            inbox.send(Wake::Flush(answer));
+            inbox.send(Message::Flush(answer));
             answered
         };
         let before = flush();

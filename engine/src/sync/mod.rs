@@ -31,7 +31,7 @@ mod reembed;
 mod store;
 mod worker;
 
-pub use inbox::{Searched, SearchedHit, Wake};
+pub use inbox::{Message, Searched, SearchedHit};
 pub use index_slot::IndexSlot;
 pub use lock::{WriterGuard, WriterLock};
 pub use reembed::Reembedded;

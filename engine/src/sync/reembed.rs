@@ -35,7 +35,7 @@ impl Store {
     /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned.
     ///
     /// # Errors
-    /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelMismatch`] if another process has
+    /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelChanging`] if another process has
     /// started a change to a third model.
     pub fn reembed(&self, progress: &dyn Progress) -> Result<Reembedded> {
         if !self.host.is_available() {

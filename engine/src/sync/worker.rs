@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::inbox::{Inbox, InboxReader, SearchedHit, USES_AT_MOST, Wake};
+use super::inbox::{Inbox, InboxReader, Message, SearchedHit, USES_AT_MOST};
 use super::store::Store;
 use crate::clock::now;
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ impl Worker {
     }
 
     /// Sends a message, and never waits. Ignored if the worker has ended.
-    pub fn send(&self, message: Wake) {
+    pub fn send(&self, message: Message) {
         self.inbox.send(message);
     }
 }
@@ -55,7 +55,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.stopping.0.store(true, Ordering::Relaxed);
-        self.send(Wake::Stop);
+        self.send(Message::Stop);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -110,7 +110,7 @@ fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at
     received.stop
 }
 
-/// A search is logged, but does not count as an access by itself: see [`Wake::Used`].
+/// A search is logged, but does not count as an access by itself: see [`Message::Used`].
 fn search_access(hit: SearchedHit, query: &str) -> Access<'_> {
     let query = hit.keeps_query.then_some(query);
     Access { id: hit.id, kind: AccessKind::Search, score: Some(hit.score), query, counts: false }
@@ -198,7 +198,7 @@ impl Failures {
     fn is_news(&mut self, error: &Error) -> bool {
         let what = match error {
             // How long until the next attempt does not matter.
-            Error::Embedding(memorist_embed::Error::RetryLater { why, .. }) => why.clone(),
+            Error::Embedding(failed) => failed.root().to_string(),
             other => other.to_string(),
         };
         let is_news = self.last.as_ref() != Some(&what);
@@ -214,12 +214,11 @@ mod tests {
     #[test]
     fn a_failure_is_news_until_it_is_repeated() {
         let mut failures = Failures::default();
-        let later =
-            |why: &str, seconds| Error::from(memorist_embed::Error::RetryLater { why: why.to_owned(), seconds });
-        let first = Error::from(memorist_embed::Error::Failed("file 1 is damaged".to_owned()));
-        assert!(failures.is_news(&first));
+        let cause = Arc::new(memorist_embed::Error::Failed("file 1 is damaged".to_owned()));
+        let failed = |retry_in| Error::from(memorist_embed::Error::FailedBefore { cause: cause.clone(), retry_in });
+        assert!(failures.is_news(&failed(None)));
         for seconds in [30, 29, 1] {
-            assert!(!failures.is_news(&later(&first.to_string(), seconds)), "the same, and tried again later");
+            assert!(!failures.is_news(&failed(Some(seconds))), "the same, and tried again later");
         }
         let numbered = |number| Error::vectors(format!("segment {number} is damaged"));
         assert!(failures.is_news(&numbered(1)) && !failures.is_news(&numbered(1)));

@@ -54,7 +54,7 @@ pub use named::ByName;
 pub use purge::{Purge, Purged};
 pub use query::{ListQuery, Mode, Query, Weights};
 pub use record::{AddOutcome, EmbeddingState, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version};
-pub use reply::{Explain, Hit, MatchSource, SearchReply, Similar, Tier};
+pub use reply::{Explain, Hit, MatchSource, NearMiss, SearchReply, Similar, Tier};
 pub use scope::{Reach, Scope, Viewer};
 pub use stats::Stats;
 pub use units::{Millis, RecordId, Seq};

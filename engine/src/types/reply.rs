@@ -46,6 +46,20 @@ pub enum Tier {
     Substring,
 }
 
+/// The memory nearest to a query, which its minimum similarity excluded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NearMiss {
+    /// The memory.
+    pub id: RecordId,
+    /// The minimum that the query required.
+    pub minimum: f64,
+    /// The similarity of the memory, rounded down: a query with this minimum finds it.
+    pub reached: f64,
+    /// The beginning of its text, on one line.
+    pub beginning: String,
+}
+
 /// The answer to a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchReply {
@@ -57,6 +71,8 @@ pub struct SearchReply {
     pub tier: Tier,
     /// Warnings: a missing index, records that still wait for their embedding, a rebuild.
     pub warnings: Vec<String>,
+    /// The nearest memory, if the minimum similarity excluded it.
+    pub near_miss: Option<NearMiss>,
     /// What can be done about a missing vector.
     pub remedy: Option<Remedy>,
     /// Times, and numbers of candidates.

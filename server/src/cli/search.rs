@@ -11,6 +11,7 @@ use crate::args::Search;
 use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{Int, SearchParams, SearchResult};
+use crate::wording::Worded as _;
 
 /// Runs the command.
 pub fn run(app: &App, args: Search) -> Outcome {
@@ -77,7 +78,7 @@ fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
         Ok(_) => Ok(true),
         Err(error @ memorist_engine::Error::Cancelled) => Err(error.into()),
         Err(error) => {
-            app.output().note(format!("by words alone: {error}"));
+            app.output().note(format!("by words alone: {}", error.worded()));
             Ok(false)
         }
     }

@@ -331,6 +331,7 @@ mod tests {
             more: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),
+            near_miss: None,
             remedy: None,
             explain: Default::default(),
         }

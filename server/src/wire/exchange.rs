@@ -50,6 +50,7 @@ use super::knowledge_graph::{Entity, Relation};
 use super::params::AddParams;
 use super::values::Int;
 use super::{Defaults, new_record, parse};
+use crate::wording::Worded as _;
 
 /// A line of a file to import.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,8 +108,8 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
 }
 
 fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
-    let record = new_record(fields::<AddParams>(line)?, defaults).map_err(|error| error.to_string())?;
-    record.validate().map_err(|error| error.to_string())?;
+    let record = new_record(fields::<AddParams>(line)?, defaults).map_err(|error| error.worded())?;
+    record.validate().map_err(|error| error.worded())?;
     Ok(record)
 }
 

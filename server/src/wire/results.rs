@@ -8,6 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::wording::Worded as _;
+
 /// The result of `memory_add`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AddResult {
@@ -290,7 +292,7 @@ impl UpdateResult {
 
     /// For a memory that does not exist.
     pub fn none(error: &Error) -> Self {
-        UpdateResult { id: None, updated: None, version: None, embedding: None, error: Some(error.to_string()) }
+        UpdateResult { id: None, updated: None, version: None, embedding: None, error: Some(error.worded()) }
     }
 }
 

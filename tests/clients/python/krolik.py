@@ -143,7 +143,7 @@ async def check_search(checks, session, seen):
     warning = answer["warnings"][0]
     nearest = int(re.search(r"memory (\d+),", warning)[1])
     checks.that("T39 Q7 Z16 the nearest is named, and how to find it", answer["count"] == 0 and all(
-        word in warning for word in (SAVED[nearest - 1]["title"], "a similarity of 0.5", "lower the minimum")), answer)
+        word in warning for word in (SAVED[nearest - 1]["title"], "minSimilarity 0.5", "lower minSimilarity")), answer)
     answer = await session.call("krolik_mem_semantic_search", {"query": "login security", "hybrid": False,
                                                                "minSimilarity": float(warning.split()[-1])})
     checks.equal("T39 Q7 Z16 and that is so", [answer["results"][0]["memory"]["id"], answer.get("warnings")],

@@ -8,7 +8,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{WRITE_TIMEOUT, connect, distrust};
-use super::errors::{damaged, explain, open_error};
+use super::errors::{damaged, database_error, explain, open_error};
 use super::shape::Origin;
 use super::store::Records;
 use super::{folder, integrity, migrate};
@@ -45,6 +45,16 @@ impl Records {
 /// # Errors
 /// [`Error::Database`] when the file is no backup, or damaged; [`Error::Store`] when the folder has a store.
 pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result<()> {
+    copy_back(from, paths, progress).map_err(|error| match error {
+        // It is no store: its copy may become one.
+        Error::Database { path, why, remedy: Some(_) } => {
+            Error::Database { path, why, remedy: Some(Remedy::RepairCopy) }
+        }
+        other => other,
+    })
+}
+
+fn copy_back(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result<()> {
     let database = paths.database();
     let has_one_already = || {
         let why = "it has a store already; choose another folder, or move this one away".into();
@@ -65,7 +75,7 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
     // What is checked is what is copied, also when others write to the file meanwhile.
     let view = source.unchecked_transaction().map_err(refuse)?;
     if migrate::check(&view, from, Origin::Backup)? == 0 {
-        return Err(damaged(from, "it is empty"));
+        return Err(database_error(from, "it is empty"));
     }
     let verdict: String = source.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refuse)?;
     if verdict != "ok" {
@@ -96,8 +106,7 @@ fn prepare_copy(copy: &Path, from: &Path) -> Result<()> {
     let mut conn = connect(copy, WRITE_TIMEOUT).map_err(refuse)?;
     migrate::prepare(&mut conn, copy)?;
     if let Some(finding) = integrity::findings(&conn)?.into_iter().next() {
-        let (why, remedy) = (format!("it is damaged ({finding})"), Some(Remedy::RepairCopy));
-        return Err(Error::Database { path: from.to_owned(), why, remedy });
+        return Err(damaged(from, &finding));
     }
     migrate::begin_lineage(&conn).map_err(refuse)?;
     conn.close().map_err(|(_, error)| refuse(error))

@@ -46,7 +46,7 @@ impl Records {
     /// once. Empty when the change is done.
     ///
     /// # Errors
-    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the change to another model has begun meanwhile.
+    /// [`ModelChanging`](crate::Error::ModelChanging) when the change to another model has begun meanwhile.
     pub fn missing(&self, next: ModelId, after: RecordId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
         let reader = self.reader()?;
         match models::require_next(&*reader, next)? {
