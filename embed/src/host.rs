@@ -184,9 +184,11 @@ impl ModelHost {
         announce: &mut dyn FnMut(&Plan),
         progress: &dyn Progress,
     ) -> Result<Arc<dyn Embedder>> {
-        if let Source::Ready(embedder) = &self.source {
-            return Ok(embedder.clone());
-        }
+        let loader = match &self.source {
+            Source::Ready(embedder) => return Ok(embedder.clone()),
+            Source::Nothing(why) => return Err(Error::Unavailable((*why).to_owned())),
+            Source::Loader(loader) => loader,
+        };
         if let Some(embedder) = self.state.lock().take_use(now) {
             return Ok(embedder);
         }
@@ -204,7 +206,7 @@ impl ModelHost {
                 }
             }
         }
-        let loaded = self.load(announce, progress);
+        let loaded = loader.load(announce, progress);
         let mut state = self.state.lock();
         match loaded {
             Ok(embedder) => {
@@ -218,14 +220,6 @@ impl ModelHost {
                 state.failure = Some(Failure { at: now, cause: cause.clone() });
                 Err(Error::FailedBefore { cause, retry_in: None })
             }
-        }
-    }
-
-    fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
-        match &self.source {
-            Source::Ready(embedder) => Ok(embedder.clone()),
-            Source::Nothing(why) => Err(Error::Unavailable((*why).to_owned())),
-            Source::Loader(loader) => loader.load(announce, progress),
         }
     }
 }
