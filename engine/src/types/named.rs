@@ -8,6 +8,7 @@ use serde::forward_to_deserialize_any;
 
 /// Implements serde's traits for enums whose derived ones are inherent functions (`#[serde(remote = "Self")]`), so that
 /// they are read by [`ByName`].
+#[doc(hidden)]
 #[macro_export]
 macro_rules! read_by_name {
     ($($type:ty),+) => {$(
