@@ -433,7 +433,7 @@ fn perform(step: &Step, engine: &Engine, model: &mut Model) {
             match (outcome, missing) {
                 (Err(Error::Invalid { field: "to_id", .. }), _) => assert_eq!(from, to),
                 (Err(Error::NotFound(id)), missing) => assert_eq!(Some(id), missing),
-                (Err(Error::Invalid { field: "linkType", .. }), None) => {
+                (Err(Error::Invalid { field: "link_kind", .. }), None) => {
                     assert!(model.would_be_a_ring(from, *kind, to))
                 }
                 (Ok(_), None) if model.would_be_a_ring(from, *kind, to) => panic!("{from} supersedes itself"),
