@@ -78,6 +78,12 @@ impl Body {
         Value::Object(self.fields)
     }
 
+    /// As JSON without what only a task has; `None` if nothing else is left.
+    pub(crate) fn without_task(mut self) -> Option<Value> {
+        self.fields.retain(|name, _| !fields::TASK_ALONE.contains(&name.as_str()));
+        (!self.fields.is_empty()).then(|| self.into_value())
+    }
+
     /// The kind that it was checked for.
     pub fn kind(&self) -> Kind {
         self.kind

@@ -32,6 +32,8 @@ pub struct Config {
     /// A record is deleted permanently this long after it has expired. It is invisible from its expiry on; the delay
     /// makes sure that a clock that was ahead for a while loses nothing.
     pub expiry_grace: Duration,
+    /// A deleted record can be restored for this long; then it is removed.
+    pub trash_grace: Duration,
     /// What the store takes for the present time. By default the system's clock.
     pub clock: Clock,
     /// Whether this engine may write the indexes. If false, it only reads them and searches the unapplied tail exactly.
@@ -46,6 +48,8 @@ impl Config {
     }
 }
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Default for Config {
     fn default() -> Self {
         Config {
@@ -56,7 +60,8 @@ impl Default for Config {
             fetch_in_background: false,
             sensitive: Sensitive::default(),
             log_searches: true,
-            expiry_grace: Duration::from_secs(24 * 60 * 60),
+            expiry_grace: DAY,
+            trash_grace: 30 * DAY,
             clock: Clock::default(),
             index_writer: true,
         }

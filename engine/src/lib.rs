@@ -82,6 +82,6 @@ pub mod text;
 pub use memorist_embed as embed;
 
 pub use clock::now;
-pub use engine::{Engine, Import, examine, restore};
+pub use engine::{Engine, Import, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
 pub use records::{Kept, Salvage};

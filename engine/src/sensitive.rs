@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use memorist_secrets::redact;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::text::{in_text, redacted};
 use crate::body::Body;
@@ -128,8 +128,10 @@ impl Sensitive {
             ("source", update.source.as_deref()),
             ("reason", update.reason.as_deref()),
         ];
-        let tags = update.tags.as_deref().unwrap_or_default();
-        let found = first(texts.into_iter().chain(labelled(tags)), update.body.as_ref().and_then(Option::as_ref));
+        let tags = [update.tags.as_deref().unwrap_or_default(), &update.add_tags].concat();
+        let fields = Value::Object(update.body_fields.clone());
+        let found = first(texts.into_iter().chain(labelled(&tags)), update.body.as_ref().and_then(Option::as_ref))
+            .or_else(|| first([].into_iter(), Some(&fields)));
         Ok(match self.decide(found)? {
             None => Cow::Borrowed(update),
             Some(Redacting) => Cow::Owned(RecordUpdate {
@@ -138,7 +140,12 @@ impl Sensitive {
                 source: update.source.as_deref().map(redacted),
                 reason: update.reason.as_deref().map(redacted),
                 tags: update.tags.as_ref().map(|tags| tags.iter().map(|tag| redacted(tag)).collect()),
+                add_tags: update.add_tags.iter().map(|tag| redacted(tag)).collect(),
                 body: update.body.clone().map(|body| body.map(redacted_body).transpose()).transpose()?,
+                body_fields: match redacted_body(fields)? {
+                    Value::Object(fields) => fields,
+                    _ => Map::new(),
+                },
                 ..update.clone()
             }),
         })

@@ -84,7 +84,7 @@ pub fn arguments(bytes: &[u8]) {
         let _ = query.validate();
     }
     if let Ok(update) = wire::parse::<UpdateParams>(arguments.clone()) {
-        let _ = wire::record_update(update).validate();
+        let _ = wire::record_update(update).and_then(|update| update.validate());
     }
     let _ = wire::parse::<GetParams>(arguments.clone());
     let _ = wire::parse::<DeleteParams>(arguments.clone());

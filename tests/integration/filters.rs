@@ -54,6 +54,7 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
             viewer: Viewer { agent, project },
             created_after,
             created_before,
+            ..Filter::default()
         },
     )
 }

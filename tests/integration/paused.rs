@@ -112,7 +112,7 @@ struct Server {
 
 impl Server {
     fn start(store: &Store) -> Self {
-        let mut command = memorist(store.folder.path(), &["serve"]);
+        let mut command = memorist(store.folder.path(), &["serve", "--profile", "full"]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("memorist");
         let lines = BufReader::new(child.stdout.take().expect("its stdout")).lines();

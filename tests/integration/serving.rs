@@ -45,7 +45,7 @@ impl Server {
     }
 
     fn on(store: &Path, arguments: &[&str]) -> Self {
-        let arguments = [&["serve", "--http", "127.0.0.1:0"], arguments].concat();
+        let arguments = [&["serve", "--profile", "full", "--http", "127.0.0.1:0"], arguments].concat();
         let mut command = memorist(store, &arguments);
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(process.stderr.take().unwrap());

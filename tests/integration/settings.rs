@@ -91,7 +91,7 @@ fn served(store: &Path, arguments: &[&str]) -> Vec<i64> {
 
 /// The answer of memory_search there.
 fn asked(store: &Path, arguments: &[&str], query: &Value) -> Value {
-    let mut server = memorist(store, &[&["serve"], arguments].concat());
+    let mut server = memorist(store, &[&["serve", "--profile", "full"], arguments].concat());
     let mut server = server.current_dir(work_tree(store)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = server.stdin.take().unwrap();
     let client = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });

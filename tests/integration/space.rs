@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewRecord, Query, RecordId, RecordUpdate, Viewer};
 
-use crate::support::{Store, hashed};
+use crate::support::{Store, hashed_with};
 
 const RECORDS: usize = 4_000;
 /// How long the worker may take.
@@ -56,7 +56,7 @@ fn shrinks(store: &Store, most: [(&str, u64); 3]) {
 
 #[test]
 fn deletes_and_updates_give_their_space_back() {
-    let store = Store::new(hashed());
+    let store = Store::new(hashed_with(|config| config.trash_grace = Duration::ZERO));
     let all: Vec<NewRecord> = (0..RECORDS).map(|n| NewRecord::new(text(n, 0))).collect();
     let added = store.engine.add_batch(&all).expect("adds");
     let ids: Vec<RecordId> = added.into_iter().map(|outcome| outcome.expect("a sound record").id).collect();

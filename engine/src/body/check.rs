@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use super::bounds::{MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
 use super::fields::{Field, Need, Shape, fields};
 use crate::error::{Error, Result};
-use crate::types::{Kind, MAX_LABEL_BYTES};
+use crate::types::{Kind, MAX_LABEL_BYTES, MIN_PLAUSIBLE_MILLIS};
 
 /// What is wrong with a value, as text that follows the name of its field.
 type Checked = StdResult<(), String>;
@@ -64,6 +64,7 @@ fn check_value(shape: Shape, value: &Value) -> Checked {
         (Shape::Choice { of, .. }, Value::String(word)) => check_choice(word, of),
         (Shape::Flag { .. }, Value::Bool(_)) => Ok(()),
         (Shape::Count { .. } | Shape::Record, Value::Number(number)) => check_positive(number),
+        (Shape::Time, Value::Number(number)) => check_time(number),
         (Shape::Labels, Value::Array(items)) => check_items(items, |item| check_value(Shape::Label, item)),
         (Shape::People, Value::Array(items)) => check_items(items, check_person),
         (Shape::Object, Value::Object(_)) | (Shape::Structure, Value::Object(_) | Value::Array(_)) => {
@@ -96,6 +97,13 @@ fn check_positive(number: &Number) -> Checked {
         Some(1..) => Ok(()),
         Some(_) => Err(format!("{number} is less than 1")),
         None => Err(format!("{number} is not a whole number below 2^63")),
+    }
+}
+
+fn check_time(number: &Number) -> Checked {
+    match number.as_i64() {
+        Some(MIN_PLAUSIBLE_MILLIS..) => Ok(()),
+        _ => Err(format!("{number} is no time in Unix milliseconds")),
     }
 }
 

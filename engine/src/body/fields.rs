@@ -41,6 +41,8 @@ pub enum Shape {
         /// The default.
         default: i64,
     },
+    /// A time in Unix milliseconds.
+    Time,
     /// The id of a record.
     Record,
     /// A list of labels.
@@ -60,6 +62,7 @@ impl Shape {
             Shape::Label | Shape::Text | Shape::Choice { .. } => "a text",
             Shape::Flag { .. } => "true or false",
             Shape::Count { .. } => "a whole number",
+            Shape::Time => "a time in Unix milliseconds",
             Shape::Record => "the id of a memory",
             Shape::Labels => "a list of texts",
             Shape::People => "a list of texts and ids",
@@ -97,13 +100,8 @@ use Shape::{Label, Labels, Text};
 /// body.
 pub fn fields(kind: Kind) -> &'static [Field] {
     match kind {
-        Kind::Fact
-        | Kind::Preference
-        | Kind::Event
-        | Kind::Insight
-        | Kind::Task
-        | Kind::Relationship
-        | Kind::Background => NOTE,
+        Kind::Fact | Kind::Preference | Kind::Event | Kind::Insight | Kind::Relationship | Kind::Background => NOTE,
+        Kind::Task => TASK,
         Kind::Decision | Kind::Pattern | Kind::Bugfix => TITLED,
         Kind::Contact => CONTACT,
         Kind::Project => PROJECT,
@@ -122,6 +120,18 @@ macro_rules! field {
 /// A memory of Krolik may be of any type; here these are mostly plain statements.
 const NOTE: &[Field] =
     &[field!("title", Label, Optional), field!("description", Text, With("title")), field!("feature", Label, Optional)];
+
+/// A note that is open until it is done or dropped.
+const TASK: &[Field] = &[
+    field!("title", Label, Optional),
+    field!("description", Text, With("title")),
+    field!("feature", Label, Optional),
+    field!("status", Shape::Choice { of: &["open", "done", "dropped"], default: "open" }, Optional),
+    field!("due", Shape::Time, Optional),
+];
+
+/// The fields of a task that a note does not have.
+pub(super) const TASK_ALONE: [&str; 2] = ["status", "due"];
 
 /// Krolik's `memories`.
 const TITLED: &[Field] =

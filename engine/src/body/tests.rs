@@ -10,7 +10,8 @@ const DOCUMENTED: [(Kind, &str); 16] = [
     (Kind::Preference, "title description feature"),
     (Kind::Event, "title description feature"),
     (Kind::Insight, "title description feature"),
-    (Kind::Task, "title description feature"),
+    // Those of its document, and our own two.
+    (Kind::Task, "title description feature status due"),
     (Kind::Relationship, "title description feature"),
     (Kind::Decision, "title* description* feature"),
     (Kind::Pattern, "title* description* feature"),
@@ -36,6 +37,7 @@ fn samples(shape: Shape) -> (Vec<Value>, Vec<Value>) {
         Shape::Count { .. } | Shape::Record => {
             (json!([1, 7, i64::MAX]), json!(["1", true, [1], {}, 0, -3, 1.5, u64::MAX]))
         }
+        Shape::Time => (json!([1_795_426_446_841_i64]), json!(["2026-12-01", 0, 1_795_426_446, 1.5, true])),
         Shape::Labels => (json!([[], ["a"], ["a", "b"]]), json!(["a", 1, {}, [1], ["a", null], [["a"]]])),
         Shape::People => {
             (json!([[], ["Anna", 4], [1]]), json!(["Anna", 4, {}, [null], [0], [1.5], [["a"]], ["ulid:0"]]))

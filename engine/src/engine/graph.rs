@@ -1,10 +1,13 @@
 //! Links between memories, the memories that they connect, and digests.
 
+use std::collections::BTreeMap;
+
 use super::Engine;
 use crate::error::{Error, Result};
+use crate::types::bounds::check_limit;
 use crate::types::{
-    Chain, ChainQuery, Digest, DigestQuery, Direction, Link, LinkKind, Linked, MAX_LIMIT, Outdated, OutdatedQuery,
-    Record, RecordId, Viewer,
+    Chain, ChainQuery, Digest, DigestQuery, Direction, Kind, Link, LinkKind, Linked, MAX_LIMIT, Mark, Outdated,
+    OutdatedQuery, Record, RecordId, Viewer,
 };
 
 impl Engine {
@@ -57,6 +60,13 @@ impl Engine {
         linked.ok_or(Error::NotFound(id))
     }
 
+    /// What supersedes or contradicts each of these memories, and what they supersede or contradict, of what `viewer`
+    /// sees; with the first `chars` characters of the other memory.
+    pub fn marks(&self, ids: &[RecordId], viewer: &Viewer, chars: usize) -> Result<BTreeMap<RecordId, Vec<Mark>>> {
+        viewer.validate()?;
+        self.store.records.snapshot()?.marks(ids, viewer, chars, self.store.now())
+    }
+
     /// All superseded memories, optionally of one project, if `viewer` sees them and those that supersede them; the
     /// newest first. [`Engine::outdated`] returns them in pages, with what supersedes them.
     ///
@@ -106,5 +116,24 @@ impl Engine {
         let snapshot = self.store.records.snapshot()?;
         let superseded = self.superseded.get(&query.viewer, &snapshot)?;
         snapshot.digest(query, &superseded, self.store.now())
+    }
+
+    /// The newest memories of one kind in the view of a digest, of at least this importance; at most `limit`, without the
+    /// superseded ones.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the invalid name.
+    pub fn newest(
+        &self,
+        query: &DigestQuery,
+        kind: Kind,
+        min_importance: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Record>> {
+        query.validate()?;
+        check_limit(limit)?;
+        let snapshot = self.store.records.snapshot()?;
+        let superseded = self.superseded.get(&query.viewer, &snapshot)?;
+        snapshot.newest(query, kind, min_importance, limit, &superseded, self.store.now())
     }
 }

@@ -8,6 +8,7 @@
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
+//! | `undo.rs` | undoing the last thing that was done to a memory |
 //! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | near-duplicates and suggestions for links |
 //! | `maintenance.rs` | maintenance of a store: its indexes, its model, its health |
@@ -25,8 +26,10 @@ mod records;
 mod reports;
 mod search;
 mod similar;
+mod undo;
 
 pub use exchange::Import;
 pub use offline::{examine, restore};
 pub use open::Engine;
 pub use reports::{IndexStats, RebuildReport, ReembedReport};
+pub use undo::Undone;

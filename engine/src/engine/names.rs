@@ -2,8 +2,11 @@
 
 use super::Engine;
 use crate::error::Result;
-use crate::types::Viewer;
 use crate::types::bounds::check_limit;
+use crate::types::{Names, Viewer};
+
+/// Memories whose tags are counted.
+const NEWEST: usize = 2_000;
 
 impl Engine {
     /// The projects with a memory that `viewer` sees, ordered by name: at most `limit` that begin with `start`,
@@ -15,6 +18,13 @@ impl Engine {
         viewer.validate()?;
         check_limit(limit)?;
         self.store.records.snapshot()?.projects(viewer, start, limit, self.store.now())
+    }
+
+    /// The projects and agents in use, and the tags of the newest 2,000 memories: of what `viewer` sees, each with how many
+    /// have it.
+    pub fn names(&self, viewer: &Viewer) -> Result<Names> {
+        viewer.validate()?;
+        self.store.records.snapshot()?.names(viewer, NEWEST)
     }
 
     /// The tags of the memories that `viewer` sees, likewise.

@@ -2,14 +2,15 @@
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::records::{Access, AccessKind};
+use crate::keywords::significant_words;
+use crate::records::{Access, AccessKind, Changed};
 use crate::sensitive::logged_query;
 use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
-    AddOutcome, EmbeddingState, Filter, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Stats, UpdateOutcome,
-    Version, Viewer,
+    AddOutcome, EmbeddingState, Expect, Filter, Gone, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Stats,
+    UpdateOutcome, Version, Viewer,
 };
 
 impl Engine {
@@ -115,8 +116,8 @@ impl Engine {
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
-        let record = self.store.records.update(id, &update, viewer, self.store.now())?;
-        self.changed(record)
+        let Changed { before, after } = self.store.records.update(id, &update, viewer, self.store.now())?;
+        self.changed(Some(before), after)
     }
 
     /// The versions of a record, the newest first and including the current one: at most `limit`, 1 to
@@ -144,26 +145,53 @@ impl Engine {
     ) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
-        let record = self.store.records.roll_back(id, version, reason.as_deref(), viewer, self.store.now())?;
-        self.changed(record)
+        let Changed { before, after } =
+            self.store.records.roll_back(id, version, reason.as_deref(), viewer, self.store.now())?;
+        self.changed(Some(before), after)
     }
 
     /// Embeds a changed record, if that is quick.
-    fn changed(&self, record: Record) -> Result<UpdateOutcome> {
+    fn changed(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
             EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
         };
         self.worker.send(Message::Written);
-        Ok(UpdateOutcome { record, embedding })
+        let nothing_in_common = before.as_ref().is_some_and(|before| has_nothing_in_common(before, &record));
+        Ok(UpdateOutcome { record, before, nothing_in_common, embedding })
     }
 
-    /// Deletes a record. False if there was none that `viewer` sees.
+    /// Deletes a record. False if there was none that `viewer` sees. For [`Config::trash_grace`] it can be restored; for
+    /// good it goes with [`Engine::purge`].
+    ///
+    /// [`Config::trash_grace`]: crate::config::Config::trash_grace
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        let deleted = self.store.records.delete(id, viewer)?;
+        let deleted = self.store.records.delete(id, viewer, self.store.now())?;
         self.worker.send(Message::Written);
         Ok(deleted)
+    }
+
+    /// Deletes a record that is what is expected. Returns what it was; `None` if there was none that `viewer` sees.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is something else.
+    pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Option<Record>> {
+        viewer.validate()?;
+        let deleted = self.store.records.delete_expected(id, expect, viewer, self.store.now())?;
+        self.worker.send(Message::Written);
+        Ok(deleted)
+    }
+
+    /// Restores a deleted record, with its id, its versions, and its links to what is there.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if none that `viewer` sees was deleted, or too long ago; [`Error::Duplicate`] if its text was
+    /// saved again.
+    pub fn restore(&self, id: RecordId, viewer: &Viewer) -> Result<UpdateOutcome> {
+        viewer.validate()?;
+        let record = self.store.records.restore(id, viewer, self.store.now())?;
+        self.changed(None, record)
     }
 
     /// A page of live records by id, ascending or (`newest_first`) descending.
@@ -171,6 +199,18 @@ impl Engine {
         query.filter.validate()?;
         check_limit(query.limit)?;
         self.store.records.snapshot()?.list(query, self.store.now())
+    }
+
+    /// A record that has expired or was deleted, and can come back: `None` if there is none that `viewer` sees.
+    pub fn gone(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
+        viewer.validate()?;
+        self.store.records.snapshot()?.gone(id, viewer, self.store.now())
+    }
+
+    /// The records that pass the filter and have expired, or were `deleted`, the last ones first. They can come back.
+    pub fn all_gone(&self, filter: &Filter, deleted: bool) -> Result<Vec<Gone>> {
+        filter.validate()?;
+        self.store.records.snapshot()?.all_gone(filter, deleted, self.store.now())
     }
 
     /// How many records the pages of a list have together.
@@ -197,6 +237,12 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether two texts have no significant word in common.
+fn has_nothing_in_common(before: &Record, after: &Record) -> bool {
+    let (old, new) = (significant_words(&before.content), significant_words(&after.content));
+    !old.is_empty() && !new.is_empty() && old.is_disjoint(&new)
 }
 
 /// Saves those of many that are allowed. One outcome for each of `all`, in order; a refused one does not stop the

@@ -8,7 +8,7 @@ use tantivy::index::SegmentReader;
 
 use super::schema;
 use crate::error::Result;
-use crate::types::{Filter, Reach};
+use crate::types::{Filter, Millis, Reach};
 
 /// The documents that pass `filter`, including deleted ones.
 pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
@@ -19,8 +19,8 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
     };
     let columns = reader.fast_fields();
     if !filter.tags.is_empty() {
-        let tags = filter.tags.iter().map(String::as_str);
-        narrow(with_labels(columns.str(schema::TAG)?, reader.max_doc(), tags)?);
+        let tags: Vec<String> = filter.tags.iter().map(|tag| tag.to_ascii_lowercase()).collect();
+        narrow(with_labels(columns.str(schema::TAG)?, reader.max_doc(), tags.iter().map(String::as_str))?);
     }
     for (name, reach) in [(schema::PROJECT, &filter.viewer.project), (schema::AGENT, &filter.viewer.agent)] {
         let own = match reach {
@@ -42,19 +42,27 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
     if let Some(least) = filter.min_confidence {
         narrow(with_values(&columns.f64(schema::CONFIDENCE)?, reader.max_doc(), [least..=f64::INFINITY]));
     }
-    if filter.created_after.is_some() || filter.created_before.is_some() {
-        let first = filter.created_after.unwrap_or(i64::MIN);
-        // "before" is exclusive; before the first moment there is nothing
-        let last = filter.created_before.unwrap_or(i64::MAX);
-        let last = if filter.created_before.is_some() { last.checked_sub(1) } else { Some(last) };
-        let range = last.filter(|&last| first <= last).map(|last| first..=last);
-        narrow(with_values(&columns.i64(schema::CREATED_AT)?, reader.max_doc(), range));
+    for (name, after, before) in [
+        (schema::CREATED_AT, filter.created_after, filter.created_before),
+        (schema::UPDATED_AT, filter.updated_after, filter.updated_before),
+    ] {
+        if after.is_some() || before.is_some() {
+            narrow(with_values(&columns.i64(name)?, reader.max_doc(), span(after, before)));
+        }
     }
     Ok(matching.unwrap_or_else(|| {
         let mut all = RoaringBitmap::new();
         all.insert_range(0..reader.max_doc());
         all
     }))
+}
+
+/// From a moment to before another; nothing if that is empty.
+fn span(after: Option<Millis>, before: Option<Millis>) -> Option<RangeInclusive<Millis>> {
+    let first = after.unwrap_or(Millis::MIN);
+    // "before" is exclusive; before the first moment there is nothing
+    let last = before.map_or(Some(Millis::MAX), |before| before.checked_sub(1));
+    last.filter(|&last| first <= last).map(|last| first..=last)
 }
 
 fn with_values<T>(

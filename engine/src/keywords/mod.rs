@@ -41,9 +41,9 @@
 //! | `context`, `tags` | text, each stem once | stems of the context; of all tags |
 //! | `exact` | text, each once | identifiers of content, context and tags, unstemmed, whole and in parts |
 //! | `kind` | u64, fast | position in [`Kind::ALL`](crate::types::Kind::ALL) |
-//! | `importance`, `created_at` | i64, fast | as in the record |
+//! | `importance`, `created_at`, `updated_at` | i64, fast | as in the record |
 //! | `confidence` | f64, fast | as in the record |
-//! | `tag` | text, fast, many | each tag as it is |
+//! | `tag` | text, fast, many | each tag, in lower case (ASCII) |
 //! | `project`, `agent` | text, fast | `=name`, or `-` for none |
 //!
 //! # Terms

@@ -12,12 +12,13 @@ use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq};
 
 /// The format version: fields, analysers and payload together. An index with another version is rebuilt.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 pub(super) const KIND: &str = "kind";
 pub(super) const IMPORTANCE: &str = "importance";
 pub(super) const CONFIDENCE: &str = "confidence";
 pub(super) const CREATED_AT: &str = "created_at";
+pub(super) const UPDATED_AT: &str = "updated_at";
 pub(super) const TAG: &str = "tag";
 pub(super) const PROJECT: &str = "project";
 pub(super) const AGENT: &str = "agent";
@@ -40,6 +41,7 @@ pub(super) struct Fields {
     importance: Field,
     confidence: Field,
     created_at: Field,
+    updated_at: Field,
     tag: Field,
     project: Field,
     agent: Field,
@@ -79,7 +81,8 @@ pub(super) fn schema() -> (Schema, Fields) {
         kind: builder.add_u64_field(KIND, fast.clone()),
         importance: builder.add_i64_field(IMPORTANCE, fast.clone()),
         confidence: builder.add_f64_field(CONFIDENCE, fast.clone()),
-        created_at: builder.add_i64_field(CREATED_AT, fast),
+        created_at: builder.add_i64_field(CREATED_AT, fast.clone()),
+        updated_at: builder.add_i64_field(UPDATED_AT, fast),
         tag: builder.add_text_field(TAG, label.clone()),
         project: builder.add_text_field(PROJECT, label.clone()),
         agent: builder.add_text_field(AGENT, label),
@@ -155,8 +158,9 @@ pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocume
     document.add_i64(fields.importance, record.importance);
     document.add_f64(fields.confidence, record.confidence);
     document.add_i64(fields.created_at, record.created_at);
+    document.add_i64(fields.updated_at, record.updated_at);
     for tag in &record.tags {
-        document.add_text(fields.tag, tag);
+        document.add_text(fields.tag, tag.to_ascii_lowercase());
     }
     document.add_text(fields.project, scope_label(record.scope.project.as_deref()));
     document.add_text(fields.agent, scope_label(record.scope.agent.as_deref()));
@@ -224,12 +228,12 @@ mod tests {
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
         let text = Payload::new("01STORE", 41.into()).to_text();
-        assert_eq!(text, "{\"format\":3,\"store\":\"01STORE\",\"applied\":41}");
+        assert_eq!(text, "{\"format\":4,\"store\":\"01STORE\",\"applied\":41}");
         assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41.into())));
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
-        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":4,\"applied\":41}"] {
-            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 3"), "{other}");
+        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":5,\"applied\":41}"] {
+            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 4"), "{other}");
         }
         for damaged in [text.replace("41", "-1"), text.replace("applied", "implied"), String::new()] {
             assert!(Payload::parse(Some(&damaged)).unwrap_err().contains("damaged"), "{damaged}");

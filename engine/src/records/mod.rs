@@ -42,6 +42,7 @@ pub use rules::access::{Access, MAX_ACCESS_ROWS};
 pub use rules::import::Aliases;
 pub use rules::next_model::MAX_UNEMBEDDED_AT_SWITCH;
 pub use rules::purge::Removed;
+pub use rules::update::Changed;
 pub use sqlite::backup::restore;
 pub use sqlite::salvage::{Kept, Salvage, salvage, survey};
 pub use sqlite::snapshot::Snapshot;

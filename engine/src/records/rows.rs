@@ -8,18 +8,24 @@ use super::transaction::Row;
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{Kind, Link, LinkKind, Millis, Record, Replaced, Scope, Version};
+use crate::types::{Kind, Link, LinkKind, Millis, Record, Replaced, Scope, Span, Version};
 
 /// An access count stays here: no memory is fetched as often, and the sum of all of them is still a number.
 pub(super) const MOST_ACCESSES: i64 = u32::MAX as i64;
 
-/// `SELECT` of the columns that [`to_record`] reads, from `records r` and `scopes s`, and then the given clauses.
+/// `SELECT` of the columns that [`to_record`] reads, from `records r` (or the given table) and `scopes s`, and then the
+/// given clauses.
 macro_rules! select_records {
     ($clauses:literal) => {
+        select_records!("records", $clauses)
+    };
+    ($table:literal, $clauses:literal) => {
         concat!(
             "SELECT r.id, r.ulid, r.version, r.kind, r.importance, r.confidence, r.created_at, r.updated_at, ",
             "r.expires_at, r.access_count, r.last_accessed_at, r.content_hash, r.source, r.tags, r.context, ",
-            "r.content, s.agent, s.project, r.body FROM records r JOIN scopes s ON s.id = r.scope_id ",
+            "r.content, s.agent, s.project, r.body, r.valid_from, r.valid_to FROM ",
+            $table,
+            " r JOIN scopes s ON s.id = r.scope_id ",
             $clauses
         )
     };
@@ -39,6 +45,7 @@ pub(super) fn to_record(row: &dyn Row) -> Result<Record> {
         created_at: row.get(6)?,
         updated_at: row.get(7)?,
         expires_at: row.get(8)?,
+        valid: Span { from: row.get(19)?, to: row.get(20)? },
         access_count: row.get(9)?,
         last_accessed_at: row.get(10)?,
         content_hash: text::to_hex(&row.get::<Hash>(11)?),
@@ -54,7 +61,7 @@ pub(super) fn to_record(row: &dyn Row) -> Result<Record> {
 /// The columns that [`to_version`] reads, after the time at which the version was replaced and the reason.
 macro_rules! version_columns {
     () => {
-        "updated_at, content, kind, source, context, confidence, importance, tags, expires_at, body, version"
+        "updated_at, content, kind, source, context, confidence, importance, tags, expires_at, body, version, valid_from, valid_to"
     };
 }
 pub(super) use version_columns;
@@ -78,6 +85,7 @@ pub(super) fn to_version(row: &dyn Row) -> Result<Version> {
         importance: row.get(8)?,
         tags: to_tags(row, 9)?,
         expires_at: row.get(10)?,
+        valid: Span { from: row.get(13)?, to: row.get(14)? },
         body: to_body(row, 11, kind)?,
     })
 }
@@ -138,11 +146,11 @@ pub(super) fn tags_json(tags: &[String]) -> Option<String> {
     (!tags.is_empty()).then(|| serde_json::Value::from(tags).to_string())
 }
 
-/// Each tag once, where it first occurs.
+/// Each tag once, as it first occurs: upper and lower case (ASCII) are the same tag.
 pub(super) fn unique_tags(tags: &[String]) -> Vec<String> {
     let mut unique: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
-        if !unique.contains(tag) {
+        if !unique.iter().any(|known| known.eq_ignore_ascii_case(tag)) {
             unique.push(tag.clone());
         }
     }

@@ -9,14 +9,15 @@ use super::purge::patterns::PurgeText;
 use super::rules::access::{self, Access};
 use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
-use super::rules::{add, embeddings, expiry, links, next_model, update};
+use super::rules::update::Changed;
+use super::rules::{add, embeddings, expiry, links, next_model, trash, update};
 use super::sqlite::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
-    AddOutcome, Imported, Link, Millis, Model, ModelId, NewRecord, Portable, PortableLink, Purge, Record, RecordId,
-    RecordUpdate, Viewer,
+    AddOutcome, Expect, Imported, Link, Millis, Model, ModelId, NewRecord, Portable, PortableLink, Purge, Record,
+    RecordId, RecordUpdate, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -39,7 +40,7 @@ impl Records {
     /// [`NotFound`](crate::Error::NotFound), also when `viewer` does not see it; [`Invalid`](crate::Error::Invalid) when
     /// `viewer` may not change it; [`Duplicate`](crate::Error::Duplicate) when another live record of the scope has the
     /// new text.
-    pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Record> {
+    pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
         update::update(self, id, update, viewer, now)
     }
 
@@ -55,17 +56,40 @@ impl Records {
         reason: Option<&str>,
         viewer: &Viewer,
         now: Millis,
-    ) -> Result<Record> {
+    ) -> Result<Changed> {
         update::roll_back(self, id, version, reason, viewer, now)
     }
 
-    /// Deletes a record permanently: its versions, its access rows, and its embeddings that no other record uses. Returns
-    /// whether there was one that `viewer` sees (an expired one counts).
+    /// Deletes a record: it goes to the trash with its versions and links; its access rows go, and its embeddings that no
+    /// other record uses. Returns whether there was one that `viewer` sees (an expired one counts).
     ///
     /// # Errors
     /// [`Invalid`](crate::Error::Invalid) when `viewer` sees it and may not change it.
-    pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
-        add::delete(self, id, viewer)
+    pub fn delete(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<bool> {
+        trash::delete(self, id, None, viewer, now).map(|deleted| deleted.is_some())
+    }
+
+    /// The same of a record that is what is expected. Returns what it was.
+    ///
+    /// # Errors
+    /// As [`Records::delete`], and [`Invalid`](crate::Error::Invalid) when it is something else.
+    pub fn delete_expected(
+        &self,
+        id: RecordId,
+        expect: Option<&Expect>,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<Option<Record>> {
+        trash::delete(self, id, expect, viewer, now)
+    }
+
+    /// Restores a record from the trash, with its id.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::Error::NotFound), also when `viewer` does not see it; [`Invalid`](crate::Error::Invalid) when
+    /// `viewer` may not change it; [`Duplicate`](crate::Error::Duplicate) when its text was saved again.
+    pub fn restore(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
+        trash::restore(self, id, viewer, now)
     }
 }
 
@@ -198,6 +222,11 @@ impl Records {
     /// how many.
     pub fn remove_expired(&self, by: Millis, limit: usize) -> Result<usize> {
         expiry::remove_expired(self, by, limit)
+    }
+
+    /// Drops at most `limit` records from the trash that were deleted by `by`, in one transaction. Returns how many.
+    pub fn empty_trash(&self, by: Millis, limit: usize) -> Result<usize> {
+        trash::empty(self, by, limit)
     }
 
     /// Removes the records and versions that are to be purged, of what `viewer` sees, from the tables, in short

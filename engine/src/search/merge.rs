@@ -2,7 +2,7 @@
 //!
 //! The scores of each index are scaled to 0..1 over all candidates (min-max), then weighted and added. A candidate that
 //! only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less
-//! than keywords alone.
+//! than keywords alone. For one that has no vector yet, its words count for both.
 
 use crate::types::{MatchSource, RecordId, Weights};
 
@@ -60,8 +60,10 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
-            let score =
-                weights.vector * vector.apply(candidate.vector) + weights.keyword * keyword.apply(candidate.keyword);
+            let by_keyword = keyword.apply(candidate.keyword);
+            // One that waits for its embedding is judged by its words alone.
+            let by_vector = if candidate.vector.is_some() { vector.apply(candidate.vector) } else { by_keyword };
+            let score = weights.vector * by_vector + weights.keyword * by_keyword;
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
             Ranked { candidate, score, by_words }

@@ -123,6 +123,9 @@ pub fn search(
         // A keyword search replaces the vector search: the similarity of a result is unknown.
         hits.iter_mut().for_each(|hit| hit.score = 0.0);
     }
+    if query.include_superseded {
+        put_after_successors(&view, &mut hits, query, now)?;
+    }
     let more = cut_page(&mut hits, query);
     add_contradictions(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
@@ -205,6 +208,27 @@ fn unscored(record: crate::types::Record) -> Hit {
         keyword_score: None,
         contradicted_by: Vec::new(),
     }
+}
+
+/// Moves each superseded record that ranks above one that supersedes it to the place after that one.
+fn put_after_successors(view: &View, hits: &mut Vec<Hit>, query: &Query, now: Millis) -> Result<()> {
+    let ids: Vec<_> = hits.iter().map(|hit| hit.record.id).collect();
+    let by = view.records.linked_from(&ids, LinkKind::Supersedes, &query.filter.viewer, now)?;
+    // No record supersedes itself, over whatever others, so that each move is the last for its pair.
+    let mut at = 0;
+    while at < hits.len() {
+        let successors = by.get(&hits[at].record.id).map(Vec::as_slice).unwrap_or_default();
+        let last = hits.iter().rposition(|hit| successors.contains(&hit.record.id)).filter(|last| *last > at);
+        match last {
+            None => at += 1,
+            Some(last) => {
+                let score = hits[last].score;
+                hits[at].score = hits[at].score.min(score);
+                hits[at..=last].rotate_left(1);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Keeps the page that the query asks for. Returns whether there are more.

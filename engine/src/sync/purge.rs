@@ -18,17 +18,19 @@ use crate::types::Millis;
 const STEP: usize = 100;
 
 impl Store {
-    /// Whether a record expired long enough ago to be deleted.
+    /// Whether a record expired, or was deleted, long enough ago to be removed.
     pub fn has_expired(&self) -> Result<bool> {
-        self.records.has_expired(self.expired_by())
+        Ok(self.records.has_expired(self.before(self.config.expiry_grace))?
+            || self.records.has_trash(self.before(self.config.trash_grace))?)
     }
 
-    /// Deletes the records that expired that long ago.
+    /// Removes the records that expired, or were deleted, that long ago.
     pub fn remove_expired(&self, _proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
-        let by = self.expired_by();
+        let (expired, deleted) = (self.before(self.config.expiry_grace), self.before(self.config.trash_grace));
         loop {
             let started = Instant::now();
-            if self.records.remove_expired(by, STEP)? < STEP {
+            let removed = self.records.remove_expired(expired, STEP)?;
+            if removed < STEP && self.records.empty_trash(deleted, STEP)? < STEP {
                 return Ok(());
             }
             crash::point("some expired");
@@ -38,8 +40,9 @@ impl Store {
         }
     }
 
-    fn expired_by(&self) -> Millis {
-        let grace = Millis::try_from(self.config.expiry_grace.as_millis()).unwrap_or(Millis::MAX);
+    /// The moment that long ago.
+    fn before(&self, grace: Duration) -> Millis {
+        let grace = Millis::try_from(grace.as_millis()).unwrap_or(Millis::MAX);
         self.now().saturating_sub(grace)
     }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 pub struct Filter {
     /// Any of these kinds; empty is all.
     pub kinds: Vec<Kind>,
-    /// Any of these tags; empty is all.
+    /// Any of these tags, in upper or lower case (ASCII); empty is all.
     pub tags: Vec<String>,
     /// At least this importance, 1 to 10.
     pub min_importance: Option<i64>,
@@ -24,6 +24,10 @@ pub struct Filter {
     pub created_after: Option<Millis>,
     /// Created before.
     pub created_before: Option<Millis>,
+    /// Changed, or saved again, at or after.
+    pub updated_after: Option<Millis>,
+    /// Changed, or saved again, for the last time before.
+    pub updated_before: Option<Millis>,
 }
 
 impl Filter {
@@ -40,12 +44,14 @@ impl Filter {
     /// Whether `record` passes. The same rule as in the indexes, for records they have not seen yet.
     pub fn allows(&self, record: &Record) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&record.kind))
-            && (self.tags.is_empty() || self.tags.iter().any(|tag| record.tags.contains(tag)))
+            && (self.tags.is_empty() || self.tags.iter().any(|tag| has_tag(record, tag)))
             && self.min_importance.is_none_or(|least| record.importance >= least)
             && self.min_confidence.is_none_or(|least| record.confidence >= least)
             && self.viewer.sees(&record.scope)
             && self.created_after.is_none_or(|at| record.created_at >= at)
             && self.created_before.is_none_or(|at| record.created_at < at)
+            && self.updated_after.is_none_or(|at| record.updated_at >= at)
+            && self.updated_before.is_none_or(|at| record.updated_at < at)
     }
 
     /// Checks the bounds.
@@ -59,4 +65,8 @@ impl Filter {
         self.viewer.validate()?;
         check_tags(&self.tags)
     }
+}
+
+fn has_tag(record: &Record, tag: &str) -> bool {
+    record.tags.iter().any(|own| own.eq_ignore_ascii_case(tag))
 }

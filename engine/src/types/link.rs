@@ -79,6 +79,19 @@ impl Link {
     }
 }
 
+/// A link that says what a memory is worth: it supersedes or contradicts another, or the reverse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// [`LinkKind::Supersedes`] or [`LinkKind::Contradicts`].
+    pub kind: LinkKind,
+    /// Whether the other memory says it of this one.
+    pub by_other: bool,
+    /// The other memory.
+    pub other: RecordId,
+    /// The beginning of its text.
+    pub beginning: String,
+}
+
 /// A memory at the other end of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linked {

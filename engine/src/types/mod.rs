@@ -6,6 +6,7 @@
 //! | file | job |
 //! |---|---|
 //! | `units.rs` | ids, times, positions in the log |
+//! | `span.rs` | a span of time |
 //! | `bounds.rs` | the bounds of every field and their checks |
 //! | `kind.rs` | what a record is about |
 //! | `scope.rs` | the owner of a record, and who sees it |
@@ -36,6 +37,7 @@ mod query;
 mod record;
 mod reply;
 mod scope;
+mod span;
 mod stats;
 mod units;
 
@@ -48,13 +50,16 @@ pub use digest::{ByImportance, Digest, DigestQuery};
 pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink};
 pub use filter::Filter;
 pub use kind::Kind;
-pub use link::{Link, LinkKind, Linked};
+pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use purge::{Purge, Purged};
-pub use query::{ListQuery, Mode, Query, Weights};
-pub use record::{AddOutcome, EmbeddingState, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version};
+pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Weights};
+pub use record::{
+    AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
+};
 pub use reply::{Explain, Hit, MatchSource, NearMiss, SearchReply, Similar, Tier};
 pub use scope::{Reach, Scope, Viewer};
-pub use stats::Stats;
+pub use span::Span;
+pub use stats::{Names, Stats};
 pub use units::{Millis, RecordId, Seq};

@@ -157,17 +157,54 @@ impl Query {
     }
 }
 
-/// A page of records, by id.
+/// The order of a list. Ties are in the order of ids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListOrder {
+    /// In which the records were saved.
+    #[default]
+    Saved,
+    /// In which they were last changed.
+    Updated,
+    /// In which tasks are due; those without a date last.
+    Due,
+    /// In which they expire.
+    Expiry,
+}
+
+/// What records of a list have in common beside the filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListOnly {
+    /// Tasks that are neither done nor dropped.
+    Open,
+    /// Those of them whose date has passed.
+    Overdue,
+    /// Superseded by what the viewer sees.
+    Superseded,
+    /// Contradicted by what the viewer sees.
+    Contradicted,
+    /// Those that will expire.
+    Expiring,
+}
+
+/// A page of records.
 #[derive(Debug, Clone, Default)]
 pub struct ListQuery {
     /// Only records after this id; [`RecordId::START`] for the first page.
     pub after: RecordId,
-    /// The largest ids first.
+    /// The order; pages after an id are in that of [`ListOrder::Saved`].
+    pub order: ListOrder,
+    /// Backwards: the largest ids, the last changes first.
     pub newest_first: bool,
+    /// Records to skip.
+    pub offset: usize,
+    /// Only records that have this in common.
+    pub only: Option<ListOnly>,
     /// Most records, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: usize,
     /// Which records.
     pub filter: Filter,
+    /// Only those of this project, without the global ones.
+    pub project: Option<String>,
     /// For these kinds, only records without a body.
     pub plain: Vec<Kind>,
 }

@@ -1,13 +1,14 @@
 //! A record: new, changed, and stored.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bounds::{
     check_confidence, check_content, check_context, check_importance, check_label, check_millis, check_tags,
 };
 use super::kind::Kind;
 use super::scope::Scope;
+use super::span::Span;
 use super::units::{Millis, RecordId};
 use crate::body::Body;
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ pub struct NewRecord {
     pub tags: Vec<String>,
     /// When it expires.
     pub expires_at: Option<Millis>,
+    /// When it happened, or when it was true.
+    pub valid: Span,
     /// Its owner.
     pub scope: Scope,
     /// The fields of its kind beside the text: see [`crate::body`].
@@ -49,6 +52,7 @@ impl NewRecord {
             importance: 5,
             tags: Vec::new(),
             expires_at: None,
+            valid: Span::default(),
             scope: Scope::default(),
             body: None,
         }
@@ -83,6 +87,7 @@ impl NewRecord {
         if let Some(at) = self.expires_at {
             check_millis("expires_at", at)?;
         }
+        self.valid.validate()?;
         self.scope.validate()
     }
 
@@ -109,19 +114,69 @@ pub struct RecordUpdate {
     pub importance: Option<i64>,
     /// New tags, replacing all.
     pub tags: Option<Vec<String>>,
+    /// Tags that it gets beside those.
+    pub add_tags: Vec<String>,
+    /// Tags that it loses, in upper or lower case.
+    pub remove_tags: Vec<String>,
     /// New expiry, or none.
     pub expires_at: Option<Option<Millis>>,
+    /// New beginning of its [`Record::valid`], or none.
+    pub valid_from: Option<Option<Millis>>,
+    /// New end of its [`Record::valid`], or none.
+    pub valid_to: Option<Option<Millis>>,
     /// New body, replacing all, or none. Without new content, a text that came from the old body is taken from the new
     /// one.
     pub body: Option<Option<Value>>,
+    /// New values of single fields of the body; null removes one.
+    pub body_fields: Map<String, Value>,
     /// The reason: kept with the version that it replaces.
     pub reason: Option<String>,
+    /// What the record must be; else nothing is changed.
+    pub expect: Option<Expect>,
+}
+
+/// What a record must be, so that it is changed or deleted: a guard against a wrong id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expect {
+    /// It has this version.
+    Version(i64),
+    /// Each of these words is in its content, context, source or tags, in upper or lower case.
+    Words(String),
+}
+
+impl Expect {
+    /// Checks it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] shows what the record is.
+    pub fn check(&self, record: &Record) -> Result<()> {
+        let begins: String = record.content.chars().take(120).collect();
+        let why = match self {
+            Expect::Version(version) if *version == record.version => return Ok(()),
+            Expect::Version(version) => format!("memory {} has version {}, not {version}", record.id, record.version),
+            Expect::Words(words) => match missing_word(words, record) {
+                None => return Ok(()),
+                Some(word) => format!("memory {} does not have the word {word:?}", record.id),
+            },
+        };
+        Err(Error::invalid("expect", format!("{why}; nothing was changed. It is: {begins:?}")))
+    }
+}
+
+/// A word that no text of the record has.
+fn missing_word(words: &str, record: &Record) -> Option<String> {
+    let texts = [Some(&record.content), record.context.as_ref(), Some(&record.source)];
+    let mut text = texts.into_iter().flatten().cloned().collect::<Vec<_>>().join("\n").to_lowercase();
+    record.tags.iter().for_each(|tag| text.extend(["\n", &tag.to_lowercase()]));
+    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).find(|word| !text.contains(word.as_str()))
 }
 
 impl RecordUpdate {
     /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
-        *self == RecordUpdate { reason: self.reason.clone(), ..RecordUpdate::default() }
+        let (reason, expect) = (self.reason.clone(), self.expect.clone());
+        *self == RecordUpdate { reason, expect, ..RecordUpdate::default() }
     }
 
     /// Checks the bounds of the given fields; an empty update is refused.
@@ -147,9 +202,11 @@ impl RecordUpdate {
         if let Some(tags) = &self.tags {
             check_tags(tags)?;
         }
+        check_tags(&self.add_tags)?;
         if let Some(Some(at)) = self.expires_at {
             check_millis("expires_at", at)?;
         }
+        Span { from: self.valid_from.flatten(), to: self.valid_to.flatten() }.validate()?;
         if let Some(reason) = &self.reason {
             check_label("reason", reason)?;
         }
@@ -190,6 +247,8 @@ pub struct Record {
     pub updated_at: Millis,
     /// When it expires.
     pub expires_at: Option<Millis>,
+    /// When it happened, or when it was true.
+    pub valid: Span,
     /// How often it was fetched by id, or shown by a tool whose results count as used.
     pub access_count: i64,
     /// When that was last.
@@ -223,8 +282,19 @@ pub struct Version {
     pub tags: Vec<String>,
     /// When it expires.
     pub expires_at: Option<Millis>,
+    /// When it happened, or when it was true.
+    pub valid: Span,
     /// The fields of its kind beside the text.
     pub body: Option<Body>,
+}
+
+/// A record that is not live any more and can come back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gone {
+    /// The record.
+    pub record: Record,
+    /// When it was deleted; `None` if it has expired.
+    pub deleted_at: Option<Millis>,
 }
 
 /// How a version came to be an earlier one.
@@ -237,12 +307,14 @@ pub struct Replaced {
 }
 
 /// The outcome of saving a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddOutcome {
     /// The record's id: the new one, or that of the record with this text in this scope.
     pub id: RecordId,
     /// False when the text was there already.
     pub created: bool,
+    /// If the text was there and superseded, it is current again: the records that it supersedes now.
+    pub supersedes_again: Vec<RecordId>,
     /// Whether its vector is stored.
     pub embedding: EmbeddingState,
 }
@@ -262,6 +334,10 @@ pub enum EmbeddingState {
 pub struct UpdateOutcome {
     /// The record after it.
     pub record: Record,
+    /// The record before it; `None` if it was not there, but deleted.
+    pub before: Option<Record>,
+    /// Whether its new text has no significant word of the old one: the change was perhaps meant for another record.
+    pub nothing_in_common: bool,
     /// Whether its current text has its vector yet.
     pub embedding: EmbeddingState,
 }

@@ -24,3 +24,14 @@ pub struct Stats {
     /// Live records that wait for an embedding.
     pub pending_embeddings: u64,
 }
+
+/// The names in use, each with the number of records that have it, the most frequent first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Projects.
+    pub projects: Vec<(String, u64)>,
+    /// Agents.
+    pub agents: Vec<(String, u64)>,
+    /// Tags of the newest records, in lower case.
+    pub tags: Vec<(String, u64)>,
+}

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
-use crate::wire::{Detail, Importance, When};
+use crate::wire::{Detail, Future, Importance, Past};
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
@@ -29,7 +29,7 @@ pub struct Fields {
     pub tags: Vec<String>,
     /// When to stop showing it: Unix milliseconds or ISO 8601
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub expires_at: Option<When>,
+    pub expires_at: Option<Future>,
     /// What its kind holds beside the text, as a JSON object; `-` reads it from stdin
     #[arg(long, value_name = "JSON")]
     pub body: Option<String>,
@@ -62,10 +62,10 @@ pub struct Filters {
     pub min_confidence: Option<f64>,
     /// Created at or after
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub created_after: Option<When>,
+    pub created_after: Option<Past>,
     /// Created before
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub created_before: Option<When>,
+    pub created_before: Option<Past>,
 }
 
 /// `search`.

@@ -7,7 +7,7 @@ use super::app::Maintenance;
 use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
-use crate::wire::{self, Defaults, Detail, Importance, ListResult, When};
+use crate::wire::{self, Defaults, Detail, Importance, ListResult, Past};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -68,8 +68,9 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         min_importance: filters.min_importance.map(|Importance(least)| least),
         min_confidence: filters.min_confidence,
         viewer: defaults.own_viewer(),
-        created_after: filters.created_after.map(|When(at)| at),
-        created_before: filters.created_before.map(|When(at)| at),
+        created_after: filters.created_after.map(|Past(at)| at),
+        created_before: filters.created_before.map(|Past(at)| at),
+        ..Filter::default()
     }
 }
 

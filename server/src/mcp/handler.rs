@@ -74,7 +74,8 @@ impl ServerHandler for Handler {
         let answer = answer.unwrap_or_else(|unavailable| Err(unavailable.message().to_owned()));
         Ok(match answer {
             Ok(Answer { structured, words }) => {
-                let mut result = CallToolResult::structured(structured);
+                let mut result =
+                    structured.map_or_else(|| CallToolResult::success(Vec::new()), CallToolResult::structured);
                 if let Some(words) = words {
                     result.content = vec![ContentBlock::text(words)];
                 }

@@ -16,7 +16,7 @@ use memorist_engine::config::Config;
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, Reach, Record, RecordId, Scope, Viewer,
+    Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, Reach, Record, RecordId, Scope, Viewer,
 };
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
@@ -103,7 +103,7 @@ impl World {
 
     /// Restores the original number of memories, if some were deleted.
     pub(super) fn refilled(&mut self, mut state: State) -> State {
-        while state.len() < 54 {
+        while self.live() < 54 {
             let (agent, project) = (self.dice.one(&AGENTS).into(), self.dice.one(&PROJECTS).into());
             self.add(Scope { agent: Some(agent), project: Some(project) });
             state = self.state();
@@ -120,9 +120,15 @@ impl World {
     pub(super) fn state(&self) -> State {
         let query = ListQuery { limit: MAX_LIMIT, ..ListQuery::default() };
         let records = self.engine.list(&query).unwrap().into_iter();
-        records
-            .map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER, usize::MAX).unwrap(), record)))
-            .collect()
+        let live = records
+            .map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER, usize::MAX).unwrap(), record)));
+        // What was deleted must not be shown, either.
+        let deleted = self.engine.all_gone(&Filter::default(), true).unwrap().into_iter();
+        live.chain(deleted.map(|gone| (gone.record.id, (Vec::new(), gone.record)))).collect()
+    }
+
+    fn live(&self) -> u64 {
+        self.engine.list_count(&ListQuery { limit: 1, ..ListQuery::default() }).unwrap()
     }
 
     /// Arguments for a tool, from its schema, without scopes.
@@ -154,8 +160,16 @@ impl World {
         let any = all[self.dice.below(all.len())];
         let tag = any.tags.first().map_or("harbour", String::as_str);
         match name {
-            "id" | "fact_id" | "fromId" | "toId" | "memoryId" => json!(any.id),
-            "ids" => json!([any.id]),
+            "id" | "fact_id" | "fromId" | "toId" | "memoryId" | "linkedId" => json!(any.id),
+            "ids" | "supersedes" | "contradicts" | "related" => json!([any.id]),
+            "items" => json!([{ "content": self.word(), "related": any.id }, { "content": any.content }]),
+            "expect" => self.dice.one(&[json!(1), json!("harbour")].each_ref()).clone(),
+            "confirm" => format!("{}.0123456789", any.id).into(),
+            "offset" => self.dice.below(3).into(),
+            "passage" => tag.into(),
+            "due" | "validTo" => "2100-01-01".into(),
+            "since" | "updatedAfter" | "validFrom" => "2020-01-01".into(),
+            "updatedBefore" => "2100-01-01".into(),
             // Of a page.
             "after" | "before" => 1000.into(),
             "version" => 1.into(),
@@ -173,8 +187,8 @@ impl World {
             "content" | "context" | "source" | "fact" | "reason" | "session_id" | "user_message" | "agent_response"
             | "title" | "description" => self.word().into(),
             "body" => json!({ "title": self.word(), "description": self.word() }),
-            "tags" if self.dice.often() => json!([tag]),
-            "tags" => json!([self.word()]),
+            "tags" | "addTags" | "removeTags" if self.dice.often() => json!([tag]),
+            "tags" | "addTags" | "removeTags" => json!([self.word()]),
             "entryType" => json!(any.kind),
             "entryTypes" => json!([any.kind]),
             "importance" | "minImportance" => (1 + self.dice.below(10)).into(),
@@ -211,6 +225,11 @@ fn ids(value: &Value, of_memories: bool, found: &mut BTreeSet<RecordId>) {
             ids(value, names, found);
         }),
         Value::Array(items) => items.iter().for_each(|item| ids(item, of_memories, found)),
+        // `#12` in an answer that is text.
+        Value::String(text) => {
+            let numbers = text.split('#').skip(1).map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+            found.extend(numbers.flatten().filter_map(|number| number.parse::<i64>().ok()).map(RecordId::from));
+        }
         Value::Number(number) if of_memories => found.extend(number.as_i64().map(RecordId::from)),
         _ => {}
     }

@@ -33,18 +33,23 @@ fn named(params: &LinkParams) -> Link {
 /// `memory_chain`. An unknown id is an answer, not an error.
 pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<ChainResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let defaults = ChainQuery::new(params.id.0.into(), viewer);
-    let query = ChainQuery {
-        direction: params.direction.unwrap_or_default(),
-        max_depth: wire::size("maxDepth", params.max_depth, defaults.max_depth)?,
-        limit: wire::size("limit", params.limit, SHOWN)?,
-        ..defaults
-    };
+    let query = chain_query(params, &viewer, SHOWN)?;
     let chain = engine.chain(&query)?;
     if chain.hops.is_empty() {
         return Ok(ChainResult { error: Some(Error::NotFound(query.start).to_string()), ..ChainResult::default() });
     }
     wire::chain_result(chain, params)
+}
+
+/// The query of a chain; `limit` memories, if the call has no limit.
+pub fn chain_query(params: &ChainParams, viewer: &Viewer, limit: usize) -> Result<ChainQuery> {
+    let defaults = ChainQuery::new(params.id.0.into(), viewer.clone());
+    Ok(ChainQuery {
+        direction: params.direction.unwrap_or_default(),
+        max_depth: wire::size("maxDepth", params.max_depth, defaults.max_depth)?,
+        limit: wire::size("limit", params.limit, limit)?,
+        ..defaults
+    })
 }
 
 /// `memory_outdated`.

@@ -1,11 +1,14 @@
 //! Versions, rollback and permanent removal.
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::Purge;
-use memorist_engine::{Engine, Error, Result};
+use memorist_engine::types::{Link, MAX_LIMIT, Purge};
+use memorist_engine::{Engine, Error, Result, Undone};
 
 use super::Context;
-use crate::wire::{self, HistoryParams, HistoryResult, Int, PurgeParams, PurgeResult, RollbackParams, UpdateResult};
+use crate::wire::core::UndoParams;
+use crate::wire::{
+    self, HistoryParams, HistoryResult, Int, PurgeParams, PurgeResult, RollbackParams, UndoResult, UpdateResult,
+};
 use crate::wording::Worded as _;
 
 /// Default number of versions of a history.
@@ -35,6 +38,30 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
         Err(error) => Err(error),
     }
+}
+
+/// `memory_undo`.
+pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<UndoResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let id = params.id.0.into();
+    let undone = match (params.version, params.linked_id) {
+        (Some(_), Some(_)) => return Err(Error::invalid("version", "give either version or linkedId")),
+        (Some(Int(version)), None) => Undone::Change(engine.roll_back(id, version, Some("undo"), &viewer)?),
+        (None, Some(Int(other))) => {
+            let links = engine.links(id, &viewer, MAX_LIMIT)?;
+            let is_meant = |link: &&Link| {
+                link.other_end(id) == other.into() && params.link_type.is_none_or(|kind| kind == link.kind)
+            };
+            let Some(link) = links.iter().find(is_meant) else {
+                let why = format!("memory {id} has no such link with memory {other}");
+                return Err(Error::invalid("linkedId", why));
+            };
+            engine.unlink(*link, &viewer)?;
+            Undone::Link(*link)
+        }
+        (None, None) => engine.undo(id, &viewer)?,
+    };
+    Ok(UndoResult::of(id, &undone))
 }
 
 /// `memory_purge`.

@@ -3,24 +3,29 @@
 //! | file | job |
 //! |---|---|
 //! | `context.rs` | defaults for what a call omits |
-//! | `records.rs` | saving, finding, changing, deleting, listing, counting |
+//! | `save.rs` | saving |
+//! | `records.rs` | finding, changing, deleting, listing, counting |
+//! | `core` | the tools of the core profile, whose answers are text |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `exchange.rs` | files of the export folder |
 //! | `export.rs`, `import.rs` | memories and links to lines, and back |
 
 mod context;
+pub mod core;
 mod exchange;
 mod export;
 mod graph;
 mod history;
 mod import;
 mod records;
+mod save;
 
 pub use context::Context;
 pub use exchange::{export, export_as, import, import_as};
 pub use export::write_lines;
-pub use graph::{chain, digest, link, outdated, unlink};
-pub use history::{history, purge, roll_back};
+pub use graph::{chain, chain_query, digest, link, outdated, unlink};
+pub use history::{history, purge, roll_back, undo};
 pub use import::{Importing, read_lines};
-pub use records::{add, delete, get, list, resembling, save, search, stats, update};
+pub use records::{delete, get, list, listed, search, stats, update};
+pub use save::{add, check_expiry, resembling, save};

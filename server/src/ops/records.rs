@@ -1,70 +1,20 @@
-//! Saving, finding, changing, deleting, listing, counting.
+//! Finding, changing, deleting, listing, counting.
 
-use memorist_engine::types::{Filter, ListQuery, Millis, RecordId, Viewer};
+use memorist_engine::types::{Filter, ListOnly, ListOrder, ListQuery, Record, RecordId};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
+use super::save::check_expiry;
 use crate::wire::{
-    self, AddParams, AddResult, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult,
-    SearchParams, SearchResult, StatsParams, StatsResult, Suggestion, UpdateParams, UpdateResult,
+    self, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only, Order,
+    SearchParams, SearchResult, StatsParams, StatsResult, UpdateParams, UpdateResult,
 };
 use crate::wording::Worded as _;
 
 /// Most links shown with a memory.
 const LINKS_SHOWN: usize = 50;
-/// Most memories named that resemble a new one.
-const SUGGESTED: usize = 3;
 /// Default number of memories of a list.
 const LISTED: usize = 50;
-
-/// `memory_add`: saves, and names memories that resemble the new one.
-pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let mut result = save(engine, context, params)?;
-    if result.created {
-        (result.warnings, result.suggestions) = resembling(engine, result.id.into(), &viewer);
-    }
-    Ok(result)
-}
-
-/// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
-/// fails, as the memory is saved anyway.
-pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String>, Vec<Suggestion>) {
-    match engine.similar(id, viewer, SUGGESTED) {
-        Ok(similar) => wire::suggestions(&similar),
-        Err(error) => {
-            tracing::debug!("what resembles memory {id} was not found: {error}");
-            (Vec::new(), Vec::new())
-        }
-    }
-}
-
-/// Saves a memory, without a search for similar ones.
-pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let record = wire::new_record(params, &context.defaults)?;
-    record.validate()?;
-    check_expiry(record.expires_at)?;
-    let outcome = engine.add(&record)?;
-    Ok(AddResult {
-        id: outcome.id.get(),
-        created: outcome.created,
-        duplicate: !outcome.created,
-        embedding: outcome.embedding,
-        warnings: Vec::new(),
-        suggestions: Vec::new(),
-    })
-}
-
-/// A memory that nobody would ever see is a mistake.
-fn check_expiry(at: Option<Millis>) -> Result<()> {
-    match at {
-        Some(at) if at <= memorist_engine::now() => {
-            let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
-            Err(Error::invalid("expiresAt", why))
-        }
-        _ => Ok(()),
-    }
-}
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
@@ -93,7 +43,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let update = wire::record_update(params);
+    let update = wire::record_update(params)?;
     update.validate()?;
     check_expiry(update.expires_at.flatten())?;
     match engine.update(id.into(), &update, &viewer) {
@@ -105,25 +55,61 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
 
 /// `memory_delete`.
 pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Result<DeleteResult> {
-    let deleted = engine.delete(params.id.0.into(), &context.defaults.viewer(&params.project, &params.agent)?)?;
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let deleted = engine.delete(params.id.0.into(), &viewer)?;
     Ok(DeleteResult { success: deleted, deleted })
 }
 
 /// `memory_list`.
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<ListResult> {
+    let limit = wire::size("limit", params.limit, LISTED)?;
+    let records = listed(engine, context, params, limit)?;
+    let is_full = records.len() == limit;
+    let detail = params.detail.unwrap_or_default();
+    let mut results: Vec<_> = records.into_iter().map(|record| wire::brief(record, detail)).collect();
+    let cut = match params.max_tokens {
+        Some(most) => wire::fit(&mut results, wire::size("maxTokens", Some(most), 0)?),
+        None => None,
+    };
+    let next = results.last().map(|brief| brief.id).filter(|_| is_full || cut.is_some());
+    Ok(ListResult { results, next })
+}
+
+/// The memories of a list, at most `limit`.
+pub fn listed(engine: &Engine, context: &Context, params: &ListParams, limit: usize) -> Result<Vec<Record>> {
     let filter = Filter {
         kinds: params.entry_types.clone().unwrap_or_default(),
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|wire::Importance(least)| least),
+        created_after: params.created_after.map(|wire::Past(at)| at),
+        created_before: params.created_before.map(|wire::Past(at)| at),
+        updated_after: params.updated_after.map(|wire::Past(at)| at),
+        updated_before: params.updated_before.map(|wire::Past(at)| at),
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     };
-    let limit = wire::size("limit", params.limit, LISTED)?;
+    let offset = wire::size("offset", params.offset, 0)?;
+    let only = match params.only {
+        Some(Only::Expired | Only::Deleted) => {
+            let gone = engine.all_gone(&filter, params.only == Some(Only::Deleted))?;
+            return Ok(gone.into_iter().map(|gone| gone.record).skip(offset).take(limit).collect());
+        }
+        Some(Only::Open) => Some(ListOnly::Open),
+        Some(Only::Overdue) => Some(ListOnly::Overdue),
+        Some(Only::Superseded) => Some(ListOnly::Superseded),
+        Some(Only::Contradicted) => Some(ListOnly::Contradicted),
+        Some(Only::Expiring) => Some(ListOnly::Expiring),
+        None => None,
+    };
     let after = params.after.map_or(RecordId::START, |wire::Int(id)| id.into());
-    let newest_first = params.newest_first.unwrap_or(true);
-    let records = engine.list(&ListQuery { after, limit, newest_first, filter, ..ListQuery::default() })?;
-    let next = records.last().map(|record| record.id.get()).filter(|_| records.len() == limit);
-    let detail = params.detail.unwrap_or_default();
-    Ok(ListResult { results: records.into_iter().map(|record| wire::brief(record, detail)).collect(), next })
+    let (order, newest_first) = match params.order.unwrap_or_default() {
+        Order::Saved if params.only == Some(Only::Expiring) => {
+            (ListOrder::Expiry, params.newest_first.unwrap_or(false))
+        }
+        Order::Saved => (ListOrder::Saved, params.newest_first.unwrap_or(true)),
+        Order::Updated => (ListOrder::Updated, params.newest_first.unwrap_or(true)),
+        Order::Due => (ListOrder::Due, params.newest_first.unwrap_or(false)),
+    };
+    engine.list(&ListQuery { after, order, limit, offset, newest_first, filter, only, ..ListQuery::default() })
 }
 
 /// `memory_stats`.

@@ -2,16 +2,18 @@
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{
-    Explain, Filter, Hit, LinkKind, MAX_LIMIT, MAX_POOL, Millis, NewRecord, Query, Record, RecordId, RecordUpdate,
-    SearchReply, Similar, Weights,
+    Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
+    RecordUpdate, SearchReply, Similar, Span, Weights,
 };
 use memorist_engine::{Error, Result};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
-use super::values::{Importance, Int, When};
+use super::times::{Future, Past};
+use super::values::{Importance, Int};
 use super::{Defaults, snippet};
 use crate::wording;
 
@@ -36,9 +38,28 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
         record.importance = importance;
     }
     record.tags = params.tags.unwrap_or_default();
-    record.expires_at = params.expires_at.map(millis);
+    record.expires_at = params.expires_at.map(|Future(at)| at);
+    record.valid = Span { from: params.valid_from.map(|Past(at)| at), to: params.valid_to.map(|Past(at)| at) };
     record.body = params.body;
+    let task = task_fields(params.status, params.due.map(|due| Some(due)));
+    if !task.is_empty() {
+        if params.entry_type.is_none() {
+            record.kind = Kind::Task;
+        }
+        let mut body = record.body.take().unwrap_or_else(|| Value::Object(Map::new()));
+        if let Value::Object(fields) = &mut body {
+            fields.extend(task);
+        }
+        record.body = Some(body);
+    }
     Ok(record)
+}
+
+/// The fields of the body of a task; null removes one.
+fn task_fields(status: Option<String>, due: Option<Option<Future>>) -> Map<String, Value> {
+    let due = due.map(|due| ("due".to_owned(), due.map_or(Value::Null, |Future(at)| at.into())));
+    let status = status.map(|status| ("status".to_owned(), status.into()));
+    status.into_iter().chain(due).collect()
 }
 
 /// The search of `params`. `weights` are those of the settings, for a call that gives only one of the two.
@@ -55,8 +76,10 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         min_importance: params.min_importance.map(|Importance(least)| least),
         min_confidence: params.min_confidence,
         viewer: defaults.viewer(&params.project, &params.agent)?,
-        created_after: params.created_after.map(millis),
-        created_before: params.created_before.map(millis),
+        created_after: params.created_after.map(|Past(at)| at),
+        created_before: params.created_before.map(|Past(at)| at),
+        updated_after: params.updated_after.map(|Past(at)| at),
+        updated_before: params.updated_before.map(|Past(at)| at),
     };
     if params.vector_weight.is_some() || params.keyword_weight.is_some() {
         query.weights = Some(Weights {
@@ -97,22 +120,12 @@ pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<Stri
 /// The reply to `query` in the form that `params` request.
 pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
-    let mut warnings = wording::warnings(&reply);
-    let (found, explain) = (reply.hits.len(), reply.explain);
-    let mut results: Vec<_> = reply.hits.into_iter().map(|hit| search_hit(hit, detail, &params.query)).collect();
-    let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
-    if before.is_some_and(|before| before.tier != reply.tier) {
-        warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
-    }
+    let hits: Vec<_> = reply.hits.iter().map(|hit| search_hit(hit.clone(), detail, &params.query)).collect();
+    let mut results = hits;
     let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
-    warnings.extend(most.and_then(|most| fit(&mut results, most)));
-    let offset = query.offset + results.len();
-    let goes_on = reply.more || results.len() < found;
-    let next = Cursor { offset, pool: explain.pool, tier: reply.tier };
-    let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
-    if next_cursor.is_none() {
-        warnings.extend(end_of_pages(goes_on, query, &explain));
-    }
+    let cut = most.and_then(|most| fit(&mut results, most));
+    let SearchPage { mut warnings, next_cursor } = search_page(&reply, params, query, results.len());
+    warnings.extend(cut);
     SearchResult {
         total: count(results.len() as u64),
         results,
@@ -120,9 +133,33 @@ pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -
         tier: reply.tier,
         warnings,
         explain: params.explain.unwrap_or(false).then(|| {
-            serde_json::to_value(&explain).unwrap_or_else(|error| serde_json::Value::String(error.to_string()))
+            serde_json::to_value(&reply.explain).unwrap_or_else(|error| serde_json::Value::String(error.to_string()))
         }),
     }
+}
+
+/// What is said about a page of results.
+pub struct SearchPage {
+    pub warnings: Vec<String>,
+    /// There are more.
+    pub next_cursor: Option<String>,
+}
+
+/// What is said about the first `shown` results of a reply.
+pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, shown: usize) -> SearchPage {
+    let mut warnings = wording::warnings(reply);
+    let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
+    if before.is_some_and(|before| before.tier != reply.tier) {
+        warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
+    }
+    let offset = query.offset + shown;
+    let goes_on = reply.more || shown < reply.hits.len();
+    let next = Cursor { offset, pool: reply.explain.pool, tier: reply.tier };
+    let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
+    if next_cursor.is_none() {
+        warnings.extend(end_of_pages(goes_on, query, &reply.explain));
+    }
+    SearchPage { warnings, next_cursor }
 }
 
 /// A warning on the last page if there may be further results.
@@ -251,8 +288,11 @@ pub fn entry(record: Record) -> Entry {
 }
 
 /// The update of `params`.
-pub fn record_update(params: UpdateParams) -> RecordUpdate {
-    RecordUpdate {
+///
+/// # Errors
+/// If `expect` is neither words nor a version.
+pub fn record_update(params: UpdateParams) -> Result<RecordUpdate> {
+    Ok(RecordUpdate {
         content: params.content,
         kind: params.entry_type,
         source: params.source,
@@ -260,9 +300,27 @@ pub fn record_update(params: UpdateParams) -> RecordUpdate {
         confidence: params.confidence,
         importance: params.importance.map(|Importance(importance)| importance),
         tags: params.tags,
-        expires_at: params.expires_at.into_option().map(|at| at.map(millis)),
+        add_tags: params.add_tags.unwrap_or_default(),
+        remove_tags: params.remove_tags.unwrap_or_default(),
+        expires_at: params.expires_at.into_option().map(|at| at.map(|Future(at)| at)),
+        valid_from: params.valid_from.into_option().map(|at| at.map(|Past(at)| at)),
+        valid_to: params.valid_to.into_option().map(|at| at.map(|Past(at)| at)),
         body: params.body.into_option(),
+        body_fields: task_fields(params.status, params.due.into_option()),
         reason: params.reason,
+        expect: params.expect.map(expect).transpose()?,
+    })
+}
+
+/// What a memory is expected to be: its version, or words that it has.
+pub fn expect(given: Value) -> Result<Expect> {
+    match given {
+        Value::String(words) => {
+            let version = words.trim().trim_start_matches(['v', 'V']);
+            Ok(version.parse().map_or(Expect::Words(words), Expect::Version))
+        }
+        Value::Number(number) if number.as_i64().is_some() => Ok(Expect::Version(number.as_i64().unwrap_or_default())),
+        _ => Err(Error::invalid("expect", "must be words that the memory has, or its version")),
     }
 }
 
@@ -276,15 +334,11 @@ pub fn relevance(score: f64) -> f64 {
     (score * 100.0).clamp(0.0, 100.0)
 }
 
-fn millis(when: When) -> Millis {
-    when.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memorist_engine::types::{Kind, Mode, Scope, Tier};
-    use serde_json::{Value, json};
+    use memorist_engine::types::{Mode, Scope, Tier};
+    use serde_json::json;
 
     fn params(value: Value) -> AddParams {
         serde_json::from_value(value).unwrap()
@@ -311,6 +365,7 @@ mod tests {
             created_at: 1_738_540_800_000,
             updated_at: 1_738_540_800_000,
             expires_at: None,
+            valid: Span::default(),
             access_count: 0,
             last_accessed_at: None,
             body: None,
@@ -454,10 +509,13 @@ mod tests {
 
     #[test]
     fn null_empties_a_field_and_silence_keeps_it() {
-        let update = |value| record_update(serde_json::from_value(value).unwrap());
+        let update = |value| record_update(serde_json::from_value(value).unwrap()).unwrap();
         assert!(update(json!({ "id": 1 })).is_empty());
         assert_eq!(update(json!({ "id": 1, "context": null })).context, Some(None));
         assert_eq!(update(json!({ "id": 1, "expiresAt": null })).expires_at, Some(None));
-        assert_eq!(update(json!({ "id": 1, "expiresAt": "2026-01-01" })).expires_at, Some(Some(1_767_225_600_000)));
+        assert_eq!(
+            update(json!({ "id": 1, "expiresAt": "2026-01-01T00:00Z" })).expires_at,
+            Some(Some(1_767_225_600_000))
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The lines of an export, field by field: documented in `exchange.rs`.
 
 use memorist_engine::types::{
-    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Model, NewRecord, Portable, PortableLink, Replaced, Scope,
+    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Portable, PortableLink,
+    Replaced, Scope, Span,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::values::{Importance, When};
 
 /// The newest supported format, which is also the one that is written.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
 
 /// The `type` of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +119,10 @@ pub struct RecordLine {
     updated_at: Option<When>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_at: Option<When>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    valid_from: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    valid_to: Option<Millis>,
     #[serde(default)]
     access_count: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,6 +160,10 @@ struct VersionLine {
     tags: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_at: Option<When>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    valid_from: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    valid_to: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
 }
@@ -201,6 +210,8 @@ impl From<Portable> for RecordLine {
             created_at: When(portable.created_at),
             updated_at: Some(When(portable.updated_at)),
             expires_at: text.expires_at.map(When),
+            valid_from: text.valid.from,
+            valid_to: text.valid.to,
             access_count: portable.access_count,
             last_accessed_at: portable.last_accessed_at.map(When),
             body: text.body,
@@ -222,6 +233,7 @@ impl From<RecordLine> for Portable {
         text.importance = line.importance.map_or(text.importance, |Importance(importance)| importance);
         text.tags = line.tags;
         text.expires_at = line.expires_at.map(|When(at)| at);
+        text.valid = Span { from: line.valid_from, to: line.valid_to };
         text.body = line.body;
         text.scope = scope.clone();
         Portable {
@@ -254,6 +266,8 @@ impl From<Earlier> for VersionLine {
             importance: text.importance,
             tags: text.tags,
             expires_at: text.expires_at.map(When),
+            valid_from: text.valid.from,
+            valid_to: text.valid.to,
             body: text.body,
         }
     }
@@ -274,6 +288,7 @@ impl VersionLine {
                 importance: self.importance,
                 tags: self.tags,
                 expires_at: self.expires_at.map(|When(at)| at),
+                valid: Span { from: self.valid_from, to: self.valid_to },
                 scope: scope.clone(),
                 body: self.body,
             },

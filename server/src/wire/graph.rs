@@ -111,6 +111,21 @@ pub struct ChainHit {
     pub path: Vec<Step>,
 }
 
+/// What a link says of the memory at its end `to`; of the one at `from`, if `reverse`.
+pub fn link_phrase(kind: LinkKind, reverse: bool) -> &'static str {
+    match (kind, reverse) {
+        (LinkKind::Caused, false) => "caused",
+        (LinkKind::Caused, true) => "caused by",
+        (LinkKind::Related, _) => "related to",
+        (LinkKind::Supersedes, false) => "supersedes",
+        (LinkKind::Supersedes, true) => "superseded by",
+        (LinkKind::Implements, false) => "implements",
+        (LinkKind::Implements, true) => "implemented by",
+        (LinkKind::Contradicts, false) => "contradicts",
+        (LinkKind::Contradicts, true) => "contradicted by",
+    }
+}
+
 /// A link, seen from the memory `id`.
 pub fn step(id: RecordId, link: &Link) -> Step {
     let direction = if link.from == id { Direction::Forward } else { Direction::Backward };
@@ -411,6 +426,7 @@ mod tests {
             created_at: 0,
             updated_at: 0,
             expires_at: None,
+            valid: Default::default(),
             access_count: 0,
             last_accessed_at: None,
             body: None,

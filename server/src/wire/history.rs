@@ -1,7 +1,8 @@
 //! Versions, rollback and permanent removal: parameters and results.
 
+use memorist_engine::Undone;
 use memorist_engine::body::Body;
-use memorist_engine::types::{Kind, Purged, Version};
+use memorist_engine::types::{Kind, LinkKind, Purged, RecordId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -43,6 +44,51 @@ pub struct HistoryResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
+}
+
+/// The result of `memory_undo`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoResult {
+    pub id: i64,
+    /// What was undone: deletion, expiry, change or link.
+    pub undone: &'static str,
+    /// Its version now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub version: Option<i64>,
+    /// Its text now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub content: Option<String>,
+    /// The memory that it was linked with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub linked_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::graph::link_schema")]
+    pub link_type: Option<LinkKind>,
+}
+
+impl UndoResult {
+    /// For what was done to the memory `id`.
+    pub fn of(id: RecordId, undone: &Undone) -> Self {
+        let (name, outcome, link) = match undone {
+            Undone::Deletion(outcome) => ("deletion", Some(outcome), None),
+            Undone::Expiry(outcome) => ("expiry", Some(outcome), None),
+            Undone::Link(link) => ("link", None, Some(link)),
+            Undone::Change(outcome) => ("change", Some(outcome), None),
+            _ => ("change", None, None),
+        };
+        UndoResult {
+            id: id.get(),
+            undone: name,
+            version: outcome.map(|outcome| outcome.record.version),
+            content: outcome.map(|outcome| outcome.record.content.clone()),
+            linked_id: link.map(|link| link.other_end(id).get()),
+            link_type: link.map(|link| link.kind),
+        }
+    }
 }
 
 /// A version of a memory. Times are Unix milliseconds.

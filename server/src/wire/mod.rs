@@ -4,6 +4,7 @@
 //! | file | job |
 //! |---|---|
 //! | `values.rs` | numbers, times and nullable fields as JSON clients really write them |
+//! | `times.rs` | times as people and models say and read them |
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
@@ -16,13 +17,16 @@
 //! | `defaults.rs` | default project and agent, and `--only` |
 //! | `convert.rs` | conversions to and from the engine's types |
 //! | `snippet.rs` | the shown passage of a long text |
+//! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
+//! | `core` | parameters and texts of the core profile |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | parameters and results of the tools of other systems |
 //! | `markdown.rs` | untrusted text within Markdown |
 //! | `types.rs` | kinds as the types of those systems |
 //! | `schema.rs` | JSON Schema of both, without what clients warn about |
 
 mod convert;
+pub mod core;
 mod cursor;
 mod defaults;
 mod exchange;
@@ -32,6 +36,7 @@ mod graph;
 mod history;
 mod knowledge_graph;
 pub mod krolik;
+mod lenient;
 mod lines;
 mod markdown;
 pub mod memorizer;
@@ -41,11 +46,13 @@ mod parse;
 mod results;
 mod schema;
 mod snippet;
+mod times;
 mod types;
 mod values;
 
 pub use convert::{
-    brief, count, entry, new_record, query, record_update, relevance, search_result, size, size_up_to, suggestions,
+    BYTES_PER_TOKEN, brief, count, entry, expect, fit, new_record, query, record_update, relevance, search_page,
+    search_result, size, size_up_to, suggestions,
 };
 pub use defaults::Defaults;
 pub use exchange::{Line, Unread, read};
@@ -53,17 +60,23 @@ pub use exchange_lines::ExportLine;
 pub use exchange_tools::{DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
-    OutdatedResult, Summary, UnlinkResult, chain_result, digest, markdown, outdated, step, summary, titled,
+    OutdatedResult, Summary, UnlinkResult, chain_result, digest, link_phrase, markdown, outdated, step, summary,
+    titled,
 };
 pub use history::{
-    HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, VersionEntry, purged, version,
+    HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, UndoResult, VersionEntry, purged, version,
 };
+pub use lenient::lenient;
 pub use lines::Lines;
-pub use params::{AddParams, DeleteParams, Detail, GetParams, ListParams, SearchParams, StatsParams, UpdateParams};
+pub use params::{
+    AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
+};
 pub use parse::parse;
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult, Step,
     Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
+pub use snippet::cut_to;
+pub use times::{Future, Past, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::results;
 use super::types::{by_type, kinds_shown_as};
 use super::values::{Importance, Int};
-use super::{Detail, When};
+use super::{Detail, Future};
 
 /// What a memory is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -114,7 +114,7 @@ impl From<AddParams> for super::AddParams {
             importance: Some(Importance(params.importance.0)),
             tags: params.tags,
             // The engine refuses times that look like seconds.
-            expires_at: params.expires_at.map(|Int(at)| When(at)),
+            expires_at: params.expires_at.map(|Int(at)| Future(at)),
             ..Default::default()
         }
     }

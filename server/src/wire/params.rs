@@ -6,7 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::values::{Importance, Int, Patch, When};
+use super::times::{Future, Past};
+use super::values::{Importance, Int, Patch};
 
 /// `memory_add`, and a line of an import file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,9 +36,31 @@ pub struct AddParams {
     /// Labels to filter by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// When it expires: Unix milliseconds or ISO 8601.
+    /// When to stop showing it: ISO 8601, "30d".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<When>,
+    pub expires_at: Option<Future>,
+    /// When it happened, or since when it is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Past>,
+    /// Until when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<Past>,
+    /// Of a task: open (default), done or dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "status_schema")]
+    pub status: Option<String>,
+    /// Of a task: when it is due. It stays visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Future>,
+    /// Ids of memories that this one replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<Vec<Int>>,
+    /// Ids that it contradicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradicts: Option<Vec<Int>>,
+    /// Ids that it has to do with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub related: Option<Vec<Int>>,
     /// Project it belongs to; null: global. Default: the server's.
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub project: Patch<String>,
@@ -85,12 +108,18 @@ pub struct SearchParams {
     /// The same for agents.
     #[serde(default)]
     pub agent: Patch<String>,
-    /// At or after: Unix milliseconds or ISO 8601.
+    /// Saved since: ISO 8601, "7d", "last week".
     #[serde(default)]
-    pub created_after: Option<When>,
-    /// Before.
+    pub created_after: Option<Past>,
+    /// Saved before.
     #[serde(default)]
-    pub created_before: Option<When>,
+    pub created_before: Option<Past>,
+    /// Saved or changed since.
+    #[serde(default)]
+    pub updated_after: Option<Past>,
+    /// Last changed before.
+    #[serde(default)]
+    pub updated_before: Option<Past>,
     /// Weight of meaning in hybrid mode, default 0.7.
     #[serde(default)]
     #[schemars(range(min = 0))]
@@ -99,7 +128,7 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub keyword_weight: Option<f64>,
-    /// Least cosine of what only meaning finds.
+    /// Least cosine of what only meaning finds, -1 to 1; 0.3 drops unrelated memories. Mostly left out.
     #[serde(default)]
     #[schemars(range(min = -1, max = 1))]
     pub min_similarity: Option<f64>,
@@ -167,6 +196,39 @@ pub struct DeleteParams {
     pub agent: Patch<String>,
 }
 
+/// What the memories of a list have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Only {
+    /// Tasks that are neither done nor dropped.
+    Open,
+    /// Open tasks whose date has passed.
+    Overdue,
+    /// Replaced by another.
+    Superseded,
+    /// Contradicted by another.
+    Contradicted,
+    /// Those that will expire.
+    Expiring,
+    /// Expired, and not removed yet.
+    Expired,
+    /// Deleted, and not removed yet.
+    Deleted,
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// The last saved first.
+    #[default]
+    Saved,
+    /// The last changed first.
+    Updated,
+    /// The first due first.
+    Due,
+}
+
 /// `memory_list`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -184,10 +246,38 @@ pub struct ListParams {
     /// Those that come after this id.
     #[serde(default)]
     pub after: Option<Int>,
+    /// Saved since: ISO 8601, "7d", "last week".
+    #[serde(default)]
+    pub created_after: Option<Past>,
+    /// Saved before.
+    #[serde(default)]
+    pub created_before: Option<Past>,
+    /// Saved or changed since.
+    #[serde(default)]
+    pub updated_after: Option<Past>,
+    /// Last changed before.
+    #[serde(default)]
+    pub updated_before: Option<Past>,
+    /// Only open or overdue tasks; what is superseded, contradicted, expiring, expired or deleted.
+    #[serde(default)]
+    #[schemars(schema_with = "only_schema")]
+    pub only: Option<Only>,
+    /// The last saved first (default), the last updated, or the first due.
+    #[serde(default)]
+    #[schemars(schema_with = "order_schema")]
+    pub order: Option<Order>,
+    /// Skip as many.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub offset: Option<Int>,
     /// Most memories, default 50.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<Int>,
     /// Default true.
     #[serde(default)]
     pub newest_first: Option<bool>,
@@ -245,9 +335,28 @@ pub struct UpdateParams {
     /// New tags, replacing all.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
+    /// Tags to add.
+    #[serde(default)]
+    pub add_tags: Option<Vec<String>>,
+    /// Tags to remove.
+    #[serde(default)]
+    pub remove_tags: Option<Vec<String>>,
     /// New expiry; null removes it.
     #[serde(default)]
-    pub expires_at: Patch<When>,
+    pub expires_at: Patch<Future>,
+    /// New date or beginning; null removes it.
+    #[serde(default)]
+    pub valid_from: Patch<Past>,
+    /// New end; null removes it.
+    #[serde(default)]
+    pub valid_to: Patch<Past>,
+    /// Of a task: open, done or dropped.
+    #[serde(default)]
+    #[schemars(schema_with = "status_schema")]
+    pub status: Option<String>,
+    /// Of a task: when it is due; null removes it.
+    #[serde(default)]
+    pub due: Patch<Future>,
     /// All fields of its type; null removes them.
     #[serde(default)]
     #[schemars(schema_with = "object_schema")]
@@ -255,6 +364,10 @@ pub struct UpdateParams {
     /// Why; kept in the history.
     #[serde(default)]
     pub reason: Option<String>,
+    /// Words it must have, or its version; else nothing is changed. Guards against a wrong id.
+    #[serde(default)]
+    #[schemars(schema_with = "expect_schema")]
+    pub expect: Option<Value>,
     /// As in memory_search.
     #[serde(default)]
     pub project: Patch<String>,
@@ -275,6 +388,23 @@ fn kind_schema(_: &mut SchemaGenerator) -> Schema {
 fn kinds_schema(generator: &mut SchemaGenerator) -> Schema {
     let kind = kind_schema(generator);
     json_schema!({ "type": "array", "items": kind })
+}
+
+pub(super) fn only_schema(_: &mut SchemaGenerator) -> Schema {
+    let names = ["open", "overdue", "superseded", "contradicted", "expiring", "expired", "deleted"];
+    json_schema!({ "type": "string", "enum": names })
+}
+
+pub(super) fn order_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["saved", "updated", "due"] })
+}
+
+fn status_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["open", "done", "dropped"] })
+}
+
+pub(super) fn expect_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] })
 }
 
 pub(super) fn mode_schema(_: &mut SchemaGenerator) -> Schema {
@@ -304,7 +434,7 @@ mod tests {
     fn a_number_that_looks_like_seconds_is_refused_and_an_early_date_is_not() {
         let asked = |at| from_value::<SearchParams>(json!({ "query": "x", "createdAfter": at }));
         assert!(asked(json!(1_738_540_800)).unwrap_err().to_string().contains("1738540800000"));
-        assert_eq!(asked(json!(0)).unwrap().created_after, Some(When(0)));
-        assert_eq!(asked(json!("1970-01-02")).unwrap().created_after, Some(When(86_400_000)));
+        assert_eq!(asked(json!(0)).unwrap().created_after, Some(Past(0)));
+        assert_eq!(asked(json!("1970-01-02T00:00Z")).unwrap().created_after, Some(Past(86_400_000)));
     }
 }

@@ -29,6 +29,9 @@ pub struct AddResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "objects_schema")]
     pub suggestions: Vec<Suggestion>,
+    /// Those of the warnings that are about this memory.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 /// A suggested link.

@@ -8,19 +8,26 @@ pub const MAX_CHARS: usize = 700;
 /// Characters before the first matching word.
 const LEAD_CHARS: usize = 80;
 
-/// Maximum matches: enough to choose a passage, few enough that a text of a million words costs nothing.
-const MAX_MATCHES: usize = 256;
+/// Maximum matches of one word: enough to choose a passage, few enough that a text of a million words costs nothing, and
+/// that a frequent word at the beginning does not hide a rare one at the end.
+const MAX_MATCHES: usize = 64;
 
-/// The passage, or `None` if the text is short enough to be shown whole.
+/// The passage of at most [`MAX_CHARS`], or `None` if the text is short enough to be shown whole.
 pub fn cut(text: &str, query: &str) -> Option<String> {
+    cut_to(text, query, MAX_CHARS)
+}
+
+/// The passage of at most so many characters, or `None` if the text is short enough to be shown whole.
+pub fn cut_to(text: &str, query: &str, most: usize) -> Option<String> {
     // A character has at least one byte, so most short texts are recognised without counting.
-    if text.len() <= MAX_CHARS || text.char_indices().nth(MAX_CHARS).is_none() {
+    if text.len() <= most || text.char_indices().nth(most).is_none() {
         return None;
     }
-    let start = best_start(text, &words(query));
-    let start = if start == 0 { 0 } else { step_back(text, start, LEAD_CHARS) };
+    let lead = LEAD_CHARS.min(most / 4);
+    let start = best_start(text, &words(query), most.saturating_sub(lead));
+    let start = if start == 0 || lead == 0 { start } else { step_back(text, start, lead) };
     let start = next_word(text, start);
-    let room = MAX_CHARS - 1 - usize::from(start > 0);
+    let room = most.saturating_sub(1 + usize::from(start > 0));
     let passage = &text[start..];
     let (end, more) = match passage.char_indices().nth(room) {
         Some((end, _)) => (last_word(passage, end), true),
@@ -31,43 +38,57 @@ pub fn cut(text: &str, query: &str) -> Option<String> {
     Some(format!("{before}{}{after}", passage[..end].trim_end()))
 }
 
-/// The byte where the passage with the most different words of the query begins; 0 when none occurs.
-fn best_start(text: &str, query: &[String]) -> usize {
-    let matches = matches(text, query);
-    let mut best = (0, 0);
-    for (at, &(start, _)) in matches.iter().enumerate() {
+/// The byte where the passage of so many bytes begins that has the most of the query's words, each once; a word that is
+/// rare in the text counts for more. 0 when none occurs.
+fn best_start(text: &str, query: &[String], length: usize) -> usize {
+    let Matches { found, times } = matches(text, query);
+    let mut best = (0.0, 0);
+    for (at, &(start, _)) in found.iter().enumerate() {
         // In bytes, so never more than fits in the characters.
-        let end = start + MAX_CHARS - LEAD_CHARS;
+        let end = start + length;
         let different: HashSet<usize> =
-            matches[at..].iter().take_while(|(position, _)| *position < end).map(|(_, word)| *word).collect();
-        if different.len() > best.0 {
-            best = (different.len(), start);
+            found[at..].iter().take_while(|(position, _)| *position < end).map(|(_, word)| *word).collect();
+        let weight: f64 = different.iter().map(|word| 1.0 / times[*word] as f64).sum();
+        if weight > best.0 {
+            best = (weight, start);
         }
     }
     best.1
 }
 
-/// Occurrences of the query's words: byte position and word, by position.
-fn matches(text: &str, query: &[String]) -> Vec<(usize, usize)> {
+/// Where the words of a query occur in a text.
+struct Matches {
+    /// Byte position and word, by position.
+    found: Vec<(usize, usize)>,
+    /// How often each word occurs, at least once.
+    times: Vec<usize>,
+}
+
+fn matches(text: &str, query: &[String]) -> Matches {
     let mut found = Vec::new();
+    let mut times = vec![0; query.len()];
     let mut token_start = None;
     for (position, character) in text.char_indices().chain([(text.len(), ' ')]) {
         if character.is_alphanumeric() {
             token_start.get_or_insert(position);
         } else if let Some(start) = token_start.take() {
             let token = text[start..position].to_lowercase();
-            found.extend(query.iter().position(|word| same_word(&token, word)).map(|word| (start, word)));
-            if found.len() >= MAX_MATCHES {
-                break;
+            if let Some(word) = query.iter().position(|word| same_word(&token, word)) {
+                times[word] += 1;
+                if times[word] <= MAX_MATCHES {
+                    found.push((start, word));
+                }
             }
         }
     }
     // Scripts without spaces between words: a query's word is somewhere inside a run of characters.
     for (index, word) in query.iter().enumerate().filter(|(_, word)| !word.is_ascii()) {
         found.extend(text.match_indices(word.as_str()).take(MAX_MATCHES).map(|(start, _)| (start, index)));
+        times[index] = times[index].max(text.matches(word.as_str()).count());
     }
     found.sort_unstable();
-    found
+    times.iter_mut().for_each(|times| *times = (*times).max(1));
+    Matches { found, times }
 }
 
 /// Equal, or one is a prefix of the other ("run" and "running").
@@ -139,6 +160,17 @@ mod tests {
     fn the_passage_where_most_words_meet_wins() {
         let text = format!("login {}login oauth {}", "a ".repeat(600), "b ".repeat(600));
         assert!(cut_long(&text, "login oauth").contains("login oauth"));
+    }
+
+    #[test]
+    fn a_rare_word_at_the_end_is_not_hidden_by_a_frequent_one() {
+        let text = format!("{}the gateway has port 8443", "port 80 is open, ".repeat(2_000));
+        assert!(cut_long(&text, "which port does the gateway have").contains("8443"));
+        let short = cut_to(&text, "gateway", 60).unwrap();
+        assert!(short.contains("gateway") && short.chars().count() <= 60, "{short}");
+        for most in 0..20 {
+            assert!(cut_to(&text, "gateway", most).unwrap().chars().count() <= most.max(2));
+        }
     }
 
     #[test]

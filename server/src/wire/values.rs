@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(transparent)]
 pub struct Int(pub i64);
 
-/// A time: Unix milliseconds, or an ISO 8601 date or date and time (without an offset it is UTC).
+/// A time: Unix milliseconds, or an ISO 8601 date or date and time (without an offset in the zone of this machine).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct When(pub i64);
@@ -116,7 +116,7 @@ impl FromStr for When {
             return Ok(When(at.as_millisecond()));
         }
         text.parse::<jiff::civil::DateTime>()
-            .and_then(|at| at.to_zoned(jiff::tz::TimeZone::UTC))
+            .and_then(|at| at.to_zoned(jiff::tz::TimeZone::system()))
             .map(|at| When(at.timestamp().as_millisecond()))
             .map_err(|_| {
                 format!("{text:?} is not a time; give Unix milliseconds or ISO 8601, like 2026-12-31T09:00:00Z")

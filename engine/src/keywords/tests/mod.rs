@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use roaring::RoaringTreemap;
 
 use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, TailIndex, TantivyIndex};
-use crate::types::{Filter, Kind, Record, RecordId, Scope};
+use crate::types::{Filter, Kind, Record, RecordId, Scope, Span};
 
 /// The id of the store of the test indexes.
 const STORE: &str = "01TEST";
@@ -35,6 +35,7 @@ pub(super) fn record(id: i64, content: &str) -> Record {
         created_at: 1_700_000_000_000 + id,
         updated_at: 1_700_000_000_000 + id,
         expires_at: None,
+        valid: Span::default(),
         access_count: 0,
         last_accessed_at: None,
         body: None,

@@ -214,10 +214,18 @@ pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
         prop::option::of((0..11u8).prop_map(|tenth| f64::from(tenth) / 10.0)),
         scope(&["alpha", "beta", "-", "", "=alpha"]),
         scope(&["one", "three"]),
-        (moment(), moment()),
+        ((moment(), moment()), (moment(), moment())),
     )
         .prop_map(
-            |(kinds, tags, min_importance, min_confidence, project, agent, (created_after, created_before))| Filter {
+            |(
+                kinds,
+                tags,
+                min_importance,
+                min_confidence,
+                project,
+                agent,
+                ((created_after, created_before), (updated_after, updated_before)),
+            )| Filter {
                 kinds,
                 tags,
                 min_importance,
@@ -225,6 +233,8 @@ pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
                 viewer: Viewer { agent, project },
                 created_after,
                 created_before,
+                updated_after,
+                updated_before,
             },
         )
 }

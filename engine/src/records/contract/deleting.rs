@@ -7,7 +7,7 @@ use crate::records::purge::patterns::PurgeText;
 use crate::records::rules::access::{Access, record_access};
 use crate::records::rules::expiry::remove_expired;
 use crate::records::rules::purge::{purge_ids, purge_queries, purge_text};
-use crate::types::AccessKind;
+use crate::types::{AccessKind, LinkKind};
 
 /// R26.
 fn what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does(store: &impl Subject) {
@@ -82,7 +82,85 @@ fn a_purge_takes_over_what_another_has_left(store: &impl Subject) {
     assert!(!is_unknown(&purge(three).patterns));
 }
 
+/// A record of each table, with links to one that stays, and to one that is deleted too.
+fn what_was_deleted_comes_back_whole(store: &impl Subject) {
+    let model = store.adopt(1);
+    let [first, second, kept] = ["first", "second", "kept"].map(|text| store.add(&new(text), NOW).id);
+    let changed = RecordUpdate { tags: Some(vec!["T".into()]), ..content("changed") };
+    store.update(first, &changed, NOW).unwrap();
+    store.embed(model, 1);
+    let links = [(first, kept), (kept, first), (first, second)];
+    for (from, to) in links {
+        store.link(Link { from, to, kind: LinkKind::Caused }, &Viewer::OWNER, NOW + 2).unwrap();
+    }
+    let linked = || {
+        let sql = "SELECT from_id, kind, to_id FROM links ORDER BY from_id, to_id";
+        store.write(|tx| tx.all(sql, &[], rows::to_link)).into_iter().map(|l| (l.from, l.to)).collect::<Vec<_>>()
+    };
+    let (before, all) = (store.record(first, NOW).unwrap(), linked());
+    let restore = |id, viewer: &Viewer| trash::restore(store.authority(), id, viewer, NOW + 3);
+    assert!(store.delete(first) && store.delete(second));
+    assert!(linked().is_empty() && store.record(first, NOW).is_none());
+    assert_eq!(store.count("embeddings"), 1, "a text in the trash needs none");
+    assert!(matches!(restore(kept, &Viewer::OWNER), Err(Error::NotFound(_))), "it is there");
+    let head = store.head();
+    assert_eq!(restore(first, &Viewer::OWNER).unwrap(), before);
+    assert_eq!(store.log(head), [(first, Change::Put { version: 2, new_text: true })]);
+    assert_eq!(linked(), all.iter().copied().filter(|(_, to)| *to != second).collect::<Vec<_>>());
+    assert_eq!(restore(second, &Viewer::OWNER).unwrap().content, "second");
+    assert_eq!(linked(), all);
+    assert_eq!(store.number("SELECT count(*) FROM versions WHERE content = 'first'"), 1);
+    for table in ["trash", "trash_versions", "trash_links"] {
+        assert_eq!(store.count(table), 0, "{table}");
+    }
+    assert!(matches!(restore(first, &Viewer::OWNER), Err(Error::NotFound(_))), "only once");
+    store.assert_sound();
+}
+
+fn what_was_deleted_comes_back_only_where_there_is_room_and_to_whom_it_belongs(store: &impl Subject) {
+    let ours = NewRecord { scope: scope(None, Some("ours")), ..new("text") };
+    let id = store.add(&ours, NOW).id;
+    store.delete(id);
+    let restore = |viewer: &Viewer| trash::restore(store.authority(), id, viewer, NOW);
+    assert!(matches!(restore(&Viewer::in_project("theirs")), Err(Error::NotFound(_))));
+    let twin = store.add(&ours, NOW).id;
+    assert!(matches!(restore(&Viewer::OWNER), Err(Error::Duplicate(other)) if other == twin));
+    store.delete(twin);
+    let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).id;
+    store.delete(brief);
+    assert_eq!(restore(&Viewer::in_project("ours")).unwrap().id, id);
+    let back = trash::restore(store.authority(), brief, &Viewer::OWNER, NOW + 2).unwrap();
+    assert_eq!(back.expires_at, None, "it would be gone again");
+    store.assert_sound();
+}
+
+fn the_trash_is_emptied_by_time_and_by_a_purge(store: &impl Subject) {
+    let ids = ["one", "the secret", "three", "four"].map(|text| store.add(&new(text), NOW).id);
+    store.update(ids[3], &content("a clean one"), NOW).unwrap();
+    store.update(ids[2], &RecordUpdate { reason: Some("the secret is out".into()), ..content("3") }, NOW).unwrap();
+    for (id, at) in ids.into_iter().zip(NOW..) {
+        trash::delete(store.authority(), id, None, &Viewer::OWNER, at).unwrap();
+    }
+    let text = PurgeText::new("secret");
+    let all = ids.map(RecordId::key).into_iter().collect();
+    let removed = purge_text(store.authority(), &text, &all, &Viewer::OWNER, &NoProgress).unwrap();
+    assert_eq!((removed.records, store.count("trash")), (2, 2), "also where only a reason has the text");
+    assert!(store.contents().iter().all(|row| !row.contains("secret")));
+    let nobody = Viewer::in_project("none");
+    let global = Viewer { project: crate::types::Reach::Only("none".into()), ..nobody };
+    assert!(purge_ids(store.authority(), &ids[..1], &global, &NoProgress).is_err(), "it may see it and not change it");
+    let removed = purge_ids(store.authority(), &ids[..1], &Viewer::OWNER, &NoProgress).unwrap();
+    assert!(removed.records == 1 && removed.patterns.is_in(&b"x one y"[..]).unwrap());
+    assert_eq!(trash::empty(store.authority(), NOW + 2, 9).unwrap(), 0);
+    assert_eq!(trash::empty(store.authority(), NOW + 3, 9).unwrap(), 1);
+    assert_eq!((store.count("trash"), store.count("trash_versions")), (0, 0));
+    store.assert_sound();
+}
+
 on_every_database![
+    what_was_deleted_comes_back_whole,
+    what_was_deleted_comes_back_only_where_there_is_room_and_to_whom_it_belongs,
+    the_trash_is_emptied_by_time_and_by_a_purge,
     what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does,
     records_are_purged_by_id_where_they_are_seen,
     a_text_is_purged_from_records_versions_and_queries,

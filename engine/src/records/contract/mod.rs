@@ -30,7 +30,7 @@ use std::ops::ControlFlow;
 
 use super::log::Change;
 use super::models::{self, Pending};
-use super::rules::{add, embeddings as embedding_rules, links as link_rules, update};
+use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash, update};
 use super::sqlite::testing::{NOW, Store, model, new};
 use super::transaction::{Authority, Select, SelectExt, Tx, Value};
 use super::{lookup, rows};
@@ -41,9 +41,12 @@ use crate::types::{
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
-const TABLES: [(&str, &str); 9] = [
+const TABLES: [(&str, &str); 12] = [
     ("records", "id"),
     ("versions", "record_id, version"),
+    ("trash", "id"),
+    ("trash_versions", "record_id, version"),
+    ("trash_links", "record_id, from_id, kind, to_id"),
     ("scopes", "id"),
     ("links", "from_id, kind, to_id"),
     ("models", "id"),
@@ -73,11 +76,11 @@ trait Subject: Sized {
     }
 
     fn update(&self, id: impl Into<RecordId>, change: &RecordUpdate, now: Millis) -> Result<Record> {
-        update::update(self.authority(), id.into(), change, &Viewer::OWNER, now)
+        update::update(self.authority(), id.into(), change, &Viewer::OWNER, now).map(|changed| changed.after)
     }
 
     fn delete(&self, id: impl Into<RecordId>) -> bool {
-        add::delete(self.authority(), id.into(), &Viewer::OWNER).unwrap()
+        trash::delete(self.authority(), id.into(), None, &Viewer::OWNER, NOW).unwrap().is_some()
     }
 
     fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {

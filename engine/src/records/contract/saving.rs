@@ -3,7 +3,7 @@
 use super::*;
 use crate::records::rules::access::{Access, record_access};
 use crate::text;
-use crate::types::{AccessKind, Kind, LinkKind, Reach};
+use crate::types::{AccessKind, Expect, Kind, LinkKind, Reach, Span};
 
 /// R1.
 fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
@@ -14,8 +14,9 @@ fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
         context: Some("around it".into()),
         confidence: 0.25,
         importance: 10,
-        tags: vec!["z".into(), "a \"b\"".into(), "z".into(), "日本".into()],
+        tags: vec!["z".into(), "a \"b\"".into(), "Z".into(), "日本".into()],
         expires_at: Some(NOW + 1_000),
+        valid: Span { from: Some(-7), to: Some(NOW) },
         scope: Scope { agent: Some("agent".into()), project: Some("project".into()) },
         body: None,
     };
@@ -40,6 +41,7 @@ fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
         created_at: NOW,
         updated_at: NOW,
         expires_at: given.expires_at,
+        valid: given.valid,
         access_count: 0,
         last_accessed_at: None,
         body: None,
@@ -76,7 +78,8 @@ fn a_text_is_saved_once_per_scope(store: &impl Subject) {
     assert_eq!((again.id, again.created), (first.id, false));
     let record = store.record(first.id, NOW).unwrap();
     assert_eq!((record.updated_at, record.created_at, record.importance), (NOW + 7, NOW, 5));
-    assert_eq!(store.head(), head, "nothing that the indexes hold has changed");
+    let put = Change::Put { version: 1, new_text: false };
+    assert_eq!(store.log(head), [(first.id, put)], "the indexes hold when it was updated");
 
     let scopes = [(None, Some("p")), (Some("p"), None), (Some("a"), Some("p")), (Some("a"), Some("q"))];
     let mut ids = vec![first.id];
@@ -185,7 +188,7 @@ fn an_expired_twin_gives_its_text_up(store: &impl Subject) {
     let fresh = store.add(&new("brief"), NOW + 10);
     assert!(fresh.created && fresh.id != old, "{fresh:?}");
     assert_eq!(store.record(old, NOW), None);
-    assert!(matches!(store.log(1)[..], [(gone, Change::Delete { .. }), (new, Change::Put { .. })]
+    assert!(matches!(store.log(2)[..], [(gone, Change::Delete { .. }), (new, Change::Put { .. })]
         if gone == old && new == fresh.id));
 
     let expired = store.add(&NewRecord { expires_at: Some(NOW + 20), ..new("other") }, NOW + 10).id;
@@ -201,7 +204,7 @@ fn an_invalid_record_of_a_batch_does_not_stop_the_others(store: &impl Subject) {
     assert_eq!(ids, [Some((1.into(), true)), None, Some((2.into(), true)), Some((1.into(), false))]);
     assert!(matches!(outcomes[1], Err(Error::Invalid { field: "content", .. })));
 
-    assert_eq!(store.log(0).len(), 2);
+    assert_eq!(store.log(0).len(), 3, "the second save of a text changes when it was updated");
     assert_eq!(store.record(2, NOW).unwrap().content, "two");
 }
 
@@ -210,13 +213,89 @@ fn an_earlier_version_comes_back_as_a_new_one(store: &impl Subject) {
     let update = RecordUpdate { expires_at: Some(None), ..content("second") };
     store.update(id, &update, NOW + 1).unwrap();
     let back = |version, now| update::roll_back(store.authority(), id, version, None, &Viewer::OWNER, now);
-    let first = back(1, NOW + 6).unwrap();
+    let first = back(1, NOW + 6).unwrap().after;
     assert_eq!((first.version, first.content.as_str(), first.expires_at), (3, "first", None), "it is over by now");
     assert_eq!(store.log(2), [(id, Change::Put { version: 3, new_text: true })]);
     assert_eq!(store.number("SELECT count(*) FROM versions WHERE version = 2 AND reason = 'rollback to 1'"), 1);
     let refused = back(7, NOW + 6).unwrap_err().to_string();
     assert!(refused.contains("there are 2, 1"), "{refused}");
     assert_eq!(store.count("versions"), 2);
+    store.assert_sound();
+}
+
+/// A decision that is changed, changed again, and changed back.
+fn a_superseded_text_that_is_saved_again_is_current_again(store: &impl Subject) {
+    let save = |text: &str, now| store.add(&new(text), now);
+    let supersede = |from: RecordId, to: RecordId| {
+        store.link(Link { from, to, kind: LinkKind::Supersedes }, &Viewer::OWNER, NOW).unwrap();
+    };
+    let [jenkins, actions, argo] = ["Jenkins", "Actions", "Argo"].map(|text| save(text, NOW).id);
+    supersede(actions, jenkins);
+    supersede(argo, actions);
+    let elsewhere = NewRecord { scope: scope(None, Some("atlas")), ..new("Concourse") };
+    let elsewhere = store.add(&elsewhere, NOW).id;
+    supersede(elsewhere, jenkins);
+    let again = save("Jenkins", NOW + 1);
+    assert_eq!((again.id, again.created, again.supersedes_again), (jenkins, false, vec![argo]));
+    let links = store.write(|tx| tx.all("SELECT from_id, kind, to_id FROM links ORDER BY from_id", &[], rows::to_link));
+    let supersedes = links.iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
+    assert_eq!(supersedes, [(jenkins, argo), (argo, actions), (elsewhere, jenkins)], "what others see stays");
+    assert_eq!(store.record(jenkins, NOW + 1).map(|record| (record.version, record.updated_at)), Some((2, NOW + 1)));
+    assert_eq!(store.number("SELECT count(*) FROM versions WHERE reason = 'current again'"), 1);
+    assert_eq!(save("Jenkins", NOW + 2).supersedes_again, []);
+    assert_eq!(save("Actions", NOW + 3).supersedes_again, [jenkins]);
+    store.assert_sound();
+}
+
+fn a_change_happens_only_to_what_is_expected(store: &impl Subject) {
+    let id = store.add(&NewRecord { tags: vec!["Rigging".into()], ..new("We sail at dawn") }, NOW).id;
+    let refused = |expect: Expect| {
+        let update = RecordUpdate { expect: Some(expect.clone()), ..content("We row") };
+        let refused = store.update(id, &update, NOW).unwrap_err().to_string();
+        let delete = trash::delete(store.authority(), id, Some(&expect), &Viewer::OWNER, NOW).unwrap_err();
+        assert_eq!(delete.to_string(), refused);
+        assert!(refused.starts_with("expect: ") && refused.contains("We sail at dawn"), "{refused}");
+    };
+    refused(Expect::Version(2));
+    refused(Expect::Words("sail dusk".into()));
+    for expect in [Expect::Version(1), Expect::Words("DAWN rigging".into())] {
+        let text = format!("We sail at dawn: {expect:?}");
+        let update = RecordUpdate { expect: Some(expect), ..content(&text) };
+        assert_eq!(store.update(id, &update, NOW).unwrap().content, text);
+    }
+}
+
+fn tags_and_fields_are_changed_one_by_one(store: &impl Subject) {
+    let task = NewRecord { kind: Kind::Task, tags: vec!["Ship".into(), "dock".into()], ..new("Paint the hull") };
+    let id = store.add(&task, NOW).id;
+    let update = RecordUpdate {
+        add_tags: vec!["ship".into(), "paint".into()],
+        remove_tags: vec!["DOCK".into()],
+        body_fields: [("status".to_owned(), "done".into())].into_iter().collect(),
+        valid_from: Some(Some(NOW)),
+        ..RecordUpdate::default()
+    };
+    let done = store.update(id, &update, NOW).unwrap();
+    assert_eq!(done.tags, ["Ship", "paint"]);
+    assert_eq!(done.body.unwrap().get("status"), Some(&"done".into()));
+    assert_eq!(done.valid, Span { from: Some(NOW), to: None });
+    let fact = RecordUpdate { kind: Some(Kind::Fact), ..RecordUpdate::default() };
+    assert_eq!(store.update(id, &fact, NOW).unwrap().body, None, "a fact is neither open nor done");
+    let wrong = RecordUpdate { valid_to: Some(Some(NOW - 1)), ..RecordUpdate::default() };
+    assert!(matches!(store.update(id, &wrong, NOW), Err(Error::Invalid { field: "valid_to", .. })));
+}
+
+fn an_expired_record_is_revived_by_another_expiry(store: &impl Subject) {
+    let id = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).id;
+    let expiry = |at| RecordUpdate { expires_at: Some(at), ..RecordUpdate::default() };
+    let later = NOW + 9;
+    assert!(matches!(store.update(id, &expiry(Some(NOW + 5)), later), Err(Error::NotFound(_))), "that is over, too");
+    assert!(store.record(id, later).is_none());
+    assert_eq!(store.update(id, &expiry(Some(later + 1)), later).unwrap().expires_at, Some(later + 1));
+    assert!(store.record(id, later).is_some());
+    let twin = store.add(&new("brief"), later + 1).id;
+    assert!(matches!(store.update(id, &expiry(None), later + 1), Err(Error::NotFound(_))), "its text was saved again");
+    assert!(store.record(twin, later + 1).is_some());
     store.assert_sound();
 }
 
@@ -227,13 +306,18 @@ fn only_who_may_change_a_record_changes_it(store: &impl Subject) {
     let reader = Viewer { project: Reach::Only("mine".into()), agent: Reach::Every };
     let update = |id, viewer: &Viewer| update::update(store.authority(), id, &content("changed"), viewer, NOW);
     assert!(matches!(update(theirs, &Viewer::in_project("mine")), Err(Error::NotFound(id)) if id == theirs));
-    assert!(!add::delete(store.authority(), theirs, &Viewer::in_project("mine")).unwrap());
+    let delete = |id, viewer: &Viewer| trash::delete(store.authority(), id, None, viewer, NOW);
+    assert_eq!(delete(theirs, &Viewer::in_project("mine")).unwrap(), None);
     assert!(matches!(update(global, &reader), Err(Error::Invalid { .. })));
-    assert!(matches!(add::delete(store.authority(), global, &reader), Err(Error::Invalid { .. })));
+    assert!(matches!(delete(global, &reader), Err(Error::Invalid { .. })));
     assert_eq!(store.contents(), before);
 }
 
 on_every_database![
+    a_superseded_text_that_is_saved_again_is_current_again,
+    a_change_happens_only_to_what_is_expected,
+    tags_and_fields_are_changed_one_by_one,
+    an_expired_record_is_revived_by_another_expiry,
     a_record_comes_back_as_it_was_given,
     invalid_input_stores_nothing,
     a_text_is_saved_once_per_scope,

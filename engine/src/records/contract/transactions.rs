@@ -122,7 +122,11 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
             let removed = purge::purge_ids(authority, &[4, 4, 99].map(RecordId::from), owner, &NoProgress)?;
             format!("{} {} {:?}", removed.records, removed.versions, removed.patterns)
         }
-        16 => format!("{} {}", add::delete(authority, 5.into(), owner)?, expiry::remove_expired(authority, later, 9)?),
+        16 => format!(
+            "{} {}",
+            trash::delete(authority, 5.into(), None, owner, later)?.is_some(),
+            expiry::remove_expired(authority, later, 9)?
+        ),
         _ => unreachable!("there are {OPERATIONS}"),
     })
 }

@@ -63,7 +63,7 @@ impl PurgeText {
 /// Whether the values of such a field are no texts of anybody's: words of ours, counts, ids of records.
 fn is_ours(shape: Shape) -> bool {
     match shape {
-        Shape::Choice { .. } | Shape::Flag { .. } | Shape::Count { .. } | Shape::Record => true,
+        Shape::Choice { .. } | Shape::Flag { .. } | Shape::Count { .. } | Shape::Record | Shape::Time => true,
         Shape::Label | Shape::Text | Shape::Labels | Shape::People | Shape::Object | Shape::Structure => false,
     }
 }

@@ -1,19 +1,19 @@
-//! A record is saved, and deleted with all that belongs to it.
+//! A record is saved, and removed with all that belongs to it.
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
 
-use super::embeddings;
 use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
+use super::{embeddings, links, versions};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
+use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
-use crate::records::{lookup, rows};
 use crate::text::{self, Hash};
-use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, Viewer};
+use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, Scope, Viewer};
 
 /// Saves a record, unless a live record of its scope has its text.
 pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
@@ -36,28 +36,24 @@ pub(crate) fn add_batch(
     Ok(valid.into_iter().map(|valid| valid.map(|()| added.next().expect("one for each valid record"))).collect())
 }
 
-/// Deletes a record. Returns whether there was one that `viewer` sees.
-pub(crate) fn delete(authority: &impl Authority, id: RecordId, viewer: &Viewer) -> Result<bool> {
-    authority.write(|tx| Ok(lookup::may_change(tx, id, viewer)? && remove(tx, id)?))
-}
-
 /// A record with the same text in the same scope, of a kind that does not repeat.
 pub(super) struct Twin {
     pub(super) id: RecordId,
     pub(super) live: bool,
+    version: i64,
     embedding: EmbeddingState,
 }
 
 /// The twin of a text.
 pub(super) fn twin(tx: &dyn Tx, hash: &Hash, scope: i64, now: Millis) -> Result<Option<Twin>> {
-    let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id
+    let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id, version
          FROM records WHERE content_hash = ?1 AND scope_id = ?2";
     let mut twin = None;
     tx.select(sql, &[hash.into(), scope.into(), now.into()], &mut |row| {
         if rows::to_kind(row, 1)?.repeats() {
             return Ok(ControlFlow::Continue(()));
         }
-        twin = Some(Twin { id: row.get(0)?, live: row.get(2)?, embedding: state(row.get(3)?) });
+        twin = Some(Twin { id: row.get(0)?, live: row.get(2)?, version: row.get(4)?, embedding: state(row.get(3)?) });
         Ok(ControlFlow::Break(()))
     })?;
     Ok(twin)
@@ -89,14 +85,29 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
         && let Some(twin) = twin(tx, &content_hash, scope, now)?
     {
         if twin.live {
-            tx.execute("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
-            return Ok(AddOutcome { id: twin.id, created: false, embedding: twin.embedding });
+            return save_again(tx, &twin, &new.scope, now);
         }
         remove(tx, twin.id)?;
     }
     let identity = Identity { ulid: rows::new_ulid(now), scope, version: 1, created_at: now, updated_at: now };
     let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, &identity)?;
-    Ok(AddOutcome { id, created: true, embedding })
+    Ok(AddOutcome { id, created: true, supersedes_again: Vec::new(), embedding })
+}
+
+/// The text of a live record is saved again. A superseded one becomes current again, as a version of its own: what
+/// superseded it is superseded by it.
+fn save_again(tx: &dyn Tx, twin: &Twin, scope: &Scope, now: Millis) -> Result<AddOutcome> {
+    let viewer = Viewer::of(scope);
+    let current = links::make_current(tx, twin.id, &viewer, now)?;
+    let mut version = twin.version;
+    if !current.is_empty() {
+        versions::keep(tx, twin.id, "current again", now)?;
+        version += 1;
+    }
+    let sql = "UPDATE records SET updated_at = ?1, version = ?3 WHERE id = ?2";
+    tx.execute(sql, &[now.into(), twin.id.into(), version.into()])?;
+    append(tx, twin.id, &Change::Put { version, new_text: false })?;
+    Ok(AddOutcome { id: twin.id, created: false, supersedes_again: current, embedding: twin.embedding })
 }
 
 /// What a row of `records` has and a [`NewRecord`] has not.
@@ -124,8 +135,8 @@ pub(super) fn insert_row(
     let tags = rows::tags_json(&rows::unique_tags(&new.tags));
     let body = body.map(Body::to_json);
     let sql = "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
-             content_hash, embedding_hash, embedding_id, source, tags, context, content, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) RETURNING id";
+             content_hash, embedding_hash, embedding_id, source, tags, context, content, body, valid_from, valid_to)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) RETURNING id";
     let values = [
         (&identity.ulid).into(),
         identity.version.into(),
@@ -144,10 +155,22 @@ pub(super) fn insert_row(
         new.context.as_ref().into(),
         (&new.content).into(),
         body.as_ref().into(),
+        new.valid.from.into(),
+        new.valid.to.into(),
     ];
     let id = tx.insert(sql, &values)?.into();
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;
     Ok((id, state(embedding_id)))
+}
+
+/// Indexes a record whose row was restored.
+pub(super) fn insert_restored(tx: &dyn Tx, id: RecordId) -> Result<()> {
+    let sql = "SELECT embedding_hash, version FROM records WHERE id = ?1";
+    let row = tx.first(sql, &[id.into()], |row| Ok((row.get::<Hash>(0)?, row.get::<i64>(1)?)))?;
+    let Some((hash, version)) = row else { return Ok(()) };
+    let embedding = embeddings::find(tx, &hash)?;
+    tx.execute("UPDATE records SET embedding_id = ?2 WHERE id = ?1", &[id.into(), embedding.into()])?;
+    append(tx, id, &Change::Put { version, new_text: true })
 }
 
 /// Removes a record with its versions, accesses, links, and the embeddings that no other record uses, and logs it.

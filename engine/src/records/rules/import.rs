@@ -229,6 +229,7 @@ impl<'a> Merge<'a> {
             created_at: portable.created_at,
             updated_at: portable.updated_at,
             expires_at: text.expires_at,
+            valid: text.valid,
             body,
             ..before.clone()
         };
@@ -274,8 +275,9 @@ impl<'a> Merge<'a> {
     fn insert_versions(&self, id: RecordId, scope: i64, portable: &Portable, bodies: &[Option<Body>]) -> Result<()> {
         let sql =
             "INSERT INTO versions (record_id, version, replaced_at, reason, kind, scope_id, importance, confidence,
-                 updated_at, expires_at, content_hash, embedding_hash, source, tags, context, content, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+                 updated_at, expires_at, content_hash, embedding_hash, source, tags, context, content, body,
+                 valid_from, valid_to)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
         for (earlier, body) in portable.earlier.iter().zip(bodies) {
             let text = &earlier.text;
             let tags = rows::tags_json(&rows::unique_tags(&text.tags));
@@ -300,6 +302,8 @@ impl<'a> Merge<'a> {
                 text.context.as_ref().into(),
                 (&text.content).into(),
                 body.as_ref().into(),
+                text.valid.from.into(),
+                text.valid.to.into(),
             ];
             self.tx.execute(sql, &values)?;
         }

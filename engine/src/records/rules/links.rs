@@ -64,6 +64,43 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
     Ok(tx.execute(sql, &values)? == 1)
 }
 
+/// Makes a superseded record current: removes what supersedes it and lets it supersede the newest of those, of what
+/// `viewer` sees. Returns the newest; none if nothing superseded it.
+pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Vec<RecordId>> {
+    let mut found = superseding(tx, id, viewer, now)?;
+    for &newer in &found {
+        let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+        tx.execute(sql, &[newer.into(), link_code(LinkKind::Supersedes).into(), id.into()])?;
+    }
+    let mut newest = Vec::new();
+    let mut at = 0;
+    while let Some(&one) = found.get(at) {
+        let newer = superseding(tx, one, viewer, now)?;
+        if newer.is_empty() {
+            newest.push(one);
+        }
+        found.extend(newer.into_iter().filter(|newer| !found.contains(newer)).collect::<Vec<_>>());
+        at += 1;
+    }
+    for &newer in &newest {
+        insert(tx, Link { from: id, to: newer, kind: LinkKind::Supersedes }, viewer, now, now)?;
+    }
+    Ok(newest)
+}
+
+/// The live records that `viewer` sees and that supersede a record, by id.
+fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Vec<RecordId>> {
+    let sql = "SELECT from_id FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
+    let all: Vec<RecordId> = tx.all(sql, &[id.into(), link_code(LinkKind::Supersedes).into()], |row| row.get(0))?;
+    let mut live = Vec::new();
+    for newer in all {
+        if is_live(tx, newer, viewer, now)? {
+            live.push(newer);
+        }
+    }
+    Ok(live)
+}
+
 /// Whether this very link is in the table.
 pub(super) fn is_there(tx: &dyn Tx, link: Link) -> Result<bool> {
     let sql = "SELECT 1 FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";

@@ -3,9 +3,10 @@
 //!
 //! | file | rules |
 //! |---|---|
-//! | `add.rs` | a record is saved, and a text once in its scope; deleted with all that belongs to it |
+//! | `add.rs` | a record is saved, and a text once in its scope; removed with all that belongs to it |
 //! | `update.rs` | a record is changed, and its version before kept; an earlier version comes back |
 //! | `references.rs` | what a body refers to; one profile a scope |
+//! | `trash.rs` | a record is deleted, and restored |
 //! | `links.rs` | links, and that nothing supersedes itself |
 //! | `import.rs` | records and links of another store, merged by ULID |
 //! | `purge.rs` | what a purge removes |
@@ -28,5 +29,6 @@ pub(super) mod next_model;
 pub(super) mod purge;
 pub(super) mod references;
 mod scopes;
+pub(super) mod trash;
 pub(super) mod update;
 mod versions;

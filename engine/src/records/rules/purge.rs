@@ -7,7 +7,7 @@ use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
 use super::add::remove;
-use super::{embeddings, versions};
+use super::{embeddings, trash, versions};
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::records::lookup::may_change;
@@ -65,6 +65,9 @@ pub(crate) fn purge_ids(
                 if may_change(tx, id, viewer)? {
                     add_texts(tx, id, patterns)?;
                     step.records += u64::from(remove(tx, id)?);
+                } else if may_change_in_trash(tx, id, viewer)? {
+                    add_texts(tx, id, patterns)?;
+                    step.records += u64::from(trash::forget(tx, id)?);
                 }
             }
             Ok(step)
@@ -72,6 +75,13 @@ pub(crate) fn purge_ids(
         cancel_point(progress)?;
     }
     Ok(removed)
+}
+
+/// Whether there is a deleted record with this id that `viewer` sees.
+fn may_change_in_trash(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<bool> {
+    let scope = trash::scope_of(tx, id)?.filter(|scope| viewer.sees(scope));
+    scope.as_ref().map_or(Ok(()), |scope| viewer.check_change(id, scope))?;
+    Ok(scope.is_some())
 }
 
 /// Removes a text with the records that have it, or with their versions that do. `candidates` are the records that had it
@@ -92,6 +102,8 @@ pub(crate) fn purge_text(
             for &id in &ids {
                 if may_change(tx, id, viewer)? {
                     remove_text(tx, id, text, patterns, &mut step)?;
+                } else if may_change_in_trash(tx, id, viewer)? {
+                    remove_from_trash(tx, id, text, patterns, &mut step)?;
                 }
             }
             Ok(step)
@@ -169,6 +181,32 @@ fn remove_text(
     Ok(())
 }
 
+/// Removes a deleted record that has the text, now or in a version, as a whole.
+fn remove_from_trash(
+    tx: &dyn Tx,
+    id: RecordId,
+    text: &PurgeText,
+    patterns: &mut PurgePatterns,
+    step: &mut Step,
+) -> Result<()> {
+    let sql = concat!(
+        "SELECT ",
+        text_columns!(),
+        ", '' FROM trash WHERE id = ?1 UNION ALL SELECT ",
+        text_columns!(),
+        ", reason FROM trash_versions WHERE record_id = ?1"
+    );
+    let mut has_text = false;
+    tx.select(sql, &[id.into()], &mut |row| {
+        let texts = RowTexts::of(row)?;
+        texts.add_other_forms(text, patterns);
+        has_text |= texts.have(text) || text.is_in(row.get(7)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    step.records += u64::from(has_text && trash::forget(tx, id)?);
+    Ok(())
+}
+
 /// Removes the versions of a record that have the text. Returns how many.
 fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut PurgePatterns) -> Result<u64> {
     let sql =
@@ -201,7 +239,11 @@ fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns) -> Res
         text_columns!(),
         " FROM records WHERE id = ?1 UNION ALL SELECT ",
         text_columns!(),
-        " FROM versions WHERE record_id = ?1"
+        " FROM versions WHERE record_id = ?1 UNION ALL SELECT ",
+        text_columns!(),
+        " FROM trash WHERE id = ?1 UNION ALL SELECT ",
+        text_columns!(),
+        " FROM trash_versions WHERE record_id = ?1"
     );
     db.select(sql, &[id.into()], &mut |row| {
         let RowTexts { content, context, body, provenance, .. } = RowTexts::of(row)?;

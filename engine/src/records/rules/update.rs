@@ -1,5 +1,7 @@
 //! A record is changed: the version before is kept, and can come back.
 
+use serde_json::{Map, Value};
+
 use super::add::claim_text;
 use super::log::append;
 use super::references::{check_body, references};
@@ -11,22 +13,34 @@ use crate::records::transaction::{Authority, Tx};
 use crate::records::{lookup, rows};
 use crate::sensitive;
 use crate::text::{self, Hash};
-use crate::types::bounds::check_label;
-use crate::types::{Millis, Record, RecordId, RecordUpdate, Version, Viewer};
+use crate::types::bounds::{check_label, check_tags};
+use crate::types::{Kind, Millis, Record, RecordId, RecordUpdate, Version, Viewer};
 
-/// Changes a live record, and keeps the version before.
+/// A record before a change and after it.
+#[derive(Debug)]
+pub struct Changed {
+    /// Before.
+    pub before: Record,
+    /// After.
+    pub after: Record,
+}
+
+/// Changes a live record, and keeps the version before. An expired one is changed if the update gives it another expiry.
 pub(crate) fn update(
     authority: &impl Authority,
     id: RecordId,
     update: &RecordUpdate,
     viewer: &Viewer,
     now: Millis,
-) -> Result<Record> {
+) -> Result<Changed> {
     update.validate()?;
+    let revives = update.expires_at.is_some_and(|at| at.is_none_or(|at| at > now));
     authority.write(|tx| {
-        let before = to_change(tx, id, viewer, now)?;
+        let before = to_change(tx, id, viewer, if revives { Millis::MIN } else { now })?;
+        update.expect.as_ref().map_or(Ok(()), |expect| expect.check(&before))?;
         let after = changed(update, &before)?;
-        change(tx, before, after, &[], update.reason.as_deref().unwrap_or("update"), now)
+        let after = change(tx, &before, after, &[], update.reason.as_deref().unwrap_or("update"), now)?;
+        Ok(Changed { before, after })
     })
 }
 
@@ -38,17 +52,17 @@ pub(crate) fn roll_back(
     reason: Option<&str>,
     viewer: &Viewer,
     now: Millis,
-) -> Result<Record> {
+) -> Result<Changed> {
     reason.map_or(Ok(()), |reason| check_label("reason", reason))?;
     authority.write(|tx| {
         let before = to_change(tx, id, viewer, now)?;
-        let Version { content, kind, source, context, confidence, importance, tags, expires_at, body, .. } =
+        let Version { content, kind, source, context, confidence, importance, tags, expires_at, valid, body, .. } =
             versions::earlier(tx, id, version)?;
         let expires_at = expires_at.filter(|at| *at > now);
         let mut after = before.clone();
         (after.content, after.kind, after.source, after.context) = (content, kind, source, context);
         (after.confidence, after.importance, after.tags) = (confidence, importance, tags);
-        (after.expires_at, after.body) = (expires_at, body);
+        (after.expires_at, after.valid, after.body) = (expires_at, valid, body);
         let mut gone = Vec::new();
         for id in references(&after) {
             if lookup::live(tx, id, &Viewer::OWNER, now)?.is_none() {
@@ -56,7 +70,8 @@ pub(crate) fn roll_back(
             }
         }
         let rolled_back = format!("rollback to {version}");
-        change(tx, before, after, &gone, reason.unwrap_or(&rolled_back), now)
+        let after = change(tx, &before, after, &gone, reason.unwrap_or(&rolled_back), now)?;
+        Ok(Changed { before, after })
     })
 }
 
@@ -69,29 +84,30 @@ fn to_change(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<
 
 /// Replaces `before` by `after` where anything differs, and returns what the record is then. It may refer to what is
 /// `gone`, and to what it referred to before: that was checked then, and may be gone since.
-fn change(
+pub(super) fn change(
     tx: &dyn Tx,
-    before: Record,
+    before: &Record,
     mut after: Record,
     gone: &[RecordId],
     reason: &str,
     now: Millis,
 ) -> Result<Record> {
-    if after == before {
-        return Ok(before);
+    if after == *before {
+        return Ok(after);
     }
     let content_hash = rows::hash_of_content(&after.content);
-    let is_new_to_its_scope = after.content != before.content || before.kind.repeats();
+    let had_expired = before.expires_at.is_some_and(|at| at <= now);
+    let is_new_to_its_scope = after.content != before.content || before.kind.repeats() || had_expired;
     if is_new_to_its_scope && !after.kind.repeats() {
         claim_text(tx, &content_hash, &after, now)?;
     }
-    let known = [&references(&before), gone].concat();
+    let known = [&references(before), gone].concat();
     check_body(tx, after.body.as_ref(), &after.scope, Some(after.id), &known, now)?;
     after.content_hash = text::to_hex(&content_hash);
     after.version += 1;
     after.updated_at = now;
     versions::keep(tx, after.id, reason, now)?;
-    replace(tx, &after, &content_hash, &before)?;
+    replace(tx, &after, &content_hash, before)?;
     Ok(after)
 }
 
@@ -109,13 +125,23 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     set(&mut record.context, &update.context);
     set(&mut record.confidence, &update.confidence);
     set(&mut record.importance, &update.importance);
-    set(&mut record.tags, &update.tags.as_deref().map(rows::unique_tags));
+    set(&mut record.tags, &update.tags);
+    record.tags.extend(update.add_tags.iter().cloned());
+    record.tags.retain(|tag| !update.remove_tags.iter().any(|gone| gone.eq_ignore_ascii_case(tag)));
+    record.tags = rows::unique_tags(&record.tags);
+    check_tags(&record.tags)?;
     set(&mut record.expires_at, &update.expires_at);
+    set(&mut record.valid.from, &update.valid_from);
+    set(&mut record.valid.to, &update.valid_to);
+    record.valid.validate()?;
     let body = match &update.body {
         Some(body) => body.clone(),
+        None if before.kind == Kind::Task && record.kind != Kind::Task => {
+            record.body.take().and_then(Body::without_task)
+        }
         None => record.body.take().map(Body::into_value),
     };
-    record.body = body.map(|body| Body::new(record.kind, body)).transpose()?;
+    record.body = with_fields(body, &update.body_fields).map(|body| Body::new(record.kind, body)).transpose()?;
     let text_before = before.body.as_ref().and_then(Body::text);
     let text = record.body.as_ref().and_then(Body::text).filter(|text| text_before.as_ref() != Some(text));
     if let Some(text) = text {
@@ -128,6 +154,18 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     Ok(record)
 }
 
+/// A body with new values of some of its fields.
+fn with_fields(body: Option<Value>, fields: &Map<String, Value>) -> Option<Value> {
+    if fields.is_empty() {
+        return body;
+    }
+    let mut body = body.unwrap_or_else(|| Value::Object(Map::new()));
+    if let Value::Object(members) = &mut body {
+        members.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+    Some(body)
+}
+
 /// Replaces `before` by `after`, and logs it.
 pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: &Record) -> Result<()> {
     let embedding_hash = text::embedding_hash(after.context.as_deref(), &after.content);
@@ -135,7 +173,7 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
     let body = after.body.as_ref().map(Body::to_json);
     let sql = "UPDATE records SET version = ?2, kind = ?3, importance = ?4, confidence = ?5, updated_at = ?6, expires_at = ?7,
              content_hash = ?8, embedding_hash = ?9, embedding_id = ?10, source = ?11, tags = ?12, context = ?13,
-             content = ?14, body = ?15
+             content = ?14, body = ?15, valid_from = ?16, valid_to = ?17
          WHERE id = ?1";
     let values = [
         after.id.into(),
@@ -153,6 +191,8 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
         after.context.as_ref().into(),
         (&after.content).into(),
         body.as_ref().into(),
+        after.valid.from.into(),
+        after.valid.to.into(),
     ];
     tx.execute(sql, &values)?;
     let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);

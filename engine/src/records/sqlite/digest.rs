@@ -28,11 +28,12 @@ struct List {
     kind: Kind,
     min_importance: Option<i64>,
     by_use: bool,
+    most: usize,
 }
 
-const KEY_DECISIONS: List = List { kind: Kind::Decision, min_importance: Some(KEY), by_use: false };
-const ACTIVE_PATTERNS: List = List { kind: Kind::Pattern, min_importance: None, by_use: true };
-const RECENT_BUGFIXES: List = List { kind: Kind::Bugfix, min_importance: None, by_use: false };
+const KEY_DECISIONS: List = List { kind: Kind::Decision, min_importance: Some(KEY), by_use: false, most: LISTED };
+const ACTIVE_PATTERNS: List = List { kind: Kind::Pattern, min_importance: None, by_use: true, most: LISTED };
+const RECENT_BUGFIXES: List = List { kind: Kind::Bugfix, min_importance: None, by_use: false, most: LISTED };
 
 /// What a record is ordered by in a list, largest first; the id comes last, so that the order is the same every time.
 type Place = (i64, Millis, RecordId);
@@ -74,6 +75,19 @@ impl Snapshot {
         })
     }
 
+    /// The newest records of one kind that a digest with this query could list, at most `most`.
+    pub fn newest(
+        &self,
+        query: &DigestQuery,
+        kind: Kind,
+        min_importance: Option<i64>,
+        most: usize,
+        superseded: &RoaringTreemap,
+        now: Millis,
+    ) -> Result<Vec<Record>> {
+        self.listed(&List { kind, min_importance, by_use: false, most }, query, superseded, now)
+    }
+
     /// How many records there are of each kind and importance.
     fn digested(&self, query: &DigestQuery, now: Millis) -> Result<Vec<(Kind, i64, u64)>> {
         if query.feature.is_none() {
@@ -101,15 +115,15 @@ impl Snapshot {
         };
         // SQLite keeps the best few of many rows much faster than it sorts them all; so more are read only when
         // too many of those are hidden.
-        let mut page = 8 * LISTED;
+        let mut page = 8 * list.most;
         loop {
             let places = match &groups {
                 Some(groups) => self.best_of_groups(list, groups, page, now)?,
                 None => self.best(list, query, filter.clone(), page, now)?,
             };
             let shown = places.iter().map(|(_, _, id)| *id).filter(|id| !hidden.contains(id.key()));
-            let shown: Vec<RecordId> = shown.take(LISTED).collect();
-            if shown.len() == LISTED || places.len() < page {
+            let shown: Vec<RecordId> = shown.take(list.most).collect();
+            if shown.len() == list.most || places.len() < page {
                 return self.records(&shown, now);
             }
             page *= 8;
@@ -284,7 +298,7 @@ mod tests {
         let brief = NewRecord { kind: Kind::Skill, expires_at: Some(NOW + 1), ..new("brief") };
         let brief = store.add(&brief, NOW).unwrap().id;
         let gone = add(&store, Kind::Profile, 5, None, 0);
-        assert!(store.delete(gone, &Viewer::OWNER).unwrap());
+        assert!(store.delete(gone, &Viewer::OWNER, NOW).unwrap());
         let counts = |query: &DigestQuery, now| {
             let Digest { total, by_kind, by_importance: ByImportance { critical, high, medium, low }, .. } =
                 digest(&store, query, &[], now);

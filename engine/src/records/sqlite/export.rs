@@ -98,6 +98,7 @@ impl Snapshot {
                 importance: record.importance,
                 tags: record.tags,
                 expires_at: record.expires_at,
+                valid: record.valid,
                 scope: record.scope,
                 body: self.body(record.kind, record.body, now)?,
             },
@@ -105,12 +106,13 @@ impl Snapshot {
     }
 
     fn earlier(&self, version: Version, record: &Record, now: Millis) -> Result<Earlier> {
-        let Version { content, kind, source, context, confidence, importance, tags, expires_at, .. } = version;
+        let Version { content, kind, source, context, confidence, importance, tags, expires_at, valid, .. } = version;
         let body = self.body(kind, version.body, now)?;
         let scope = record.scope.clone();
         // One from the table of earlier versions was replaced.
         let replaced = version.replaced.unwrap_or(Replaced { at: version.since, reason: "update".into() });
-        let text = NewRecord { content, kind, source, context, confidence, importance, tags, expires_at, scope, body };
+        let text =
+            NewRecord { content, kind, source, context, confidence, importance, tags, expires_at, valid, scope, body };
         Ok(Earlier { version: version.version, since: version.since, replaced, text })
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use rusqlite::types::Value;
 
 use crate::records::rows;
-use crate::types::{Filter, Kind, Millis, Reach, Viewer};
+use crate::types::{Filter, Kind, LinkKind, Millis, Reach, Viewer};
 
 /// A condition on the row `r` of `records`, and the values of its question marks.
 pub(super) struct Condition {
@@ -26,6 +26,8 @@ impl Condition {
         condition.and(" AND r.confidence >= ?", filter.min_confidence);
         condition.and(" AND r.created_at >= ?", filter.created_after);
         condition.and(" AND r.created_at < ?", filter.created_before);
+        condition.and(" AND r.updated_at >= ?", filter.updated_after);
+        condition.and(" AND r.updated_at < ?", filter.updated_before);
         condition
     }
 
@@ -45,7 +47,7 @@ impl Condition {
         let mut condition = Self::without_tags(filter, project, now);
         if !filter.tags.is_empty() {
             let _ = write!(condition.sql, " AND r.id IN (SELECT record_id FROM record_tags WHERE {})", any_tag(filter));
-            condition.values.extend(filter.tags.iter().cloned().map(Value::from));
+            condition.values.extend(tag_values(filter));
         }
         condition
     }
@@ -74,6 +76,14 @@ impl Condition {
         }
     }
 
+    /// And a record that `viewer` sees links to the row `r` of `records`.
+    pub(super) fn and_linked_from(&mut self, kind: LinkKind, viewer: &Viewer) {
+        let mut from = Condition { sql: format!("l.kind = {}", rows::link_code(kind)), values: Vec::new() };
+        from.and_seen("l.from_scope", viewer, None);
+        let _ = write!(self.sql, " AND r.id IN (SELECT l.to_id FROM links l WHERE {})", from.sql);
+        self.values.extend(from.values);
+    }
+
     pub(super) fn and(&mut self, sql: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.sql.push_str(sql);
@@ -82,9 +92,14 @@ impl Condition {
     }
 }
 
-/// On a row of `record_tags`: it is one of the tags of the filter.
+/// On a row of `record_tags`: it is one of the tags of the filter, with the values of [`tag_values`].
 pub(super) fn any_tag(filter: &Filter) -> String {
     format!("tag IN (?{})", ", ?".repeat(filter.tags.len() - 1))
+}
+
+/// The tags of a filter as `record_tags` has them.
+pub(super) fn tag_values(filter: &Filter) -> impl Iterator<Item = Value> {
+    filter.tags.iter().map(|tag| tag.to_ascii_lowercase().into())
 }
 
 #[cfg(test)]
@@ -123,9 +138,9 @@ mod tests {
 
     fn filter() -> impl Strategy<Value = Filter> {
         let bounds = (of(1..=10_i64), of(select(vec![0.0, 0.5, 0.6, 1.0])));
-        let times = (of(-4..1_i64), of(-4..2_i64));
+        let times = ((of(-4..1_i64), of(-4..2_i64)), (of(-4..1_i64), of(-4..2_i64)));
         (vec(select(&Kind::ALL[..4]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times).prop_map(
-            |(kinds, tags, (min_importance, min_confidence), project, agent, (after, before))| Filter {
+            |(kinds, tags, (min_importance, min_confidence), project, agent, ((after, before), updated))| Filter {
                 kinds,
                 tags,
                 min_importance,
@@ -133,6 +148,8 @@ mod tests {
                 viewer: Viewer { agent, project },
                 created_after: after.map(|after| NOW + after),
                 created_before: before.map(|before| NOW + before),
+                updated_after: updated.0.map(|after| NOW + after),
+                updated_before: updated.1.map(|before| NOW + before),
             },
         )
     }

@@ -22,7 +22,7 @@ pub(super) const WRONG_TALLY: &str = "the totals of scope {} are not those of it
 pub(super) const WRONG_ACCESSES: &str = "the access count of record {} is out of range";
 
 /// A finding, and the query that looks for it: each row it gives is a number that replaces `{}`.
-const RULES: [(&str, &str); 15] = [
+const RULES: [(&str, &str); 16] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
@@ -74,13 +74,14 @@ const RULES: [(&str, &str); 15] = [
     (
         "record {} has a tag that is not indexed",
         "SELECT DISTINCT r.id FROM records r, json_each(r.tags) j WHERE NOT EXISTS
-             (SELECT 1 FROM record_tags t WHERE t.tag = j.value AND t.record_id = r.id)",
+             (SELECT 1 FROM record_tags t WHERE t.tag = lower(j.value) AND t.record_id = r.id)",
     ),
     (
         "record {} is indexed under a tag that it does not have",
         "SELECT DISTINCT t.record_id FROM record_tags t LEFT JOIN records r ON r.id = t.record_id
-         WHERE t.tag NOT IN (SELECT value FROM json_each(coalesce(r.tags, '[]')))",
+         WHERE t.tag NOT IN (SELECT lower(value) FROM json_each(coalesce(r.tags, '[]')))",
     ),
+    ("record {} is deleted and there", "SELECT id FROM records WHERE id IN (SELECT id FROM trash)"),
     (
         "record {} has a version that is not older than it",
         "SELECT DISTINCT r.id FROM versions v JOIN records r ON r.id = v.record_id WHERE v.version >= r.version",

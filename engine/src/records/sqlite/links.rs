@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use rusqlite::params_from_iter;
 
 use super::filter::Condition;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, stored_limit};
 use crate::error::Result;
 use crate::records::lookup::is_live;
 use crate::records::rows::{link_code, to_link};
-use crate::types::{Direction, Link, LinkKind, Linked, Millis, RecordId, Viewer};
+use crate::types::{Direction, Link, LinkKind, Linked, Mark, Millis, RecordId, Viewer};
 
 impl Snapshot {
     /// At most `limit` of the links from a record and to it, those from it first, where the other end is live and seen by
@@ -89,6 +89,59 @@ impl Snapshot {
         Ok(links)
     }
 
+    /// What supersedes or contradicts each of `ids`, and what they supersede or contradict, of the live records that
+    /// `viewer` sees. Of a text that is longer than `chars`, the beginning.
+    pub fn marks(
+        &self,
+        ids: &[RecordId],
+        viewer: &Viewer,
+        chars: usize,
+        now: Millis,
+    ) -> Result<BTreeMap<RecordId, Vec<Mark>>> {
+        let ids = serde_json::json!(ids).to_string();
+        let kinds = [LinkKind::Supersedes, LinkKind::Contradicts];
+        let codes = kinds.map(|kind| link_code(kind).to_string()).join(", ");
+        let mut found = BTreeMap::<RecordId, Vec<Mark>>::new();
+        for (by_other, own, other, index) in
+            [(true, "to", "from", "INDEXED BY links_to"), (false, "from", "to", "NOT INDEXED")]
+        {
+            let mut of = Condition::live("r", now);
+            of.and_seen(&format!("l.{other}_scope"), viewer, None);
+            let sql = format!(
+                "SELECT l.from_id, l.kind, l.to_id, substr(r.content, 1, ?) FROM json_each(?) wanted
+                 CROSS JOIN links l {index} ON l.{own}_id = wanted.value AND l.kind IN ({codes})
+                 CROSS JOIN records r ON r.id = l.{other}_id WHERE {} ORDER BY l.{own}_id, l.kind, l.{other}_id",
+                of.sql
+            );
+            of.values.splice(0..0, [stored_limit(chars).into(), ids.clone().into()]);
+            let mut statement = self.conn().prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter(of.values))?;
+            while let Some(row) = rows.next()? {
+                let link = to_link(row)?;
+                let (id, other) = if by_other { (link.to, link.from) } else { (link.from, link.to) };
+                let mark = Mark { kind: link.kind, by_other, other, beginning: row.get(3)? };
+                found.entry(id).or_default().push(mark);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The last link that was made from a record or to it, and when: of those whose other end is live and seen.
+    pub fn last_link(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<(Link, Millis)>> {
+        let sql = "SELECT from_id, kind, to_id, created_at FROM links WHERE from_id = ?1
+             UNION SELECT from_id, kind, to_id, created_at FROM links INDEXED BY links_to WHERE to_id = ?1
+             ORDER BY created_at DESC, from_id DESC";
+        let mut statement = self.conn().prepare_cached(sql)?;
+        let mut rows = statement.query([id])?;
+        while let Some(row) = rows.next()? {
+            let link = to_link(row)?;
+            if is_live(self.conn(), link.other_end(id), viewer, now)? {
+                return Ok(Some((link, row.get(3)?)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The live records that `viewer` sees and that have a link of `kind` to one of `ids`, by that one, in the order of
     /// their ids.
     pub fn linked_from(
@@ -137,7 +190,7 @@ mod tests {
         }
         let links = |id, limit| store.view().links(id, &Viewer::OWNER, limit, NOW).unwrap();
         assert_eq!((links(b, 9), links(b, 1)), (Some(vec![bc, ab]), Some(vec![bc])));
-        assert!(store.delete(c, &Viewer::OWNER).unwrap());
+        assert!(store.delete(c, &Viewer::OWNER, NOW).unwrap());
         assert_eq!((links(b, 9), links(c, 9)), (Some(vec![ab]), None));
     }
 

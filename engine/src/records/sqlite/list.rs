@@ -1,22 +1,28 @@
 //! Records by id, page by page, and the ids that pass a filter.
 
+use std::cmp::Reverse;
+
 use roaring::RoaringTreemap;
 use rusqlite::params_from_iter;
-use rusqlite::types::Value;
 
-use super::filter::{Condition, any_tag};
+use super::filter::{Condition, any_tag, tag_values};
 use super::snapshot::{Snapshot, stored_limit};
 use super::store::Records;
 use crate::error::Result;
 use crate::records::lookup;
 use crate::records::rows::{self, select_records};
-use crate::records::transaction::SelectExt;
-use crate::types::{Filter, ListQuery, Millis, Record, RecordId, Viewer};
+use crate::records::transaction::{SelectExt, Value as StoredValue};
+use crate::types::{Filter, Gone, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, Record, RecordId, Viewer};
 
 impl Records {
     /// The live record `id`, where `viewer` sees it.
     pub fn get(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
         lookup::live(&*self.reader()?, id, viewer, now)
+    }
+
+    /// Whether a record was deleted by `by`.
+    pub fn has_trash(&self, by: Millis) -> Result<bool> {
+        self.reader()?.exists("SELECT 1 FROM trash WHERE deleted_at <= ?1", &[by.into()])
     }
 
     /// Whether a record has expired by `by`.
@@ -41,20 +47,58 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// A page of the live records that pass the filter, in the order of their ids.
+    /// A page of the live records that pass the filter.
     pub fn list(&self, query: &ListQuery, now: Millis) -> Result<Vec<Record>> {
         let Condition { sql, mut values } = listed(query, now);
-        let (beyond, order) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
+        let (beyond, way) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
+        let of_tasks = matches!(query.only, Some(ListOnly::Open | ListOnly::Overdue));
+        let (index, order) = match query.order {
+            ListOrder::Saved if of_tasks => ("INDEXED BY records_by_kind", format!("r.id {way}")),
+            // By id rather than by an index: a page of a broad filter is full after few rows.
+            ListOrder::Saved => ("NOT INDEXED", format!("r.id {way}")),
+            ListOrder::Updated => ("INDEXED BY records_by_update", format!("r.updated_at {way}, r.id {way}")),
+            ListOrder::Due => {
+                ("INDEXED BY records_by_kind", format!("json_extract(r.body, '$.due') {way} NULLS LAST, r.id {way}"))
+            }
+            ListOrder::Expiry => ("", format!("r.expires_at {way} NULLS LAST, r.id {way}")),
+        };
         let after = if query.newest_first && query.after == RecordId::START { RecordId::MAX } else { query.after };
-        values.extend([after.into(), stored_limit(query.limit).into()]);
-        // By id rather than by an index: a page of a broad filter is full after few rows.
+        values.extend([after.into(), stored_limit(query.limit).into(), stored_limit(query.offset).into()]);
         let ids = format!(
-            "SELECT r.id FROM records r NOT INDEXED WHERE {sql} AND r.id {beyond} ? ORDER BY r.id {order} LIMIT ?"
+            "SELECT r.id FROM records r {index} WHERE {sql} AND r.id {beyond} ? ORDER BY {order} LIMIT ? OFFSET ?"
         );
-        let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY r.id {}"), ids, order);
+        let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY {}"), ids, order);
         let mut statement = self.conn().prepare_cached(&sql)?;
         let records = statement.query_and_then(params_from_iter(values), |row| rows::to_record(row))?;
         records.collect()
+    }
+
+    /// The record with this id that is not live any more: expired, or deleted.
+    pub fn gone(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Gone>> {
+        let mut found = self.gone_where("r.id = ?1", &[id.into()], now)?;
+        found.retain(|gone| viewer.sees(&gone.record.scope));
+        Ok(found.pop())
+    }
+
+    /// The records that pass the filter and are not live any more, deleted or expired, the last ones first.
+    pub fn all_gone(&self, filter: &Filter, deleted: bool, now: Millis) -> Result<Vec<Gone>> {
+        let mut found = self.gone_where("1", &[], now)?;
+        found.retain(|gone| gone.deleted_at.is_some() == deleted && filter.allows(&gone.record));
+        found.sort_by_key(|gone| Reverse((gone.deleted_at.or(gone.record.expires_at), gone.record.id)));
+        Ok(found)
+    }
+
+    fn gone_where(&self, condition: &str, values: &[StoredValue<'_>], now: Millis) -> Result<Vec<Gone>> {
+        let sql = format!(select_records!("WHERE r.expires_at <= {} AND {}"), now, condition);
+        let expired = self.conn().all(&sql, values, rows::to_record)?;
+        let mut gone: Vec<Gone> = expired.into_iter().map(|record| Gone { record, deleted_at: None }).collect();
+        let sql = format!(select_records!("trash", "WHERE {}"), condition);
+        for record in self.conn().all(&sql, values, rows::to_record)? {
+            let sql = "SELECT deleted_at FROM trash WHERE id = ?1";
+            let deleted_at = self.conn().first(sql, &[record.id.into()], |row| row.get(0))?;
+            gone.push(Gone { record, deleted_at });
+        }
+        Ok(gone)
     }
 
     /// How many records the pages of a list have together.
@@ -83,10 +127,13 @@ impl Snapshot {
     pub fn matching(&self, filter: &Filter, now: Millis) -> Result<RoaringTreemap> {
         let Condition { sql, mut values } = Condition::without_tags(filter, None, now);
         let sql = if filter.tags.is_empty() {
-            format!("SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}")
+            // Only this one has the times of changes, and few are asked for: those of the last days.
+            let changed = filter.updated_after.is_some() || filter.updated_before.is_some();
+            let index = if changed { "records_by_update" } else { "records_by_kind" };
+            format!("SELECT r.id FROM records r INDEXED BY {index} WHERE {sql}")
         } else {
             // The tags first: they are the most selective.
-            values.splice(0..0, filter.tags.iter().cloned().map(Value::from));
+            values.splice(0..0, tag_values(filter));
             format!(
                 "SELECT r.id FROM record_tags t CROSS JOIN records r ON r.id = t.record_id WHERE {} AND {sql}",
                 any_tag(filter)
@@ -98,7 +145,21 @@ impl Snapshot {
 
 /// What a list shows on all of its pages.
 fn listed(query: &ListQuery, now: Millis) -> Condition {
-    let mut condition = Condition::new(&query.filter, None, now);
+    let mut condition = Condition::new(&query.filter, query.project.as_deref(), now);
+    let viewer = &query.filter.viewer;
+    match query.only {
+        None => {}
+        Some(only @ (ListOnly::Open | ListOnly::Overdue)) => {
+            let task = rows::kind_code(Kind::Task);
+            let open = "coalesce(json_extract(r.body, '$.status'), 'open') = 'open'";
+            condition.sql.push_str(&format!(" AND r.kind = {task} AND {open}"));
+            let overdue = (only == ListOnly::Overdue).then_some(now);
+            condition.and(" AND json_extract(r.body, '$.due') <= ?", overdue);
+        }
+        Some(ListOnly::Superseded) => condition.and_linked_from(LinkKind::Supersedes, viewer),
+        Some(ListOnly::Contradicted) => condition.and_linked_from(LinkKind::Contradicts, viewer),
+        Some(ListOnly::Expiring) => condition.sql.push_str(" AND r.expires_at IS NOT NULL"),
+    }
     if !query.plain.is_empty() {
         let kinds = rows::kind_codes(&query.plain);
         // The body last: it is not in the index.

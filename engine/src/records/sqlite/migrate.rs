@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 4"));
-        assert!(message.contains("newer memorist (format 4, this one reads up to 3); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 5"));
+        assert!(message.contains("newer memorist (format 5, this one reads up to 4); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.

@@ -1,11 +1,12 @@
 //! The names in use: projects, and tags.
 
 use rusqlite::params_from_iter;
+use rusqlite::types::Value;
 
 use super::filter::Condition;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, stored_limit};
 use crate::error::Result;
-use crate::types::{Filter, Millis, RecordId, Viewer};
+use crate::types::{Filter, Millis, Names, RecordId, Viewer};
 
 impl Snapshot {
     /// The projects of the live records that `viewer` sees, in the order of their names: at most `limit` that begin with
@@ -30,7 +31,43 @@ impl Snapshot {
         Ok(names)
     }
 
-    /// The tags of the live records that `viewer` sees, as [`Snapshot::projects`] has the projects. Reads two indexes
+    /// The projects and the agents of the records that `viewer` sees, those with the most first, each with how many it
+    /// has; and the tags of the newest `newest` of them, likewise.
+    pub fn names(&self, viewer: &Viewer, newest: usize) -> Result<Names> {
+        let mut condition = Condition { sql: "r.records > 0".into(), values: Vec::new() };
+        condition.and_seen("r.scope_id", viewer, None);
+        let of_scopes = |column: &str| {
+            let sql = format!(
+                "SELECT s.{column}, sum(r.records) FROM tallies r JOIN scopes s ON s.id = r.scope_id
+                 WHERE {} AND s.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
+                condition.sql
+            );
+            self.names_with_counts(&sql, condition.values.clone())
+        };
+        let mut seen = Condition { sql: "r.tags IS NOT NULL".into(), values: Vec::new() };
+        seen.and_seen("r.scope_id", viewer, None);
+        seen.values.push(stored_limit(newest).into());
+        let sql = format!(
+            "SELECT lower(j.value), count(*) FROM
+                 (SELECT r.tags FROM records r NOT INDEXED WHERE {} ORDER BY r.id DESC LIMIT ?) t, json_each(t.tags) j
+             GROUP BY 1 ORDER BY 2 DESC, 1",
+            seen.sql
+        );
+        Ok(Names {
+            projects: of_scopes("project")?,
+            agents: of_scopes("agent")?,
+            tags: self.names_with_counts(&sql, seen.values)?,
+        })
+    }
+
+    fn names_with_counts(&self, sql: &str, values: Vec<Value>) -> Result<Vec<(String, u64)>> {
+        let mut statement = self.conn().prepare_cached(sql)?;
+        let counted = statement
+            .query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+        Ok(counted.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The tags of the live records that `viewer` sees, in lower case, as [`Snapshot::projects`] has the projects. Reads two indexes
     /// from end to end and no text.
     pub fn tags(&self, viewer: &Viewer, start: &str, limit: usize, now: Millis) -> Result<Vec<String>> {
         let seen = self.matching(&Filter::of(viewer.clone()), now)?;
@@ -83,7 +120,7 @@ mod tests {
         add(&store, "a", None, Some("Atlas"), &["sails", "shared"]);
         add(&store, "ann's", Some("ann"), Some("atlas 2"), &["secret"]);
         let gone = add(&store, "b", None, Some("Borealis"), &["gone"]);
-        store.delete(gone, &Viewer::OWNER).unwrap();
+        store.delete(gone, &Viewer::OWNER, NOW).unwrap();
         let brief = NewRecord { expires_at: Some(NOW + 1), tags: vec!["brief".into()], ..new("brief") };
         let brief = NewRecord { scope: Scope { agent: None, project: Some("brief".into()) }, ..brief };
         store.add(&brief, NOW).unwrap();
@@ -100,12 +137,12 @@ mod tests {
         assert_eq!(view.projects(&Viewer::OWNER, "b", 9, NOW).unwrap(), ["brief"], "it lives until then");
 
         let tags = |viewer: &Viewer, start| view.tags(viewer, start, 9, NOW + 1).unwrap();
-        assert_eq!(tags(&Viewer::OWNER, ""), ["Shared", "sails", "secret", "shared", "über"]);
-        assert_eq!(tags(&Viewer::OWNER, "s"), ["Shared", "sails", "secret", "shared"]);
+        assert_eq!(tags(&Viewer::OWNER, ""), ["sails", "secret", "shared", "über"]);
+        assert_eq!(tags(&Viewer::OWNER, "s"), ["sails", "secret", "shared"]);
         assert_eq!(tags(&Viewer::OWNER, "ÜB"), ["über"]);
-        assert_eq!(tags(&Viewer::in_project("Atlas"), "S"), ["Shared", "sails", "shared"]);
+        assert_eq!(tags(&Viewer::in_project("Atlas"), "S"), ["sails", "shared"]);
         assert_eq!(tags(&Viewer::of_agent("bob"), "se"), Vec::<String>::new());
-        assert_eq!(view.tags(&Viewer::OWNER, "s", 2, NOW).unwrap(), ["Shared", "sails"]);
+        assert_eq!(view.tags(&Viewer::OWNER, "s", 2, NOW).unwrap(), ["sails", "secret"]);
         assert_eq!(view.tags(&Viewer::OWNER, "b", 2, NOW).unwrap(), ["brief"]);
     }
 

@@ -75,7 +75,7 @@ mod tests {
         let get = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         let outcomes = [
             records.add(&new("lost"), NOW).map(drop),
-            records.delete(id, &Viewer::OWNER).map(drop),
+            records.delete(id, &Viewer::OWNER, NOW).map(drop),
             records.record_access(&[get], NOW),
             records.get(id, &Viewer::OWNER, NOW).map(drop),
             records.snapshot().map(drop),

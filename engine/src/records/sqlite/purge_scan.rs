@@ -13,13 +13,18 @@ use crate::records::transaction::{Row, Select};
 use crate::types::{Scope, Viewer};
 
 impl Records {
-    /// The records that have the text, now or in a version.
+    /// The records that have the text, now or in a version, and the deleted ones.
     pub(in crate::records) fn records_with(&self, text: &PurgeText, progress: &dyn Progress) -> Result<RoaringTreemap> {
         let in_record = |row: &dyn Row| Ok(RowTexts::of(row)?.have(text));
         let in_version = |row: &dyn Row| Ok(in_record(row)? || text.is_in(row.get(8)?));
         let records = concat!("SELECT ", text_columns!(), ", id FROM records");
         let versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM versions");
-        Ok(self.ids_where(records, 7, in_record, progress)? | self.ids_where(versions, 7, in_version, progress)?)
+        let deleted = concat!("SELECT ", text_columns!(), ", id FROM trash");
+        let deleted_versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM trash_versions");
+        Ok(self.ids_where(records, 7, in_record, progress)?
+            | self.ids_where(versions, 7, in_version, progress)?
+            | self.ids_where(deleted, 7, in_record, progress)?
+            | self.ids_where(deleted_versions, 7, in_version, progress)?)
     }
 
     /// The entries of the access log that have the text, of records that `viewer` may change.

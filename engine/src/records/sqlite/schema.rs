@@ -13,7 +13,10 @@
 //! | `scopes` | an (agent, project) pair; row 1 is global (both null) |
 //! | `links` | one link from a memory to another; goes when either goes |
 //! | `tallies` | totals of the records of one scope, kind and importance; kept by triggers (`tally.rs`) |
-//! | `record_tags` | one tag of one record; derived from `records.tags` by triggers |
+//! | `record_tags` | one tag of one record, in lower case (ASCII); derived from `records.tags` by triggers |
+//! | `trash` | a record that was deleted; goes after 30 days, or when it is restored or purged |
+//! | `trash_versions` | an earlier version of one; goes when that row of `trash` goes |
+//! | `trash_links` | a link that it had; goes when that row of `trash` goes |
 //! | `models` | an embedding model: two rows are never comparable |
 //! | `embeddings` | the vector of one text under one model, `f32` little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
@@ -39,8 +42,9 @@
 //! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
 //!   embedding stays as long as a record or a version has its text and the store has its model.
 //! - `tags` is a JSON array of texts, null when empty.
-//! - `valid_from`, `valid_to`, `provenance` (JSON: path and lines, or session and turn) and `body` (JSON, its shape is
-//!   the kind's) are carried for kinds that define them.
+//! - `valid_from` and `valid_to` are when an event happened, or from when and until when something was true.
+//! - `provenance` (JSON: path and lines, or session and turn) and `body` (JSON, its shape is the kind's) are carried for
+//!   kinds that define them.
 //!
 //! A record is **live** until `expires_at`, exclusive. Ids are never used twice, and neither are sequence numbers of
 //! the log (`AUTOINCREMENT`).
@@ -58,6 +62,7 @@
 //! | 1 | records, versions, embeddings, the access log, the sync log |
 //! | 2 | links, features, conversations that repeat a text, a count per scope, kind and importance |
 //! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
+//! | 4 | the trash; tags without upper and lower case; records in the order of their last change |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -76,7 +81,7 @@ pub(super) use counted;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 3] = [FIRST, SECOND, THIRD];
+pub(super) const MIGRATIONS: [&str; 4] = [FIRST, SECOND, THIRD, FOURTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -307,3 +312,81 @@ WHEN (new.scope_id, new.kind, new.importance, new.confidence, new.access_count, 
 END;
 "
 );
+
+/// What is deleted can come back; tags compare without upper and lower case; what changed last is in order.
+const FOURTH: &str = r"
+CREATE TABLE trash (
+    id INTEGER PRIMARY KEY,
+    deleted_at INTEGER NOT NULL,
+    ulid BLOB NOT NULL CHECK (length(ulid) = 16),
+    version INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    scope_id INTEGER NOT NULL REFERENCES scopes (id),
+    importance INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    access_count INTEGER NOT NULL,
+    last_accessed_at INTEGER,
+    content_hash BLOB NOT NULL,
+    embedding_hash BLOB NOT NULL,
+    source TEXT NOT NULL,
+    tags TEXT,
+    provenance TEXT,
+    body TEXT,
+    context TEXT,
+    content TEXT NOT NULL
+) STRICT;
+CREATE INDEX trash_by_time ON trash (deleted_at);
+CREATE TABLE trash_versions (
+    record_id INTEGER NOT NULL REFERENCES trash (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    replaced_at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    importance INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    content_hash BLOB NOT NULL,
+    embedding_hash BLOB NOT NULL,
+    source TEXT NOT NULL,
+    tags TEXT,
+    provenance TEXT,
+    body TEXT,
+    context TEXT,
+    content TEXT NOT NULL,
+    PRIMARY KEY (record_id, version)
+) STRICT;
+CREATE TABLE trash_links (
+    record_id INTEGER NOT NULL REFERENCES trash (id) ON DELETE CASCADE,
+    from_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    to_id INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (record_id, from_id, kind, to_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX records_by_update ON records (updated_at, id);
+
+DROP TRIGGER tags_of_new_record;
+DROP TRIGGER tags_of_deleted_record;
+DROP TRIGGER tags_of_changed_record;
+DELETE FROM record_tags;
+INSERT OR IGNORE INTO record_tags SELECT lower(value), r.id FROM records r, json_each(r.tags);
+CREATE TRIGGER tags_of_new_record AFTER INSERT ON records WHEN new.tags IS NOT NULL BEGIN
+    INSERT OR IGNORE INTO record_tags SELECT lower(value), new.id FROM json_each(new.tags);
+END;
+CREATE TRIGGER tags_of_deleted_record AFTER DELETE ON records WHEN old.tags IS NOT NULL BEGIN
+    DELETE FROM record_tags WHERE record_id = old.id AND tag IN (SELECT lower(value) FROM json_each(old.tags));
+END;
+CREATE TRIGGER tags_of_changed_record AFTER UPDATE OF tags ON records WHEN new.tags IS NOT old.tags BEGIN
+    DELETE FROM record_tags WHERE record_id = old.id AND tag IN (SELECT lower(value) FROM json_each(old.tags));
+    INSERT OR IGNORE INTO record_tags SELECT lower(value), new.id FROM json_each(new.tags);
+END;
+";

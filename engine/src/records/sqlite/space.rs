@@ -44,9 +44,10 @@ mod tests {
         let full = pages();
         assert!(full > 3 * SPARE_PAGES && !store.can_shrink().unwrap());
         for id in &ids[10..] {
-            store.delete(*id, &Viewer::OWNER).unwrap();
+            store.delete(*id, &Viewer::OWNER, NOW).unwrap();
+            store.empty_trash(NOW, 9).unwrap();
         }
-        assert_eq!(pages(), full, "by itself SQLite keeps the pages");
+        assert!(pages() >= full, "by itself SQLite keeps the pages");
         let mut steps = 0;
         while store.can_shrink().unwrap() {
             store.vacuum_step().unwrap();

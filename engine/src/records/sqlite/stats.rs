@@ -232,7 +232,7 @@ mod tests {
         for id in [2, 8, 30] {
             let update = RecordUpdate { kind: Some(Kind::Skill), confidence: Some(0.3), ..RecordUpdate::default() };
             store.update(id.into(), &update, &Viewer::OWNER, NOW).unwrap();
-            store.delete((id + 1).into(), &Viewer::OWNER).unwrap();
+            store.delete((id + 1).into(), &Viewer::OWNER, NOW).unwrap();
         }
         assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
         let viewers = [Viewer::OWNER, Viewer::in_project("p"), Viewer::of(&Scope::default())];

@@ -256,7 +256,7 @@ mod tests {
         let records = Records::open(&paths).unwrap();
         let counts = records.snapshot().unwrap().counts(NOW).unwrap();
         assert_eq!(counts.live, (WRITERS * WRITES + 1) as u64);
-        assert_eq!(counts.log_entries, (2 * WRITERS * WRITES + 1) as u64);
+        assert_eq!(counts.log_entries, (3 * WRITERS * WRITES) as u64);
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
     }
 }

@@ -149,7 +149,7 @@ mod tests {
         let superseded = || store.view().superseded(&Viewer::OWNER).unwrap().iter().collect::<Vec<_>>();
         assert_eq!(superseded(), [old.key()]);
         let before = store.view().superseding().unwrap();
-        store.delete(brief, &Viewer::OWNER).unwrap();
+        store.delete(brief, &Viewer::OWNER, NOW).unwrap();
         assert!(superseded().is_empty());
         assert!(store.view().superseding().unwrap() > before);
     }

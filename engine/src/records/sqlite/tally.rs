@@ -35,6 +35,8 @@ pub(super) fn answers(filter: &Filter) -> bool {
         && filter.min_confidence.is_none()
         && filter.created_after.is_none()
         && filter.created_before.is_none()
+        && filter.updated_after.is_none()
+        && filter.updated_before.is_none()
 }
 
 /// On the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.

@@ -159,7 +159,8 @@ mod tests {
         let (store, id) = with_secret();
         let (database, log) = files_after(store, |store| {
             assert!(store.file_holds(&patterns()).unwrap());
-            assert!(store.delete(id, &Viewer::OWNER).unwrap());
+            assert!(store.delete(id, &Viewer::OWNER, NOW).unwrap());
+            assert_eq!(store.empty_trash(NOW, 9).unwrap(), 1);
             assert!(store.remove_traces(&unwritten(), &patterns(), MOMENT).unwrap());
         });
         assert!(!holds(&database));
@@ -222,7 +223,8 @@ mod tests {
     fn a_reader_keeps_the_log_for_a_while() {
         let (store, id) = with_secret();
         let reader = store.view();
-        store.delete(id, &Viewer::OWNER).unwrap();
+        store.delete(id, &Viewer::OWNER, NOW).unwrap();
+        store.empty_trash(NOW, 9).unwrap();
         assert!(!store.remove_traces(&unwritten(), &patterns(), MOMENT).unwrap());
         drop(reader);
         assert!(store.remove_traces(&unwritten(), &patterns(), MOMENT).unwrap());

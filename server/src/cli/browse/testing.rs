@@ -26,6 +26,7 @@ pub fn record(id: i64, content: &str) -> Record {
         created_at: 1_767_225_600_000,
         updated_at: 1_767_312_000_000,
         expires_at: None,
+        valid: Default::default(),
         access_count: 3,
         last_accessed_at: Some(1_767_312_000_000),
         body: None,

@@ -2,11 +2,15 @@
 
 use memorist_engine::progress::NoProgress;
 
-use super::core::{self, INSTRUCTIONS, RECALL, REMEMBER};
-use super::tool::Effect::{Change, Read};
+use super::core::{INSTRUCTIONS, RECALL, REMEMBER};
+use super::tool::Effect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
 use crate::ops;
-use crate::wire::{ExportParams, HistoryParams, ImportParams, LinkParams, ListParams, OutdatedParams, RollbackParams};
+use crate::wire::core::UndoParams;
+use crate::wire::{
+    self, ChainParams, DeleteParams, ExportParams, GetParams, HistoryParams, ImportParams, LinkParams, ListParams,
+    OutdatedParams, RollbackParams, SearchParams, StatsParams,
+};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -15,20 +19,21 @@ pub fn profile() -> Profile {
 
 fn tools() -> Vec<ToolDef> {
     vec![
-        core::add(),
-        core::search(),
-        core::get(),
-        core::update(),
-        core::delete(),
-        core::link(),
-        core::chain(),
-        core::digest(),
-        core::stats(),
+        add(),
+        search(),
+        get(),
+        update(),
+        delete(),
+        link(),
+        chain(),
+        digest(),
+        stats(),
+        list(),
+        undo(),
         unlink(),
         outdated(),
         history(),
         roll_back(),
-        list(),
         export(),
         import(),
         purge(),
@@ -114,5 +119,108 @@ fn purge() -> ToolDef {
         "Remove memories, or everything with a text, from every version, index, log and file, permanently. Only when \
          asked to.",
         |engine, context, params| ops::purge(engine, context, params, &NoProgress),
+    )
+}
+
+fn undo() -> ToolDef {
+    ToolDef::new(
+        Change,
+        "memory_undo",
+        "Undo",
+        "Undo the last thing done to a memory: a change, a deletion, an expiry or a link.",
+        |engine, context, params: UndoParams| ops::undo(engine, context, &params),
+    )
+}
+
+fn add() -> ToolDef {
+    ToolDef::new(
+        Add,
+        "memory_add",
+        "Save a memory",
+        "Save something worth knowing in later sessions: a fact, preference, decision, fix. The same text is saved \
+         once; to change its fields, use memory_update.",
+        ops::add,
+    )
+}
+
+fn search() -> ToolDef {
+    ToolDef::new(
+        Read,
+        "memory_search",
+        "Search memories",
+        "Find memories by meaning and by word. Ask before you answer from memory, and before you save.",
+        |engine, context, params: SearchParams| ops::search(engine, context, &params),
+    )
+}
+
+fn get() -> ToolDef {
+    // It counts the access, which changes nothing that a caller could break.
+    ToolDef::new(
+        Read,
+        "memory_get",
+        "Get a memory",
+        "Get one memory whole, with its history of use.",
+        |engine, context, params: GetParams| ops::get(engine, context, &params),
+    )
+}
+
+fn update() -> ToolDef {
+    ToolDef::new(
+        Change,
+        "memory_update",
+        "Update a memory",
+        "Change fields of a memory; those left out stay. The version before is kept.",
+        ops::update,
+    )
+}
+
+fn delete() -> ToolDef {
+    ToolDef::new(
+        Change,
+        "memory_delete",
+        "Delete a memory",
+        "Delete a memory that is wrong or unwanted. To correct one, use memory_update.",
+        |engine, context, params: DeleteParams| ops::delete(engine, context, &params),
+    )
+}
+
+fn link() -> ToolDef {
+    ToolDef::new(
+        Add,
+        "memory_link",
+        "Link two memories",
+        "Record how two memories relate. A superseded one is left out of searches.",
+        |engine, context, params: LinkParams| ops::link(engine, context, &params),
+    )
+}
+
+fn chain() -> ToolDef {
+    ToolDef::new(
+        Read,
+        "memory_chain",
+        "Follow links",
+        "Follow links from a memory, and on from there: each memory reached, with its path.",
+        |engine, context, params: ChainParams| ops::chain(engine, context, &params),
+    )
+}
+
+fn stats() -> ToolDef {
+    ToolDef::new(
+        Count,
+        "memory_stats",
+        "Memory statistics",
+        "How many memories there are, of which types and ages, and whether all are indexed.",
+        |engine, context, params: StatsParams| ops::stats(engine, context, &params),
+    )
+}
+
+fn digest() -> ToolDef {
+    ToolDef::with_text(
+        Read,
+        "memory_digest",
+        "Digest of a project",
+        "What is known, on a page: counts, key decisions, patterns, recent fixes.",
+        ops::digest,
+        |digest| Some(wire::markdown(digest)),
     )
 }

@@ -157,7 +157,7 @@ fn a_similar_fact_of_another_profile_is_named() {
 #[test]
 fn tools_and_resources_show_the_same_memories() {
     let servers = [
-        (Server::of(ProfileName::Core), "memory_get", "id", "/entry"),
+        (Server::of(ProfileName::Full), "memory_get", "id", "/entry"),
         (Server::of(ProfileName::Mudpuppy), "memory_get", "id", "/entry"),
         (Server::krolik(None), "krolik_mem_chain", "memoryId", "/memories/0"),
         (Server::krolik(Some("atlas")), "krolik_mem_chain", "memoryId", "/memories/0"),

@@ -64,7 +64,14 @@ impl Server {
     pub fn asked(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         let Value::Object(arguments) = arguments else { panic!("not an object") };
         let tool = self.profile.tool(tool).unwrap();
-        (tool.run)(&self.engine, &self.context, arguments).map(|answer| answer.structured)
+        (tool.run)(&self.engine, &self.context, arguments).map(|answer| answer.structured.unwrap_or_default())
+    }
+
+    /// The answer of a tool as text.
+    pub fn said(&self, tool: &str, arguments: Value) -> String {
+        let Value::Object(arguments) = arguments else { panic!("not an object") };
+        let answer = (self.profile.tool(tool).unwrap().run)(&self.engine, &self.context, arguments);
+        answer.unwrap_or_else(|error| panic!("{tool}: {error}")).words.unwrap()
     }
 
     pub fn call(&self, tool: &str, arguments: Value) -> Value {

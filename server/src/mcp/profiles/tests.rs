@@ -66,9 +66,10 @@ fn every_tool_says_what_a_client_needs() {
                 assert!(tool[field].as_str().is_some_and(|text| !text.is_empty()), "{name} has no {field}");
             }
             assert_eq!(tool["annotations"]["openWorldHint"], json!(false), "{name}");
-            for schema in ["inputSchema", "outputSchema"] {
-                assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
-            }
+            assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+            // The answers of the core are text.
+            let structured = (profile != "core").then_some(json!("object"));
+            assert_eq!(tool.pointer("/outputSchema/type"), structured.as_ref(), "{name}");
             // Our own tools refuse unknown parameters; those of other systems ignore them.
             let strict = ["core", "full"].contains(&profile.as_str()).then_some(json!(false));
             assert_eq!(tool["inputSchema"].get("additionalProperties"), strict.as_ref(), "{name}");
@@ -106,7 +107,7 @@ fn every_tool_that_reads_says_that_it_gives_stored_data() {
 #[test]
 fn the_full_profile_begins_with_the_core() {
     let (core, full) = (Profile::of(ProfileName::Core), Profile::of(ProfileName::Full));
-    assert!(core.tools.len() <= 9 && core.tools.len() < full.tools.len());
+    assert!(core.tools.len() <= 11 && core.tools.len() < full.tools.len());
     // The five tools of the specification.
     for name in ["memory_add", "memory_search", "memory_get", "memory_stats", "memory_delete"] {
         assert!(core.tool(name).is_some(), "{name}");
@@ -151,11 +152,10 @@ fn names_are_those_of_the_specification() {
 }
 
 #[test]
-fn the_core_costs_less_than_4_000_tokens() {
-    // Less than 4,000 tokens: the tokenizers o200k, cl100k and Claude's of 2023 count one for each 4.1 to 4.3
+fn the_core_costs_less_than_4_500_tokens() {
+    // Less than 4,500 tokens: the tokenizers o200k, cl100k and Claude's of 2023 count one for each 4.1 to 4.3
     // characters of this JSON.
-    // of this JSON.
     let size = serde_json::to_string(&definitions(Profile::of(ProfileName::Core))).unwrap().len();
     eprintln!("{size} characters, {} tokens at 4.1 characters each", size * 10 / 41);
-    assert!(size * 10 / 41 < 4_000, "{size} characters");
+    assert!(size * 10 / 41 < 4_500, "{size} characters");
 }

@@ -18,8 +18,8 @@ type Call = Box<dyn Fn(&Engine, &Context, Map<String, Value>) -> Result<Answer, 
 /// The result of a call.
 #[derive(Debug)]
 pub struct Answer {
-    /// The structured result.
-    pub structured: Value,
+    /// The structured result, if the tool has one.
+    pub structured: Option<Value>,
     /// The same as text, if there is a form that reads better than JSON.
     pub words: Option<String>,
 }
@@ -47,6 +47,27 @@ pub enum Effect {
     Append,
     /// It changes or removes existing data.
     Change,
+}
+
+impl Effect {
+    fn reads(self) -> bool {
+        matches!(self, Effect::Count | Effect::Read)
+    }
+}
+
+fn definition<P: JsonSchema + 'static>(
+    effect: Effect,
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+) -> Tool {
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(effect.reads())
+        .destructive(effect == Effect::Change)
+        .idempotent(effect != Effect::Append)
+        .open_world(false);
+    let description = format!("{description}{}", if effect == Effect::Read { IS_DATA } else { "" });
+    Tool::new(name, description, wire::input_schema::<P>()).with_title(title).with_annotations(annotations)
 }
 
 /// Part of the description of each tool that reads: a memory may have been written by anybody.
@@ -83,24 +104,45 @@ impl ToolDef {
         R: Serialize + JsonSchema + 'static,
         E: Worded + 'static,
     {
-        let reads = matches!(effect, Effect::Count | Effect::Read);
-        let annotations = ToolAnnotations::with_title(title)
-            .read_only(reads)
-            .destructive(effect == Effect::Change)
-            .idempotent(effect != Effect::Append)
-            .open_world(false);
-        let description = format!("{description}{}", if effect == Effect::Read { IS_DATA } else { "" });
-        let definition = Tool::new(name, description, wire::input_schema::<P>())
-            .with_title(title)
-            .with_raw_output_schema(wire::output_schema::<R>())
-            .with_annotations(annotations);
-        let run = move |engine: &Engine, context: &Context, arguments: Map<String, Value>| {
-            context.defaults.check_arguments(&arguments).map_err(|error| error.worded())?;
+        let definition =
+            definition::<P>(effect, name, title, description).with_raw_output_schema(wire::output_schema::<R>());
+        ToolDef::of(effect, definition, move |engine, context, arguments| {
             let result = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded())?;
             let structured = serde_json::to_value(&result).map_err(|error| format!("internal error: {error}"))?;
-            Ok(Answer { structured, words: words(&result) })
+            Ok(Answer { structured: Some(structured), words: words(&result) })
+        })
+    }
+
+    /// A tool whose result is text alone.
+    pub fn text<P, E>(
+        effect: Effect,
+        name: &'static str,
+        title: &'static str,
+        description: &'static str,
+        run: fn(&Engine, &Context, P) -> Result<String, E>,
+    ) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + 'static,
+        E: Worded + 'static,
+    {
+        let definition = definition::<P>(effect, name, title, description);
+        ToolDef::of(effect, definition, move |engine, context, mut arguments| {
+            wire::lenient::<P>(&mut arguments);
+            let words = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded())?;
+            Ok(Answer { structured: None, words: Some(words) })
+        })
+    }
+
+    fn of(
+        effect: Effect,
+        definition: Tool,
+        run: impl Fn(&Engine, &Context, Map<String, Value>) -> Result<Answer, String> + Send + Sync + 'static,
+    ) -> Self {
+        let run = move |engine: &Engine, context: &Context, arguments: Map<String, Value>| {
+            context.defaults.check_arguments(&arguments).map_err(|error| error.worded())?;
+            run(engine, context, arguments)
         };
-        let access = if reads { Access::Read } else { Access::Write };
+        let access = if effect.reads() { Access::Read } else { Access::Write };
         ToolDef { definition, access, run: Box::new(run) }
     }
 

@@ -163,7 +163,7 @@ fn a_failed_model_is_reported_in_every_profile() {
         let said = warnings.iter().filter(|one| one.as_str().unwrap().starts_with("searched by words alone: "));
         assert_eq!(said.count(), 1, "{answer}");
     };
-    for profile in [ProfileName::Mudpuppy, ProfileName::Core] {
+    for profile in [ProfileName::Mudpuppy, ProfileName::Full] {
         let server = Server::of(profile);
         let [best, other] =
             ["Green lamps", "A lamp among many other things on a shelf"].map(|text| server.add(Kind::Fact, text, None));
@@ -179,6 +179,10 @@ fn a_failed_model_is_reported_in_every_profile() {
         assert_eq!(found["results"][0]["score"], 1.0, "keywords are a part of what was requested");
         assert_eq!(search("keyword").get("warnings"), None);
     }
+    let core = Server::of(ProfileName::Core);
+    core.add(Kind::Fact, "Green lamps", None);
+    let found = core.said("memory_search", json!({ "query": "lamp" }));
+    assert_eq!(found.matches("Note: searched by words alone: ").count(), 1, "{found}");
     let krolik = Server::krolik(None);
     saved(&krolik, "Lamps", "are green");
     let found = krolik.call("krolik_mem_semantic_search", json!({ "query": "lamp", "hybrid": false }));

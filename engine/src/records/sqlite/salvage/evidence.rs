@@ -112,8 +112,9 @@ impl IndexEvidence {
             _ => Vec::new(),
         };
         // Entries may be lost with a page; one for a tag that the record does not have is a contradiction.
+        let in_index: HashSet<String> = tags.iter().map(|tag| tag.to_ascii_lowercase()).collect();
         let is_indexed = |tag: &String| self.entries.contains(&print(("tag", &record.id), [&Value::Text(tag.clone())]));
-        let indexed = tags.into_iter().filter(is_indexed).count();
+        let indexed = in_index.into_iter().filter(is_indexed).count();
         (indexed < self.tags.get(&record.id.into()).copied().unwrap_or(0)).then_some("it has other tags in the index")
     }
 }

@@ -1,0 +1,171 @@
+//! What was deleted is kept for a while, and can be restored: a record with its versions and links. Its accesses are not
+//! kept, and it has to be embedded again where no other record has its text.
+
+use super::add::{insert_restored, remove, twin};
+use super::links;
+use super::references::{check_body, references};
+use crate::error::{Error, Result};
+use crate::records::lookup;
+use crate::records::rows::{self, to_link};
+use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::text::Hash;
+use crate::types::{Expect, Link, Millis, Record, RecordId, Scope, Viewer};
+
+/// The columns that `records` and `trash` have in common.
+macro_rules! columns {
+    () => {
+        "id, ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at, valid_from,
+             valid_to, access_count, last_accessed_at, content_hash, embedding_hash, source, tags, provenance, body,
+             context, content"
+    };
+}
+
+/// The columns that `versions` and `trash_versions` have in common.
+macro_rules! version_columns {
+    () => {
+        "record_id, version, replaced_at, reason, kind, importance, confidence, updated_at, expires_at, valid_from,
+             valid_to, content_hash, embedding_hash, source, tags, provenance, body, context, content"
+    };
+}
+
+/// Deletes a record, live or expired, so that it can be restored. Returns what it was, if there was one that `viewer` sees.
+pub(crate) fn delete(
+    authority: &impl Authority,
+    id: RecordId,
+    expect: Option<&Expect>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Option<Record>> {
+    authority.write(|tx| {
+        if !lookup::may_change(tx, id, viewer)? {
+            return Ok(None);
+        }
+        let record = lookup::live(tx, id, viewer, Millis::MIN)?;
+        if let (Some(expect), Some(record)) = (expect, &record) {
+            expect.check(record)?;
+        }
+        keep(tx, id, now)?;
+        remove(tx, id)?;
+        Ok(record)
+    })
+}
+
+/// Restores a deleted record, with its id, its versions, and its links to what is there.
+///
+/// # Errors
+/// [`Error::NotFound`] if none that `viewer` sees was deleted, or too long ago; [`Error::Duplicate`] names a record that has
+/// its text or its ULID by now.
+pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
+    authority.write(|tx| {
+        let scope = scope_of(tx, id)?.filter(|scope| viewer.sees(scope)).ok_or(Error::NotFound(id))?;
+        viewer.check_change(id, &scope)?;
+        claim(tx, id, now)?;
+        let sql = concat!("INSERT INTO records (", columns!(), ") SELECT ", columns!(), " FROM trash WHERE id = ?1");
+        tx.execute(sql, &[id.into()])?;
+        // An expiry that has passed would hide it again.
+        let sql = "UPDATE records SET expires_at = NULL, updated_at = ?2 WHERE id = ?1 AND expires_at <= ?2";
+        tx.execute(sql, &[id.into(), now.into()])?;
+        let sql = concat!(
+            "INSERT INTO versions (scope_id, ",
+            version_columns!(),
+            ") SELECT (SELECT scope_id FROM records WHERE id = ?1), ",
+            version_columns!(),
+            " FROM trash_versions WHERE record_id = ?1"
+        );
+        tx.execute(sql, &[id.into()])?;
+        insert_restored(tx, id)?;
+        restore_links(tx, id, now)?;
+        forget(tx, id)?;
+        let record = lookup::live(tx, id, &Viewer::OWNER, now)?.ok_or(Error::NotFound(id))?;
+        check_body(tx, record.body.as_ref(), &scope, Some(id), &references(&record), now)?;
+        Ok(record)
+    })
+}
+
+/// Drops at most `limit` records that were deleted by `by`, the earliest first, in one transaction. Returns how many.
+pub(crate) fn empty(authority: &impl Authority, by: Millis, limit: usize) -> Result<usize> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    authority.write(|tx| {
+        let sql = "DELETE FROM trash WHERE id IN
+             (SELECT id FROM trash WHERE deleted_at <= ?1 ORDER BY deleted_at LIMIT ?2)";
+        tx.execute(sql, &[by.into(), limit.into()])
+    })
+}
+
+/// The scope of a deleted record.
+pub(super) fn scope_of(tx: &dyn Tx, id: RecordId) -> Result<Option<Scope>> {
+    let sql = "SELECT s.agent, s.project FROM trash t JOIN scopes s ON s.id = t.scope_id WHERE t.id = ?1";
+    tx.first(sql, &[id.into()], |row| Ok(Scope { agent: row.get(0)?, project: row.get(1)? }))
+}
+
+/// Drops a deleted record. Returns whether there was one.
+pub(super) fn forget(tx: &dyn Tx, id: RecordId) -> Result<bool> {
+    Ok(tx.execute("DELETE FROM trash WHERE id = ?1", &[id.into()])? == 1)
+}
+
+/// Copies a record to the trash.
+fn keep(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
+    let sql = concat!(
+        "INSERT INTO trash (deleted_at, ",
+        columns!(),
+        ") SELECT ?2, ",
+        columns!(),
+        " FROM records WHERE id = ?1"
+    );
+    tx.execute(sql, &[id.into(), now.into()])?;
+    let sql = concat!(
+        "INSERT INTO trash_versions (",
+        version_columns!(),
+        ") SELECT ",
+        version_columns!(),
+        " FROM versions WHERE record_id = ?1"
+    );
+    tx.execute(sql, &[id.into()])?;
+    let sql = "INSERT INTO trash_links (record_id, from_id, kind, to_id, created_at)
+         SELECT ?1, from_id, kind, to_id, created_at FROM links WHERE from_id = ?1
+         UNION ALL SELECT ?1, from_id, kind, to_id, created_at FROM links WHERE to_id = ?1";
+    tx.execute(sql, &[id.into()]).map(drop)
+}
+
+/// Makes room for the text of a deleted record.
+///
+/// # Errors
+/// [`Error::Duplicate`] when a live record has its text, or any has its ULID.
+fn claim(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
+    let sql = "SELECT r.id FROM trash t JOIN records r ON r.ulid = t.ulid WHERE t.id = ?1";
+    if let Some(other) = tx.first(sql, &[id.into()], |row| row.get(0))? {
+        return Err(Error::Duplicate(other));
+    }
+    let sql = "SELECT kind, content_hash, scope_id FROM trash WHERE id = ?1";
+    let text =
+        tx.first(sql, &[id.into()], |row| Ok((rows::to_kind(row, 0)?, row.get::<Hash>(1)?, row.get::<i64>(2)?)))?;
+    let Some((_, hash, scope)) = text.filter(|(kind, ..)| !kind.repeats()) else { return Ok(()) };
+    match twin(tx, &hash, scope, now)? {
+        Some(twin) if twin.live => Err(Error::Duplicate(twin.id)),
+        Some(twin) => remove(tx, twin.id).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Makes the links that a record had, to what is there. One to a record that is deleted too waits for that one.
+fn restore_links(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
+    let sql = "SELECT from_id, kind, to_id, created_at FROM trash_links WHERE record_id = ?1";
+    let links: Vec<(Link, Millis)> = tx.all(sql, &[id.into()], |row| Ok((to_link(row)?, row.get(3)?)))?;
+    for (link, made_at) in links {
+        let other = link.other_end(id);
+        if scope_of(tx, other)?.is_some() {
+            let sql = "INSERT INTO trash_links (record_id, from_id, kind, to_id, created_at)
+                 SELECT ?1, from_id, kind, to_id, created_at FROM trash_links
+                 WHERE record_id = ?2 AND from_id = ?3 AND kind = ?4 AND to_id = ?5 ON CONFLICT DO NOTHING";
+            let (from, kind, to) = (link.from.into(), rows::link_code(link.kind).into(), link.to.into());
+            tx.execute(sql, &[other.into(), id.into(), from, kind, to])?;
+            continue;
+        }
+        match links::insert(tx, link, &Viewer::OWNER, made_at, now) {
+            // The other end is gone, or others have come to supersede each other since.
+            Err(Error::NotFound(_) | Error::Invalid { .. }) => {}
+            outcome => drop(outcome?),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Changing and deleting what a search finds. The first call answers with a preview and a token, the second with the token
+//! does it: to exactly the memories of the preview, as they were.
+
+use memorist_engine::text::content_hash;
+use memorist_engine::types::{Expect, Record, RecordId, RecordUpdate, Viewer};
+use memorist_engine::{Engine, Error, Result};
+
+use super::answers::{MAX_TOKENS, delete_one, updated};
+use crate::ops;
+use crate::ops::Context;
+use crate::wire::core::{DeleteParams, Line, Page, UpdateParams};
+use crate::wire::{self, Patch, SearchParams};
+use crate::wording::Worded as _;
+
+/// Most memories that a query may change.
+const MOST: i64 = 50;
+/// Characters of each in the preview.
+const PREVIEW_CHARS: usize = 120;
+/// Digits of a time.
+const MILLIS_DIGITS: usize = 12;
+/// Hex digits that prove a token.
+const PROOF: usize = 10;
+
+/// `memory_delete` with a query, or the token of its preview.
+pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<String> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    if params.id.is_some() || params.ids.is_some() {
+        return Err(Error::invalid("query", "give either ids or a query"));
+    }
+    let Some(token) = params.confirm else {
+        let found = found(engine, context, params.query.unwrap_or_default(), params.project, params.agent)?;
+        return Ok(preview(&found, "delete", "memory_delete"));
+    };
+    let chosen = chosen(engine, &token, "delete", &viewer)?;
+    let lines = chosen.iter().map(|record| {
+        let expect = Expect::Version(record.version);
+        delete_one(engine, record.id, Some(&expect), &viewer).unwrap_or_else(|error| error.worded())
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// `memory_update` with a query, or the token of its preview.
+pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<String> {
+    let (project, agent) = (params.update.project.clone(), params.update.agent.clone());
+    let viewer = context.defaults.viewer(&project, &agent)?;
+    let update = wire::record_update(params.update)?;
+    update.validate()?;
+    ops::check_expiry(update.expires_at.flatten())?;
+    if update.content.is_some() {
+        return Err(Error::invalid("content", "several memories cannot get one text; name one by its id"));
+    }
+    let change = untimed(&format!("{update:?}"));
+    let Some(token) = params.confirm else {
+        let found = found(engine, context, params.query.unwrap_or_default(), project, agent)?;
+        return Ok(preview(&found, &change, "memory_update"));
+    };
+    let lines = chosen(engine, &token, &change, &viewer)?.into_iter().map(|record| {
+        let update = RecordUpdate { expect: Some(Expect::Version(record.version)), ..update.clone() };
+        match engine.update(record.id, &update, &viewer) {
+            Ok(outcome) => updated(&outcome),
+            Err(error) => error.worded(),
+        }
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn found(
+    engine: &Engine,
+    context: &Context,
+    query: String,
+    project: Patch<String>,
+    agent: Patch<String>,
+) -> Result<Vec<Record>> {
+    let params = SearchParams { query, project, agent, limit: Some(wire::Int(MOST)), ..SearchParams::default() };
+    let query = wire::query(&params, &context.defaults, context.weights)?;
+    query.validate()?;
+    let hits = engine.search(&query)?.hits.into_iter();
+    // Of what only resembles the query in meaning, a person would not want a change.
+    let by_words = hits.filter(|hit| hit.keyword_score.is_some_and(|score| score > 0.0) || hit.score >= 0.5);
+    Ok(by_words.map(|hit| hit.record).collect())
+}
+
+fn preview(found: &[Record], change: &str, tool: &str) -> String {
+    if found.is_empty() {
+        return "Nothing found; nothing would change.".to_owned();
+    }
+    let mut page = Page::new(MAX_TOKENS);
+    for record in found {
+        if !page.add(PREVIEW_CHARS, |most| Line::default().of(record, most)) {
+            break;
+        }
+    }
+    let shown = &found[..page.lines()];
+    let token = token(shown, change);
+    let what = format!("Nothing was changed yet. To change these: {tool} with the same parameters, and");
+    page.finish([what, format!("confirm: {token}")])
+}
+
+/// A change without its times: "30d" is another moment in each call.
+fn untimed(change: &str) -> String {
+    let mut words: Vec<&str> = change.split_inclusive(|c: char| !c.is_ascii_digit()).collect();
+    words.retain(|word| word.chars().filter(char::is_ascii_digit).count() < MILLIS_DIGITS);
+    words.concat()
+}
+
+/// The ids of the memories, and a proof of what they are and of what is to happen to them.
+fn token(records: &[Record], change: &str) -> String {
+    let ids = records.iter().map(|record| record.id.to_string()).collect::<Vec<_>>().join("-");
+    let versions: Vec<_> = records.iter().map(|record| (record.id.get(), record.version)).collect();
+    format!("{ids}.{}", &content_hash(&format!("{versions:?} {change}"))[..PROOF])
+}
+
+/// The memories of a token, if they are still what the preview showed.
+fn chosen(engine: &Engine, given: &str, change: &str, viewer: &Viewer) -> Result<Vec<Record>> {
+    let unknown = || Error::invalid("confirm", "is not the token of a preview of this change; call it without confirm");
+    let (ids, _) = given.trim().split_once('.').ok_or_else(unknown)?;
+    let ids = ids.split('-').map(|id| id.parse::<i64>().map(RecordId::from)).collect::<Result<Vec<_>, _>>();
+    let mut records = Vec::new();
+    for id in ids.map_err(|_| unknown())? {
+        records.extend(engine.peek(id, viewer)?);
+    }
+    if token(&records, change) != given.trim() {
+        let why = "does not fit: the memories or the change are not those of the preview; call it without confirm";
+        return Err(Error::invalid("confirm", why));
+    }
+    Ok(records)
+}

@@ -1,0 +1,19 @@
+//! The tools of the core profile: the operations of all profiles, with answers as text.
+//!
+//! | file | job |
+//! |---|---|
+//! | `find.rs` | searching, getting, listing, following links |
+//! | `change.rs` | saving, changing, deleting, linking, undoing |
+//! | `many.rs` | changing and deleting what a search finds, after a preview |
+//! | `answers.rs` | what several tools say |
+//! | `overview.rs` | the digest and the statistics |
+
+mod answers;
+mod change;
+mod find;
+mod many;
+mod overview;
+
+pub use change::{add, delete, link, undo, update};
+pub use find::{chain, get, list, search};
+pub use overview::{digest, stats};

@@ -1,0 +1,190 @@
+//! Saving: what a text that is there already, or resembles others, becomes.
+
+use memorist_engine::types::{Link, LinkKind, Millis, NewRecord, RecordId, RecordUpdate, Viewer};
+use memorist_engine::{Engine, Error, Result};
+
+use super::Context;
+use crate::wire::{self, AddParams, AddResult, Int, Suggestion};
+
+/// Most memories named that resemble a new one.
+const SUGGESTED: usize = 3;
+/// Characters from which a text is too long to be found by all that it means.
+const LONG_CHARS: usize = 2_000;
+
+/// `memory_add`: saves, links, and names memories that resemble the new one. A text that is there already takes over the
+/// fields that are given.
+pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let links = links(engine, &params, &viewer)?;
+    let given = fields_given(&params);
+    let record = wire::new_record(params, &context.defaults)?;
+    let (mut result, notes) = save_record(engine, &record, &viewer)?;
+    result.notes = notes;
+    let id = RecordId::from(result.id);
+    if result.created {
+        let (warnings, suggestions) = resembling(engine, id, &viewer);
+        let is_new = |one: &Suggestion| links.iter().all(|(_, other)| other.get() != one.id);
+        result.warnings = if suggestions.iter().all(is_new) { warnings } else { Vec::new() };
+        result.suggestions = suggestions.into_iter().filter(is_new).collect();
+        if record.content.chars().nth(LONG_CHARS).is_some() {
+            result.notes.push(format!(
+                "it has {} characters: words are found anywhere in it, its meaning by its beginning; single statements \
+                 are found better",
+                record.content.chars().count()
+            ));
+        }
+    } else if let Some(update) = given.update(&record) {
+        result.notes.extend(merge(engine, id, &update, &viewer)?);
+    }
+    for (kind, other) in links {
+        match engine.link(Link { from: id, to: other, kind }, &viewer) {
+            Ok(_) => {}
+            Err(error) => result.notes.push(format!("not linked ({kind} {other}): {error}")),
+        }
+    }
+    result.warnings = result.notes.iter().cloned().chain(result.warnings).collect();
+    Ok(result)
+}
+
+/// Saves a memory as it is, without a search for similar ones.
+pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let record = wire::new_record(params, &context.defaults)?;
+    Ok(save_record(engine, &record, &viewer)?.0)
+}
+
+/// Saves, and says what that did to others.
+fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<(AddResult, Vec<String>)> {
+    record.validate()?;
+    check_expiry(record.expires_at)?;
+    let outcome = engine.add(record)?;
+    let mut notes = Vec::new();
+    let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
+    let again: Vec<String> = seen.map(ToString::to_string).collect();
+    if !again.is_empty() {
+        notes.push(format!(
+            "memory {} was superseded and is current again; it supersedes {} now",
+            outcome.id,
+            again.join(", ")
+        ));
+    }
+    let result = AddResult {
+        id: outcome.id.get(),
+        created: outcome.created,
+        duplicate: !outcome.created,
+        embedding: outcome.embedding,
+        warnings: Vec::new(),
+        suggestions: Vec::new(),
+        notes: Vec::new(),
+    };
+    Ok((result, notes))
+}
+
+/// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
+/// fails, as the memory is saved anyway.
+pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String>, Vec<Suggestion>) {
+    match engine.similar(id, viewer, SUGGESTED) {
+        Ok(similar) => wire::suggestions(&similar),
+        Err(error) => {
+            tracing::debug!("what resembles memory {id} was not found: {error}");
+            (Vec::new(), Vec::new())
+        }
+    }
+}
+
+/// A memory that nobody would ever see is a mistake.
+pub fn check_expiry(at: Option<Millis>) -> Result<()> {
+    match at {
+        Some(at) if at <= memorist_engine::now() => {
+            let at = wire::moment(at);
+            let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
+            Err(Error::invalid("expires_at", why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The links that a new memory gets, to memories that are there.
+///
+/// # Errors
+/// [`Error::NotFound`] before anything is saved.
+fn links(engine: &Engine, params: &AddParams, viewer: &Viewer) -> Result<Vec<(LinkKind, RecordId)>> {
+    let given = [
+        (LinkKind::Supersedes, &params.supersedes),
+        (LinkKind::Contradicts, &params.contradicts),
+        (LinkKind::Related, &params.related),
+    ];
+    let mut links = Vec::new();
+    for (kind, ids) in given {
+        for Int(id) in ids.iter().flatten() {
+            let id = RecordId::from(*id);
+            engine.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+            links.push((kind, id));
+        }
+    }
+    Ok(links)
+}
+
+/// Which fields a call gives by name: those that it leaves out change nothing.
+struct Given {
+    kind: bool,
+    source: bool,
+    context: bool,
+    confidence: bool,
+    importance: bool,
+    expires_at: bool,
+}
+
+fn fields_given(params: &AddParams) -> Given {
+    Given {
+        kind: params.entry_type.is_some(),
+        source: params.source.is_some(),
+        context: params.context.is_some(),
+        confidence: params.confidence.is_some(),
+        importance: params.importance.is_some(),
+        expires_at: params.expires_at.is_some(),
+    }
+}
+
+impl Given {
+    /// What the memory with this text becomes.
+    fn update(&self, new: &NewRecord) -> Option<RecordUpdate> {
+        let update = RecordUpdate {
+            kind: self.kind.then_some(new.kind),
+            source: self.source.then(|| new.source.clone()),
+            context: self.context.then(|| new.context.clone()),
+            confidence: self.confidence.then_some(new.confidence),
+            importance: self.importance.then_some(new.importance),
+            add_tags: new.tags.clone(),
+            expires_at: self.expires_at.then_some(new.expires_at),
+            valid_from: new.valid.from.map(Some),
+            valid_to: new.valid.to.map(Some),
+            body_fields: new.body.as_ref().and_then(|body| body.as_object().cloned()).unwrap_or_default(),
+            reason: Some("saved again".into()),
+            ..RecordUpdate::default()
+        };
+        (!update.is_empty()).then_some(update)
+    }
+}
+
+/// Gives a memory whose text was saved again the fields of the call. Says which, if any differ.
+fn merge(engine: &Engine, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<Option<String>> {
+    let outcome = engine.update(id, update, viewer)?;
+    let Some(before) = outcome.before else { return Ok(None) };
+    let now = outcome.record;
+    let changed = [
+        ("type", before.kind != now.kind),
+        ("source", before.source != now.source),
+        ("context", before.context != now.context),
+        ("confidence", before.confidence != now.confidence),
+        ("importance", before.importance != now.importance),
+        ("tags", before.tags != now.tags),
+        ("expiry", before.expires_at != now.expires_at),
+        ("dates", before.valid != now.valid),
+        ("body", before.body != now.body),
+    ];
+    let changed: Vec<&str> = changed.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
+    Ok((!changed.is_empty()).then(|| {
+        format!("memory {id} has this text already; taken over: {} (version {} now)", changed.join(", "), now.version)
+    }))
+}

@@ -1,0 +1,170 @@
+//! A memory as a line: `#12 decision 0.83 2026-11-21 Sat: We deploy with Actions [deploy]`. What is usual is left out.
+
+use std::fmt::Write;
+
+use memorist_engine::types::{Kind, LinkKind, Mark, Millis, Record, Scope};
+use serde_json::Value;
+
+use super::super::snippet;
+use super::super::times::{day, moment};
+
+/// Characters of another memory in a line.
+const BEGINNING_CHARS: usize = 120;
+
+/// How a memory is shown as a line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Line<'a> {
+    /// How well it fits the query.
+    pub relevance: Option<f64>,
+    /// What supersedes or contradicts it, and the reverse.
+    pub marks: &'a [Mark],
+    /// The scope of the call: a memory of it need not say so.
+    pub scope: Option<&'a Scope>,
+    /// The words to cut a long text around.
+    pub query: &'a str,
+    /// When it changed, if that is what was asked for.
+    pub changed: bool,
+    /// Whether all of its dates follow, by themselves.
+    pub whole: bool,
+    /// When it was deleted, or expired.
+    pub gone: Option<(&'static str, Millis)>,
+}
+
+impl Line<'_> {
+    /// The memory, its text cut to `most` characters.
+    pub fn of(&self, record: &Record, most: usize) -> String {
+        let mut line = self.head(record);
+        let cut = snippet::cut_to(&record.content, self.query, most);
+        let text = cut.as_deref().unwrap_or(&record.content);
+        let _ = write!(line, ": {}", indented(text));
+        if cut.is_some() {
+            let _ = write!(line, " ({} characters)", record.content.chars().count());
+        }
+        if let Some(context) = &record.context {
+            let context = snippet::cut_to(context, self.query, most).unwrap_or_else(|| context.clone());
+            let _ = write!(line, " (context: {})", indented(&context));
+        }
+        let labels = self.labels(record);
+        if !labels.is_empty() {
+            let _ = write!(line, " [{}]", labels.join("; "));
+        }
+        self.marks.iter().for_each(|mark| line.push_str(&marked(mark)));
+        line
+    }
+
+    /// Number, type, relevance, dates.
+    fn head(&self, record: &Record) -> String {
+        let mut head = format!("#{}", record.id);
+        if record.kind != Kind::Fact {
+            let _ = write!(head, " {}", record.kind);
+        }
+        if let Some(task) = task(record) {
+            let _ = write!(head, " ({task})");
+        }
+        if let Some(relevance) = self.relevance {
+            let _ = write!(head, " {}", rounded(relevance));
+        }
+        let _ = match (record.valid.from, record.valid.to) {
+            (None, None) if self.whole => Ok(()),
+            (None, None) => write!(head, " {}", day(record.created_at)),
+            (Some(from), None) if record.kind == Kind::Event => write!(head, " on {}", moment(from)),
+            (Some(from), None) => write!(head, " since {}", moment(from)),
+            (None, Some(to)) => write!(head, " until {}", moment(to)),
+            (Some(from), Some(to)) => write!(head, " from {} to {}", moment(from), moment(to)),
+        };
+        if self.changed && record.version > 1 {
+            let _ = write!(head, ", changed {}", day(record.updated_at));
+        }
+        if let Some((how, at)) = self.gone {
+            let _ = write!(head, ", {how} {}", day(at));
+        } else if let Some(at) = record.expires_at {
+            let _ = write!(head, ", expires {}", day(at));
+        }
+        head
+    }
+
+    /// Everything but the text and its context.
+    pub fn without_text(&self, record: &Record) -> String {
+        let (mut line, labels) = (self.head(record), self.labels(record));
+        if !labels.is_empty() {
+            let _ = write!(line, " [{}]", labels.join("; "));
+        }
+        line
+    }
+
+    fn labels(&self, record: &Record) -> Vec<String> {
+        let mut labels = Vec::new();
+        if record.importance != 5 {
+            labels.push(format!("importance {}", record.importance));
+        }
+        if record.confidence < 1.0 {
+            labels.push(format!("confidence {}", rounded(record.confidence)));
+        }
+        let own = |name: &Option<String>, of: fn(&Scope) -> &Option<String>| {
+            name.is_some() && self.scope.is_none_or(|scope| of(scope) != name)
+        };
+        if own(&record.scope.project, |scope| &scope.project) {
+            labels.push(format!("project {}", record.scope.project.as_deref().unwrap_or_default()));
+        }
+        if own(&record.scope.agent, |scope| &scope.agent) {
+            labels.push(format!("agent {}", record.scope.agent.as_deref().unwrap_or_default()));
+        }
+        if !record.tags.is_empty() {
+            labels.push(record.tags.join(", "));
+        }
+        labels.iter().map(|label| one_line(label)).collect()
+    }
+}
+
+/// The state of a task.
+fn task(record: &Record) -> Option<String> {
+    if record.kind != Kind::Task {
+        return None;
+    }
+    let field = |name| record.body.as_ref().and_then(|body| body.get(name));
+    let status = field("status").and_then(Value::as_str).unwrap_or("open");
+    Some(match field("due").and_then(Value::as_i64) {
+        Some(due) if status == "open" && due <= memorist_engine::now() => format!("overdue since {}", day(due)),
+        Some(due) => format!("{status}, due {}", day(due)),
+        None => status.to_owned(),
+    })
+}
+
+fn marked(mark: &Mark) -> String {
+    let how = match (mark.kind, mark.by_other) {
+        (LinkKind::Supersedes, true) => "superseded by",
+        (LinkKind::Supersedes, false) => "supersedes",
+        (_, true) => "contradicted by",
+        (_, false) => "contradicts",
+    };
+    format!("\n  {how} #{}: {}", mark.other, quoted(&mark.beginning, BEGINNING_CHARS))
+}
+
+/// The beginning of a text, in quotes, on one line.
+pub fn beginning(text: &str) -> String {
+    quoted(text, BEGINNING_CHARS)
+}
+
+fn quoted(text: &str, most: usize) -> String {
+    let text = one_line(text);
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("\"{}…\"", text[..end].trim_end()),
+        None => format!("\"{text}\""),
+    }
+}
+
+/// A text without line breaks.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text whose lines after the first are indented: none of them looks like the line of another memory.
+fn indented(text: &str) -> String {
+    text.trim().replace("\r\n", "\n").replace(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}'], "\n  ")
+}
+
+/// A number of 0 to 1, to three digits.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,222 @@
+//! Parameters of the core profile that other profiles have not. Their descriptions are what a model reads.
+
+use memorist_engine::types::LinkKind;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::graph::link_schema;
+use super::super::params::{AddParams, expect_schema};
+use super::super::times::Past;
+use super::super::values::{Int, Patch};
+
+/// `memory_add`: one memory, or several.
+#[derive(Debug, Clone)]
+pub enum SaveParams {
+    /// One.
+    One(Box<AddParams>),
+    /// Several: the parameters of each, and those of all.
+    Several(Vec<Value>, Map<String, Value>),
+}
+
+impl<'de> Deserialize<'de> for SaveParams {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut given = Map::deserialize(deserializer)?;
+        match given.shift_remove("items").filter(|items| !items.is_null()) {
+            Some(Value::Array(items)) if given.get("content").is_none_or(Value::is_null) => {
+                Ok(SaveParams::Several(items, given))
+            }
+            Some(Value::Array(_)) => Err(D::Error::custom("give either content or items")),
+            Some(_) => Err(D::Error::custom("items: must be a list of objects, each with content")),
+            None => super::super::parse(given).map(|one| SaveParams::One(Box::new(one))).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl JsonSchema for SaveParams {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SaveParams".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = AddParams::json_schema(generator);
+        schema.remove("required");
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            let items = json_schema!({
+                "type": "array",
+                "items": { "type": "object" },
+                "maxItems": 100,
+                "description": "Several at once instead of content: objects with these parameters."
+            });
+            properties.insert("items".into(), items.into());
+        }
+        schema
+    }
+}
+
+/// `memory_get`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GetParams {
+    /// Its id.
+    #[serde(default)]
+    pub id: Option<Int>,
+    /// Several ids.
+    #[serde(default)]
+    pub ids: Option<Vec<Int>>,
+    /// Of a long text: begin at this character.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub offset: Option<Int>,
+    /// Of a long text: the part with these words.
+    #[serde(default)]
+    pub passage: Option<String>,
+    /// Also its earlier versions.
+    #[serde(default)]
+    pub history: Option<bool>,
+    /// Most tokens, default 4000.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_delete`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeleteParams {
+    /// Its id.
+    #[serde(default)]
+    pub id: Option<Int>,
+    /// Several ids.
+    #[serde(default)]
+    pub ids: Option<Vec<Int>>,
+    /// As in memory_update.
+    #[serde(default)]
+    #[schemars(schema_with = "expect_schema")]
+    pub expect: Option<Value>,
+    /// Instead of an id: what a search finds. Answers with a preview and a token.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// The token of the preview: deletes what it showed.
+    #[serde(default)]
+    pub confirm: Option<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_undo`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UndoParams {
+    /// Its id.
+    pub id: Int,
+    /// Back to this version (see memory_get with history).
+    #[serde(default)]
+    pub version: Option<Int>,
+    /// Remove the links with this memory.
+    #[serde(default)]
+    pub linked_id: Option<Int>,
+    /// Only those of this type.
+    #[serde(default)]
+    #[schemars(schema_with = "link_schema")]
+    pub link_type: Option<LinkKind>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_digest`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DigestParams {
+    /// Its own memories alone; null, "*" and the default as in memory_search.
+    #[serde(default)]
+    pub project: Patch<String>,
+    /// Only memories of this feature.
+    #[serde(default)]
+    pub feature: Option<String>,
+    /// What changed since: ISO 8601, "7d" (default), "last week".
+    #[serde(default)]
+    pub since: Option<Past>,
+    /// Most tokens, default 1500.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<Int>,
+    /// As in memory_search.
+    #[serde(default)]
+    pub agent: Patch<String>,
+}
+
+/// `memory_update`: the parameters of the other profiles, or a query and a token instead of the id.
+#[derive(Debug, Clone)]
+pub struct UpdateParams {
+    /// What changes, and of which memory: 0 if a query names them.
+    pub update: super::super::params::UpdateParams,
+    /// Instead of an id: what a search finds.
+    pub query: Option<String>,
+    /// The token of the preview.
+    pub confirm: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for UpdateParams {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut given = Map::deserialize(deserializer)?;
+        let mut text = |name: &str| match given.shift_remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(D::Error::custom(format!("{name}: must be a text"))),
+        };
+        let (query, confirm) = (text("query")?, text("confirm")?);
+        if query.is_some() || confirm.is_some() {
+            if given.get("id").is_some_and(|id| !id.is_null()) {
+                return Err(D::Error::custom("give either id or query"));
+            }
+            given.insert("id".into(), 0.into());
+        }
+        let update = super::super::parse(given).map_err(D::Error::custom)?;
+        Ok(UpdateParams { update, query, confirm })
+    }
+}
+
+impl JsonSchema for UpdateParams {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CoreUpdateParams".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = super::super::params::UpdateParams::json_schema(generator);
+        schema.remove("required");
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            for (name, description) in [
+                ("query", "Instead of an id: what a search finds. Answers with a preview and a token."),
+                ("confirm", "The token of the preview: changes what it showed."),
+            ] {
+                properties.insert(name.into(), json_schema!({ "type": "string", "description": description }).into());
+            }
+        }
+        schema
+    }
+}

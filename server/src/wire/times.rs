@@ -1,0 +1,233 @@
+//! Times as people and models say and read them: "7d", "last week", "2026-11-21 Sat". They are in the zone of this machine.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use jiff::civil::Weekday;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Unit, Zoned, ZonedRound};
+use memorist_engine::types::Millis;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::values::When;
+
+/// A time that is mostly in the past: as [`When`], or "7d" for seven days ago, or "last week" for its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Past(pub Millis);
+
+/// A time that is mostly in the future: as [`When`], or "7d" for in seven days, or "next week" for its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Future(pub Millis);
+
+/// A date with the day of the week.
+pub fn day(at: Millis) -> String {
+    zoned(at).map_or_else(|| format!("{at} ms"), |at| at.strftime("%Y-%m-%d %a").to_string())
+}
+
+/// A date and time, to the minute, with the offset and the day of the week; a midnight is a date.
+pub fn moment(at: Millis) -> String {
+    let Some(zoned) = zoned(at) else { return format!("{at} ms") };
+    if zoned.start_of_day().is_ok_and(|start| start == zoned) {
+        return day(at);
+    }
+    zoned.strftime("%Y-%m-%dT%H:%M%:z %a").to_string()
+}
+
+fn zoned(at: Millis) -> Option<Zoned> {
+    Timestamp::from_millisecond(at).ok().map(|at| at.to_zoned(TimeZone::system()))
+}
+
+/// The start of a named day, week, month or year, or a distance from `now` in the direction of `sign`.
+fn relative(text: &str, now: &Zoned, sign: i64) -> Option<Zoned> {
+    let text = text.trim().to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let today = now.start_of_day().ok()?;
+    match words.as_slice() {
+        ["now"] => return Some(now.clone()),
+        ["today"] => return Some(today),
+        ["yesterday"] => return today.yesterday().ok(),
+        ["tomorrow"] => return today.tomorrow().ok(),
+        [which @ ("this" | "last" | "next"), unit @ ("week" | "month" | "year")] => {
+            let steps = match *which {
+                "last" => -1,
+                "next" => 1,
+                _ => 0,
+            };
+            return start_of(unit, &today)?.checked_add(span(steps, unit)?).ok();
+        }
+        _ => {}
+    }
+    let (text, sign) = match (text.strip_suffix(" ago"), text.strip_prefix("in ")) {
+        (Some(distance), _) => (distance, -1),
+        (_, Some(distance)) => (distance, 1),
+        _ => (text.as_str(), sign),
+    };
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(digits);
+    now.checked_add(span(number.parse::<i64>().ok()?.checked_mul(sign)?, unit.trim())?).ok()
+}
+
+fn start_of(unit: &str, today: &Zoned) -> Option<Zoned> {
+    match unit {
+        "week" => {
+            let since_monday = today.weekday().since(Weekday::Monday);
+            today.checked_sub(Span::new().days(i64::from(since_monday))).ok()
+        }
+        "month" => today.first_of_month().ok(),
+        _ => today.first_of_year().ok(),
+    }
+}
+
+fn span(number: i64, unit: &str) -> Option<Span> {
+    let span = Span::new();
+    match unit {
+        "min" | "minute" | "minutes" => span.try_minutes(number),
+        "h" | "hour" | "hours" => span.try_hours(number),
+        "d" | "day" | "days" => span.try_days(number),
+        "w" | "week" | "weeks" => span.try_weeks(number),
+        "mo" | "month" | "months" => span.try_months(number),
+        "y" | "year" | "years" => span.try_years(number),
+        _ => return None,
+    }
+    .ok()
+}
+
+fn parsed(text: &str, sign: i64) -> Result<Millis, String> {
+    match When::from_str(text) {
+        Ok(When(at)) => Ok(at),
+        // A number that looks like seconds.
+        Err(why) if text.trim().parse::<i64>().is_ok() => Err(why),
+        Err(_) => {
+            let now = Zoned::now().round(ZonedRound::new().smallest(Unit::Millisecond)).map_err(|e| e.to_string())?;
+            let at = relative(text, &now, sign);
+            at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| {
+                let like = if sign < 0 { "7d, yesterday, last week" } else { "7d, tomorrow, next week" };
+                format!("{text:?} is not a time; give ISO 8601, like 2026-12-31 or 2026-12-31T09:00, or {like}")
+            })
+        }
+    }
+}
+
+/// Reads a number or a text.
+struct Either(i64);
+
+impl Visitor<'_> for Either {
+    type Value = Millis;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a time as ISO 8601 text or Unix milliseconds")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Millis, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Millis, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Millis, E> {
+        if number.fract() == 0.0 && number.abs() < 1e15 {
+            self.visit_i64(number as i64)
+        } else {
+            Err(E::invalid_type(de::Unexpected::Float(number), &self))
+        }
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Millis, E> {
+        parsed(text, self.0).map_err(E::custom)
+    }
+}
+
+macro_rules! time {
+    ($type:ident, $sign:literal) => {
+        impl FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                parsed(text, $sign).map($type)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(Either($sign)).map($type)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": ["integer", "string"] })
+            }
+        }
+    };
+}
+
+time!(Past, -1);
+time!(Future, 1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, sign: i64) -> Option<String> {
+        // A Saturday.
+        let now: Zoned = "2026-11-21T14:05:00+01:00[+01:00]".parse().unwrap();
+        relative(text, &now, sign).map(|at| at.strftime("%Y-%m-%dT%H:%M %a").to_string())
+    }
+
+    #[test]
+    fn a_relative_time_is_from_now_or_the_start_of_what_it_names() {
+        for (text, sign, expected) in [
+            ("7d", -1, "2026-11-14T14:05 Sat"),
+            ("7 days", 1, "2026-11-28T14:05 Sat"),
+            ("2 weeks ago", 1, "2026-11-07T14:05 Sat"),
+            ("in 36 h", -1, "2026-11-23T02:05 Mon"),
+            ("1 month", -1, "2026-10-21T14:05 Wed"),
+            ("Today", -1, "2026-11-21T00:00 Sat"),
+            ("yesterday", 1, "2026-11-20T00:00 Fri"),
+            ("tomorrow", -1, "2026-11-22T00:00 Sun"),
+            ("last week", -1, "2026-11-09T00:00 Mon"),
+            ("this week", -1, "2026-11-16T00:00 Mon"),
+            ("next month", 1, "2026-12-01T00:00 Tue"),
+            ("last year", -1, "2025-01-01T00:00 Wed"),
+        ] {
+            assert_eq!(at(text, sign).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["", "d", "7", "7 parsecs", "week", "last", "99999999999999999999d", "9999999999 y"] {
+            assert_eq!(at(text, -1), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_refused_with_examples() {
+        let error = "whenever".parse::<Past>().unwrap_err();
+        assert!(error.contains("\"whenever\" is not a time") && error.contains("last week"), "{error}");
+        let error = "whenever".parse::<Future>().unwrap_err();
+        assert!(error.contains("next week"), "{error}");
+        assert_eq!("1767225600000".parse(), Ok(Past(1_767_225_600_000)));
+        assert!(serde_json::from_str::<Past>("1767225600").unwrap_err().to_string().contains("looks like seconds"));
+    }
+
+    #[test]
+    fn a_day_and_a_moment_have_the_day_of_the_week() {
+        let noon = "2026-11-21T12:30".parse::<Past>().unwrap().0;
+        assert_eq!(day(noon), "2026-11-21 Sat");
+        let text = moment(noon);
+        assert!(text.starts_with("2026-11-21T12:30") && text.ends_with(" Sat"), "{text}");
+        assert_eq!(moment("2026-11-21".parse::<Past>().unwrap().0), "2026-11-21 Sat");
+        assert_eq!((day(i64::MAX), moment(i64::MAX)), (format!("{} ms", i64::MAX), format!("{} ms", i64::MAX)));
+    }
+}
