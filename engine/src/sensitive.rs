@@ -131,7 +131,7 @@ impl Sensitive {
         let tags = [update.tags.as_deref().unwrap_or_default(), &update.add_tags].concat();
         let fields = Value::Object(update.body_fields.clone());
         let found = first(texts.into_iter().chain(labelled(&tags)), update.body.as_ref().and_then(Option::as_ref))
-            .or_else(|| first([].into_iter(), Some(&fields)));
+            .or_else(|| first([], Some(&fields)));
         Ok(match self.decide(found)? {
             None => Cow::Borrowed(update),
             Some(Redacting) => Cow::Owned(RecordUpdate {
@@ -158,7 +158,7 @@ impl Sensitive {
             (Sensitive::Refuse, Some(Found { field, what })) => Err(Error::invalid(
                 field,
                 format!(
-                    "holds what should stay secret ({what}); leave it out, or set sensitive = \"redact\" to have it taken out"
+                    "holds what should stay secret ({what}); leave it out (or the owner sets sensitive = \"redact\", which takes it out)"
                 ),
             )),
         }

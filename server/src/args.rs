@@ -26,7 +26,7 @@ use serde::Deserialize;
 use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
-pub use history::{History, Purge, Rollback};
+pub use history::{History, Purge, Rollback, Undo};
 pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Update};
 
 const EXAMPLES: &str = "\
@@ -224,6 +224,8 @@ pub enum Command {
     History(History),
     /// Make an earlier version of a memory the newest again
     Rollback(Rollback),
+    /// Undo the last thing done to a memory: a change, a deletion, an expiry or a link
+    Undo(Undo),
     /// Remove permanently: memories, or everything with a text, in every version, index, log and file
     #[command(long_about = PURGE)]
     Purge(Purge),
@@ -275,6 +277,7 @@ impl Command {
             | Command::Digest(_)
             | Command::History(_)
             | Command::Rollback(_)
+            | Command::Undo(_)
             | Command::Stats => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);

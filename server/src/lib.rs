@@ -83,6 +83,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Digest(args) => cli::digest::run(&app, args),
         Command::History(args) => cli::history::run(&app, &args),
         Command::Rollback(args) => cli::rollback::run(&app, args),
+        Command::Undo(args) => cli::undo::run(&app, &args),
         Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
         Command::Import(args) => cli::import::run(&app, &args),

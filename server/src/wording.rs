@@ -68,7 +68,7 @@ pub fn command(remedy: Remedy) -> &'static str {
 }
 
 /// The engine's fields that clients send under another name.
-const RENAMED: [(&str, &str); 15] = [
+const RENAMED: [(&str, &str); 19] = [
     ("access_count", "accessCount"),
     ("created_at", "createdAt"),
     ("expires_at", "expiresAt"),
@@ -82,7 +82,11 @@ const RENAMED: [(&str, &str); 15] = [
     ("min_score", "minScore"),
     ("min_similarity", "minSimilarity"),
     ("to_id", "toId"),
+    ("body.due", "due"),
+    ("body.status", "status"),
     ("updated_at", "updatedAt"),
+    ("valid_from", "validFrom"),
+    ("valid_to", "validTo"),
     ("vector_weight", "vectorWeight"),
 ];
 

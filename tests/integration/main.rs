@@ -83,5 +83,6 @@ mod serving;
 mod settings;
 mod space;
 mod store;
+mod suggestions;
 mod support;
 mod terminal;

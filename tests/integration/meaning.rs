@@ -1,7 +1,7 @@
 //! The examples of the specification, on the real model (fetched by the first test that needs it into the target
 //! folder, and kept there).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use bench_data::Style;
@@ -34,16 +34,22 @@ struct Fixture {
     _folder: tempfile::TempDir,
 }
 
+/// A store with the real model.
+pub fn engine_with_model(folder: &Path) -> Engine {
+    let cache = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/model-cache"));
+    let mut config = Config::default();
+    config.model.cache_dir = Some(cache);
+    let engine = Engine::open(folder, config).unwrap();
+    engine.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
+    engine
+}
+
 /// One store for all tests of this file: embedding it takes seconds.
 fn fixture() -> &'static Fixture {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
     FIXTURE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let cache = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/model-cache"));
-        let mut config = Config::default();
-        config.model.cache_dir = Some(cache);
-        let engine = Engine::open(folder.path(), config).unwrap();
-        engine.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
+        let engine = engine_with_model(folder.path());
         let documented = DOCUMENTED.map(|(content, kind, tags)| {
             let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
             engine.add(&NewRecord { kind, tags, importance: 7, ..NewRecord::new(content) }).unwrap().id

@@ -110,6 +110,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["update", "3", "--content", &said, "--reason", HOSTILE], 0, false),
         (vec!["history", "3"], 0, true),
         (vec!["rollback", "3", "1", "--reason", HOSTILE], 0, false),
+        (vec!["undo", "3"], 0, true),
+        (vec!["undo", "99"], 4, false),
         (vec!["link", "1", "related", "3"], 0, false),
         (vec!["link", "1", HOSTILE, "3"], 2, true),
         (vec!["unlink", "1", "related", "3"], 0, false),

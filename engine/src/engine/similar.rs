@@ -21,6 +21,41 @@ const COMPARED_BYTES: usize = 4 << 10;
 /// Cosine from which two memories are related. Of 100,000 short descriptions of software, 37 % have another one this
 /// near, which reads alike; at 0.6 it is 80 %, and many do not (measured, all-MiniLM-L6-v2).
 const RELATED: f64 = 0.7;
+/// Cosine from which the nearest memory of all is named, and from which it is if the text speaks of a change. Of 110 made
+/// pairs of a memory and one that replaces or contradicts it, 70 % have few words in common; the test
+/// `suggestions.rs` prints how many are named.
+const NEAR: f64 = 0.4;
+/// See [`NEAR`].
+const NEAREST: f64 = 0.3;
+/// Cosine from which other numbers are a sign of a change.
+const SAME_SUBJECT: f64 = 0.5;
+/// Words of texts that replace others.
+const CHANGE_WORDS: [&str; 24] = [
+    "anymore",
+    "became",
+    "becomes",
+    "cancelled",
+    "canceled",
+    "changed",
+    "changes",
+    "dropped",
+    "instead",
+    "moved",
+    "moves",
+    "never",
+    "new",
+    "now",
+    "quit",
+    "replaced",
+    "replaces",
+    "since",
+    "stopped",
+    "switched",
+    "switches",
+    "until",
+    "will",
+    "gave",
+];
 
 impl Engine {
     /// The memories that `viewer` sees and that resemble a memory, the most similar first, at most `limit`. They
@@ -31,7 +66,26 @@ impl Engine {
     /// [`Error::NotFound`], also if `viewer` does not see it.
     pub fn similar(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
         let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        self.similar_to(&record, &[record.kind], viewer, limit)
+        Ok(self.similar_to(&record, &[record.kind], viewer)?.into_iter().filter(resembles).take(limit).collect())
+    }
+
+    /// The memories that a new one may replace, contradict or belong to, as far as `viewer` sees them, at most `limit`: the
+    /// [similar](Engine::similar) ones, and the nearest by meaning, which need not have a word in common with it. Whether it
+    /// does replace or contradict that one, only a reader of both can tell.
+    ///
+    /// # Errors
+    /// As [`Engine::similar`].
+    pub fn affected(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
+        let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+        let mut all = self.similar_to(&record, &[record.kind], viewer)?;
+        let nearest = all.iter().filter_map(|one| one.cosine).fold(NEAREST, f64::max);
+        all.retain_mut(|one| {
+            let is_nearest = one.cosine.is_some_and(|cosine| cosine >= nearest);
+            one.is_change = is_nearest && reads_as_change(&record.content, one);
+            resembles(one) || one.is_change || is_nearest && one.cosine >= Some(NEAR)
+        });
+        all.truncate(limit);
+        Ok(all)
     }
 
     /// The same, comparing the words of records of any of `kinds`.
@@ -40,10 +94,11 @@ impl Engine {
     /// [`Error::NotFound`], also if `viewer` does not see it.
     pub fn similar_among(&self, id: RecordId, kinds: &[Kind], viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
         let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        self.similar_to(&record, kinds, viewer, limit)
+        Ok(self.similar_to(&record, kinds, viewer)?.into_iter().filter(resembles).take(limit).collect())
     }
 
-    fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
+    /// What a search for a memory finds, the most similar first.
+    fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer) -> Result<Vec<Similar>> {
         let id = record.id;
         let query = Query {
             limit: CANDIDATES,
@@ -64,19 +119,37 @@ impl Engine {
             .search_by(&query, vector)?
             .hits
             .into_iter()
-            .filter_map(|hit| {
+            .filter(|hit| hit.record.id != id)
+            .map(|hit| {
                 let by_words =
                     kinds.contains(&hit.record.kind).then(|| coefficient(&own, &hit.record.content)).flatten();
                 let words = by_words.filter(|share| *share >= SIMILAR);
-                let cosine = hit.vector_score.filter(|cosine| *cosine >= RELATED);
-                let resembles = hit.record.id != id && (words.is_some() || cosine.is_some());
-                resembles.then_some(Similar { record: hit.record, words, cosine })
+                let cosine = hit.vector_score.filter(|cosine| *cosine >= NEAREST);
+                Similar { record: hit.record, words, cosine, is_change: false }
             })
             .collect();
         similar.sort_by(|a, b| b.likeness().total_cmp(&a.likeness()).then(a.record.id.cmp(&b.record.id)));
-        similar.truncate(limit);
         Ok(similar)
     }
+}
+
+/// Whether it resembles by words, or is related by meaning.
+fn resembles(one: &Similar) -> bool {
+    one.words.is_some() || one.cosine.is_some_and(|cosine| cosine >= RELATED)
+}
+
+/// Whether a text speaks of a change, or has other numbers than one that is near.
+fn reads_as_change(text: &str, near: &Similar) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let numbers = |text: &str| {
+        let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+        numbers.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let speaks_of_it = words.any(|word| CHANGE_WORDS.contains(&word)) || text.contains("no longer");
+    let (own, other) = (numbers(&text), numbers(&near.record.content));
+    let other_numbers = !own.is_empty() && !other.is_empty() && own.is_disjoint(&other);
+    speaks_of_it || other_numbers && near.cosine >= Some(SAME_SUBJECT)
 }
 
 /// The words of a text to search for; without words, its beginning.

@@ -2,7 +2,9 @@
 
 use super::Engine;
 use crate::error::{Error, Result};
-use crate::types::{Link, RecordId, RecordUpdate, UpdateOutcome, Viewer};
+use crate::records::{CURRENT_AGAIN, RESTORED, UNLINKED};
+use crate::sync::Message;
+use crate::types::{Link, LinkKind, RecordId, RecordUpdate, UpdateOutcome, Viewer};
 
 /// What was undone.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,11 +22,11 @@ pub enum Undone {
 
 impl Engine {
     /// Undoes the last thing that was done to a memory: its deletion, its expiry, a change, or a link from it or to it. To
-    /// undo what this did, call it again; a link is made again with [`Engine::link`].
+    /// undo that, call it again after a change; a link is made again with [`Engine::link`].
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is none that `viewer` sees, and none that can come back; [`Error::Invalid`] if nothing
-    /// was done to it since it was saved; and as [`Engine::update`].
+    /// was done to it since it was saved, or that was undone already; and as [`Engine::update`].
     pub fn undo(&self, id: RecordId, viewer: &Viewer) -> Result<Undone> {
         let Some(record) = self.peek(id, viewer)? else {
             let gone = self.gone(id, viewer)?.ok_or(Error::NotFound(id))?;
@@ -36,15 +38,27 @@ impl Engine {
             return Ok(Undone::Expiry(self.update(id, &update, viewer)?));
         };
         let before = self.history(id, viewer, Some(record.version), 1)?.pop();
-        let changed_at = before.as_ref().and_then(|version| version.replaced.as_ref()).map(|replaced| replaced.at);
+        let replaced = before.as_ref().and_then(|version| version.replaced.clone());
+        let reason = replaced.as_ref().map(|replaced| replaced.reason.as_str()).unwrap_or_default();
+        let changed_at = replaced.as_ref().map(|replaced| replaced.at);
         let linked = self.store.records.snapshot()?.last_link(id, viewer, self.store.now())?;
-        match (linked, before) {
-            (Some((link, made_at)), _) if changed_at.is_none_or(|at| made_at >= at) => {
-                self.unlink(link, viewer)?;
-                Ok(Undone::Link(link))
-            }
-            (_, Some(before)) => Ok(Undone::Change(self.roll_back(id, before.version, Some("undo"), viewer)?)),
-            _ => Err(Error::invalid("id", format!("memory {id} was not changed or linked since it was saved"))),
+        let newer_link = linked.filter(|(_, made_at)| changed_at.is_none_or(|at| *made_at > at));
+        let turned = linked.filter(|(link, made_at)| {
+            reason == CURRENT_AGAIN && Some(*made_at) == changed_at && link.kind == LinkKind::Supersedes
+        });
+        if let Some((link, _)) = newer_link.or(turned) {
+            let back = turned.map(|_| Link { from: link.to, to: link.from, kind: link.kind });
+            self.store.records.undo_link(id, link, back, viewer, self.store.now())?;
+            self.worker.send(Message::Written);
+            return Ok(Undone::Link(link));
+        }
+        match before {
+            Some(_) if reason == RESTORED || reason.starts_with(UNLINKED) => Err(Error::invalid(
+                "id",
+                format!("what was done last to memory {id} is undone already; give a version to go further back"),
+            )),
+            Some(before) => Ok(Undone::Change(self.roll_back(id, before.version, Some("undo"), viewer)?)),
+            None => Err(Error::invalid("id", format!("memory {id} was not changed or linked since it was saved"))),
         }
     }
 }

@@ -43,6 +43,7 @@ pub use rules::import::Aliases;
 pub use rules::next_model::MAX_UNEMBEDDED_AT_SWITCH;
 pub use rules::purge::Removed;
 pub use rules::update::Changed;
+pub use rules::versions::{CURRENT_AGAIN, RESTORED, UNLINKED};
 pub use sqlite::backup::restore;
 pub use sqlite::salvage::{Kept, Salvage, salvage, survey};
 pub use sqlite::snapshot::Snapshot;

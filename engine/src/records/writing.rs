@@ -110,6 +110,21 @@ impl Records {
         links::link_batch(self, links, viewer, now)
     }
 
+    /// Removes a link, makes `turned` in its place, and notes both in the history of `id`.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) when `viewer` may change neither end.
+    pub fn undo_link(
+        &self,
+        id: RecordId,
+        link: Link,
+        turned: Option<Link>,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<()> {
+        links::undo_link(self, id, link, turned, viewer, now)
+    }
+
     /// Removes a link between two records that `viewer` sees. Returns whether there was one.
     pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         links::unlink(self, link, viewer)

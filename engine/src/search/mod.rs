@@ -211,7 +211,7 @@ fn unscored(record: crate::types::Record) -> Hit {
 }
 
 /// Moves each superseded record that ranks above one that supersedes it to the place after that one.
-fn put_after_successors(view: &View, hits: &mut Vec<Hit>, query: &Query, now: Millis) -> Result<()> {
+fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
     let ids: Vec<_> = hits.iter().map(|hit| hit.record.id).collect();
     let by = view.records.linked_from(&ids, LinkKind::Supersedes, &query.filter.viewer, now)?;
     // No record supersedes itself, over whatever others, so that each move is the last for its pair.

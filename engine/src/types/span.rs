@@ -24,7 +24,7 @@ impl Span {
     /// [`Error::Invalid`].
     pub fn validate(self) -> Result<()> {
         match (self.from, self.to) {
-            (Some(from), Some(to)) if to < from => Err(Error::invalid("valid_to", "is before validFrom")),
+            (Some(from), Some(to)) if to < from => Err(Error::invalid("valid_to", "is before its beginning")),
             _ => Ok(()),
         }
     }

@@ -32,6 +32,14 @@ pub struct Rollback {
     pub reason: Option<String>,
 }
 
+/// `undo`.
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// Its id
+    #[arg(allow_negative_numbers = true, value_parser = id)]
+    pub id: i64,
+}
+
 /// `purge`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["ids", "text"]).required(true))]

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
-use crate::wire::{Detail, Future, Importance, Past};
+use crate::wire::{Detail, Future, Importance, Only, Order, Past};
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
@@ -27,9 +27,21 @@ pub struct Fields {
     /// A label; repeat for more
     #[arg(short, long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
-    /// When to stop showing it: Unix milliseconds or ISO 8601
+    /// When to stop showing it: ISO 8601, Unix milliseconds, or 30d
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub expires_at: Option<Future>,
+    /// When it happened, or since when it is true
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub valid_from: Option<Past>,
+    /// Until when
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub valid_to: Option<Past>,
+    /// Of a task: open, done or dropped
+    #[arg(long, value_name = "STATUS", value_parser = ["open", "done", "dropped"])]
+    pub status: Option<String>,
+    /// Of a task: when it is due, as 2026-12-31 or 7d
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub due: Option<Future>,
     /// What its kind holds beside the text, as a JSON object; `-` reads it from stdin
     #[arg(long, value_name = "JSON")]
     pub body: Option<String>,
@@ -43,6 +55,15 @@ pub struct Add {
     pub text: Option<String>,
     #[command(flatten)]
     pub fields: Fields,
+    /// A memory that this one replaces; repeat for more
+    #[arg(long, value_name = "ID", value_parser = id)]
+    pub supersedes: Vec<i64>,
+    /// A memory that it contradicts; repeat for more
+    #[arg(long, value_name = "ID", value_parser = id)]
+    pub contradicts: Vec<i64>,
+    /// A memory that it has to do with; repeat for more
+    #[arg(long, value_name = "ID", value_parser = id)]
+    pub related: Vec<i64>,
 }
 
 /// Which memories a search, a list or the interactive screen may return.
@@ -66,6 +87,12 @@ pub struct Filters {
     /// Created before
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub created_before: Option<Past>,
+    /// Created or changed at or after, as 2026-11-20, 7d or "last week"
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub updated_after: Option<Past>,
+    /// Last changed before
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub updated_before: Option<Past>,
 }
 
 /// `search`.
@@ -142,6 +169,12 @@ pub struct Update {
     /// Remove the context
     #[arg(long, conflicts_with = "context")]
     pub no_context: bool,
+    /// A label to add; repeat for more
+    #[arg(long = "add-tag", value_name = "TAG")]
+    pub add_tags: Vec<String>,
+    /// A label to remove; repeat for more
+    #[arg(long = "remove-tag", value_name = "TAG")]
+    pub remove_tags: Vec<String>,
     /// Remove all labels
     #[arg(long, conflicts_with = "tags")]
     pub no_tags: bool,
@@ -154,6 +187,9 @@ pub struct Update {
     /// Why; kept in the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+    /// Words that it must have, or its version; else nothing is changed
+    #[arg(long, value_name = "WORDS")]
+    pub expect: Option<String>,
 }
 
 /// `delete`.
@@ -173,6 +209,12 @@ pub struct List {
     /// Most memories to list
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
     pub limit: i64,
+    /// Only open or overdue tasks; what is superseded, contradicted, expiring, expired or deleted
+    #[arg(long, value_enum, conflicts_with = "after")]
+    pub only: Option<Only>,
+    /// The last saved first, the last updated, or the first due; left out, by id
+    #[arg(long, value_enum, conflicts_with = "after")]
+    pub order: Option<Order>,
     #[command(flatten)]
     pub filters: Filters,
 }

@@ -8,7 +8,7 @@ use super::deadline;
 use crate::args::Add;
 use crate::exit::{Failure, Outcome};
 use crate::ops;
-use crate::wire::{AddParams, AddResult};
+use crate::wire::{AddParams, AddResult, Int};
 
 /// Runs the command.
 pub fn run(app: &App, args: Add) -> Outcome {
@@ -42,15 +42,26 @@ fn params(args: Add) -> Result<AddParams, Failure> {
         importance: fields.importance,
         tags: Some(fields.tags),
         expires_at: fields.expires_at,
+        valid_from: fields.valid_from,
+        valid_to: fields.valid_to,
+        status: fields.status,
+        due: fields.due,
+        supersedes: some(args.supersedes),
+        contradicts: some(args.contradicts),
+        related: some(args.related),
         body,
         ..AddParams::default()
     })
 }
 
+fn some(ids: Vec<i64>) -> Option<Vec<Int>> {
+    Some(ids.into_iter().map(Int).collect::<Vec<_>>()).filter(|ids| !ids.is_empty())
+}
+
 fn text(result: &AddResult, project: Option<&str>) -> String {
     let id = result.id;
     match project {
-        _ if !result.created => format!("memory {id} has this text already; nothing was saved"),
+        _ if !result.created => format!("memory {id} has this text already"),
         Some(project) => format!("saved as memory {id} in project {project}"),
         None => format!("saved as memory {id}"),
     }

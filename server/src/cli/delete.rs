@@ -31,8 +31,11 @@ pub fn run(app: &App, args: &Delete) -> Outcome {
         }
         all => {
             for (id, result) in all {
-                let text = if result.deleted { "deleted memory" } else { "there is no memory" };
-                output.text(format!("{text} {id}"))?;
+                let text = match result.deleted {
+                    true => format!("deleted memory {id}; for 30 days `memorist undo {id}` brings it back"),
+                    false => format!("there is no memory {id}"),
+                };
+                output.text(text)?;
             }
         }
     }

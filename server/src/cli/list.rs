@@ -1,4 +1,4 @@
-//! `memorist list`: memories by id.
+//! `memorist list`: memories by id, or in another order.
 
 use memorist_engine::Engine;
 use memorist_engine::types::{Filter, ListQuery, MAX_LIMIT, Record};
@@ -7,7 +7,8 @@ use super::app::Maintenance;
 use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
-use crate::wire::{self, Defaults, Detail, Importance, ListResult, Past};
+use crate::ops;
+use crate::wire::{self, Defaults, Detail, Importance, ListParams, ListResult, Past};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -16,6 +17,9 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let engine = app.engine(Maintenance::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
+    if args.only.is_some() || args.order.is_some() {
+        return in_order(app, engine, args, limit);
+    }
     let mut records = Vec::new();
     let mut more = false;
     each(&engine, args.after, &filter, |record| {
@@ -36,6 +40,22 @@ pub fn run(app: &App, args: &List) -> Outcome {
         if let Some(next) = next {
             output.note(format!("there are more: --after {next}"));
         }
+    }
+    Ok(0)
+}
+
+/// A list of memories in one state, or in another order than that of ids.
+fn in_order(app: &App, engine: Engine, args: &List, limit: usize) -> Outcome {
+    let params = ListParams { only: args.only, order: args.order, ..ListParams::default() };
+    let filter = filter(&args.filters, &app.settings().context.defaults);
+    let records = ops::listed(&engine, filter, &params, limit)?;
+    engine.close();
+    let output = app.output();
+    if output.json {
+        let results = records.into_iter().map(|record| wire::brief(record, Detail::Full)).collect();
+        output.document(&ListResult { results, next: None })?;
+    } else {
+        output.text(text(records))?;
     }
     Ok(0)
 }
@@ -70,7 +90,8 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         viewer: defaults.own_viewer(),
         created_after: filters.created_after.map(|Past(at)| at),
         created_before: filters.created_before.map(|Past(at)| at),
-        ..Filter::default()
+        updated_after: filters.updated_after.map(|Past(at)| at),
+        updated_before: filters.updated_before.map(|Past(at)| at),
     }
 }
 

@@ -25,6 +25,7 @@ pub mod rollback;
 pub mod search;
 pub mod setup;
 pub mod stats;
+pub mod undo;
 pub mod unlink;
 pub mod update;
 

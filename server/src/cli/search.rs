@@ -45,6 +45,8 @@ fn params(args: Search, json: bool) -> SearchParams {
         tags: some(args.filters.tags),
         created_after: args.filters.created_after,
         created_before: args.filters.created_before,
+        updated_after: args.filters.updated_after,
+        updated_before: args.filters.updated_before,
         vector_weight: args.vector_weight,
         keyword_weight: args.keyword_weight,
         min_similarity: args.min_similarity,

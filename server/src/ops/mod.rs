@@ -27,5 +27,5 @@ pub use export::write_lines;
 pub use graph::{chain, chain_query, digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo};
 pub use import::{Importing, read_lines};
-pub use records::{delete, get, list, listed, search, stats, update};
+pub use records::{delete, get, list, list_filter, listed, search, stats, update};
 pub use save::{add, check_expiry, resembling, save};

@@ -63,7 +63,7 @@ pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Resu
 /// `memory_list`.
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<ListResult> {
     let limit = wire::size("limit", params.limit, LISTED)?;
-    let records = listed(engine, context, params, limit)?;
+    let records = listed(engine, list_filter(context, params)?, params, limit)?;
     let is_full = records.len() == limit;
     let detail = params.detail.unwrap_or_default();
     let mut results: Vec<_> = records.into_iter().map(|record| wire::brief(record, detail)).collect();
@@ -75,9 +75,9 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
     Ok(ListResult { results, next })
 }
 
-/// The memories of a list, at most `limit`.
-pub fn listed(engine: &Engine, context: &Context, params: &ListParams, limit: usize) -> Result<Vec<Record>> {
-    let filter = Filter {
+/// The filter of a list.
+pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
+    Ok(Filter {
         kinds: params.entry_types.clone().unwrap_or_default(),
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|wire::Importance(least)| least),
@@ -86,7 +86,11 @@ pub fn listed(engine: &Engine, context: &Context, params: &ListParams, limit: us
         updated_after: params.updated_after.map(|wire::Past(at)| at),
         updated_before: params.updated_before.map(|wire::Past(at)| at),
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
-    };
+    })
+}
+
+/// The memories of a list that pass the filter, at most `limit`.
+pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize) -> Result<Vec<Record>> {
     let offset = wire::size("offset", params.offset, 0)?;
     let only = match params.only {
         Some(Only::Expired | Only::Deleted) => {

@@ -1,6 +1,6 @@
 //! Saving: what a text that is there already, or resembles others, becomes.
 
-use memorist_engine::types::{Link, LinkKind, Millis, NewRecord, RecordId, RecordUpdate, Viewer};
+use memorist_engine::types::{Link, LinkKind, Millis, NewRecord, RecordId, RecordUpdate, Similar, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
@@ -22,7 +22,7 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
     result.notes = notes;
     let id = RecordId::from(result.id);
     if result.created {
-        let (warnings, suggestions) = resembling(engine, id, &viewer);
+        let (warnings, suggestions) = named(id, engine.affected(id, &viewer, SUGGESTED));
         let is_new = |one: &Suggestion| links.iter().all(|(_, other)| other.get() != one.id);
         result.warnings = if suggestions.iter().all(is_new) { warnings } else { Vec::new() };
         result.suggestions = suggestions.into_iter().filter(is_new).collect();
@@ -62,11 +62,7 @@ fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<(
     let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
     let again: Vec<String> = seen.map(ToString::to_string).collect();
     if !again.is_empty() {
-        notes.push(format!(
-            "memory {} was superseded and is current again; it supersedes {} now",
-            outcome.id,
-            again.join(", ")
-        ));
+        notes.push(format!("it was superseded and is current again; it supersedes {} now", again.join(", ")));
     }
     let result = AddResult {
         id: outcome.id.get(),
@@ -83,7 +79,11 @@ fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<(
 /// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
 /// fails, as the memory is saved anyway.
 pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String>, Vec<Suggestion>) {
-    match engine.similar(id, viewer, SUGGESTED) {
+    named(id, engine.similar(id, viewer, SUGGESTED))
+}
+
+fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Suggestion>) {
+    match similar {
         Ok(similar) => wire::suggestions(&similar),
         Err(error) => {
             tracing::debug!("what resembles memory {id} was not found: {error}");
@@ -181,10 +181,8 @@ fn merge(engine: &Engine, id: RecordId, update: &RecordUpdate, viewer: &Viewer) 
         ("tags", before.tags != now.tags),
         ("expiry", before.expires_at != now.expires_at),
         ("dates", before.valid != now.valid),
-        ("body", before.body != now.body),
+        ("status, due date or other fields", before.body != now.body),
     ];
     let changed: Vec<&str> = changed.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
-    Ok((!changed.is_empty()).then(|| {
-        format!("memory {id} has this text already; taken over: {} (version {} now)", changed.join(", "), now.version)
-    }))
+    Ok((!changed.is_empty()).then(|| format!("taken over: {} (version {} now)", changed.join(", "), now.version)))
 }

@@ -41,10 +41,15 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     record.expires_at = params.expires_at.map(|Future(at)| at);
     record.valid = Span { from: params.valid_from.map(|Past(at)| at), to: params.valid_to.map(|Past(at)| at) };
     record.body = params.body;
-    let task = task_fields(params.status, params.due.map(|due| Some(due)));
-    if !task.is_empty() {
-        if params.entry_type.is_none() {
-            record.kind = Kind::Task;
+    let task = task_fields(params.status, params.due.map(Some));
+    if let Some((field, _)) = task.iter().next() {
+        match params.entry_type {
+            None => record.kind = Kind::Task,
+            Some(Kind::Task) => {}
+            Some(kind) => {
+                let field = if field == "due" { "due" } else { "status" };
+                return Err(Error::invalid(field, format!("is for a task, not for a {kind}")));
+            }
         }
         let mut body = record.body.take().unwrap_or_else(|| Value::Object(Map::new()));
         if let Value::Object(fields) = &mut body {
@@ -104,12 +109,49 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
 /// Bytes that count as a token.
 pub const BYTES_PER_TOKEN: usize = 4;
 
-/// Drops results that exceed the budget of tokens, but never the first. Returns a warning if it did.
-pub fn fit<T: Serialize>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
+/// A result whose text can be cut.
+pub trait Cut: Serialize {
+    /// Cuts its text to so many characters.
+    fn cut(&mut self, most: usize);
+}
+
+impl Cut for SearchHit {
+    fn cut(&mut self, most: usize) {
+        self.truncated = Some(true);
+        self.content = self.content.take().map(|text| cut_text(text, most));
+        self.context = self.context.take().map(|context| context.map(|text| cut_text(text, most)));
+    }
+}
+
+impl Cut for Brief {
+    fn cut(&mut self, most: usize) {
+        self.truncated = Some(true);
+        self.content = self.content.take().map(|text| cut_text(text, most));
+    }
+}
+
+fn cut_text(text: String, most: usize) -> String {
+    snippet::cut_to(&text, "", most).unwrap_or(text)
+}
+
+/// Characters of a text that is cut in any case: the budget is less than a result without its text.
+const LEAST_CHARS: usize = 40;
+
+/// Drops results that exceed the budget of tokens, but never the first, whose text is cut instead. Returns a warning if it
+/// did.
+pub fn fit<T: Cut>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
     let room = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+    let size = |hit: &T| serde_json::to_vec(hit).map_or(0, |json| json.len());
+    if let Some(first) = results.first_mut() {
+        let mut most = room;
+        while size(first) > room && most > LEAST_CHARS {
+            most = (most / 2).max(LEAST_CHARS);
+            first.cut(most);
+        }
+    }
     let mut used = 0;
     let fitting = results.iter().take_while(|hit| {
-        used += serde_json::to_vec(hit).map_or(0, |json| json.len());
+        used += size(hit);
         used <= room
     });
     let (fitting, found) = (fitting.count().max(1), results.len());
@@ -245,9 +287,10 @@ pub fn suggestions(similar: &[Similar]) -> (Vec<String>, Vec<Suggestion>) {
     };
     let suggestion = |one: &Similar| Suggestion {
         id: one.record.id.get(),
-        link_type: if one.is_duplicate() { LinkKind::Supersedes } else { LinkKind::Related },
+        link_type: if one.is_duplicate() || one.is_change { LinkKind::Supersedes } else { LinkKind::Related },
         similarity: one.likeness(),
         content: beginning(&one.record.content),
+        is_change: one.is_change,
     };
     let warnings = similar.iter().filter(|one| one.is_duplicate()).map(warning);
     (warnings.collect(), similar.iter().map(suggestion).collect())

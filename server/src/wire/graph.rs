@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::convert::{BYTES_PER_TOKEN, fit};
+use super::convert::{BYTES_PER_TOKEN, Cut, fit};
 use super::markdown::escaped;
 use super::params::Detail;
 use super::results::{Brief, Step};
@@ -56,7 +56,7 @@ pub struct UnlinkResult {
 pub struct ChainParams {
     /// The memory to start from.
     pub id: Int,
-    /// Way along the links, default both.
+    /// Forward: what it links to; backward: what links to it. Default both.
     #[serde(default)]
     #[schemars(schema_with = "direction_schema")]
     pub direction: Option<Direction>,
@@ -109,6 +109,12 @@ pub struct ChainHit {
     /// The path from the start.
     #[schemars(schema_with = "super::results::items_schema")]
     pub path: Vec<Step>,
+}
+
+impl Cut for ChainHit {
+    fn cut(&mut self, most: usize) {
+        self.memory.cut(most);
+    }
 }
 
 /// What a link says of the memory at its end `to`; of the one at `from`, if `reverse`.
@@ -216,7 +222,7 @@ pub struct DigestParams {
     /// Its own memories alone; null, "*" and the default as in memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// Only memories of this feature.
+    /// Only memories whose body has this feature.
     #[serde(default)]
     pub feature: Option<String>,
     /// Most tokens, default 1000.

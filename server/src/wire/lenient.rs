@@ -43,6 +43,9 @@ pub fn lenient<P: JsonSchema>(arguments: &mut Map<String, Value>) {
     }
     for (name, value) in arguments.iter_mut() {
         if let Some(schema) = properties.get(name) {
+            if let ("entryType", Value::String(kind)) = (name.as_str(), &mut *value) {
+                *kind = kind.trim().to_lowercase();
+            }
             adapt(value, schema);
         }
     }
@@ -77,6 +80,9 @@ fn adapt(value: &mut Value, schema: &Value) {
         },
         Value::String(text) if is_one("array") => {
             let listed = serde_json::from_str::<Value>(text).ok().filter(Value::is_array);
+            if listed.is_none() && schema.pointer("/items/type").is_some_and(|of| of == "object") {
+                return;
+            }
             let split = || text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().into();
             *value = listed.unwrap_or_else(split);
             adapt_items(value, schema);

@@ -16,7 +16,7 @@ pub struct AddParams {
     /// One self-contained statement that makes sense without this conversation.
     #[schemars(length(min = 1))]
     pub content: String,
-    /// Default fact; `category` is the same.
+    /// Default fact.
     #[serde(default, alias = "category", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "kind_schema")]
     pub entry_type: Option<Kind>,
@@ -39,7 +39,7 @@ pub struct AddParams {
     /// When to stop showing it: ISO 8601, "30d".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Future>,
-    /// When it happened, or since when it is true.
+    /// When it happened or begins: 2026-12-31T09:00, yesterday, 7d (ago).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Past>,
     /// Until when.
@@ -49,7 +49,7 @@ pub struct AddParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "status_schema")]
     pub status: Option<String>,
-    /// Of a task: when it is due. It stays visible.
+    /// When a task is due: 2026-12-31, tomorrow, 7d (from now). It stays visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Future>,
     /// Ids of memories that this one replaces.
@@ -61,13 +61,13 @@ pub struct AddParams {
     /// Ids that it has to do with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub related: Option<Vec<Int>>,
-    /// Project it belongs to; null: global. Default: the server's.
+    /// Project it belongs to; null: global. Default: the server's. Calls by id need the same, or "*".
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub project: Patch<String>,
-    /// The same for agents.
+    /// Agent it belongs to, likewise.
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub agent: Patch<String>,
-    /// Fields of the type, as of a contact: name, email, company, role, type.
+    /// Fields of the type: of a contact name, email, company, role, type; of a decision, pattern, bugfix title, description, feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
@@ -132,7 +132,7 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = -1, max = 1))]
     pub min_similarity: Option<f64>,
-    /// Least score; exact words count by themselves.
+    /// Least relevance; what the words find exactly stays.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
@@ -146,7 +146,7 @@ pub struct SearchParams {
     /// nextCursor of the page before; all else unchanged.
     #[serde(default)]
     pub cursor: Option<String>,
-    /// Text per result: none (ids), up to 700 characters (snippet, default) or all (full).
+    /// Text per result: its beginning at most (ids), up to 700 characters (snippet, default) or all (full).
     #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
     pub detail: Option<Detail>,

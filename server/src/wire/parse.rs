@@ -41,6 +41,7 @@ fn remove_null(value: &mut Value, path: &Path) -> bool {
 
 /// What is wrong, with the name of the field.
 fn named(path: &Path, why: String) -> String {
+    let why = why.replace("expected f64", "expected a number");
     match path.iter().next_back() {
         None => why,
         Some(Segment::Map { key }) if why.contains(&format!("`{key}`")) => why,

@@ -46,6 +46,9 @@ pub struct Suggestion {
     pub similarity: f64,
     /// Its beginning.
     pub content: String,
+    /// Whether it is named because the new text speaks of a change.
+    #[serde(skip)]
+    pub is_change: bool,
 }
 
 /// The result of `memory_search`.

@@ -94,7 +94,8 @@ fn matches(text: &str, query: &[String]) -> Matches {
 /// Equal, or one is a prefix of the other ("run" and "running").
 fn same_word(token: &str, word: &str) -> bool {
     let (short, long) = if token.len() < word.len() { (token, word) } else { (word, token) };
-    token == word || (short.len() >= 3 && long.starts_with(short))
+    let is_form = || long.strip_prefix(short).is_some_and(|ending| ending.chars().all(char::is_alphabetic));
+    token == word || (short.len() >= 3 && is_form())
 }
 
 /// The query's words in lower case; short ones ("of", "to") only when there are no others.

@@ -1,8 +1,8 @@
-"""Drives every tool, resource, prompt and completion with the Python client, over stdio and HTTP, in each of its protocol modes.
+"""Drives every tool of the profile `full`, and its resources, prompts and completions, with the Python client, over
+stdio and HTTP, in each of its protocol modes. `core.py` drives the default profile, whose answers are text.
 
-    drive.py PATH_TO_MEMORIST                   the default profile, with the embedding model
-    drive.py PATH_TO_MEMORIST --profile full    all tools
-    drive.py PATH_TO_MEMORIST --words           without a model
+    drive.py PATH_TO_MEMORIST            with the embedding model
+    drive.py PATH_TO_MEMORIST --words    without a model
 
 The names and values of results are those of the specification's examples, checked field by field; each result is also
 validated against the output schema that the tool declares.
@@ -16,26 +16,20 @@ import os
 import sys
 import tempfile
 import time
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx2
 import jsonschema
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from session import Session, Warnings, ids, stdio_session, text_of
-from check import TIMEOUT_SECONDS, Checks, HttpServer, binary_argument
+from session import Session, Warnings, http_client, ids, stdio_session, text_of
+from check import Checks, HttpServer, binary_argument
 
 READING = {"memory_chain", "memory_digest", "memory_get", "memory_history", "memory_list", "memory_outdated",
-           "memory_search",
-           "memory_stats"}
-CHANGING = {"memory_delete", "memory_export", "memory_import", "memory_purge", "memory_rollback", "memory_unlink",
-            "memory_update"}
-CORE = {"memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_get", "memory_link", "memory_search",
-        "memory_stats", "memory_update"}
-TOOLS = {"core": sorted(CORE), "full": sorted(CORE | READING | CHANGING)}
+           "memory_search", "memory_stats"}
+CHANGING = {"memory_delete", "memory_export", "memory_import", "memory_purge", "memory_rollback", "memory_undo",
+            "memory_unlink", "memory_update"}
+TOOLS = sorted({"memory_add", "memory_link"} | READING | CHANGING)
 MODES = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 
 # The names in the specification's examples, then those that this server adds.
@@ -101,9 +95,9 @@ ODD_QUERIES = ["AND OR NOT ( \" *", "\"", "'", "content:", "a AND", "*", "-", "^
                "a\0b"]
 
 
-async def check_tools(checks, session, mode, profile):
+async def check_tools(checks, session, mode):
     tools = await session.read_tools()
-    checks.equal("tools/list has the tools", sorted(tool.name for tool in tools), TOOLS[profile])
+    checks.equal("tools/list has the tools", sorted(tool.name for tool in tools), TOOLS)
     for tool in tools:
         for schema in (tool.input_schema, tool.output_schema):
             jsonschema.Draft202012Validator.check_schema(schema)
@@ -369,6 +363,15 @@ async def check_rest(checks, session, new, old):
                           "9")
     missing = await session.call("memory_history", {"id": 9999})
     checks.equal("X3 the history of nothing", missing, {"versions": [], "error": "Memory entry not found: 9999"})
+    await session.call("memory_update", {"id": old, "importance": 2})
+    undone = await session.call("memory_undo", {"id": old})
+    checks.equal("a change is undone", [undone["undone"], undone["version"]], ["change", 3])
+    await session.call("memory_delete", {"id": old})
+    undone = await session.call("memory_undo", {"id": old})
+    entry = (await session.call("memory_get", {"id": old}))["entry"]
+    checks.equal("a deletion is undone", [undone["undone"], entry["content"], entry["importance"]],
+                 ["deletion", "We sail by motor", 8])
+    await session.refused("there is nothing to undo", "memory_undo", {"id": 9999}, "Memory entry not found: 9999")
     listed = await session.call("memory_list", {"limit": 2})
     checks.equal("a list, the newest first", [len(listed["results"]), listed["next"]], [2, listed["results"][1]["id"]])
     after = await session.call("memory_list", {"after": listed["next"], "detail": "ids"})
@@ -491,7 +494,7 @@ async def check_completions(checks, session):
     checks.equal("a tag completes a topic", await complete(recall, "topic", "SEC"), [["security"], 1, False])
     checks.equal("tags in view", await complete(recall, "tag", "mo"), [[], 0, False])
     checks.equal("tags of the project that was chosen", await complete(recall, "tag", "mo", {"project": "apollo 11"}),
-                 [["Moon", "monday"], 2, False])
+                 [["monday", "moon"], 2, False])
     checks.equal("kinds", await complete(recall, "kind", "P"), [["preference", "pattern", "project", "profile"], 4,
                                                                 False])
     checks.equal("projects in view", await complete(recall, "project", "a"), [[], 0, False])
@@ -507,7 +510,8 @@ async def check_project_of_server(checks, binary):
     """A server of a project shows that project, and global memories."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
-        async with stdio_session(checks, binary, store, "auto", MEMORIST_PROJECT="apollo") as session:
+        options = ["--profile", "full", "--project", "apollo"]
+        async with stdio_session(checks, binary, store, "auto", *options) as session:
             await session.read_tools()
             for project, tag in (("apollo", "moon"), ("gemini", "mars"), (None, "mast")):
                 await session.call("memory_add", {"content": f"about {tag}", "project": project, "tags": [tag]})
@@ -545,51 +549,40 @@ async def check_two_clients(checks, one, two, words_only):
         checks.that(f"{mode}: what one deletes the other does not find", added["id"] not in ids(answer), answer)
 
 
-async def check_all(checks, session, mode, profile, words_only):
-    await check_tools(checks, session, mode, profile)
+async def check_all(checks, session, mode, words_only):
+    await check_tools(checks, session, mode)
     await check_empty(checks, session)
     before = await check_add(checks, session)
     await check_get(checks, session, before)
     await check_search(checks, session, words_only)
     await check_update(checks, session)
     await check_delete(checks, session, words_only)
-    if profile == "full":
-        await check_stats(checks, session, words_only)
+    await check_stats(checks, session, words_only)
     await check_bad_input(checks, session)
     await check_resources_and_prompts(checks, session)
     await check_suggestions(checks, session)
     await check_completions(checks, session)
     made = await check_graph(checks, session)
-    if profile == "full":
-        await check_rest(checks, session, *made[:2])
+    await check_rest(checks, session, *made[:2])
     for number in made:
         await session.call("memory_delete", {"id": number})
 
 
-async def over_stdio(checks, binary, store, mode, profile, words_only):
-    options = [] if profile == "core" else ["--profile", profile]
-    async with stdio_session(checks, binary, store, mode, *options) as session:
+async def over_stdio(checks, binary, store, mode, words_only):
+    async with stdio_session(checks, binary, store, mode, "--profile", "full") as session:
         checks.equal("the protocol version", session.client.protocol_version, MODES[mode])
-        await check_all(checks, session, mode, profile, words_only)
+        await check_all(checks, session, mode, words_only)
         await check_project_of_server(checks, binary)
-        async with stdio_session(checks, binary, store, mode, *options) as other:
+        async with stdio_session(checks, binary, store, mode, "--profile", "full") as other:
             await check_two_clients(checks, session, other, words_only)
 
 
-@asynccontextmanager
-async def http_client(server, mode):
-    """A client that sends the server's token."""
-    async with httpx2.AsyncClient(headers=server.headers, timeout=TIMEOUT_SECONDS) as web:
-        async with Client(streamable_http_client(server.url, http_client=web), mode=mode) as client:
-            yield client
-
-
-async def over_http(checks, binary, store, mode, profile, words_only):
-    with HttpServer(checks, binary, store, MEMORIST_PROFILE=profile) as server:
+async def over_http(checks, binary, store, mode, words_only):
+    with HttpServer(checks, binary, store, "--profile", "full") as server:
         async with http_client(server, mode) as client:
             checks.equal("the protocol version", client.protocol_version, MODES[mode])
             session = Session(checks, client, binary, store)
-            await check_all(checks, session, mode, profile, words_only)
+            await check_all(checks, session, mode, words_only)
             async with http_client(server, mode) as other:
                 await check_two_clients(checks, session, Session(checks, other, binary, store), words_only)
 
@@ -597,19 +590,17 @@ async def over_http(checks, binary, store, mode, profile, words_only):
 def main():
     binary = binary_argument()
     words_only = "--words" in sys.argv[2:]
-    profile = "full" if "--profile full" in " ".join(sys.argv[2:]) else "core"
     if words_only:
         os.environ["MEMORIST_MODEL"] = "none"
     warnings = Warnings()
     logging.getLogger().addHandler(warnings)
     failed = 0
     for transport in (over_stdio, over_http):
-        for mode in MODES if profile == "core" and not words_only else ["auto"]:
-            name = " ".join(["python", profile, transport.__name__.removeprefix("over_"), mode,
-                             *["words"][:words_only]])
+        for mode in ["auto"] if words_only else MODES:
+            name = " ".join(["python full", transport.__name__.removeprefix("over_"), mode, *["words"][:words_only]])
             checks = Checks(name)
             with tempfile.TemporaryDirectory() as folder, checks.section("the session runs to its end"):
-                asyncio.run(transport(checks, binary, Path(folder) / "store", mode, profile, words_only))
+                asyncio.run(transport(checks, binary, Path(folder) / "store", mode, words_only))
             checks.equal("the client warns of nothing", warnings.texts, [])
             warnings.texts.clear()
             failed += checks.failed

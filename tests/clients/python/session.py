@@ -5,6 +5,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,14 +13,18 @@ import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx2
 import jsonschema
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from check import TIMEOUT_SECONDS, Checks, binary_argument
 
 
+# What a text costs a model, about.
+CHARS_PER_TOKEN = 4.1
 # Tools whose text is not the structured content.
 IN_WORDS = ("memory_digest",)
 
@@ -92,6 +97,74 @@ def ids(answer):
     return [hit["id"] for hit in answer["results"]]
 
 
+class Talk:
+    """What a client of the default profile says and hears: its answers are text alone. `structured` are the tools that
+    answered otherwise, `problem` is whether the last answer was an error."""
+
+    def __init__(self, session):
+        self.session = session
+        self.structured = []
+        self.problem = False
+        self.log = []
+
+    async def __call__(self, tool, **arguments):
+        """The text of an answer, whatever it is."""
+        result = await self.session.raw(tool, arguments)
+        self.problem = bool(result.is_error)
+        if result.structured_content is not None or [block.type for block in result.content] != ["text"]:
+            self.structured.append(tool)
+        self.log.append((tool, text_of(result)))
+        return text_of(result)
+
+    async def said(self, tool, **arguments):
+        """The text of a call that must succeed."""
+        text = await self(tool, **arguments)
+        if self.problem:
+            raise RuntimeError(f"{tool} {arguments}: {text}")
+        return text
+
+    async def refused(self, tool, **arguments):
+        """The text of a call that must fail; empty if it does not."""
+        text = await self(tool, **arguments)
+        return text if self.problem else ""
+
+    async def save(self, content, **more):
+        """Saves a memory. Returns its id."""
+        return saved_id(await self.said("memory_add", content=content, **more))
+
+    async def search(self, query, **more):
+        return await self.said("memory_search", query=query, **more)
+
+    async def found(self, query, **more):
+        """The ids that a search finds."""
+        return lines(await self.search(query, **more))
+
+
+def saved_id(answer):
+    """The id in the answer to a save."""
+    return int(re.search(r"#(\d+)", answer)[1])
+
+
+def lines(answer):
+    """The ids of the memories in an answer, one line each."""
+    return [int(number) for number in re.findall(r"^#(\d+)", answer, re.MULTILINE)]
+
+
+def tokens(text):
+    """About as many tokens as a text has."""
+    return len(text) / CHARS_PER_TOKEN
+
+
+def definitions(tools):
+    """The tokens of tools in `tools/list`."""
+    return tokens(compact([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]))
+
+
+def compact(value):
+    """A value as JSON without spaces, as it is sent."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 @asynccontextmanager
 async def stdio_session(checks, binary, store, mode="auto", *options, **variables):
     """A client with a server of its own."""
@@ -102,6 +175,14 @@ async def stdio_session(checks, binary, store, mode="auto", *options, **variable
             yield Session(checks, client, binary, store)
         stderr.seek(0)
         checks.equal("stderr of the stdio server is empty", stderr.read(), "")
+
+
+@asynccontextmanager
+async def http_client(server, mode):
+    """A client that sends the token of an HTTP server."""
+    async with httpx2.AsyncClient(headers=server.headers, timeout=TIMEOUT_SECONDS) as web:
+        async with Client(streamable_http_client(server.url, http_client=web), mode=mode) as client:
+            yield client
 
 
 def parameter(kind, required=False, default=None, of=None, least=None, most=None):

@@ -1,4 +1,4 @@
-// Drives every tool, resource and prompt with the TypeScript client, over stdio and HTTP, in each of its protocol modes.
+// Drives the tools, resources and prompts of the profile `full` with the TypeScript client, over stdio and HTTP, in each of its protocol modes.
 //
 //     node drive.mjs PATH_TO_MEMORIST
 //
@@ -14,8 +14,9 @@ import { join } from "node:path";
 const TIMEOUT_MILLIS = 60_000;
 const MODES = { legacy: "2025-11-25", auto: "2026-07-28", pinned: "2026-07-28" };
 const TOOLS = [
-  "memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_get", "memory_link", "memory_search", "memory_stats",
-  "memory_update",
+  "memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_export", "memory_get", "memory_history",
+  "memory_import", "memory_link", "memory_list", "memory_outdated", "memory_purge", "memory_rollback", "memory_search",
+  "memory_stats", "memory_undo", "memory_unlink", "memory_update",
 ];
 const ENTRY = ["accessCount", "agent", "confidence", "content", "contentHash", "context", "createdAt", "entryType",
   "expiresAt", "id", "importance", "lastAccessedAt", "project", "source", "tags", "ulid", "updatedAt", "version"];
@@ -192,7 +193,7 @@ async function checkAll(client, mode) {
 }
 
 async function overStdio(binary, store, mode) {
-  const transport = new StdioClientTransport({ command: binary, args: ["serve"], env: environment(store), stderr: "pipe" });
+  const transport = new StdioClientTransport({ command: binary, args: ["serve", "--profile", "full"], env: environment(store), stderr: "pipe" });
   const stderr = collect(transport.stderr);
   const connected = client(mode);
   await connected.connect(transport, { timeout: TIMEOUT_MILLIS });
@@ -205,7 +206,7 @@ async function overStdio(binary, store, mode) {
 const SETTINGS = /^serving MCP at \S+\nsettings of a client, [^\n]*:\n(\{\n[^]*\n\})\n$/;
 
 async function overHttp(binary, store, mode) {
-  const server = spawn(binary, ["serve", "--http", "127.0.0.1:0"], {
+  const server = spawn(binary, ["serve", "--http", "127.0.0.1:0", "--profile", "full"], {
     env: environment(store), stdio: ["ignore", "inherit", "pipe"],
   });
   const stderr = collect(server.stderr);

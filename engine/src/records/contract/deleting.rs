@@ -104,8 +104,11 @@ fn what_was_deleted_comes_back_whole(store: &impl Subject) {
     assert_eq!(store.count("embeddings"), 1, "a text in the trash needs none");
     assert!(matches!(restore(kept, &Viewer::OWNER), Err(Error::NotFound(_))), "it is there");
     let head = store.head();
-    assert_eq!(restore(first, &Viewer::OWNER).unwrap(), before);
-    assert_eq!(store.log(head), [(first, Change::Put { version: 2, new_text: true })]);
+    let back = restore(first, &Viewer::OWNER).unwrap();
+    let (version, updated_at) = (before.version + 1, NOW + 3);
+    assert_eq!(back, Record { version, updated_at, ..before }, "its history says that it was restored");
+    let put = |version, new_text| (first, Change::Put { version, new_text });
+    assert_eq!(store.log(head), [put(2, true), put(3, false)]);
     assert_eq!(linked(), all.iter().copied().filter(|(_, to)| *to != second).collect::<Vec<_>>());
     assert_eq!(restore(second, &Viewer::OWNER).unwrap().content, "second");
     assert_eq!(linked(), all);

@@ -99,14 +99,12 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
 fn save_again(tx: &dyn Tx, twin: &Twin, scope: &Scope, now: Millis) -> Result<AddOutcome> {
     let viewer = Viewer::of(scope);
     let current = links::make_current(tx, twin.id, &viewer, now)?;
-    let mut version = twin.version;
-    if !current.is_empty() {
-        versions::keep(tx, twin.id, "current again", now)?;
-        version += 1;
+    if current.is_empty() {
+        tx.execute("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
+        append(tx, twin.id, &Change::Put { version: twin.version, new_text: false })?;
+    } else {
+        versions::keep_as_it_is(tx, twin.id, versions::CURRENT_AGAIN, now)?;
     }
-    let sql = "UPDATE records SET updated_at = ?1, version = ?3 WHERE id = ?2";
-    tx.execute(sql, &[now.into(), twin.id.into(), version.into()])?;
-    append(tx, twin.id, &Change::Put { version, new_text: false })?;
     Ok(AddOutcome { id: twin.id, created: false, supersedes_again: current, embedding: twin.embedding })
 }
 

@@ -1,5 +1,6 @@
 //! Links between records. They go with either of their ends.
 
+use super::versions;
 use crate::error::{Error, Result};
 use crate::records::lookup::{is_live, scope_of};
 use crate::records::rows::link_code;
@@ -38,6 +39,27 @@ pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer) ->
         check_ends(tx, link, viewer)?;
         let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
         Ok(tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])? == 1)
+    })
+}
+
+/// Removes a link as [`unlink`] does, and notes it in the history of `id`. `turned` is made in its place.
+pub(crate) fn undo_link(
+    authority: &impl Authority,
+    id: RecordId,
+    link: Link,
+    turned: Option<Link>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<()> {
+    authority.write(|tx| {
+        check_ends(tx, link, viewer)?;
+        let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+        tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])?;
+        if let Some(turned) = turned {
+            insert(tx, turned, viewer, now, now)?;
+        }
+        let reason = format!("{}: {} {} {}", versions::UNLINKED, link.from, link.kind, link.to);
+        versions::keep_as_it_is(tx, id, &reason, now)
     })
 }
 

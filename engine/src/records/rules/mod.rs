@@ -31,4 +31,4 @@ pub(super) mod references;
 mod scopes;
 pub(super) mod trash;
 pub(super) mod update;
-mod versions;
+pub(super) mod versions;

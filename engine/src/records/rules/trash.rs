@@ -2,8 +2,8 @@
 //! kept, and it has to be embedded again where no other record has its text.
 
 use super::add::{insert_restored, remove, twin};
-use super::links;
 use super::references::{check_body, references};
+use super::{links, versions};
 use crate::error::{Error, Result};
 use crate::records::lookup;
 use crate::records::rows::{self, to_link};
@@ -76,6 +76,7 @@ pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer,
         insert_restored(tx, id)?;
         restore_links(tx, id, now)?;
         forget(tx, id)?;
+        versions::keep_as_it_is(tx, id, versions::RESTORED, now)?;
         let record = lookup::live(tx, id, &Viewer::OWNER, now)?.ok_or(Error::NotFound(id))?;
         check_body(tx, record.body.as_ref(), &scope, Some(id), &references(&record), now)?;
         Ok(record)

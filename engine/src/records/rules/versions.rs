@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::log::append;
 use crate::error::{Error, Result};
+use crate::records::log::Change;
 use crate::records::meta;
 use crate::records::rows::{self, version_columns};
 use crate::records::transaction::{SelectExt, Tx};
@@ -24,6 +26,22 @@ pub(super) fn keep(tx: &dyn Tx, id: RecordId, reason: &str, now: Millis) -> Resu
              context, content
          FROM records WHERE id = ?1";
     tx.execute(sql, &[id.into(), now.into(), reason.into()]).map(drop)
+}
+
+/// The reason of the version that a superseded record gets whose text was saved again.
+pub const CURRENT_AGAIN: &str = "current again";
+/// The reason of the version that a restored record gets.
+pub const RESTORED: &str = "restored";
+/// The beginning of the reason of the version that a record gets when a link is undone.
+pub const UNLINKED: &str = "undo of a link";
+
+/// Keeps a record as it is under a new version: its history says what happened to it.
+pub(super) fn keep_as_it_is(tx: &dyn Tx, id: RecordId, reason: &str, now: Millis) -> Result<()> {
+    keep(tx, id, reason, now)?;
+    let sql = "UPDATE records SET version = version + 1, updated_at = ?2 WHERE id = ?1";
+    tx.execute(sql, &[id.into(), now.into()])?;
+    let version = tx.first("SELECT version FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
+    version.map_or(Ok(()), |version| append(tx, id, &Change::Put { version, new_text: false }))
 }
 
 /// An earlier version of a record.

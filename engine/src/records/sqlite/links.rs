@@ -1,6 +1,6 @@
 //! The links of records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params_from_iter;
 
@@ -98,6 +98,7 @@ impl Snapshot {
         chars: usize,
         now: Millis,
     ) -> Result<BTreeMap<RecordId, Vec<Mark>>> {
+        let ids: BTreeSet<RecordId> = ids.iter().copied().collect();
         let ids = serde_json::json!(ids).to_string();
         let kinds = [LinkKind::Supersedes, LinkKind::Contradicts];
         let codes = kinds.map(|kind| link_code(kind).to_string()).join(", ");

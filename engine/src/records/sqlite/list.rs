@@ -127,7 +127,7 @@ impl Snapshot {
     pub fn matching(&self, filter: &Filter, now: Millis) -> Result<RoaringTreemap> {
         let Condition { sql, mut values } = Condition::without_tags(filter, None, now);
         let sql = if filter.tags.is_empty() {
-            // Only this one has the times of changes, and few are asked for: those of the last days.
+            // Only this one has the times of changes, and mostly those of the last days are meant.
             let changed = filter.updated_after.is_some() || filter.updated_before.is_some();
             let index = if changed { "records_by_update" } else { "records_by_kind" };
             format!("SELECT r.id FROM records r INDEXED BY {index} WHERE {sql}")

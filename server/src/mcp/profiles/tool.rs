@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::mcp::dispatch::Access;
 use crate::ops::Context;
-use crate::wire;
+use crate::wire::{self, Patch};
 use crate::wording::Worded;
 
 /// Arguments in, an answer out. An error is text for the model.
@@ -52,6 +52,18 @@ pub enum Effect {
 impl Effect {
     fn reads(self) -> bool {
         matches!(self, Effect::Count | Effect::Read)
+    }
+}
+
+/// How the engine says that there is no such memory.
+const NOT_FOUND: &str = "Memory entry not found";
+
+/// A name among the arguments; null means something.
+fn named(arguments: &Map<String, Value>, name: &str) -> Patch<String> {
+    match arguments.get(name) {
+        Some(Value::String(name)) => Patch::Value(name.clone()),
+        Some(Value::Null) => Patch::Null,
+        _ => Patch::Absent,
     }
 }
 
@@ -128,8 +140,19 @@ impl ToolDef {
         let definition = definition::<P>(effect, name, title, description);
         ToolDef::of(effect, definition, move |engine, context, mut arguments| {
             wire::lenient::<P>(&mut arguments);
-            let words = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded())?;
-            Ok(Answer { structured: None, words: Some(words) })
+            // Before anything else is said of them.
+            context
+                .defaults
+                .viewer(&named(&arguments, "project"), &named(&arguments, "agent"))
+                .map_err(|e| e.worded())?;
+            let words = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded());
+            // One of a project that the call does not name is not found, either.
+            let hint = " (one of a project needs its project, or \"*\")";
+            let with_hint = |why: String| match why.starts_with(NOT_FOUND) && !context.defaults.is_only() {
+                true => why + hint,
+                false => why,
+            };
+            Ok(Answer { structured: None, words: Some(words.map_err(with_hint)?) })
         })
     }
 

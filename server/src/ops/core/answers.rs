@@ -1,10 +1,10 @@
 //! What several tools say.
 
-use memorist_engine::types::{Expect, Reach, RecordId, UpdateOutcome, Viewer};
+use memorist_engine::types::{Expect, LinkKind, Millis, Reach, Record, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use crate::ops::Context;
-use crate::wire::core::beginning;
+use crate::wire::core::{beginning, one_line};
 use crate::wire::{Int, Patch, moment};
 
 /// Default number of tokens of an answer.
@@ -29,13 +29,20 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
     if projects.iter().any(|(known, _)| known == name) {
         return Ok(None);
     }
-    let likeness = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase());
-    let nearest = projects.iter().map(|(known, _)| (likeness(known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest = nearest(&projects, name);
     let hint = match nearest {
         Some((likeness, known)) if likeness > 0.8 => format!("did you mean {known:?}?"),
-        _ => "memory_stats names the projects".to_owned(),
+        _ => "memory_stats names the projects.".to_owned(),
     };
-    Ok(Some(format!("No memory belongs to a project {name:?}: {hint} Global memories are shown.")))
+    Ok(Some(format!("No memory belongs to a project {name:?}: {hint}")))
+}
+
+/// The name that is most like this one, and how much; of two alike, the one with more memories.
+pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a str)> {
+    let likeness = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase());
+    let all = names.iter().map(|(known, number)| (likeness(known), *number, known.as_str()));
+    let best = all.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    best.map(|(likeness, _, known)| (likeness, known))
 }
 
 /// Why there is no memory with this id: it may have been deleted.
@@ -56,20 +63,68 @@ pub fn updated(outcome: &UpdateOutcome) -> String {
     let Some(before) = outcome.before.as_ref().filter(|before| before.version != record.version) else {
         return format!("#{} is so already; nothing was changed.", record.id);
     };
-    let mut text =
-        format!("#{} updated (version {}). It was: {}", record.id, record.version, beginning(&before.content));
+    let changes = changes(before, record);
+    let mut text = format!("#{} updated (version {}): {}.", record.id, record.version, changes.join("; "));
+    text.push_str(&format!(" It was: {}", beginning(&before.content)));
     if outcome.nothing_in_common {
         text.push_str("\n  The new text has nothing in common with that. Wrong id? memory_undo puts it back.");
     }
     text
 }
 
+/// What a change did to the fields of a memory.
+fn changes(before: &Record, after: &Record) -> Vec<String> {
+    let mut changes = Vec::new();
+    let mut note = |name: &str, old: String, new: String| {
+        if old != new {
+            let of = |text: String| if text.is_empty() { "none".to_owned() } else { one_line(&text) };
+            changes.push(format!("{name} {} → {}", of(old), of(new)));
+        }
+    };
+    let field = |record: &Record, name: &str| {
+        let value = record.body.as_ref().and_then(|body| body.get(name)).cloned();
+        match value {
+            Some(serde_json::Value::Number(number)) => number.as_i64().map(moment).unwrap_or_default(),
+            Some(serde_json::Value::String(text)) => text,
+            _ => String::new(),
+        }
+    };
+    let at = |at: Option<Millis>| at.map(moment).unwrap_or_default();
+    note("type", before.kind.to_string(), after.kind.to_string());
+    note("status", field(before, "status"), field(after, "status"));
+    note("due", field(before, "due"), field(after, "due"));
+    note("importance", before.importance.to_string(), after.importance.to_string());
+    note("confidence", before.confidence.to_string(), after.confidence.to_string());
+    note("tags", before.tags.join(", "), after.tags.join(", "));
+    note("validFrom", at(before.valid.from), at(after.valid.from));
+    note("validTo", at(before.valid.to), at(after.valid.to));
+    note("expiresAt", at(before.expires_at), at(after.expires_at));
+    note("source", before.source.clone(), after.source.clone());
+    for (name, differs) in [
+        ("text", before.content != after.content),
+        ("context", before.context != after.context),
+        ("body", changes.is_empty() && before.body != after.body),
+    ] {
+        if differs {
+            changes.push(name.to_owned());
+        }
+    }
+    changes
+}
+
 /// Deletes a memory, and says what it was.
 pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<String> {
+    let marks = engine.marks(&[id], viewer, 1)?.remove(&id).unwrap_or_default();
     match engine.delete_expected(id, expect, viewer)? {
         Some(record) => {
             let was = beginning(&record.content);
-            Ok(format!("#{id} deleted; memory_undo brings it back for 30 days. It was: {was}"))
+            let older = marks.iter().filter(|mark| mark.kind == LinkKind::Supersedes && !mark.by_other);
+            let found: Vec<String> = older.map(|mark| format!("#{}", mark.other)).collect();
+            let found = match found.is_empty() {
+                true => String::new(),
+                false => format!("\n  Searches find what it superseded again: {}", found.join(", ")),
+            };
+            Ok(format!("#{id} deleted; memory_undo brings it back for 30 days. It was: {was}{found}"))
         }
         None => Err(absent(engine, id, viewer, Error::NotFound(id))?),
     }

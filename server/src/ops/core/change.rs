@@ -2,14 +2,14 @@
 
 use memorist_engine::types::{Link, LinkKind, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::answers::{absent, delete_one, updated};
+use super::answers::{absent, delete_one, nearest, updated};
 use super::many;
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{DeleteParams, SaveParams, UndoParams, UpdateParams, beginning};
-use crate::wire::{self, AddParams, AddResult, Int, LinkParams, Patch};
+use crate::wire::core::{DeleteParams, Line, SaveParams, UndoParams, UpdateParams, beginning, one_line};
+use crate::wire::{self, AddParams, Int, LinkParams};
 use crate::wording::Worded as _;
 
 /// Most memories that are saved at once.
@@ -18,13 +18,12 @@ const MAX_ITEMS: usize = 100;
 /// `memory_add`: one memory, or several with an answer for each.
 pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<String> {
     let (items, shared) = match params {
-        SaveParams::One(one) => return Ok(saved(&ops::add(engine, context, *one)?)),
+        SaveParams::One(one) => return save(engine, context, *one, true),
         SaveParams::Several(items, shared) => (items, shared),
     };
     if items.is_empty() || items.len() > MAX_ITEMS {
         return Err(Error::invalid("items", format!("must be 1 to {MAX_ITEMS}, not {}", items.len())));
     }
-    context.defaults.viewer(&named(&shared, "project"), &named(&shared, "agent"))?;
     for item in items.iter().filter_map(Value::as_object) {
         context.defaults.check_arguments(item)?;
     }
@@ -42,48 +41,64 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
         });
         let saved = item.and_then(|item| {
             context.defaults.viewer(&item.project, &item.agent).map_err(|error| error.worded())?;
-            ops::add(engine, context, item).map_err(|error| error.worded())
+            save(engine, context, item, false).map_err(|error| error.worded())
         });
         match saved {
-            Ok(result) => format!("{number}. {}", self::saved(&result)),
+            Ok(text) => format!("{number}. {text}"),
             Err(why) => format!("{number}. not saved: {why}"),
         }
     });
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// A name that the parameters of all items have.
-fn named(shared: &Map<String, Value>, name: &str) -> Patch<String> {
-    match shared.get(name) {
-        Some(Value::String(name)) => Patch::Value(name.clone()),
-        Some(Value::Null) => Patch::Null,
-        _ => Patch::Absent,
-    }
-}
-
-/// What saving did.
-fn saved(result: &AddResult) -> String {
-    let mut text = if result.created {
-        format!("Saved as #{}.", result.id)
-    } else {
-        format!("#{} has this text already.", result.id)
+/// Saves a memory, and says what that did: with all that it may replace, if it is `alone`.
+fn save(engine: &Engine, context: &Context, params: AddParams, alone: bool) -> Result<String> {
+    let scope = context.defaults.scope(params.project.clone(), params.agent.clone())?;
+    let dated =
+        params.valid_from.is_some() || params.valid_to.is_some() || params.due.is_some() || params.expires_at.is_some();
+    let is_new_project = match &scope.project {
+        Some(name) if !context.defaults.is_only() => new_project(engine, name)?,
+        _ => None,
     };
-    for note in &result.notes {
+    let result = ops::add(engine, context, params)?;
+    let what = if dated { described(engine, result.id.into())? } else { String::new() };
+    let of = scope.project.as_deref().map_or_else(String::new, |name| format!(" in project {}", one_line(name)));
+    let mut text = match result.created {
+        true => format!("Saved as #{}{of}{what}.", result.id),
+        false => format!("#{} has this text already{what}.", result.id),
+    };
+    for note in result.notes.iter().chain(&is_new_project) {
         text.push_str(&format!("\n  {note}"));
     }
-    for like in &result.suggestions {
-        let how = match like.link_type {
-            LinkKind::Supersedes => "much like",
-            LinkKind::Contradicts => "may replace or contradict",
-            _ => "related to",
+    for like in result.suggestions.iter().take(if alone { usize::MAX } else { 1 }) {
+        let how = match (like.link_type, like.is_change) {
+            (_, true) => "may replace or contradict",
+            (LinkKind::Supersedes, _) => "much like",
+            _ => "near",
         };
         text.push_str(&format!("\n  {how} #{}: {}", like.id, beginning(&like.content)));
     }
-    let may_replace = result.suggestions.iter().any(|like| like.link_type != LinkKind::Related);
-    if may_replace {
-        text.push_str("\n  If it replaces or contradicts one of them, say so with memory_link.");
+    if alone && result.suggestions.iter().any(|like| like.link_type == LinkKind::Supersedes) {
+        text.push_str("\n  If so, say it with memory_link.");
     }
-    text
+    Ok(text)
+}
+
+/// What was understood of the dates of a memory.
+fn described(engine: &Engine, id: RecordId) -> Result<String> {
+    let record = engine.peek(id, &Viewer::OWNER)?;
+    let line = Line { undated: true, ..Line::default() };
+    Ok(record.map_or_else(String::new, |record| format!(": {}", line.dates(&record))))
+}
+
+/// A note about a project that has no memories yet, if another has nearly its name.
+fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
+    let projects = engine.names(&Viewer::OWNER)?.projects;
+    if projects.iter().any(|(known, _)| known == name) {
+        return Ok(None);
+    }
+    let like = nearest(&projects, name).filter(|(likeness, _)| *likeness > 0.9);
+    Ok(like.map(|(_, known)| format!("project {name:?} is new; there is {known:?} already")))
 }
 
 /// `memory_update`.
@@ -113,14 +128,22 @@ pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Resul
     match (params.id, params.ids) {
         (Some(Int(id)), None) => delete_one(engine, id.into(), expect.as_ref(), &viewer),
         (None, Some(ids)) if !ids.is_empty() && ids.len() <= MAX_ITEMS => {
-            let lines = ids.into_iter().map(|Int(id)| {
-                delete_one(engine, id.into(), expect.as_ref(), &viewer).unwrap_or_else(|error| error.worded())
-            });
-            Ok(lines.collect::<Vec<_>>().join("\n"))
+            let mut lines = Vec::new();
+            let mut failed = Vec::new();
+            for Int(id) in ids {
+                match delete_one(engine, id.into(), expect.as_ref(), &viewer) {
+                    Ok(line) => lines.push(line),
+                    Err(error) => failed.push(error),
+                }
+            }
+            match (lines.is_empty(), failed.is_empty()) {
+                (true, false) => Err(failed.swap_remove(0)),
+                _ => Ok(lines.into_iter().chain(failed.iter().map(Error::worded)).collect::<Vec<_>>().join("\n")),
+            }
         }
         (None, Some(ids)) => Err(Error::invalid("ids", format!("must be 1 to {MAX_ITEMS}, not {}", ids.len()))),
         (Some(_), Some(_)) => Err(Error::invalid("ids", "give either id or ids")),
-        (None, None) => Err(Error::invalid("id", "is missing")),
+        (None, None) => Err(Error::invalid("id", "is missing; give id, ids or query")),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use memorist_engine::types::{Direction, Hit, Mark, Record, RecordId, Scope, Version, Viewer};
+use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Version, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{absent, max_tokens, unknown_project};
+use super::language;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
@@ -20,6 +21,10 @@ const ID_CHARS: usize = 60;
 const LISTED: usize = 20;
 /// Most links that are shown with a memory.
 const LINKS_SHOWN: usize = 20;
+/// Bytes that an answer may always have.
+const LEAST_BYTES: usize = 400;
+/// What stands before the text of a memory.
+const TEXT_FOLLOWS: &str = "\n\nIts text, to the end:\n";
 /// Most versions that are shown with a memory.
 const VERSIONS_SHOWN: usize = 20;
 /// Characters of the other memory in a mark.
@@ -40,10 +45,11 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
             marks: marks_of(&marks, hit.record.id),
             scope: scope.as_ref(),
             query: &params.query,
+            unlabelled: params.detail != Some(Detail::Full),
             changed: params.updated_after.is_some() || params.updated_before.is_some(),
             ..Line::default()
         };
-        let explained = params.explain.unwrap_or(false).then(|| explained(hit)).unwrap_or_default();
+        let explained = if params.explain == Some(true) { explained(hit) } else { String::new() };
         if !page.add(chars(params.detail), |most| line.of(&hit.record, most) + &explained) {
             break;
         }
@@ -54,6 +60,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
         notes.push("Nothing found.".to_owned());
     }
     notes.extend(unknown_project(engine, context, &params.project)?);
+    notes.extend(language::note(engine, &params.query)?);
     let result = wire::search_page(&reply, params, &query, shown);
     notes.extend(result.warnings.into_iter().map(|warning| format!("Note: {warning}")));
     if let Some(cursor) = result.next_cursor {
@@ -88,8 +95,11 @@ fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, LISTED)?;
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(Error::invalid("limit", format!("{limit} is outside 1 to {MAX_LIMIT}")));
+    }
     // One more tells whether there are more.
-    let mut records = ops::listed(engine, context, params, (limit + 1).min(memorist_engine::types::MAX_LIMIT))?;
+    let mut records = ops::listed(engine, ops::list_filter(context, params)?, params, (limit + 1).min(MAX_LIMIT))?;
     let mut more = records.len() > limit;
     records.truncate(limit);
     let gone = match params.only {
@@ -146,27 +156,41 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Str
         (Some(_), Some(_)) => return Err(Error::invalid("ids", "give either id or ids")),
         _ => return Err(Error::invalid("id", "is missing")),
     };
+    if params.offset.is_some() || params.history.is_some() {
+        return Err(Error::invalid("ids", "offset and history are for one memory; give id"));
+    }
     let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(most);
-    let mut left = 0;
-    for id in &ids {
+    let (mut left, mut missing) = (Vec::new(), Vec::new());
+    for (at, id) in ids.iter().enumerate().filter(|(at, id)| !ids[..*at].contains(id)) {
         let added = match engine.get(*id, &viewer) {
             Ok(record) => {
                 let query = params.passage.as_deref().unwrap_or_default();
                 let marks = marks_of(&marks, *id);
                 let line = Line { marks, scope: scope.as_ref(), query, changed: true, ..Line::default() };
-                page.add(usize::MAX, |most| line.of(&record, most))
+                // The texts share the room.
+                let share = most.saturating_mul(wire::BYTES_PER_TOKEN) / (ids.len() - at).max(1);
+                page.add(share.max(SNIPPET_CHARS), |most| line.of(&record, most))
             }
             Err(error @ Error::NotFound(_)) => {
-                let why = absent(engine, *id, &viewer, error)?.worded();
-                page.add(usize::MAX, |_| why.clone())
+                let why = absent(engine, *id, &viewer, error)?;
+                let added = page.add(usize::MAX, |_| why.worded());
+                missing.push(why);
+                added
             }
             Err(error) => return Err(error),
         };
-        left += usize::from(!added);
+        if !added {
+            left.push(format!("#{id}"));
+        }
     }
-    Ok(page.finish((left > 0).then(|| format!("{left} more did not fit; get them by themselves"))))
+    if missing.len() == page.lines()
+        && let Some(why) = missing.into_iter().next()
+    {
+        return Err(why);
+    }
+    Ok(page.finish((!left.is_empty()).then(|| format!("Not shown, for maxTokens: {}", left.join(", ")))))
 }
 
 /// A memory whole, with everything that belongs to it.
@@ -188,33 +212,56 @@ fn one(
         Err(error) => return Err(error),
     };
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
-    let mut lines = vec![about(&record, gone.is_some(), scope.as_ref())];
-    if gone.is_none() {
-        lines.extend(links(engine, id, viewer)?);
-    }
+    let room = most.saturating_mul(wire::BYTES_PER_TOKEN).max(LEAST_BYTES);
+    let mut head = about(&record, gone.is_some(), scope.as_ref());
+    head.truncate(head.floor_char_boundary(room / 2));
+    let mut lines = if gone.is_none() { links(engine, id, viewer)? } else { Vec::new() };
     if params.history.unwrap_or(false) {
-        let earlier = engine.history(id, viewer, None, VERSIONS_SHOWN + 1)?;
-        lines.extend(earlier.iter().skip(1).map(version));
+        let versions = engine.history(id, viewer, None, VERSIONS_SHOWN + 1)?;
+        lines.extend(versions.iter().skip(1).map(version));
     }
-    let head = lines.join("\n");
-    let room = most.saturating_mul(wire::BYTES_PER_TOKEN).saturating_sub(head.len() + 120).max(80);
-    let offset = wire::size("offset", params.offset, 0)?;
+    // The text comes first: links and versions get what it leaves, and a third of the room in any case.
+    let mut left = (room / 3).max(room.saturating_sub(head.len() + record.content.len() + TEXT_FOLLOWS.len() + 60));
+    let all = lines.len();
+    let fitting = lines.iter().take_while(|line| {
+        left = left.saturating_sub(line.len() + 1);
+        left > 0
+    });
+    let fitting = fitting.count();
+    lines.truncate(fitting);
+    if fitting < all {
+        lines.push(format!("  {} more links or versions", all - fitting));
+    }
+    for line in lines {
+        head.push('\n');
+        head.push_str(&line);
+    }
+    head.push_str(TEXT_FOLLOWS);
+    let room = room.saturating_sub(head.len() + 70).max(40);
     let text = match &params.passage {
-        Some(words) => wire::cut_to(&record.content, words, room / 2),
-        None => None,
+        Some(words) => passage(&record.content, words, room),
+        None => part(&record.content, wire::size("offset", params.offset, 0)?, room),
     };
-    let text = text.unwrap_or_else(|| part(&record.content, offset, room));
-    let mut answer = format!("{head}\n\n{text}");
-    if answer.len() > most.saturating_mul(wire::BYTES_PER_TOKEN).max(400) {
-        answer.truncate(answer.floor_char_boundary(most.saturating_mul(wire::BYTES_PER_TOKEN).max(400) - 4));
-        answer.push('…');
+    Ok(head + &text)
+}
+
+/// The part of a text with these words, at most so many bytes.
+fn passage(text: &str, words: &str, room: usize) -> String {
+    let mut most = room;
+    loop {
+        match wire::cut_to(text, words, most) {
+            None if text.len() <= room => return text.to_owned(),
+            Some(cut) if cut.len() <= room || most <= 8 => return cut,
+            _ => most = most * 2 / 3,
+        }
     }
-    Ok(answer)
 }
 
 /// A text from a character on, at most so many bytes, with how to go on.
 fn part(text: &str, offset: usize, room: usize) -> String {
-    let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
+    let Some((start, _)) = text.char_indices().nth(offset) else {
+        return format!("(offset {offset} is beyond its {} characters)", text.chars().count());
+    };
     let rest = &text[start..];
     if rest.len() <= room {
         return rest.to_owned();
@@ -298,9 +345,14 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
             break;
         }
     }
-    let more = chain.truncated || page.lines() < chain.hops.len();
     let (shown, start) = (page.lines(), query.start);
-    let notes = more.then(|| format!("There are more; {shown} are shown: follow from one of them, or raise limit."));
-    let alone = (shown == 1 && !more).then(|| format!("Nothing is linked with memory {start}."));
-    Ok(page.finish(notes.into_iter().chain(alone)))
+    let cut = shown < chain.hops.len();
+    let more = match (cut, chain.truncated) {
+        (true, _) => Some(format!("{} more do not fit into maxTokens.", chain.hops.len() - shown)),
+        (false, true) => Some("There are more: follow from one of these, or raise limit.".to_owned()),
+        (false, false) => None,
+    };
+    let alone = chain.hops.len() == 1 && !chain.truncated && query.max_depth > 0;
+    let alone = alone.then(|| format!("Nothing is linked with memory {start} in this direction."));
+    Ok(page.finish(more.into_iter().chain(alone)))
 }

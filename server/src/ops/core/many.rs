@@ -21,25 +21,27 @@ const MILLIS_DIGITS: usize = 12;
 /// Hex digits that prove a token.
 const PROOF: usize = 10;
 
-/// `memory_delete` with a query, or the token of its preview.
+/// `memory_delete` with a query; with the token of its preview it does it.
 pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<String> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     if params.id.is_some() || params.ids.is_some() {
         return Err(Error::invalid("query", "give either ids or a query"));
     }
+    let expect = params.expect.map(wire::expect).transpose()?;
+    let query = query_of(params.query)?;
+    let change = format!("delete {query} {expect:?}");
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let Some(token) = params.confirm else {
-        let found = found(engine, context, params.query.unwrap_or_default(), params.project, params.agent)?;
-        return Ok(preview(&found, "delete", "memory_delete"));
+        let found = found(engine, context, query, expect.as_ref(), params.project, params.agent)?;
+        return Ok(preview(&found, &change, "memory_delete"));
     };
-    let chosen = chosen(engine, &token, "delete", &viewer)?;
-    let lines = chosen.iter().map(|record| {
+    let lines = chosen(engine, &token, &change, &viewer)?.into_iter().map(|record| {
         let expect = Expect::Version(record.version);
         delete_one(engine, record.id, Some(&expect), &viewer).unwrap_or_else(|error| error.worded())
     });
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// `memory_update` with a query, or the token of its preview.
+/// `memory_update` with a query; with the token of its preview it does it.
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<String> {
     let (project, agent) = (params.update.project.clone(), params.update.agent.clone());
     let viewer = context.defaults.viewer(&project, &agent)?;
@@ -49,9 +51,10 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     if update.content.is_some() {
         return Err(Error::invalid("content", "several memories cannot get one text; name one by its id"));
     }
-    let change = untimed(&format!("{update:?}"));
+    let query = query_of(params.query)?;
+    let change = format!("update {query} {}", untimed(&format!("{update:?}")));
     let Some(token) = params.confirm else {
-        let found = found(engine, context, params.query.unwrap_or_default(), project, agent)?;
+        let found = found(engine, context, query, update.expect.as_ref(), project, agent)?;
         return Ok(preview(&found, &change, "memory_update"));
     };
     let lines = chosen(engine, &token, &change, &viewer)?.into_iter().map(|record| {
@@ -64,20 +67,26 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
+fn query_of(query: Option<String>) -> Result<String> {
+    query.ok_or_else(|| Error::invalid("query", "is missing: give it again with the token of its preview"))
+}
+
+/// What has words of the query, and is what is expected.
 fn found(
     engine: &Engine,
     context: &Context,
     query: String,
+    expect: Option<&Expect>,
     project: Patch<String>,
     agent: Patch<String>,
 ) -> Result<Vec<Record>> {
     let params = SearchParams { query, project, agent, limit: Some(wire::Int(MOST)), ..SearchParams::default() };
     let query = wire::query(&params, &context.defaults, context.weights)?;
     query.validate()?;
-    let hits = engine.search(&query)?.hits.into_iter();
-    // Of what only resembles the query in meaning, a person would not want a change.
-    let by_words = hits.filter(|hit| hit.keyword_score.is_some_and(|score| score > 0.0) || hit.score >= 0.5);
-    Ok(by_words.map(|hit| hit.record).collect())
+    // What only resembles the query in meaning is not meant to be changed.
+    let hits = engine.search(&query)?.hits.into_iter().filter(|hit| hit.keyword_score.is_some_and(|score| score > 0.0));
+    let is_expected = |record: &Record| expect.is_none_or(|expect| expect.check(record).is_ok());
+    Ok(hits.map(|hit| hit.record).filter(is_expected).collect())
 }
 
 fn preview(found: &[Record], change: &str, tool: &str) -> String {
@@ -90,8 +99,7 @@ fn preview(found: &[Record], change: &str, tool: &str) -> String {
             break;
         }
     }
-    let shown = &found[..page.lines()];
-    let token = token(shown, change);
+    let token = token(&found[..page.lines()], change);
     let what = format!("Nothing was changed yet. To change these: {tool} with the same parameters, and");
     page.finish([what, format!("confirm: {token}")])
 }

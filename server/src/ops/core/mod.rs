@@ -5,12 +5,14 @@
 //! | `find.rs` | searching, getting, listing, following links |
 //! | `change.rs` | saving, changing, deleting, linking, undoing |
 //! | `many.rs` | changing and deleting what a search finds, after a preview |
+//! | `language.rs` | whether a query is in a language that the model hardly knows |
 //! | `answers.rs` | what several tools say |
 //! | `overview.rs` | the digest and the statistics |
 
 mod answers;
 mod change;
 mod find;
+mod language;
 mod many;
 mod overview;
 

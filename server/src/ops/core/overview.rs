@@ -1,13 +1,15 @@
 //! The digest and the statistics.
 
+use std::cmp::Reverse;
+
 use memorist_engine::types::{
-    DigestQuery, Filter, Kind, ListOnly, ListOrder, ListQuery, Millis, OutdatedQuery, Record, Viewer,
+    DigestQuery, Filter, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, OutdatedQuery, Reach, Record,
+    RecordId, Scope, Viewer,
 };
 use memorist_engine::{Engine, Result};
 
 use super::answers::unknown_project;
-use crate::ops;
-use crate::ops::Context;
+use crate::ops::{self, Context};
 use crate::wire::core::{DigestParams, Line, Page, beginning, one_line};
 use crate::wire::{self, Past, StatsParams, day};
 
@@ -24,104 +26,130 @@ const RECENT: Millis = 7 * 24 * 60 * 60 * 1_000;
 /// Names of a kind in the statistics.
 const NAMES: usize = 20;
 
+/// What is true for long.
+const LASTING: [Kind; 5] = [Kind::Fact, Kind::Preference, Kind::Insight, Kind::Background, Kind::Relationship];
+/// What no other section of a digest has.
+const OTHERS: [Kind; 8] = [
+    Kind::Fact,
+    Kind::Preference,
+    Kind::Insight,
+    Kind::Background,
+    Kind::Relationship,
+    Kind::Skill,
+    Kind::Project,
+    Kind::Profile,
+];
+
 /// `memory_digest`.
 pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let project = viewer.project.name().map(str::to_owned);
-    let query = DigestQuery { project: project.clone(), feature: params.feature, viewer, with_superseded: false };
+    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
+    let query = DigestQuery { project, feature: params.feature, viewer, with_superseded: false };
     let digest = engine.digest(&query)?;
-    let since = params.since.map_or_else(|| memorist_engine::now() - RECENT, |Past(at)| at);
     let mut page = Page::new(wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?.max(1));
-    let kinds: Vec<String> = digest.by_kind.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
-    let of =
-        project.as_deref().map_or_else(|| "all that is seen".to_owned(), |name| format!("project {}", one_line(name)));
-    let outdated = match digest.outdated {
-        0 => String::new(),
-        number => format!("; {number} superseded"),
+    let of = match &query.viewer.project {
+        Reach::Own(name) | Reach::Only(name) => format!("Project {}", one_line(name)),
+        Reach::Every => "All projects".to_owned(),
+        Reach::Shared => "Global memories".to_owned(),
     };
+    let kinds: Vec<String> = digest.by_kind.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
     page.add(usize::MAX, |_| {
         let counts = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
-        format!("{of}, {}: {} memories{counts}{outdated}", day(digest.generated_at), digest.total)
+        let outdated = if digest.outdated > 0 { format!("; {} superseded", digest.outdated) } else { String::new() };
+        format!("{of}, {}: {}{counts}{outdated}", day(digest.generated_at), memories(digest.total))
     });
 
+    let since = params.since.map_or_else(|| memorist_engine::now() - RECENT, |Past(at)| at);
     let list = |only, order, after| {
+        if query.feature.is_some() {
+            return Ok(Vec::new());
+        }
         let filter = Filter { updated_after: after, ..Filter::of(query.viewer.clone()) };
         let project = query.project.clone();
-        let newest_first = order == ListOrder::Updated || order == ListOrder::Saved;
+        let newest_first = order != ListOrder::Due;
         engine.list(&ListQuery { only, order, newest_first, limit: SECTION, filter, project, ..ListQuery::default() })
     };
-    let newest = |kinds: &[Kind], least| {
-        let mut all = Vec::new();
-        for &kind in kinds {
-            all.extend(engine.newest(&query, kind, least, SECTION)?);
-        }
-        all.sort_by_key(|record: &Record| std::cmp::Reverse((record.created_at, record.id)));
-        all.truncate(SECTION);
-        Ok::<_, memorist_engine::Error>(all)
-    };
-    let is_whole = query.feature.is_none();
-    let when = |whole: Result<Vec<Record>>| if is_whole { whole } else { Ok(Vec::new()) };
-    let important = [Kind::Fact, Kind::Preference, Kind::Insight, Kind::Background, Kind::Relationship];
+    let mut decisions = digest.key_decisions;
+    decisions.extend(newest(engine, &query, &[Kind::Decision], None)?);
     let sections = [
-        ("Open tasks", when(list(Some(ListOnly::Open), ListOrder::Due, None))?),
-        ("Contradicted", when(list(Some(ListOnly::Contradicted), ListOrder::Saved, None))?),
-        ("Decisions", digest.key_decisions),
-        ("Important", newest(&important, Some(IMPORTANT))?),
+        ("Open tasks", list(Some(ListOnly::Open), ListOrder::Due, None)?),
+        ("Contradicted", list(Some(ListOnly::Contradicted), ListOrder::Saved, None)?),
+        ("Decisions", decisions),
+        ("Important", newest(engine, &query, &LASTING, Some(IMPORTANT))?),
         ("Patterns", digest.active_patterns),
         ("Bug fixes", digest.recent_bugfixes),
-        ("Events", newest(&[Kind::Event], None)?),
-        ("Contacts", newest(&[Kind::Contact], None)?),
-        ("Changed", when(list(None, ListOrder::Updated, Some(since)))?),
-        ("Others", newest(&important, None)?),
+        ("Events", newest(engine, &query, &[Kind::Event], None)?),
+        ("Contacts", newest(engine, &query, &[Kind::Contact], None)?),
+        ("New or changed", list(None, ListOrder::Updated, Some(since))?),
+        ("Others", newest(engine, &query, &OTHERS, None)?),
     ];
     let mut shown = Vec::new();
-    let mut left_out = 0;
     for (heading, records) in &sections {
-        left_out += section(engine, &query.viewer, &mut page, heading, records, &mut shown)?;
+        section(engine, &query.viewer, &mut page, (heading, records), &mut shown, scope.as_ref())?;
     }
-    if is_whole && digest.outdated > 0 {
+    if query.feature.is_none() && digest.outdated > 0 {
         superseded(engine, &query, &mut page)?;
     }
-    let more = (left_out > 0).then(|| format!("{left_out} more left out for maxTokens."));
+    let left = digest.total.saturating_sub(shown.len() as u64 + digest.outdated);
+    let more = (left > 0).then(|| format!("{left} more: memory_list, memory_search."));
     let unknown = unknown_project(engine, context, &params.project)?;
     Ok(page.finish(more.into_iter().chain(unknown)))
 }
 
-/// Adds the memories that were not shown before. Returns how many found no room.
+fn memories(number: u64) -> String {
+    if number == 1 { "1 memory".to_owned() } else { format!("{number} memories") }
+}
+
+/// The newest memories of these kinds.
+fn newest(engine: &Engine, query: &DigestQuery, kinds: &[Kind], least: Option<i64>) -> Result<Vec<Record>> {
+    let mut all = Vec::new();
+    for &kind in kinds {
+        all.extend(engine.newest(query, kind, least, SECTION)?);
+    }
+    all.sort_by_key(|record| Reverse((record.created_at, record.id)));
+    all.truncate(SECTION);
+    Ok(all)
+}
+
+/// Adds the memories that were not shown before, and that nothing supersedes.
 fn section(
     engine: &Engine,
     viewer: &Viewer,
     page: &mut Page,
-    heading: &str,
-    records: &[Record],
-    shown: &mut Vec<memorist_engine::types::RecordId>,
-) -> Result<usize> {
-    let new: Vec<&Record> = records.iter().filter(|record| !shown.contains(&record.id)).collect();
-    let ids: Vec<_> = new.iter().map(|record| record.id).collect();
+    (heading, records): (&str, &[Record]),
+    shown: &mut Vec<RecordId>,
+    scope: Option<&Scope>,
+) -> Result<()> {
+    let ids: Vec<_> = records.iter().map(|record| record.id).collect();
     let marks = engine.marks(&ids, viewer, CHARS)?;
-    let mut left_out = 0;
-    for (at, record) in new.iter().enumerate() {
+    let mut title = format!("\n{heading}\n");
+    for record in records {
         let marks = marks.get(&record.id).map(Vec::as_slice).unwrap_or_default();
-        let line = Line { marks, scope: Some(&record.scope), changed: true, ..Line::default() };
-        let title = if at == 0 { format!("\n{heading}\n") } else { String::new() };
+        let is_current = marks.iter().all(|mark| mark.kind != LinkKind::Supersedes || !mark.by_other);
+        if shown.contains(&record.id) || !is_current {
+            continue;
+        }
+        let line = Line { marks, scope, changed: true, ..Line::default() };
         if page.add(CHARS, |most| format!("{title}{}", line.of(record, most))) {
             shown.push(record.id);
-        } else {
-            left_out += 1;
+            title.clear();
         }
     }
-    Ok(left_out)
+    Ok(())
 }
 
 /// The last superseded memories, by name, each with what is current.
 fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page) -> Result<()> {
     let (project, viewer) = (query.project.clone(), query.viewer.clone());
     let outdated = engine.outdated(&OutdatedQuery { project, before: None, limit: SECTION, viewer })?;
-    for (at, one) in outdated.iter().enumerate() {
-        let title = if at == 0 { "\nSuperseded\n" } else { "" };
+    let mut title = "\nSuperseded\n";
+    for one in &outdated {
         let by: Vec<String> = one.superseded_by.iter().map(|id| format!("#{id}")).collect();
         let text = beginning(&one.record.content);
-        page.add(CHARS, |_| format!("{title}#{} by {}: {text}", one.record.id, by.join(", ")));
+        if page.add(CHARS, |_| format!("{title}#{} by {}: {text}", one.record.id, by.join(", "))) {
+            title = "";
+        }
     }
     Ok(())
 }
@@ -130,16 +158,20 @@ fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page) -> Result<(
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<String> {
     let stats = ops::stats(engine, context, params)?;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let names = engine.names(&viewer)?;
+    let mut names = engine.names(&viewer)?;
+    if !context.defaults.is_only() {
+        // Any of them can be named in a call.
+        names.projects = engine.names(&Viewer::OWNER)?.projects;
+    }
     let types: Vec<String> = stats.by_type.iter().map(|(name, number)| format!("{number} {name}")).collect();
     let mut lines = vec![match types.is_empty() {
         true => "No memories.".to_owned(),
-        false => format!("{} memories: {}", stats.total_entries, types.join(", ")),
+        false => format!("{}: {}", memories(stats.total_entries.unsigned_abs()), types.join(", ")),
     }];
     if let (Some(oldest), Some(newest)) = (stats.oldest_entry, stats.newest_entry) {
         lines.push(format!("saved from {} to {}", day(oldest), day(newest)));
     }
-    for (what, names) in [("projects", names.projects), ("agents", names.agents), ("tags of late", names.tags)] {
+    for (what, names) in [("all projects", names.projects), ("agents", names.agents), ("tags of late", names.tags)] {
         if !names.is_empty() {
             let shown = names.iter().take(NAMES).map(|(name, number)| format!("{} {number}", one_line(name)));
             let more = names.len().saturating_sub(NAMES);
@@ -148,10 +180,8 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
         }
     }
     if stats.pending_embeddings > 0 {
-        lines.push(format!(
-            "{} wait for an embedding, and are found by their words until then",
-            stats.pending_embeddings
-        ));
+        let waiting = stats.pending_embeddings;
+        lines.push(format!("{waiting} wait for an embedding, and are found by their words until then"));
     }
     let unapplied = stats.indexes.map_or(0, |indexes| indexes.unapplied);
     if unapplied > 0 {

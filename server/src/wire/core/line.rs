@@ -22,10 +22,14 @@ pub struct Line<'a> {
     pub scope: Option<&'a Scope>,
     /// The words to cut a long text around.
     pub query: &'a str,
-    /// When it changed, if that is what was asked for.
+    /// Whether it is said that it changed.
     pub changed: bool,
     /// Whether all of its dates follow, by themselves.
     pub whole: bool,
+    /// Whether tags and importance are left out: a search is for texts.
+    pub unlabelled: bool,
+    /// Whether the date of its saving is left out.
+    pub undated: bool,
     /// When it was deleted, or expired.
     pub gone: Option<(&'static str, Millis)>,
 }
@@ -65,7 +69,7 @@ impl Line<'_> {
             let _ = write!(head, " {}", rounded(relevance));
         }
         let _ = match (record.valid.from, record.valid.to) {
-            (None, None) if self.whole => Ok(()),
+            (None, None) if self.whole || self.undated => Ok(()),
             (None, None) => write!(head, " {}", day(record.created_at)),
             (Some(from), None) if record.kind == Kind::Event => write!(head, " on {}", moment(from)),
             (Some(from), None) => write!(head, " since {}", moment(from)),
@@ -73,7 +77,8 @@ impl Line<'_> {
             (Some(from), Some(to)) => write!(head, " from {} to {}", moment(from), moment(to)),
         };
         if self.changed && record.version > 1 {
-            let _ = write!(head, ", changed {}", day(record.updated_at));
+            let at = Some(day(record.updated_at)).filter(|at| *at != day(record.created_at));
+            let _ = write!(head, ", changed{}", at.map_or_else(String::new, |at| format!(" {at}")));
         }
         if let Some((how, at)) = self.gone {
             let _ = write!(head, ", {how} {}", day(at));
@@ -81,6 +86,12 @@ impl Line<'_> {
             let _ = write!(head, ", expires {}", day(at));
         }
         head
+    }
+
+    /// Its type and dates.
+    pub fn dates(&self, record: &Record) -> String {
+        let head = self.head(record);
+        head.split_once(' ').map(|(_, rest)| rest.to_owned()).unwrap_or_default()
     }
 
     /// Everything but the text and its context.
@@ -94,7 +105,7 @@ impl Line<'_> {
 
     fn labels(&self, record: &Record) -> Vec<String> {
         let mut labels = Vec::new();
-        if record.importance != 5 {
+        if record.importance != 5 && !self.unlabelled {
             labels.push(format!("importance {}", record.importance));
         }
         if record.confidence < 1.0 {
@@ -109,7 +120,7 @@ impl Line<'_> {
         if own(&record.scope.agent, |scope| &scope.agent) {
             labels.push(format!("agent {}", record.scope.agent.as_deref().unwrap_or_default()));
         }
-        if !record.tags.is_empty() {
+        if !record.tags.is_empty() && !self.unlabelled {
             labels.push(record.tags.join(", "));
         }
         labels.iter().map(|label| one_line(label)).collect()
@@ -158,9 +169,10 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text whose lines after the first are indented: none of them looks like the line of another memory.
+/// A text whose lines after the first have a margin: none of them looks like another memory, or like a mark.
 fn indented(text: &str) -> String {
-    text.trim().replace("\r\n", "\n").replace(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}'], "\n  ")
+    let breaks = ['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}'];
+    text.trim().replace("\r\n", "\n").replace(breaks, "\n  | ")
 }
 
 /// A number of 0 to 1, to three digits.

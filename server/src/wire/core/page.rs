@@ -20,7 +20,8 @@ const LEAST: usize = 80;
 impl Page {
     /// An empty answer of at most this many tokens.
     pub fn new(max_tokens: usize) -> Self {
-        let room = max_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(FOOTER).max(LEAST);
+        let whole = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+        let room = whole.saturating_sub(FOOTER.min(whole / 3)).max(LEAST);
         Page { text: String::new(), room, lines: 0, is_full: false }
     }
 

@@ -66,7 +66,7 @@ pub struct GetParams {
     /// Its id.
     #[serde(default)]
     pub id: Option<Int>,
-    /// Several ids.
+    /// Several; they share the tokens.
     #[serde(default)]
     pub ids: Option<Vec<Int>>,
     /// Of a long text: begin at this character.
@@ -105,10 +105,10 @@ pub struct DeleteParams {
     #[serde(default)]
     #[schemars(schema_with = "expect_schema")]
     pub expect: Option<Value>,
-    /// Instead of an id: what a search finds. Answers with a preview and a token.
+    /// Instead of an id: what has these words. Answers with a preview and a token.
     #[serde(default)]
     pub query: Option<String>,
-    /// The token of the preview: deletes what it showed.
+    /// The token of the preview, with the same parameters: does it.
     #[serde(default)]
     pub confirm: Option<String>,
     /// As in memory_search.
@@ -150,7 +150,7 @@ pub struct DigestParams {
     /// Its own memories alone; null, "*" and the default as in memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// Only memories of this feature.
+    /// Only memories whose body has this feature.
     #[serde(default)]
     pub feature: Option<String>,
     /// What changed since: ISO 8601, "7d" (default), "last week".
@@ -211,8 +211,8 @@ impl JsonSchema for UpdateParams {
         schema.remove("required");
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             for (name, description) in [
-                ("query", "Instead of an id: what a search finds. Answers with a preview and a token."),
-                ("confirm", "The token of the preview: changes what it showed."),
+                ("query", "Instead of an id: what has these words. Answers with a preview and a token."),
+                ("confirm", "The token of the preview, with the same parameters: does it."),
             ] {
                 properties.insert(name.into(), json_schema!({ "type": "string", "description": description }).into());
             }

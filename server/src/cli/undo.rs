@@ -1,0 +1,33 @@
+//! `memorist undo`: the last thing that was done to a memory is undone.
+
+use memorist_engine::types::EmbeddingState;
+
+use super::App;
+use super::app::Maintenance;
+use super::deadline;
+use crate::args::Undo;
+use crate::exit::Outcome;
+use crate::ops;
+use crate::wire::core::{UndoParams, beginning};
+use crate::wire::{Int, UndoResult};
+
+/// Runs the command.
+pub fn run(app: &App, args: &Undo) -> Outcome {
+    let engine = app.engine(Maintenance::Off)?;
+    let params = UndoParams { id: Int(args.id), ..UndoParams::default() };
+    let result = ops::undo(&engine, &app.settings().context, &params)?;
+    app.output().result(&result, text)?;
+    deadline::settle(engine, EmbeddingState::Pending);
+    Ok(0)
+}
+
+fn text(result: &UndoResult) -> String {
+    let id = result.id;
+    let now = beginning(result.content.as_deref().unwrap_or_default());
+    match (result.undone, result.link_type, result.linked_id) {
+        ("link", Some(kind), Some(other)) => format!("removed the link ({kind}) of memory {id} with memory {other}"),
+        ("deletion", ..) => format!("memory {id} was deleted and is back: {now}"),
+        ("expiry", ..) => format!("memory {id} had expired and is back, without an expiry: {now}"),
+        _ => format!("memory {id} is what it was before: {now}"),
+    }
+}
