@@ -604,7 +604,7 @@ async def descriptions(checks, talk):
         ("which fields a body has", said["memory_add"]["body"], ["contact", "name", "email", "decision", "title"]),
         ("what supersedes what", said["memory_add"]["supersedes"], ["replaces"]),
         ("which end of a link is which", compact(said["memory_link"]), ["says something of the other", "supersedes"]),
-        ("when to update and when to save anew", tools["memory_update"].description, ["correct", "changed",
+        ("when to update and when to save a new one", tools["memory_update"].description, ["correct", "changed",
                                                                                       "supersedes"]),
         ("that what has expired is hidden", said["memory_add"]["expiresAt"], ["stop showing"]),
         ("that a due task stays", said["memory_add"]["due"], ["stays visible"]),
