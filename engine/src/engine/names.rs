@@ -20,6 +20,13 @@ impl Engine {
         self.store.records.snapshot()?.projects(viewer, start, limit, self.store.now())
     }
 
+    /// The projects in use, of what `viewer` sees, those with the most memories first, each with how many it has: what has
+    /// expired is counted until it is removed.
+    pub fn project_sizes(&self, viewer: &Viewer) -> Result<Vec<(String, u64)>> {
+        viewer.validate()?;
+        self.store.records.snapshot()?.project_sizes(viewer)
+    }
+
     /// The projects and agents in use, and the tags of the newest 2,000 memories: of what `viewer` sees, each with how many
     /// have it.
     pub fn names(&self, viewer: &Viewer) -> Result<Names> {

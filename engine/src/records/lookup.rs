@@ -32,7 +32,15 @@ pub(super) fn scope_of(db: &dyn Select, id: RecordId) -> Result<Option<Scope>> {
 /// # Errors
 /// [`Error::Invalid`](crate::Error::Invalid) when `viewer` sees it and may not change it.
 pub(super) fn may_change(db: &dyn Select, id: RecordId, viewer: &Viewer) -> Result<bool> {
-    let scope = scope_of(db, id)?.filter(|scope| viewer.sees(scope));
+    Ok(changeable(scope_of(db, id)?, id, viewer)?.is_some())
+}
+
+/// The scope of the record `id`, where `viewer` sees it.
+///
+/// # Errors
+/// As [`may_change`].
+pub(super) fn changeable(scope: Option<Scope>, id: RecordId, viewer: &Viewer) -> Result<Option<Scope>> {
+    let scope = scope.filter(|scope| viewer.sees(scope));
     scope.as_ref().map_or(Ok(()), |scope| viewer.check_change(id, scope))?;
-    Ok(scope.is_some())
+    Ok(scope)
 }

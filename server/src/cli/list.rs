@@ -52,10 +52,10 @@ fn in_order(app: &App, engine: Engine, args: &List, limit: usize) -> Outcome {
     engine.close();
     let output = app.output();
     if output.json {
-        let results = records.into_iter().map(|record| wire::brief(record, Detail::Full)).collect();
+        let results = records.into_iter().map(|listed| wire::brief(listed.record, Detail::Full)).collect();
         output.document(&ListResult { results, next: None })?;
     } else {
-        output.text(text(records))?;
+        output.text(text(records.into_iter().map(|listed| listed.record).collect()))?;
     }
     Ok(0)
 }

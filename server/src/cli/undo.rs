@@ -24,10 +24,15 @@ pub fn run(app: &App, args: &Undo) -> Outcome {
 fn text(result: &UndoResult) -> String {
     let id = result.id;
     let now = beginning(result.content.as_deref().unwrap_or_default());
-    match (result.undone, result.link_type, result.linked_id) {
-        ("link", Some(kind), Some(other)) => format!("removed the link ({kind}) of memory {id} with memory {other}"),
-        ("deletion", ..) => format!("memory {id} was deleted and is back: {now}"),
-        ("expiry", ..) => format!("memory {id} had expired and is back, without an expiry: {now}"),
+    match result.undone {
+        "link" => {
+            let removed = result.links.iter();
+            let lines = removed
+                .map(|link| format!("removed the link ({}) of memory {id} with memory {}", link.link_type, link.id));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        "deletion" => format!("memory {id} was deleted and is back: {now}"),
+        "expiry" => format!("memory {id} had expired and is back, without an expiry: {now}"),
         _ => format!("memory {id} is what it was before: {now}"),
     }
 }

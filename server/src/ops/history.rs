@@ -1,7 +1,7 @@
 //! Versions, rollback and permanent removal.
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Link, MAX_LIMIT, Purge};
+use memorist_engine::types::{MAX_LIMIT, Purge, RecordId, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
 
 use super::Context;
@@ -43,25 +43,34 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
 /// `memory_undo`.
 pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<UndoResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let undone = undo_each(engine, params, &viewer)?;
+    Ok(UndoResult::of(params.id.0.into(), &undone))
+}
+
+/// Undoes what the parameters name: one thing, or every link with another memory.
+pub fn undo_each(engine: &Engine, params: &UndoParams, viewer: &Viewer) -> Result<Vec<Undone>> {
     let id = params.id.0.into();
-    let undone = match (params.version, params.linked_id) {
+    let other = match (params.version, params.linked_id) {
         (Some(_), Some(_)) => return Err(Error::invalid("version", "give either version or linkedId")),
-        (Some(Int(version)), None) => Undone::Change(engine.roll_back(id, version, Some("undo"), &viewer)?),
-        (None, Some(Int(other))) => {
-            let links = engine.links(id, &viewer, MAX_LIMIT)?;
-            let is_meant = |link: &&Link| {
-                link.other_end(id) == other.into() && params.link_type.is_none_or(|kind| kind == link.kind)
-            };
-            let Some(link) = links.iter().find(is_meant) else {
-                let why = format!("memory {id} has no such link with memory {other}");
-                return Err(Error::invalid("linkedId", why));
-            };
-            engine.unlink(*link, &viewer)?;
-            Undone::Link(*link)
+        (Some(Int(version)), None) => {
+            return Ok(vec![Undone::Change(engine.roll_back(id, version, Some("undo"), viewer)?)]);
         }
-        (None, None) => engine.undo(id, &viewer)?,
+        (None, None) => return Ok(vec![engine.undo(id, viewer)?]),
+        (None, Some(Int(other))) => RecordId::from(other),
     };
-    Ok(UndoResult::of(id, &undone))
+    let mut links = engine.links(id, viewer, MAX_LIMIT)?;
+    links.retain(|link| link.other_end(id) == other && params.link_type.is_none_or(|kind| kind == link.kind));
+    let mut undone = Vec::new();
+    for link in links {
+        if engine.unlink(link, viewer)? {
+            undone.push(Undone::Link(link));
+        }
+    }
+    if undone.is_empty() {
+        let why = format!("memory {id} has no such link with memory {other}; memory_get shows its links");
+        return Err(Error::invalid("linkedId", why));
+    }
+    Ok(undone)
 }
 
 /// `memory_purge`.

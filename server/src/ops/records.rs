@@ -1,10 +1,10 @@
 //! Finding, changing, deleting, listing, counting.
 
-use memorist_engine::types::{Filter, ListOnly, ListOrder, ListQuery, Record, RecordId};
+use memorist_engine::types::{Filter, Gone, ListOnly, ListOrder, ListQuery, Millis, Record, RecordId};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
-use super::save::check_expiry;
+use super::save::checked_update;
 use crate::wire::{
     self, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only, Order,
     SearchParams, SearchResult, StatsParams, StatsResult, UpdateParams, UpdateResult,
@@ -43,9 +43,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let update = wire::record_update(params)?;
-    update.validate()?;
-    check_expiry(update.expires_at.flatten())?;
+    let update = checked_update(params)?;
     match engine.update(id.into(), &update, &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
@@ -66,7 +64,7 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
     let records = listed(engine, list_filter(context, params)?, params, limit)?;
     let is_full = records.len() == limit;
     let detail = params.detail.unwrap_or_default();
-    let mut results: Vec<_> = records.into_iter().map(|record| wire::brief(record, detail)).collect();
+    let mut results: Vec<_> = records.into_iter().map(|listed| wire::brief(listed.record, detail)).collect();
     let cut = match params.max_tokens {
         Some(most) => wire::fit(&mut results, wire::size("maxTokens", Some(most), 0)?),
         None => None,
@@ -89,13 +87,25 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
     })
 }
 
+/// A memory of a list.
+pub struct Listed {
+    pub record: Record,
+    /// How and when it went, if it is not live.
+    pub gone: Option<(&'static str, Millis)>,
+}
+
 /// The memories of a list that pass the filter, at most `limit`.
-pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize) -> Result<Vec<Record>> {
+pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize) -> Result<Vec<Listed>> {
     let offset = wire::size("offset", params.offset, 0)?;
     let only = match params.only {
         Some(Only::Expired | Only::Deleted) => {
-            let gone = engine.all_gone(&filter, params.only == Some(Only::Deleted))?;
-            return Ok(gone.into_iter().map(|gone| gone.record).skip(offset).take(limit).collect());
+            let all = engine.all_gone(&filter, params.only == Some(Only::Deleted))?;
+            let listed = all.into_iter().skip(offset).take(limit).map(|Gone { record, deleted_at }| {
+                let deleted = deleted_at.map(|at| ("deleted", at));
+                let gone = deleted.or(record.expires_at.map(|at| ("expired", at)));
+                Listed { record, gone }
+            });
+            return Ok(listed.collect());
         }
         Some(Only::Open) => Some(ListOnly::Open),
         Some(Only::Overdue) => Some(ListOnly::Overdue),
@@ -113,7 +123,8 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
         Order::Updated => (ListOrder::Updated, params.newest_first.unwrap_or(true)),
         Order::Due => (ListOrder::Due, params.newest_first.unwrap_or(false)),
     };
-    engine.list(&ListQuery { after, order, limit, offset, newest_first, filter, only, ..ListQuery::default() })
+    let query = ListQuery { after, order, limit, offset, newest_first, filter, only, ..ListQuery::default() };
+    Ok(engine.list(&query)?.into_iter().map(|record| Listed { record, gone: None }).collect())
 }
 
 /// `memory_stats`.

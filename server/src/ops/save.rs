@@ -4,7 +4,7 @@ use memorist_engine::types::{Link, LinkKind, Millis, NewRecord, RecordId, Record
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
-use crate::wire::{self, AddParams, AddResult, Int, Suggestion};
+use crate::wire::{self, AddParams, AddResult, Int, Suggestion, UpdateParams};
 
 /// Most memories named that resemble a new one.
 const SUGGESTED: usize = 3;
@@ -18,8 +18,7 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
     let links = links(engine, &params, &viewer)?;
     let given = fields_given(&params);
     let record = wire::new_record(params, &context.defaults)?;
-    let (mut result, notes) = save_record(engine, &record, &viewer)?;
-    result.notes = notes;
+    let mut result = save_record(engine, &record, &viewer)?;
     let id = RecordId::from(result.id);
     if result.created {
         let (warnings, suggestions) = named(id, engine.affected(id, &viewer, SUGGESTED));
@@ -50,11 +49,11 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let record = wire::new_record(params, &context.defaults)?;
-    Ok(save_record(engine, &record, &viewer)?.0)
+    save_record(engine, &record, &viewer)
 }
 
 /// Saves, and says what that did to others.
-fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<(AddResult, Vec<String>)> {
+fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<AddResult> {
     record.validate()?;
     check_expiry(record.expires_at)?;
     let outcome = engine.add(record)?;
@@ -64,16 +63,15 @@ fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<(
     if !again.is_empty() {
         notes.push(format!("it was superseded and is current again; it supersedes {} now", again.join(", ")));
     }
-    let result = AddResult {
+    Ok(AddResult {
         id: outcome.id.get(),
         created: outcome.created,
         duplicate: !outcome.created,
         embedding: outcome.embedding,
         warnings: Vec::new(),
         suggestions: Vec::new(),
-        notes: Vec::new(),
-    };
-    Ok((result, notes))
+        notes,
+    })
 }
 
 /// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
@@ -92,8 +90,16 @@ fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Sugge
     }
 }
 
+/// The change that the parameters name.
+pub fn checked_update(params: UpdateParams) -> Result<RecordUpdate> {
+    let update = wire::record_update(params)?;
+    update.validate()?;
+    check_expiry(update.expires_at.flatten())?;
+    Ok(update)
+}
+
 /// A memory that nobody would ever see is a mistake.
-pub fn check_expiry(at: Option<Millis>) -> Result<()> {
+fn check_expiry(at: Option<Millis>) -> Result<()> {
     match at {
         Some(at) if at <= memorist_engine::now() => {
             let at = wire::moment(at);

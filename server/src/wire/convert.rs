@@ -1,5 +1,7 @@
 //! Conversions between the wire types and the engine's types.
 
+use std::mem;
+
 use memorist_engine::body::Body;
 use memorist_engine::types::{
     Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
@@ -160,13 +162,13 @@ pub fn fit<T: Cut>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
 }
 
 /// The reply to `query` in the form that `params` request.
-pub fn search_result(reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
+pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
-    let hits: Vec<_> = reply.hits.iter().map(|hit| search_hit(hit.clone(), detail, &params.query)).collect();
-    let mut results = hits;
+    let hits = mem::take(&mut reply.hits).into_iter();
+    let mut results: Vec<_> = hits.map(|hit| search_hit(hit, detail, &params.query)).collect();
     let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
     let cut = most.and_then(|most| fit(&mut results, most));
-    let SearchPage { mut warnings, next_cursor } = search_page(&reply, params, query, results.len());
+    let SearchPage { mut warnings, next_cursor } = search_page(&reply, params, query, results.len(), cut.is_some());
     warnings.extend(cut);
     SearchResult {
         total: count(results.len() as u64),
@@ -187,15 +189,15 @@ pub struct SearchPage {
     pub next_cursor: Option<String>,
 }
 
-/// What is said about the first `shown` results of a reply.
-pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, shown: usize) -> SearchPage {
+/// What is said about the first `shown` results of a reply; `cut`: not all of them are shown.
+pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, shown: usize, cut: bool) -> SearchPage {
     let mut warnings = wording::warnings(reply);
     let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
     if before.is_some_and(|before| before.tier != reply.tier) {
         warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
     }
     let offset = query.offset + shown;
-    let goes_on = reply.more || shown < reply.hits.len();
+    let goes_on = reply.more || cut;
     let next = Cursor { offset, pool: reply.explain.pool, tier: reply.tier };
     let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
     if next_cursor.is_none() {

@@ -61,33 +61,42 @@ pub struct UndoResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content: Option<String>,
+    /// The links that were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<RemovedLink>,
+}
+
+/// A link that is no more.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RemovedLink {
     /// The memory that it was linked with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "i64")]
-    pub linked_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: i64,
     #[schemars(schema_with = "super::graph::link_schema")]
-    pub link_type: Option<LinkKind>,
+    pub link_type: LinkKind,
 }
 
 impl UndoResult {
     /// For what was done to the memory `id`.
-    pub fn of(id: RecordId, undone: &Undone) -> Self {
-        let (name, outcome, link) = match undone {
-            Undone::Deletion(outcome) => ("deletion", Some(outcome), None),
-            Undone::Expiry(outcome) => ("expiry", Some(outcome), None),
-            Undone::Link(link) => ("link", None, Some(link)),
-            Undone::Change(outcome) => ("change", Some(outcome), None),
-            _ => ("change", None, None),
-        };
-        UndoResult {
-            id: id.get(),
-            undone: name,
-            version: outcome.map(|outcome| outcome.record.version),
-            content: outcome.map(|outcome| outcome.record.content.clone()),
-            linked_id: link.map(|link| link.other_end(id).get()),
-            link_type: link.map(|link| link.kind),
+    pub fn of(id: RecordId, undone: &[Undone]) -> Self {
+        let mut result = UndoResult { id: id.get(), undone: "change", version: None, content: None, links: Vec::new() };
+        for one in undone {
+            let (name, outcome) = match one {
+                Undone::Link(link) => {
+                    result.undone = "link";
+                    result.links.push(RemovedLink { id: link.other_end(id).get(), link_type: link.kind });
+                    continue;
+                }
+                Undone::Deletion(outcome) => ("deletion", outcome),
+                Undone::Expiry(outcome) => ("expiry", outcome),
+                Undone::Change(outcome) => ("change", outcome),
+                _ => continue,
+            };
+            result.undone = name;
+            result.version = Some(outcome.record.version);
+            result.content = Some(outcome.record.content.clone());
         }
+        result
     }
 }
 

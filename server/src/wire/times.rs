@@ -1,17 +1,15 @@
 //! Times as people and models say and read them: "7d", "last week", "2026-11-21 Sat". They are in the zone of this machine.
 
-use std::borrow::Cow;
 use std::str::FromStr;
 
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Unit, Zoned, ZonedRound};
 use memorist_engine::types::Millis;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 
-use super::values::When;
+use super::values::{When, WholeOr, inline_schema};
 
 /// A time that is mostly in the past: as [`When`], or "7d" for seven days ago, or "last week" for its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -112,37 +110,6 @@ fn parsed(text: &str, sign: i64) -> Result<Millis, String> {
     }
 }
 
-/// Reads a number or a text.
-struct Either(i64);
-
-impl Visitor<'_> for Either {
-    type Value = Millis;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a time as ISO 8601 text or Unix milliseconds")
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Millis, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Millis, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Millis, E> {
-        if number.fract() == 0.0 && number.abs() < 1e15 {
-            self.visit_i64(number as i64)
-        } else {
-            Err(E::invalid_type(de::Unexpected::Float(number), &self))
-        }
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Millis, E> {
-        parsed(text, self.0).map_err(E::custom)
-    }
-}
-
 macro_rules! time {
     ($type:ident, $sign:literal) => {
         impl FromStr for $type {
@@ -155,23 +122,13 @@ macro_rules! time {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(Either($sign)).map($type)
+                let what = "a time: ISO 8601, a distance like 7d, or Unix milliseconds";
+                let number = |number: i64| number.to_string().parse();
+                deserializer.deserialize_any(WholeOr { what, number, text: Some($type::from_str) })
             }
         }
 
-        impl JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": ["integer", "string"] })
-            }
-        }
+        inline_schema!($type, { "type": ["integer", "string"] });
     };
 }
 

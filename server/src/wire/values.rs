@@ -173,13 +173,14 @@ impl FromStr for Importance {
 }
 
 /// Parses a value from a text, or says why not.
-type Parse<T> = fn(&str) -> Result<T, String>;
+pub(super) type Parse<T> = fn(&str) -> Result<T, String>;
 
 /// Parses a whole number, or a text with `text`.
-struct WholeOr<T> {
-    what: &'static str,
-    number: fn(i64) -> Result<T, String>,
-    text: Option<Parse<T>>,
+pub(super) struct WholeOr<T> {
+    /// What is expected.
+    pub what: &'static str,
+    pub number: fn(i64) -> Result<T, String>,
+    pub text: Option<Parse<T>>,
 }
 
 impl<T> Visitor<'_> for WholeOr<T> {
@@ -241,21 +242,22 @@ impl<'de> Deserialize<'de> for Importance {
 
 macro_rules! inline_schema {
     ($type:ident, $schema:tt) => {
-        impl JsonSchema for $type {
+        impl schemars::JsonSchema for $type {
             fn inline_schema() -> bool {
                 true
             }
 
-            fn schema_name() -> Cow<'static, str> {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($type).into()
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
             }
         }
     };
 }
+pub(super) use inline_schema;
 
 inline_schema!(Int, { "type": "integer" });
 inline_schema!(Iso, { "type": "string" });

@@ -10,7 +10,7 @@ use super::add::remove;
 use super::{embeddings, trash, versions};
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
-use crate::records::lookup::may_change;
+use crate::records::lookup::{changeable, may_change};
 use crate::records::purge::mark::PurgeMark;
 use crate::records::purge::patterns::{PurgePatterns, PurgeText};
 use crate::records::purge::row::{RowTexts, text_columns};
@@ -79,9 +79,7 @@ pub(crate) fn purge_ids(
 
 /// Whether there is a deleted record with this id that `viewer` sees.
 fn may_change_in_trash(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<bool> {
-    let scope = trash::scope_of(tx, id)?.filter(|scope| viewer.sees(scope));
-    scope.as_ref().map_or(Ok(()), |scope| viewer.check_change(id, scope))?;
-    Ok(scope.is_some())
+    Ok(changeable(trash::scope_of(tx, id)?, id, viewer)?.is_some())
 }
 
 /// Removes a text with the records that have it, or with their versions that do. `candidates` are the records that had it

@@ -57,8 +57,7 @@ pub(crate) fn delete(
 /// its text or its ULID by now.
 pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
     authority.write(|tx| {
-        let scope = scope_of(tx, id)?.filter(|scope| viewer.sees(scope)).ok_or(Error::NotFound(id))?;
-        viewer.check_change(id, &scope)?;
+        let scope = lookup::changeable(scope_of(tx, id)?, id, viewer)?.ok_or(Error::NotFound(id))?;
         claim(tx, id, now)?;
         let sql = concat!("INSERT INTO records (", columns!(), ") SELECT ", columns!(), " FROM trash WHERE id = ?1");
         tx.execute(sql, &[id.into()])?;

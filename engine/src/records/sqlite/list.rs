@@ -75,23 +75,29 @@ impl Snapshot {
 
     /// The record with this id that is not live any more: expired, or deleted.
     pub fn gone(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Gone>> {
-        let mut found = self.gone_where("r.id = ?1", &[id.into()], now)?;
+        let (condition, id) = ("r.id = ?1", [id.into()]);
+        let mut found = self.expired_where(condition, &id, now)?;
+        found.extend(self.deleted_where(condition, &id)?);
         found.retain(|gone| viewer.sees(&gone.record.scope));
         Ok(found.pop())
     }
 
     /// The records that pass the filter and are not live any more, deleted or expired, the last ones first.
     pub fn all_gone(&self, filter: &Filter, deleted: bool, now: Millis) -> Result<Vec<Gone>> {
-        let mut found = self.gone_where("1", &[], now)?;
-        found.retain(|gone| gone.deleted_at.is_some() == deleted && filter.allows(&gone.record));
+        let mut found = if deleted { self.deleted_where("1", &[])? } else { self.expired_where("1", &[], now)? };
+        found.retain(|gone| filter.allows(&gone.record));
         found.sort_by_key(|gone| Reverse((gone.deleted_at.or(gone.record.expires_at), gone.record.id)));
         Ok(found)
     }
 
-    fn gone_where(&self, condition: &str, values: &[StoredValue<'_>], now: Millis) -> Result<Vec<Gone>> {
+    fn expired_where(&self, condition: &str, values: &[StoredValue<'_>], now: Millis) -> Result<Vec<Gone>> {
         let sql = format!(select_records!("WHERE r.expires_at <= {} AND {}"), now, condition);
         let expired = self.conn().all(&sql, values, rows::to_record)?;
-        let mut gone: Vec<Gone> = expired.into_iter().map(|record| Gone { record, deleted_at: None }).collect();
+        Ok(expired.into_iter().map(|record| Gone { record, deleted_at: None }).collect())
+    }
+
+    fn deleted_where(&self, condition: &str, values: &[StoredValue<'_>]) -> Result<Vec<Gone>> {
+        let mut gone = Vec::new();
         let sql = format!(select_records!("trash", "WHERE {}"), condition);
         for record in self.conn().all(&sql, values, rows::to_record)? {
             let sql = "SELECT deleted_at FROM trash WHERE id = ?1";

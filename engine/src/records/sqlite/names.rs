@@ -31,19 +31,25 @@ impl Snapshot {
         Ok(names)
     }
 
-    /// The projects and the agents of the records that `viewer` sees, those with the most first, each with how many it
-    /// has; and the tags of the newest `newest` of them, likewise.
-    pub fn names(&self, viewer: &Viewer, newest: usize) -> Result<Names> {
+    /// The projects of the records that `viewer` sees, those with the most first, each with how many it has.
+    pub fn project_sizes(&self, viewer: &Viewer) -> Result<Vec<(String, u64)>> {
+        self.names_of_scopes("project", viewer)
+    }
+
+    fn names_of_scopes(&self, column: &str, viewer: &Viewer) -> Result<Vec<(String, u64)>> {
         let mut condition = Condition { sql: "r.records > 0".into(), values: Vec::new() };
         condition.and_seen("r.scope_id", viewer, None);
-        let of_scopes = |column: &str| {
-            let sql = format!(
-                "SELECT s.{column}, sum(r.records) FROM tallies r JOIN scopes s ON s.id = r.scope_id
-                 WHERE {} AND s.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
-                condition.sql
-            );
-            self.names_with_counts(&sql, condition.values.clone())
-        };
+        let sql = format!(
+            "SELECT s.{column}, sum(r.records) FROM tallies r JOIN scopes s ON s.id = r.scope_id
+             WHERE {} AND s.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
+            condition.sql
+        );
+        self.names_with_counts(&sql, condition.values)
+    }
+
+    /// The projects and the agents of the records that `viewer` sees, as [`Snapshot::project_sizes`] has the projects; and
+    /// the tags of the newest `newest` of them, likewise.
+    pub fn names(&self, viewer: &Viewer, newest: usize) -> Result<Names> {
         let mut seen = Condition { sql: "r.tags IS NOT NULL".into(), values: Vec::new() };
         seen.and_seen("r.scope_id", viewer, None);
         seen.values.push(stored_limit(newest).into());
@@ -54,8 +60,8 @@ impl Snapshot {
             seen.sql
         );
         Ok(Names {
-            projects: of_scopes("project")?,
-            agents: of_scopes("agent")?,
+            projects: self.project_sizes(viewer)?,
+            agents: self.names_of_scopes("agent", viewer)?,
             tags: self.names_with_counts(&sql, seen.values)?,
         })
     }

@@ -25,7 +25,7 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
     if name == Reach::EVERY || context.defaults.is_only() {
         return Ok(None);
     }
-    let projects = engine.names(&Viewer::OWNER)?.projects;
+    let projects = engine.project_sizes(&Viewer::OWNER)?;
     if projects.iter().any(|(known, _)| known == name) {
         return Ok(None);
     }

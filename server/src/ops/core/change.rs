@@ -1,6 +1,6 @@
 //! Saving, changing, deleting, linking, undoing.
 
-use memorist_engine::types::{Link, LinkKind, RecordId, UpdateOutcome, Viewer};
+use memorist_engine::types::{LinkKind, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
 use serde_json::Value;
 
@@ -39,10 +39,7 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
             crate::wire::lenient::<AddParams>(&mut whole);
             wire::parse::<AddParams>(whole)
         });
-        let saved = item.and_then(|item| {
-            context.defaults.viewer(&item.project, &item.agent).map_err(|error| error.worded())?;
-            save(engine, context, item, false).map_err(|error| error.worded())
-        });
+        let saved = item.and_then(|item| save(engine, context, item, false).map_err(|error| error.worded()));
         match saved {
             Ok(text) => format!("{number}. {text}"),
             Err(why) => format!("{number}. not saved: {why}"),
@@ -93,7 +90,7 @@ fn described(engine: &Engine, id: RecordId) -> Result<String> {
 
 /// A note about a project that has no memories yet, if another has nearly its name.
 fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
-    let projects = engine.names(&Viewer::OWNER)?.projects;
+    let projects = engine.project_sizes(&Viewer::OWNER)?;
     if projects.iter().any(|(known, _)| known == name) {
         return Ok(None);
     }
@@ -108,9 +105,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     }
     let id = RecordId::from(params.update.id.0);
     let viewer = context.defaults.viewer(&params.update.project, &params.update.agent)?;
-    let update = wire::record_update(params.update)?;
-    update.validate()?;
-    ops::check_expiry(update.expires_at.flatten())?;
+    let update = ops::checked_update(params.update)?;
     match engine.update(id, &update, &viewer) {
         Ok(outcome) => Ok(updated(&outcome)),
         Err(error @ Error::NotFound(_)) => Err(absent(engine, id, &viewer, error)?),
@@ -163,44 +158,22 @@ pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<S
 pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<String> {
     let id = RecordId::from(params.id.0);
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let undone = match (params.version, params.linked_id) {
-        (Some(_), Some(_)) => return Err(Error::invalid("version", "give either version or linkedId")),
-        (Some(Int(version)), None) => engine.roll_back(id, version, Some("undo"), &viewer).map(Undone::Change),
-        (None, Some(Int(other))) => return unlink(engine, id, other.into(), params.link_type, &viewer),
-        (None, None) => engine.undo(id, &viewer),
+    let undone = match ops::undo_each(engine, params, &viewer) {
+        Ok(undone) => undone,
+        Err(error @ Error::NotFound(_)) => return Err(absent(engine, id, &viewer, error)?),
+        Err(error) => return Err(error),
     };
     let back = |outcome: &UpdateOutcome, how: &str| format!("#{id} {how}: {}", beginning(&outcome.record.content));
-    match undone {
-        Ok(Undone::Deletion(outcome)) => Ok(back(&outcome, "was deleted and is back")),
-        Ok(Undone::Expiry(outcome)) => Ok(back(&outcome, "had expired and is back, without an expiry")),
-        Ok(Undone::Change(outcome)) => {
-            Ok(back(&outcome, &format!("is what it was before (version {} now)", outcome.record.version)))
+    let lines = undone.iter().map(|undone| match undone {
+        Undone::Deletion(outcome) => back(outcome, "was deleted and is back"),
+        Undone::Expiry(outcome) => back(outcome, "had expired and is back, without an expiry"),
+        Undone::Change(outcome) => {
+            back(outcome, &format!("is what it was before (version {} now)", outcome.record.version))
         }
-        Ok(Undone::Link(link)) => Ok(unlinked(link)),
-        Ok(_) => Ok(format!("#{id} is what it was before.")),
-        Err(error @ Error::NotFound(_)) => Err(absent(engine, id, &viewer, error)?),
-        Err(error) => Err(error),
-    }
-}
-
-/// Removes the links between two memories.
-fn unlink(engine: &Engine, id: RecordId, other: RecordId, kind: Option<LinkKind>, viewer: &Viewer) -> Result<String> {
-    let all = engine.links(id, viewer, memorist_engine::types::MAX_LIMIT)?;
-    let of_kind = |link: &&Link| link.other_end(id) == other && kind.is_none_or(|kind| kind == link.kind);
-    let mut removed = Vec::new();
-    for link in all.iter().filter(of_kind) {
-        if engine.unlink(*link, viewer)? {
-            removed.push(unlinked(*link));
+        Undone::Link(link) => {
+            format!("Removed the link: #{} {} #{}.", link.from, wire::link_phrase(link.kind, false), link.to)
         }
-    }
-    if removed.is_empty() {
-        let why = format!("memory {id} has no such link with memory {other}; memory_get shows its links");
-        return Err(Error::invalid("linkedId", why));
-    }
-    Ok(removed.join("\n"))
-}
-
-fn unlinked(link: Link) -> String {
-    let phrase = wire::link_phrase(link.kind, false);
-    format!("Removed the link: #{} {phrase} #{}.", link.from, link.to)
+        _ => format!("#{id} is what it was before."),
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }

@@ -61,7 +61,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     }
     notes.extend(unknown_project(engine, context, &params.project)?);
     notes.extend(language::note(engine, &params.query)?);
-    let result = wire::search_page(&reply, params, &query, shown);
+    let result = wire::search_page(&reply, params, &query, shown, shown < reply.hits.len());
     notes.extend(result.warnings.into_iter().map(|warning| format!("Note: {warning}")));
     if let Some(cursor) = result.next_cursor {
         notes.push(format!("More: cursor {cursor}"));
@@ -102,25 +102,16 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     let mut records = ops::listed(engine, ops::list_filter(context, params)?, params, (limit + 1).min(MAX_LIMIT))?;
     let mut more = records.len() > limit;
     records.truncate(limit);
-    let gone = match params.only {
-        Some(wire::Only::Deleted) => Some("deleted"),
-        Some(wire::Only::Expired) => Some("expired"),
-        _ => None,
-    };
-    let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
+    let ids: Vec<RecordId> = records.iter().map(|listed| listed.record.id).collect();
     let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(max_tokens(params.max_tokens)?);
-    for record in &records {
-        let at = match gone {
-            Some("deleted") => engine.gone(record.id, &viewer)?.and_then(|gone| gone.deleted_at),
-            _ => record.expires_at,
-        };
+    for ops::Listed { record, gone } in &records {
         let line = Line {
             marks: marks_of(&marks, record.id),
             scope: scope.as_ref(),
             changed: true,
-            gone: gone.zip(at),
+            gone: *gone,
             ..Line::default()
         };
         if !page.add(chars(params.detail), |most| line.of(record, most)) {
@@ -137,7 +128,7 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     if more {
         notes.push(format!("More: offset {}", wire::size("offset", params.offset, 0)? + shown));
     }
-    if gone.is_some() && !records.is_empty() {
+    if records.iter().any(|listed| listed.gone.is_some()) {
         notes.push("memory_undo brings one back.".to_owned());
     }
     Ok(page.finish(notes))
@@ -274,7 +265,7 @@ fn part(text: &str, offset: usize, room: usize) -> String {
 /// What there is to know of a memory beside its text.
 fn about(record: &Record, expired: bool, scope: Option<&Scope>) -> String {
     let gone = record.expires_at.filter(|_| expired).map(|at| ("expired", at));
-    let head = Line { scope, whole: true, gone, ..Line::default() };
+    let head = Line { scope, undated: true, gone, ..Line::default() };
     let mut text = head.without_text(record);
     text.push_str(&format!("; saved {}", moment(record.created_at)));
     if record.version > 1 {

@@ -161,7 +161,7 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     let mut names = engine.names(&viewer)?;
     if !context.defaults.is_only() {
         // Any of them can be named in a call.
-        names.projects = engine.names(&Viewer::OWNER)?.projects;
+        names.projects = engine.project_sizes(&Viewer::OWNER)?;
     }
     let types: Vec<String> = stats.by_type.iter().map(|(name, number)| format!("{number} {name}")).collect();
     let mut lines = vec![match types.is_empty() {

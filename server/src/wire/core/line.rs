@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use memorist_engine::types::{Kind, LinkKind, Mark, Millis, Record, Scope};
+use memorist_engine::types::{Kind, Mark, Millis, Record, Scope};
 use serde_json::Value;
 
+use super::super::graph::link_phrase;
 use super::super::snippet;
 use super::super::times::{day, moment};
 
@@ -24,8 +25,6 @@ pub struct Line<'a> {
     pub query: &'a str,
     /// Whether it is said that it changed.
     pub changed: bool,
-    /// Whether all of its dates follow, by themselves.
-    pub whole: bool,
     /// Whether tags and importance are left out: a search is for texts.
     pub unlabelled: bool,
     /// Whether the date of its saving is left out.
@@ -69,7 +68,7 @@ impl Line<'_> {
             let _ = write!(head, " {}", rounded(relevance));
         }
         let _ = match (record.valid.from, record.valid.to) {
-            (None, None) if self.whole || self.undated => Ok(()),
+            (None, None) if self.undated => Ok(()),
             (None, None) => write!(head, " {}", day(record.created_at)),
             (Some(from), None) if record.kind == Kind::Event => write!(head, " on {}", moment(from)),
             (Some(from), None) => write!(head, " since {}", moment(from)),
@@ -142,12 +141,7 @@ fn task(record: &Record) -> Option<String> {
 }
 
 fn marked(mark: &Mark) -> String {
-    let how = match (mark.kind, mark.by_other) {
-        (LinkKind::Supersedes, true) => "superseded by",
-        (LinkKind::Supersedes, false) => "supersedes",
-        (_, true) => "contradicted by",
-        (_, false) => "contradicts",
-    };
+    let how = link_phrase(mark.kind, mark.by_other);
     format!("\n  {how} #{}: {}", mark.other, quoted(&mark.beginning, BEGINNING_CHARS))
 }
 
