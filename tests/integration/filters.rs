@@ -45,16 +45,18 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
         prop_oneof![Just(Reach::Every), own]
     };
     let time = prop::option::of(prop::sample::select(times));
-    (kinds, tags, importance, confidence, reach(PROJECTS), reach(AGENTS), time.clone(), time).prop_map(
-        |(kinds, tags, min_importance, min_confidence, project, agent, created_after, created_before)| Filter {
+    let span = (time.clone(), time);
+    (kinds, tags, importance, confidence, reach(PROJECTS), reach(AGENTS), span.clone(), span).prop_map(
+        |(kinds, tags, min_importance, min_confidence, project, agent, created, updated)| Filter {
             kinds,
             tags,
             min_importance,
             min_confidence,
             viewer: Viewer { agent, project },
-            created_after,
-            created_before,
-            ..Filter::default()
+            created_after: created.0,
+            created_before: created.1,
+            updated_after: updated.0,
+            updated_before: updated.1,
         },
     )
 }

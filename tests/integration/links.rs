@@ -207,6 +207,23 @@ fn a_result_says_by_what_it_is_contradicted() {
     assert_eq!(said(Viewer::OWNER, false)[&claim], [theirs, old]);
 }
 
+/// Of a chain of decisions, each that is found comes after what replaced it, and scores no more.
+#[test]
+fn an_outdated_memory_never_ranks_above_what_supersedes_it() {
+    let store = Store::new(hashed());
+    let texts = ["the harbour opens at six in the morning", "the harbour opens at seven", "opening hours: eight"];
+    let [first, second, third] = texts.map(|text| store.add(text));
+    for (from, to) in [(second, first), (third, second)] {
+        store.engine.link(Link { from, kind: LinkKind::Supersedes, to }, &Viewer::OWNER).unwrap();
+    }
+    store.settle();
+    let query = |include_superseded| Query { include_superseded, ..Query::new("the harbour opens at six") };
+    assert_eq!(store.find(&query(false)), [third]);
+    let hits = store.engine.search(&query(true)).unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.record.id).collect::<Vec<_>>(), [third, second, first]);
+    assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+}
+
 /// R17: linkedFrom(id, type?), linkedTo(id, type?), superseded(project?).
 #[test]
 fn links_are_listed_by_direction_and_type_and_superseded_records_by_project() {

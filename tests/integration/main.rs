@@ -86,3 +86,4 @@ mod store;
 mod suggestions;
 mod support;
 mod terminal;
+mod undo;

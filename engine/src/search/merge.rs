@@ -157,6 +157,14 @@ mod tests {
     }
 
     #[test]
+    fn one_without_a_vector_is_judged_by_its_words() {
+        let unrelated = [candidate(1, Some(0.099), Some(0.0)), candidate(2, Some(0.05), Some(0.1))];
+        let waiting = candidate(3, None, Some(7.0));
+        let ranked = merge([&unrelated[..], &[waiting]].concat(), Weights::default());
+        assert_eq!((order(&ranked)[0], ranked[0].score), (3, 1.0));
+    }
+
+    #[test]
     fn no_candidates_no_results() {
         assert!(merge(Vec::new(), Weights::default()).is_empty());
     }

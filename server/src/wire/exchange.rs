@@ -38,7 +38,7 @@
 //! second import changes nothing. A refused line is reported with its number and does not stop the others. A newer
 //! format is refused as a whole.
 //!
-//! A line without `type` is a memory with the parameters of `memory_add`. Lines of the types `entity` and `relation`
+//! A line without `type` is a memory with the parameters of `memory_add`, except for links. Lines of the types `entity` and `relation`
 //! are those of the reference memory server: see `knowledge_graph.rs`.
 
 use memorist_engine::types::{Model, NewRecord, Portable, PortableLink};
@@ -109,7 +109,13 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
 }
 
 fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
-    let record = new_record(fields::<AddParams>(line)?, defaults).map_err(|error| error.worded())?;
+    let params = fields::<AddParams>(line)?;
+    let linked =
+        [("supersedes", &params.supersedes), ("contradicts", &params.contradicts), ("related", &params.related)];
+    if let Some((name, _)) = linked.iter().find(|(_, ids)| ids.as_ref().is_some_and(|ids| !ids.is_empty())) {
+        return Err(format!("{name}: a number names no memory in a file; import lines of the type link"));
+    }
+    let record = new_record(params, defaults).map_err(|error| error.worded())?;
     record.validate().map_err(|error| error.worded())?;
     Ok(record)
 }
@@ -177,6 +183,7 @@ mod tests {
             (r#"{"content":}"#, "is not JSON: expected value at column 12"),
             (r#"{"content":"x","importance":11}"#, "importance: 11 is outside 1 to 10"),
             (r#"{"content":"x","expiresAt":1738540800}"#, "looks like seconds"),
+            (r#"{"content":"x","related":[1]}"#, "related: a number names no memory in a file"),
             (r#"{"content":"a\u0000b"}"#, "NUL"),
             (r#"{"type":"rumour"}"#, "unknown variant `rumour`, expected one of `memorist`, `record`"),
             (r#"{"type":7}"#, "invalid type: integer `7`"),

@@ -176,8 +176,12 @@ fn listed(query: &ListQuery, now: Millis) -> Condition {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::testing::{NOW, Store, new};
-    use crate::types::{Filter, ListQuery, NewRecord, RecordId, Viewer};
+    use crate::types::{
+        Filter, Kind, Link, LinkKind, ListOnly, ListOrder, ListQuery, NewRecord, RecordId, RecordUpdate, Viewer,
+    };
 
     #[test]
     fn records_come_in_the_order_of_the_ids_without_the_missing_and_expired() {
@@ -220,5 +224,43 @@ mod tests {
         assert_eq!(listed(false), wanted);
         assert_eq!(listed(true), wanted.into_iter().rev().collect::<Vec<_>>());
         assert_eq!(snapshot.live_ids_after(22.into(), 2, NOW).unwrap(), [23, 24].map(RecordId::from));
+    }
+
+    #[test]
+    fn a_list_is_by_time_due_date_or_state() {
+        let store = Store::new();
+        let task = |text: &str, body: serde_json::Value| {
+            store.add(&NewRecord { kind: Kind::Task, body: Some(body), ..new(text) }, NOW).unwrap().id
+        };
+        let plain = |text: &str, expires_at| store.add(&NewRecord { expires_at, ..new(text) }, NOW).unwrap().id;
+        let overdue = task("overdue", json!({ "due": NOW }));
+        let later = task("later", json!({ "due": NOW + 9 }));
+        let done = task("done", json!({ "status": "done", "due": NOW - 9 }));
+        let undated = task("undated", json!({}));
+        let [late, soon] = [NOW + 90, NOW + 50].map(|at| plain(&at.to_string(), Some(at)));
+        let [old, new_one, rival] = ["old", "new", "rival"].map(|text| plain(text, None));
+        for (from, kind, to) in [(new_one, LinkKind::Supersedes, old), (rival, LinkKind::Contradicts, new_one)] {
+            store.link(Link { from, to, kind }, &Viewer::OWNER, NOW).unwrap();
+        }
+        let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+        store.update(later, &update, &Viewer::OWNER, NOW + 2).unwrap();
+        store.update(old, &update, &Viewer::OWNER, NOW + 1).unwrap();
+        let snapshot = store.view();
+        let listed = |query: ListQuery| {
+            let query = ListQuery { limit: 9, ..query };
+            let records = snapshot.list(&query, NOW).unwrap();
+            assert_eq!(records.len() as u64 + query.offset as u64, snapshot.list_count(&query, NOW).unwrap());
+            records.into_iter().map(|record| record.id).collect::<Vec<_>>()
+        };
+        let only = |only| ListQuery { only: Some(only), ..ListQuery::default() };
+        assert_eq!(listed(ListQuery { order: ListOrder::Due, ..only(ListOnly::Open) }), [overdue, later, undated]);
+        assert_eq!(listed(ListQuery { newest_first: true, ..only(ListOnly::Open) }), [undated, later, overdue]);
+        assert_eq!(listed(only(ListOnly::Overdue)), [overdue]);
+        assert_eq!(listed(only(ListOnly::Superseded)), [old]);
+        assert_eq!(listed(only(ListOnly::Contradicted)), [new_one]);
+        assert_eq!(listed(ListQuery { order: ListOrder::Expiry, ..only(ListOnly::Expiring) }), [soon, late]);
+        let updated = ListQuery { order: ListOrder::Updated, newest_first: true, ..ListQuery::default() };
+        assert_eq!(listed(updated.clone())[..3], [later, old, rival]);
+        assert_eq!(listed(ListQuery { offset: 6, ..updated }), [undated, done, overdue]);
     }
 }

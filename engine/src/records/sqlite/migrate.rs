@@ -95,11 +95,12 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
 mod tests {
     use std::fs;
 
-    use super::super::schema::{APPLICATION_ID, FIRST, SECOND};
+    use super::super::schema::{APPLICATION_ID, FIRST, SECOND, THIRD};
     use super::super::testing::{NOW, Store, new};
     use crate::error::Error;
     use crate::paths::StorePaths;
     use crate::records::Records;
+    use crate::records::rules::trash;
     use crate::text;
     use crate::types::{Filter, NewRecord, Viewer};
 
@@ -189,11 +190,19 @@ mod tests {
         assert!(records.add(&new("newer"), NOW).unwrap().created);
     }
 
-    /// A store of the version before: its totals are counted once, as it is opened.
+    /// Stores of the two versions before: totals are counted, and tags put in lower case, once, as they are opened.
     #[test]
-    fn a_store_of_the_second_version_gets_its_totals() {
+    fn a_store_of_an_earlier_version_gets_what_the_later_ones_keep() {
+        for (version, schema) in [(2, [FIRST, SECOND].concat()), (3, [FIRST, SECOND, THIRD].concat())] {
+            is_brought_up_to_date(version, &schema);
+        }
+    }
+
+    fn is_brought_up_to_date(version: u32, schema: &str) {
         let store = Store::new();
-        let news: Vec<_> = (0..30).map(|n| NewRecord { importance: 1 + n % 3, ..new(&n.to_string()) }).collect();
+        let tags = vec!["Deploy".to_owned()];
+        let news = (0..30).map(|n| NewRecord { importance: 1 + n % 3, tags: tags.clone(), ..new(&n.to_string()) });
+        let news: Vec<_> = news.collect();
         store.add_batch(&news, NOW).unwrap();
         let kept = store.close();
         let paths = StorePaths::new(kept.path());
@@ -201,8 +210,8 @@ mod tests {
         let old = StorePaths::new(copy.path());
         let made = rusqlite::Connection::open(old.database()).unwrap();
         made.execute_batch(&format!(
-            "{FIRST}{SECOND} DELETE FROM scopes; PRAGMA application_id = {APPLICATION_ID};
-             PRAGMA user_version = 2; INSERT INTO meta VALUES ('store_id', '01J00000000000000000000000')"
+            "{schema} DELETE FROM scopes; PRAGMA application_id = {APPLICATION_ID};
+             PRAGMA user_version = {version}; INSERT INTO meta VALUES ('store_id', '01J00000000000000000000000')"
         ))
         .unwrap();
         made.execute("ATTACH ? AS new", [paths.database().to_str().unwrap()]).unwrap();
@@ -215,6 +224,11 @@ mod tests {
         let stats = records.snapshot().unwrap().stats(&Filter::default(), NOW).unwrap();
         assert_eq!((stats.total, stats.avg_importance, stats.pending_embeddings), (30, 2.0, 30));
         assert!(records.recount().unwrap(), "the counts that are out of range");
+        let tagged = Filter { tags: vec!["dePLOY".into()], ..Filter::default() };
+        assert_eq!(records.snapshot().unwrap().matching(&tagged, NOW).unwrap().len(), 30);
+        let deleted = trash::delete(&records, 1.into(), None, &Viewer::OWNER, NOW).unwrap().unwrap();
+        let back = trash::restore(&records, 1.into(), &Viewer::OWNER, NOW).unwrap();
+        assert_eq!((back.content, back.tags), (deleted.content, tags));
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
     }
 

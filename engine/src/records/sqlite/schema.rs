@@ -262,7 +262,7 @@ END;
 ";
 
 /// Totals that are kept instead of counted; indexes that have in order what a digest lists.
-const THIRD: &str = concat!(
+pub(super) const THIRD: &str = concat!(
     r"
 DROP INDEX records_by_scope;
 CREATE INDEX records_by_scope ON records (scope_id, kind, importance, created_at, id, expires_at);
