@@ -55,6 +55,7 @@ fn the_last_change_link_expiry_or_deletion_is_undone() {
     let Undone::Deletion(back) = undo(id).unwrap() else { panic!() };
     assert_eq!((back.record.content.as_str(), engine.get(id, owner).is_ok()), ("the ferry leaves at eight", true));
     assert_eq!(store.find(&Query { limit: 1, ..Query::new("ferry eight") }), [id]);
+    assert!(undo(id).unwrap_err().to_string().contains("undone already"), "not the change before its deletion");
 
     let expires_at = Some(START + 3_600_000);
     let brief = engine.add(&NewRecord { expires_at, ..NewRecord::new("the gate is open") }).unwrap().id;

@@ -84,12 +84,16 @@ mod tests {
     fn a_page_never_has_more_than_its_tokens() {
         for tokens in [1, 80, 100, 200, 1_000] {
             for length in [1, 50, 300, 5_000, 100_000] {
-                let mut page = Page::new(tokens);
                 let text = "é".repeat(length);
-                while page.add(usize::MAX, |most| text.chars().take(most).collect()) && page.lines() < 500 {}
-                assert!(page.lines() > 0);
-                let text = page.finish(["a note".to_owned()]);
-                assert!(text.len() <= tokens.max(80) * BYTES_PER_TOKEN, "{tokens}, {length}: {}", text.len());
+                let cut = |most| text.chars().take(most).collect();
+                let whole = |_| text.clone();
+                for line in [&cut as &dyn Fn(usize) -> String, &whole] {
+                    let mut page = Page::new(tokens);
+                    while page.add(usize::MAX, line) && page.lines() < 500 {}
+                    assert!(page.lines() > 0);
+                    let text = page.finish(["a note".to_owned()]);
+                    assert!(text.len() <= tokens.max(80) * BYTES_PER_TOKEN, "{tokens}, {length}: {}", text.len());
+                }
             }
         }
     }
