@@ -57,8 +57,10 @@ struct File {
     sensitive: Option<Sensitive>,
     /// Where tools export to and import from.
     export_folder: Option<PathBuf>,
-    /// Expired memories are deleted this much later.
+    /// Expired memories are removed this much later.
     expiry_grace_seconds: Option<u64>,
+    /// Deleted memories are removed this much later.
+    trash_grace_seconds: Option<u64>,
     /// Whether the model may be fetched.
     download: Option<bool>,
     /// The model is released after this long without use.
@@ -121,6 +123,7 @@ impl Settings {
         engine.model.may_download = file.download.unwrap_or(engine.model.may_download);
         engine.sensitive = file.sensitive.unwrap_or_default();
         engine.expiry_grace = file.expiry_grace_seconds.map_or(engine.expiry_grace, Duration::from_secs);
+        engine.trash_grace = file.trash_grace_seconds.map_or(engine.trash_grace, Duration::from_secs);
         engine.model.idle = file.model_idle_seconds.map_or(engine.model.idle, Duration::from_secs);
         engine.model.source = match named(&global.model).or(file.model).as_deref() {
             None => ModelSource::Default,

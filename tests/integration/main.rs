@@ -59,6 +59,7 @@ mod forget;
 mod fuzz_corpus;
 #[cfg(unix)]
 mod history;
+mod languages;
 mod large;
 mod links;
 #[cfg(target_os = "linux")]

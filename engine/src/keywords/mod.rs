@@ -29,10 +29,10 @@
 //! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or a swap of files, is noticed when it is
 //! opened. Each process compares the files themselves with their checksums before it relies on them.
 //!
-//! The payload of each commit is the JSON text `{"format":3,"store":ID,"applied":N}`: the format number, the id of the
+//! The payload of each commit is the JSON text `{"format":4,"store":ID,"applied":N}`: the format number, the id of the
 //! store that the index was built from, and the sequence number up to which the sync log is applied. An index without
 //! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2
-//! no store.
+//! no store, format 3 no `updated_at` and tags in upper and lower case.
 //!
 //! | field | type | contents |
 //! |---|---|---|
