@@ -11,7 +11,7 @@ use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, Viewer};
 
-use crate::support::{DIMS, Setup, Store, hashed, with_embedder, words_only};
+use crate::support::{DIMS, Setup, Store, document, hashed, memorist, text, with_embedder, words_only};
 
 /// Counts how many texts it embeds.
 struct Counting {
@@ -439,4 +439,26 @@ fn a_deleted_or_replaced_store_answers_nothing_and_does_no_harm_to_the_new_one()
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(other.search(&Query::new("otter")).unwrap().hits.len(), 3);
     assert!(other.doctor(false, &NoProgress).unwrap().is_sound());
+}
+
+/// A command may end before the background has rebuilt anything: it rebuilds what it needs, and says so.
+#[test]
+fn a_search_by_command_rebuilds_the_keyword_index_of_a_larger_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let run = |arguments: &[&str]| {
+        let output = memorist(&store, arguments).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        output
+    };
+    let lines: Vec<String> = (0..5_100).map(|at| format!("{{\"content\":\"lantern number {at}\"}}\n")).collect();
+    let file = folder.path().join("lanterns.jsonl");
+    fs::write(&file, lines.concat()).unwrap();
+    run(&["import", file.to_str().unwrap()]);
+    fs::remove_dir_all(store.join("keywords")).unwrap();
+    for rebuilds in [true, false] {
+        let output = run(&["search", "lantern 4711", "--limit", "1", "--json"]);
+        assert_eq!(document(&output)["results"][0]["content"], "lantern number 4711");
+        assert_eq!(text(&output.stderr).contains("indexing words (5,100)"), rebuilds, "{}", text(&output.stderr));
+    }
 }

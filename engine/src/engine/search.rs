@@ -163,6 +163,18 @@ impl Engine {
         Ok((model, embedder.embed_query(text)?))
     }
 
+    /// Whether an index is missing, damaged or of another version, in a store so large that no search waits for its rebuild.
+    /// Searches do without it until it is rebuilt: in the background by an open engine, or by
+    /// [`Engine::flush`].
+    pub fn needs_rebuild(&self) -> Result<bool> {
+        self.store.reopen()?;
+        Ok(self.store.has_unusable_index()? && !self.is_small()?)
+    }
+
+    fn is_small(&self) -> Result<bool> {
+        Ok(self.store.records.snapshot()?.live_count(self.store.now())? <= REBUILD_BEFORE_SEARCH)
+    }
+
     /// A small store's index is rebuilt faster than anybody could read the warning that it is missing.
     fn mend_if_quick(&self) -> Result<()> {
         if !self.store.has_unusable_index()? {
@@ -177,7 +189,7 @@ impl Engine {
             return self.store.index_in_memory();
         }
         if self.config.index_writer
-            && self.store.records.snapshot()?.live_count(self.store.now())? <= REBUILD_BEFORE_SEARCH
+            && self.is_small()?
             && let Some(guard) = self.store.lock.try_acquire()?
         {
             let mended =

@@ -18,6 +18,9 @@ pub fn run(app: &App, args: Search) -> Outcome {
     let explain = args.explain;
     let params = params(args, app.output().json);
     let engine = app.engine(Maintenance::On)?;
+    if engine.needs_rebuild()? {
+        rebuild(app, &engine)?;
+    }
     let context = &app.settings().context;
     let mut result = ops::search(&engine, context, &params)?;
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
@@ -57,6 +60,22 @@ fn params(args: Search, json: bool) -> SearchParams {
         detail: args.detail,
         explain: Some(args.explain || !json),
         ..SearchParams::default()
+    }
+}
+
+/// Rebuilds what is unusable, with visible progress: this process may end before that is done in the background, and so
+/// may every other one.
+fn rebuild(app: &App, engine: &Engine) -> Result<(), Failure> {
+    let bars = app.bars()?;
+    let rebuilt = engine.flush(&bars);
+    bars.finish();
+    match rebuilt {
+        Err(error @ memorist_engine::Error::Cancelled) => Err(error.into()),
+        Err(error) => {
+            app.output().note(format!("an index could not be rebuilt: {}", error.worded()));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }
 
