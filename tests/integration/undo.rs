@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use memorist_engine::config::Clock;
-use memorist_engine::types::{Link, LinkKind, NewRecord, Query, RecordId, RecordUpdate, Viewer};
+use memorist_engine::types::{Link, LinkKind, NewRecord, Query, Reach, RecordId, RecordUpdate, Viewer};
 use memorist_engine::{Error, Undone};
 
 use crate::support::{Store, hashed_with};
@@ -47,8 +47,9 @@ fn the_last_change_link_expiry_or_deletion_is_undone() {
     engine.update(id, &content("the ferry leaves at eight"), owner).unwrap();
     let Undone::Change(back) = undo(id).unwrap() else { panic!() };
     assert_eq!(back.record.content, "the ferry leaves at seven");
-    let Undone::Change(again) = undo(id).unwrap() else { panic!() };
-    assert_eq!(again.record.content, "the ferry leaves at eight", "an undone change can be made again");
+    assert!(undo(id).unwrap_err().to_string().contains("undone already"), "an undo is not undone");
+    let again = engine.roll_back(id, 4, None, owner).unwrap();
+    assert_eq!(again.record.content, "the ferry leaves at eight", "but any version comes back");
 
     later();
     engine.delete(id, owner).unwrap();
@@ -79,11 +80,103 @@ fn changing_back_is_undone() {
     assert_eq!(engine.add(&NewRecord::new("deploys go through Jenkins")).unwrap().supersedes_again, [actions]);
     assert_eq!(current(), [jenkins]);
     later();
-    assert!(matches!(engine.undo(jenkins, owner), Ok(Undone::Link(_))));
+    assert_eq!(engine.undo(jenkins, owner).unwrap(), Undone::CurrentAgain(vec![actions]));
     assert_eq!(current(), [actions]);
     later();
     assert!(engine.undo(jenkins, owner).is_err(), "only once");
     assert_eq!(current(), [actions]);
+}
+
+/// Two that superseded it, one of which has expired; undone, both links are back that can be.
+#[test]
+fn changing_back_turns_every_link_and_so_does_its_undo() {
+    let (store, later) = store_with_clock();
+    let (engine, owner) = (&store.engine, &Viewer::OWNER);
+    let [a, x, y] = ["tea at four", "tea at five", "tea at six"].map(|text| store.add(text));
+    let brief = NewRecord { expires_at: Some(START + 90_000), ..NewRecord::new("tea at seven, today") };
+    let brief = engine.add(&brief).unwrap().id;
+    let supersedes = |from, to| Link { from, to, kind: LinkKind::Supersedes };
+    for from in [x, y, brief] {
+        engine.link(supersedes(from, a), owner).unwrap();
+    }
+    engine.link(supersedes(y, x), owner).unwrap();
+    (0..3).for_each(|_| later());
+    let again = engine.add(&NewRecord::new("tea at four")).unwrap();
+    assert_eq!((again.id, again.supersedes_again), (a, vec![y]), "the newest that is live");
+    assert_eq!(store.find(&Query::new("tea at")), [a]);
+    later();
+    assert_eq!(engine.undo(a, owner).unwrap(), Undone::CurrentAgain(vec![x, y]));
+    assert_eq!(store.find(&Query::new("tea at")), [y]);
+    let mut links: Vec<_> = engine.links(a, owner, 9).unwrap();
+    links.sort_by_key(|link| link.from);
+    assert_eq!(links, [supersedes(x, a), supersedes(y, a)]);
+}
+
+/// A text whose superseder has expired, alone, was hidden by it until that was removed: saved again, it is found.
+#[test]
+fn a_text_saved_again_is_found_although_what_superseded_it_has_expired() {
+    let (store, later) = store_with_clock();
+    let a = store.add("the west gate opens at six");
+    let brief = NewRecord { expires_at: Some(START + 60_000), ..NewRecord::new("the west gate opens at nine today") };
+    let brief = store.engine.add(&brief).unwrap().id;
+    store.engine.link(Link { from: brief, to: a, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    later();
+    assert_eq!(store.find(&Query::new("west gate")), []);
+    assert_eq!(store.add("the west gate opens at six"), a);
+    assert_eq!(store.find(&Query::new("west gate")), [a]);
+}
+
+/// N supersedes A, over D too, which A's project does not see: A is current, and no circle comes of it.
+#[test]
+fn a_text_is_saved_again_where_a_turned_link_would_make_a_circle() {
+    let (store, _) = store_with_clock();
+    let engine = &store.engine;
+    let scoped = |text: &str, project: Option<&str>| {
+        let mut new = NewRecord::new(text);
+        new.scope.project = project.map(Into::into);
+        engine.add(&new).unwrap().id
+    };
+    let (a, n) = (scoped("A", None), scoped("N", None));
+    let d = scoped("D", Some("atlas"));
+    for (from, to) in [(n, a), (n, d), (d, a)] {
+        engine.link(Link { from, to, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    }
+    let again = &engine.add_batch(&[NewRecord::new("A"), NewRecord::new("B")]).unwrap()[0];
+    let again = again.as_ref().unwrap();
+    assert_eq!((again.id, again.supersedes_again.as_slice()), (a, &[][..]));
+}
+
+/// A user's reason is a reason: it makes no change an undo.
+#[test]
+fn a_reason_does_not_stop_an_undo() {
+    let (store, later) = store_with_clock();
+    let id = store.add("one");
+    for reason in ["restored", "undo", "current again", "undo of a link"] {
+        later();
+        let update = RecordUpdate { reason: Some(reason.into()), ..content(reason) };
+        store.engine.update(id, &update, &Viewer::OWNER).unwrap();
+        let Undone::Change(back) = store.engine.undo(id, &Viewer::OWNER).unwrap() else { panic!("{reason}") };
+        assert_eq!(back.record.content, "one");
+    }
+}
+
+/// Behind a wall, a link between one's own memory and another's is removed, and the other's history is not written.
+#[test]
+fn undo_of_a_link_writes_no_history_of_another_s_memory() {
+    let (store, later) = store_with_clock();
+    let engine = &store.engine;
+    let shared = store.add("shared by all");
+    let mut own = NewRecord::new("our own");
+    own.scope.project = Some("atlas".into());
+    let own = engine.add(&own).unwrap().id;
+    let wall = Viewer { agent: Reach::Every, project: Reach::Only("atlas".into()) };
+    later();
+    engine.link(Link { from: own, to: shared, kind: LinkKind::Related }, &wall).unwrap();
+    assert!(matches!(engine.undo(shared, &wall), Ok(Undone::Link(_))));
+    assert_eq!(engine.peek(shared, &Viewer::OWNER).unwrap().unwrap().version, 1);
+    assert!(engine.undo(shared, &wall).is_err());
+    engine.update(shared, &content("shared, changed"), &Viewer::OWNER).unwrap();
+    assert!(engine.undo(shared, &wall).unwrap_err().to_string().contains("belongs to no project"));
 }
 
 /// What another project or agent does not see cannot be undone, or found among what is gone.

@@ -20,6 +20,12 @@ impl Engine {
         self.store.records.snapshot()?.projects(viewer, start, limit, self.store.now())
     }
 
+    /// Whether a record that `viewer` sees, live or expired, belongs to this project.
+    pub fn has_project(&self, name: &str, viewer: &Viewer) -> Result<bool> {
+        viewer.validate()?;
+        self.store.records.snapshot()?.has_project(name, viewer)
+    }
+
     /// The projects in use, of what `viewer` sees, those with the most memories first, each with how many it has: what has
     /// expired is counted until it is removed.
     pub fn project_sizes(&self, viewer: &Viewer) -> Result<Vec<(String, u64)>> {
@@ -28,7 +34,7 @@ impl Engine {
     }
 
     /// The projects and agents in use, and the tags of the newest 2,000 memories: of what `viewer` sees, each with how many
-    /// have it.
+    /// have it. What has expired is counted until it is removed.
     pub fn names(&self, viewer: &Viewer) -> Result<Names> {
         viewer.validate()?;
         self.store.records.snapshot()?.names(viewer, NEWEST)

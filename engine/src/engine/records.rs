@@ -151,7 +151,7 @@ impl Engine {
     }
 
     /// Embeds a changed record, if that is quick.
-    fn changed(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
+    pub(super) fn changed(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
             EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
@@ -207,10 +207,12 @@ impl Engine {
         self.store.records.snapshot()?.gone(id, viewer, self.store.now())
     }
 
-    /// The records that pass the filter and have expired, or were `deleted`, the last ones first. They can come back.
-    pub fn all_gone(&self, filter: &Filter, deleted: bool) -> Result<Vec<Gone>> {
+    /// A page of the records that pass the filter and have expired, or were `deleted`: at most `limit` after the first `offset`,
+    /// the last ones first. They can come back.
+    pub fn all_gone(&self, filter: &Filter, deleted: bool, offset: usize, limit: usize) -> Result<Vec<Gone>> {
         filter.validate()?;
-        self.store.records.snapshot()?.all_gone(filter, deleted, self.store.now())
+        check_limit(limit)?;
+        self.store.records.snapshot()?.all_gone(filter, deleted, offset, limit, self.store.now())
     }
 
     /// How many records the pages of a list have together.

@@ -1,10 +1,10 @@
 //! Undoing the last thing that was done to a memory.
 
 use super::Engine;
-use crate::error::{Error, Result};
-use crate::records::{CURRENT_AGAIN, RESTORED, UNLINKED};
+use crate::error::Result;
+use crate::records::{Changed, Undoing};
 use crate::sync::Message;
-use crate::types::{Link, LinkKind, RecordId, RecordUpdate, UpdateOutcome, Viewer};
+use crate::types::{Link, RecordId, UpdateOutcome, Viewer};
 
 /// What was undone.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,47 +18,32 @@ pub enum Undone {
     Change(UpdateOutcome),
     /// It was linked, and the link is gone.
     Link(Link),
+    /// It was superseded, its text was saved again, and it is superseded again by these.
+    CurrentAgain(Vec<RecordId>),
 }
 
 impl Engine {
-    /// Undoes the last thing that was done to a memory: its deletion, its expiry, a change, or a link from it or to it. To
-    /// undo that, call it again after a change; a link is made again with [`Engine::link`].
+    /// Undoes the last thing that was done to a memory: its deletion, its expiry, a change, or a link from it or to it. An
+    /// undo is not undone: [`Engine::roll_back`] makes any version the newest, and [`Engine::link`] a link.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is none that `viewer` sees, and none that can come back; [`Error::Invalid`] if nothing
-    /// was done to it since it was saved, or that was undone already; and as [`Engine::update`].
+    /// [`Error::NotFound`](crate::Error::NotFound) if there is none that `viewer` sees, and none that can come back;
+    /// [`Error::Invalid`](crate::Error::Invalid) if nothing was done to it since it was saved, or that was undone already;
+    /// and as [`Engine::update`].
     pub fn undo(&self, id: RecordId, viewer: &Viewer) -> Result<Undone> {
-        let Some(record) = self.peek(id, viewer)? else {
-            let gone = self.gone(id, viewer)?.ok_or(Error::NotFound(id))?;
-            if gone.deleted_at.is_some() {
-                return Ok(Undone::Deletion(self.restore(id, viewer)?));
+        viewer.validate()?;
+        match self.store.records.undo(id, viewer, self.store.now())? {
+            Undoing::Deletion(record) => self.changed(None, record).map(Undone::Deletion),
+            Undoing::Expiry(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Expiry),
+            Undoing::Change(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Change),
+            Undoing::Link(link) => {
+                self.worker.send(Message::Written);
+                Ok(Undone::Link(link))
             }
-            let reason = Some("revived".to_owned());
-            let update = RecordUpdate { expires_at: Some(None), reason, ..RecordUpdate::default() };
-            return Ok(Undone::Expiry(self.update(id, &update, viewer)?));
-        };
-        let before = self.history(id, viewer, Some(record.version), 1)?.pop();
-        let replaced = before.as_ref().and_then(|version| version.replaced.clone());
-        let reason = replaced.as_ref().map(|replaced| replaced.reason.as_str()).unwrap_or_default();
-        let changed_at = replaced.as_ref().map(|replaced| replaced.at);
-        let linked = self.store.records.snapshot()?.last_link(id, viewer, self.store.now())?;
-        let newer_link = linked.filter(|(_, made_at)| changed_at.is_none_or(|at| *made_at > at));
-        let turned = linked.filter(|(link, made_at)| {
-            reason == CURRENT_AGAIN && Some(*made_at) == changed_at && link.kind == LinkKind::Supersedes
-        });
-        if let Some((link, _)) = newer_link.or(turned) {
-            let back = turned.map(|_| Link { from: link.to, to: link.from, kind: link.kind });
-            self.store.records.undo_link(id, link, back, viewer, self.store.now())?;
-            self.worker.send(Message::Written);
-            return Ok(Undone::Link(link));
-        }
-        match before {
-            Some(_) if reason == RESTORED || reason.starts_with(UNLINKED) => Err(Error::invalid(
-                "id",
-                format!("what was done last to memory {id} is undone already; give a version to go further back"),
-            )),
-            Some(before) => Ok(Undone::Change(self.roll_back(id, before.version, Some("undo"), viewer)?)),
-            None => Err(Error::invalid("id", format!("memory {id} was not changed or linked since it was saved"))),
+            Undoing::CurrentAgain(by) => {
+                self.worker.send(Message::Written);
+                Ok(Undone::CurrentAgain(by))
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::purge::patterns::PurgeText;
 use super::rules::access::{self, Access};
 use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
+use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
 use super::rules::{add, embeddings, expiry, links, next_model, trash, update};
 use super::sqlite::store::Records;
@@ -91,6 +92,15 @@ impl Records {
     pub fn restore(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
         trash::restore(self, id, viewer, now)
     }
+
+    /// Undoes the last deletion, expiry, change or link of a record.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::Error::NotFound) if there is none that `viewer` sees; [`Invalid`](crate::Error::Invalid) if nothing
+    /// was done to it since it was saved, or that was undone already.
+    pub fn undo(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Undoing> {
+        undo::undo(self, id, viewer, now)
+    }
 }
 
 /// Links.
@@ -108,21 +118,6 @@ impl Records {
     /// the others, a failure of the database stops them all.
     pub fn link_batch(&self, links: &[Link], viewer: &Viewer, now: Millis) -> Result<Vec<Result<bool>>> {
         links::link_batch(self, links, viewer, now)
-    }
-
-    /// Removes a link, makes `turned` in its place, and notes both in the history of `id`.
-    ///
-    /// # Errors
-    /// [`Invalid`](crate::Error::Invalid) when `viewer` may change neither end.
-    pub fn undo_link(
-        &self,
-        id: RecordId,
-        link: Link,
-        turned: Option<Link>,
-        viewer: &Viewer,
-        now: Millis,
-    ) -> Result<()> {
-        links::undo_link(self, id, link, turned, viewer, now)
     }
 
     /// Removes a link between two records that `viewer` sees. Returns whether there was one.

@@ -214,9 +214,11 @@ fn unscored(record: crate::types::Record) -> Hit {
 fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
     let ids: Vec<_> = hits.iter().map(|hit| hit.record.id).collect();
     let by = view.records.linked_from(&ids, LinkKind::Supersedes, &query.filter.viewer, now)?;
-    // No record supersedes itself, over whatever others, so that each move is the last for its pair.
-    let mut at = 0;
-    while at < hits.len() {
+    // No record supersedes itself, over whatever others, so that each move is the last for its pair. A damaged store may say
+    // otherwise: the moves are limited.
+    let (mut at, mut moves) = (0, hits.len() * hits.len());
+    while at < hits.len() && moves > 0 {
+        moves -= 1;
         let successors = by.get(&hits[at].record.id).map(Vec::as_slice).unwrap_or_default();
         let last = hits.iter().rposition(|hit| successors.contains(&hit.record.id)).filter(|last| *last > at);
         match last {

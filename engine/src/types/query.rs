@@ -180,7 +180,7 @@ pub enum ListOnly {
     Overdue,
     /// Superseded by what the viewer sees.
     Superseded,
-    /// Contradicted by what the viewer sees.
+    /// Contradicted by what the viewer sees, and neither of the two superseded.
     Contradicted,
     /// Those that will expire.
     Expiring,

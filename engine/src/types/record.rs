@@ -1,5 +1,7 @@
 //! A record: new, changed, and stored.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -140,7 +142,7 @@ pub struct RecordUpdate {
 pub enum Expect {
     /// It has this version.
     Version(i64),
-    /// Each of these words is in its content, context, source or tags, in upper or lower case.
+    /// Each of these words, at least one, is a word of its content, context, source or tags, in upper or lower case.
     Words(String),
 }
 
@@ -154,6 +156,9 @@ impl Expect {
         let why = match self {
             Expect::Version(version) if *version == record.version => return Ok(()),
             Expect::Version(version) => format!("memory {} has version {}, not {version}", record.id, record.version),
+            Expect::Words(words) if words_of(words).next().is_none() => {
+                return Err(Error::invalid("expect", format!("{words:?} has no word; nothing was changed")));
+            }
             Expect::Words(words) => match missing_word(words, record) {
                 None => return Ok(()),
                 Some(word) => format!("memory {} does not have the word {word:?}", record.id),
@@ -165,11 +170,14 @@ impl Expect {
 
 /// A word that no text of the record has.
 fn missing_word(words: &str, record: &Record) -> Option<String> {
-    let texts = [Some(&record.content), record.context.as_ref(), Some(&record.source)];
-    let mut text = texts.into_iter().flatten().cloned().collect::<Vec<_>>().join("\n").to_lowercase();
-    record.tags.iter().for_each(|tag| text.extend(["\n", &tag.to_lowercase()]));
-    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).find(|word| !text.contains(word.as_str()))
+    let texts = [Some(&record.content), record.context.as_ref(), Some(&record.source)].into_iter().flatten();
+    let has: HashSet<String> = texts.chain(&record.tags).flat_map(|text| words_of(text)).collect();
+    words_of(words).find(|word| !has.contains(word))
+}
+
+/// The words of a text, in lower case.
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 impl RecordUpdate {

@@ -40,6 +40,7 @@ fn document(diagnosis: &Diagnosis) -> Value {
             "saved": salvage.records,
             "doubtful": salvage.doubtful,
             "unreadable": salvage.unreadable,
+            "deleted": salvage.deleted,
             "versionsLost": salvage.versions_lost,
             "linksLost": salvage.links_lost,
             "toEmbed": salvage.to_embed,
@@ -86,6 +87,9 @@ fn report(salvage: &Salvage) -> (String, Vec<String>) {
     }
     if !salvage.unreadable.is_empty() {
         details.push(format!("not saved because they cannot be read: {}", ids(&salvage.unreadable)));
+    }
+    if salvage.deleted > 0 {
+        details.push(format!("deleted, and can still come back: {}", format::memories(salvage.deleted)));
     }
     if !salvage.versions_lost.is_empty() {
         details.push(format!("without an earlier version: {}", ids(&salvage.versions_lost)));

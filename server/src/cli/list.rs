@@ -34,7 +34,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let output = app.output();
     if output.json {
         let results = records.into_iter().map(|record| wire::brief(record, Detail::Full)).collect();
-        output.document(&ListResult { results, next })?;
+        output.document(&ListResult { results, next, next_offset: None })?;
     } else {
         output.text(text(records))?;
         if let Some(next) = next {
@@ -53,7 +53,7 @@ fn in_order(app: &App, engine: Engine, args: &List, limit: usize) -> Outcome {
     let output = app.output();
     if output.json {
         let results = records.into_iter().map(|listed| wire::brief(listed.record, Detail::Full)).collect();
-        output.document(&ListResult { results, next: None })?;
+        output.document(&ListResult { results, next: None, next_offset: None })?;
     } else {
         output.text(text(records.into_iter().map(|listed| listed.record).collect()))?;
     }

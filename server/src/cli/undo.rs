@@ -31,6 +31,10 @@ fn text(result: &UndoResult) -> String {
                 .map(|link| format!("removed the link ({}) of memory {id} with memory {}", link.link_type, link.id));
             lines.collect::<Vec<_>>().join("\n")
         }
+        "currentAgain" => {
+            let by = result.links.iter().map(|link| link.id.to_string()).collect::<Vec<_>>().join(", ");
+            format!("memory {id} is superseded again, by {by}")
+        }
         "deletion" => format!("memory {id} was deleted and is back: {now}"),
         "expiry" => format!("memory {id} had expired and is back, without an expiry: {now}"),
         _ => format!("memory {id} is what it was before: {now}"),

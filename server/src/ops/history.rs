@@ -1,7 +1,7 @@
 //! Versions, rollback and permanent removal.
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{MAX_LIMIT, Purge, RecordId, Viewer};
+use memorist_engine::types::{Link, LinkKind, Purge, RecordId, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
 
 use super::Context;
@@ -58,12 +58,13 @@ pub fn undo_each(engine: &Engine, params: &UndoParams, viewer: &Viewer) -> Resul
         (None, None) => return Ok(vec![engine.undo(id, viewer)?]),
         (None, Some(Int(other))) => RecordId::from(other),
     };
-    let mut links = engine.links(id, viewer, MAX_LIMIT)?;
-    links.retain(|link| link.other_end(id) == other && params.link_type.is_none_or(|kind| kind == link.kind));
     let mut undone = Vec::new();
-    for link in links {
-        if engine.unlink(link, viewer)? {
-            undone.push(Undone::Link(link));
+    for kind in LinkKind::ALL.into_iter().filter(|kind| params.link_type.is_none_or(|wanted| wanted == *kind)) {
+        for (from, to) in [(id, other), (other, id)] {
+            let link = Link { from, to, kind };
+            if engine.unlink(link, viewer)? {
+                undone.push(Undone::Link(link));
+            }
         }
     }
     if undone.is_empty() {

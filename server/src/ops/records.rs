@@ -69,8 +69,12 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
         Some(most) => wire::fit(&mut results, wire::size("maxTokens", Some(most), 0)?),
         None => None,
     };
-    let next = results.last().map(|brief| brief.id).filter(|_| is_full || cut.is_some());
-    Ok(ListResult { results, next })
+    let goes_on = is_full || cut.is_some();
+    let by_id = order_of(params).is_some_and(|(order, _)| order == ListOrder::Saved);
+    let next = results.last().map(|brief| brief.id).filter(|_| goes_on && by_id);
+    let shown = wire::size("offset", params.offset, 0)? + results.len();
+    let next_offset = i64::try_from(shown).ok().filter(|_| goes_on && !by_id);
+    Ok(ListResult { results, next, next_offset })
 }
 
 /// The filter of a list.
@@ -97,10 +101,14 @@ pub struct Listed {
 /// The memories of a list that pass the filter, at most `limit`.
 pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize) -> Result<Vec<Listed>> {
     let offset = wire::size("offset", params.offset, 0)?;
+    let order = order_of(params);
+    if params.after.is_some() && order.is_none_or(|(order, _)| order != ListOrder::Saved) {
+        return Err(Error::invalid("after", "is an id, and this list is not in the order of ids; give offset"));
+    }
     let only = match params.only {
         Some(Only::Expired | Only::Deleted) => {
-            let all = engine.all_gone(&filter, params.only == Some(Only::Deleted))?;
-            let listed = all.into_iter().skip(offset).take(limit).map(|Gone { record, deleted_at }| {
+            let page = engine.all_gone(&filter, params.only == Some(Only::Deleted), offset, limit)?;
+            let listed = page.into_iter().map(|Gone { record, deleted_at }| {
                 let deleted = deleted_at.map(|at| ("deleted", at));
                 let gone = deleted.or(record.expires_at.map(|at| ("expired", at)));
                 Listed { record, gone }
@@ -115,16 +123,20 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
         None => None,
     };
     let after = params.after.map_or(RecordId::START, |wire::Int(id)| id.into());
-    let (order, newest_first) = match params.order.unwrap_or_default() {
-        Order::Saved if params.only == Some(Only::Expiring) => {
-            (ListOrder::Expiry, params.newest_first.unwrap_or(false))
-        }
-        Order::Saved => (ListOrder::Saved, params.newest_first.unwrap_or(true)),
-        Order::Updated => (ListOrder::Updated, params.newest_first.unwrap_or(true)),
-        Order::Due => (ListOrder::Due, params.newest_first.unwrap_or(false)),
-    };
+    let (order, newest_first) = order.unwrap_or_default();
     let query = ListQuery { after, order, limit, offset, newest_first, filter, only, ..ListQuery::default() };
     Ok(engine.list(&query)?.into_iter().map(|record| Listed { record, gone: None }).collect())
+}
+
+/// The order of a list, and whether it is from the end; `None` for what is gone, the last of which comes first.
+fn order_of(params: &ListParams) -> Option<(ListOrder, bool)> {
+    Some(match (params.order.unwrap_or_default(), params.only) {
+        (_, Some(Only::Expired | Only::Deleted)) => return None,
+        (Order::Saved, Some(Only::Expiring)) => (ListOrder::Expiry, params.newest_first.unwrap_or(false)),
+        (Order::Saved, _) => (ListOrder::Saved, params.newest_first.unwrap_or(true)),
+        (Order::Updated, _) => (ListOrder::Updated, params.newest_first.unwrap_or(true)),
+        (Order::Due, _) => (ListOrder::Due, params.newest_first.unwrap_or(false)),
+    })
 }
 
 /// `memory_stats`.
@@ -182,6 +194,36 @@ mod tests {
         }
         engine.embed_pending(&NoProgress).unwrap();
         (folder, engine)
+    }
+
+    /// Whatever the order, the pages of a list are the whole list.
+    #[test]
+    fn pages_of_a_list_are_the_whole_list_in_any_order() {
+        let (_folder, engine) = meetings(9);
+        let listed = |arguments: &Value| {
+            list(&engine, &Context::default(), &serde_json::from_value::<ListParams>(arguments.clone()).unwrap())
+        };
+        let delete = || (1..=9).for_each(|id| assert!(engine.delete(id.into(), &Viewer::OWNER).unwrap()));
+        for (order, only) in [("saved", None), ("updated", None), ("due", None), ("saved", Some("deleted"))] {
+            if only.is_some() {
+                delete();
+            }
+            let mut arguments = json!({ "order": order, "only": only, "limit": 4 });
+            let mut found = Vec::new();
+            for _ in 0..4 {
+                let page = listed(&arguments).unwrap();
+                found.extend(page.results.iter().map(|brief| brief.id));
+                match (page.next, page.next_offset) {
+                    (Some(after), None) => arguments["after"] = after.into(),
+                    (None, Some(offset)) => arguments["offset"] = offset.into(),
+                    _ => break,
+                }
+            }
+            found.sort_unstable();
+            assert_eq!(found, (1..=9).collect::<Vec<_>>(), "{order} {only:?}");
+        }
+        let refused = listed(&json!({ "order": "updated", "after": 3 })).unwrap_err().to_string();
+        assert!(refused.starts_with("after: "), "{refused}");
     }
 
     /// T22: a memory with many links says that not all are shown.

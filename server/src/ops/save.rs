@@ -5,6 +5,7 @@ use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
 use crate::wire::{self, AddParams, AddResult, Int, Suggestion, UpdateParams};
+use crate::wording::Worded as _;
 
 /// Most memories named that resemble a new one.
 const SUGGESTED: usize = 3;
@@ -33,12 +34,16 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
             ));
         }
     } else if let Some(update) = given.update(&record) {
-        result.notes.extend(merge(engine, id, &update, &viewer)?);
+        // The memory is saved, and its links are made whatever becomes of its fields.
+        result.notes.extend(
+            merge(engine, id, &update, &viewer)
+                .unwrap_or_else(|error| Some(format!("its other fields were not taken over: {}", error.worded()))),
+        );
     }
     for (kind, other) in links {
         match engine.link(Link { from: id, to: other, kind }, &viewer) {
-            Ok(_) => {}
-            Err(error) => result.notes.push(format!("not linked ({kind} {other}): {error}")),
+            Ok(_) => result.linked.push((kind, other)),
+            Err(error) => result.notes.push(format!("not linked ({kind} {other}): {}", error.worded())),
         }
     }
     result.warnings = result.notes.iter().cloned().chain(result.warnings).collect();
@@ -71,6 +76,7 @@ fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<A
         warnings: Vec::new(),
         suggestions: Vec::new(),
         notes,
+        linked: Vec::new(),
     })
 }
 
@@ -145,7 +151,7 @@ fn fields_given(params: &AddParams) -> Given {
     Given {
         kind: params.entry_type.is_some(),
         source: params.source.is_some(),
-        context: params.context.is_some(),
+        context: params.context.as_ref().is_some_and(|context| !context.trim().is_empty()),
         confidence: params.confidence.is_some(),
         importance: params.importance.is_some(),
         expires_at: params.expires_at.is_some(),
@@ -191,4 +197,36 @@ fn merge(engine: &Engine, id: RecordId, update: &RecordUpdate, viewer: &Viewer) 
     ];
     let changed: Vec<&str> = changed.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
     Ok((!changed.is_empty()).then(|| format!("taken over: {} (version {} now)", changed.join(", "), now.version)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use memorist_engine::config::Config;
+    use memorist_engine::embed::HashEmbedder;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The text is there, and its links are made, whatever becomes of the other fields: and that is said.
+    #[test]
+    fn fields_that_do_not_fit_a_saved_text_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::without_model();
+        let engine = Engine::open_with_embedder(folder.path(), config, Arc::new(HashEmbedder::new(64))).unwrap();
+        let save = |arguments: Value| {
+            add(&engine, &Context::default(), serde_json::from_value::<AddParams>(arguments).unwrap()).unwrap()
+        };
+        let other = save(json!({ "content": "a sail" })).id;
+        let text = "Ada mends sails";
+        let ada = json!({ "content": text, "entryType": "contact", "body": { "name": "Ada" }, "context": "the loft" });
+        let id = save(ada).id;
+        let again = save(json!({ "content": text, "entryType": "skill", "related": [other] }));
+        assert_eq!((again.id, again.linked.len()), (id, 1));
+        assert!(again.notes[0].starts_with("its other fields were not taken over: "), "{:?}", again.notes);
+        save(json!({ "content": text, "context": " " }));
+        let record = engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap();
+        assert_eq!(record.context.as_deref(), Some("the loft"), "a blank one is none");
+    }
 }

@@ -51,7 +51,7 @@ pub struct HistoryResult {
 #[serde(rename_all = "camelCase")]
 pub struct UndoResult {
     pub id: i64,
-    /// What was undone: deletion, expiry, change or link.
+    /// What was undone: deletion, expiry, change, link or currentAgain.
     pub undone: &'static str,
     /// Its version now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,15 +61,15 @@ pub struct UndoResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content: Option<String>,
-    /// The links that were removed.
+    /// The links that were removed; of currentAgain those that are back: what supersedes the memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub links: Vec<RemovedLink>,
+    pub links: Vec<UndoneLink>,
 }
 
-/// A link that is no more.
+/// A link, seen from the memory.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RemovedLink {
+pub struct UndoneLink {
     /// The memory that it was linked with.
     pub id: i64,
     #[schemars(schema_with = "super::graph::link_schema")]
@@ -84,7 +84,13 @@ impl UndoResult {
             let (name, outcome) = match one {
                 Undone::Link(link) => {
                     result.undone = "link";
-                    result.links.push(RemovedLink { id: link.other_end(id).get(), link_type: link.kind });
+                    result.links.push(UndoneLink { id: link.other_end(id).get(), link_type: link.kind });
+                    continue;
+                }
+                Undone::CurrentAgain(by) => {
+                    result.undone = "currentAgain";
+                    let by = by.iter().map(|by| UndoneLink { id: by.get(), link_type: LinkKind::Supersedes });
+                    result.links.extend(by);
                     continue;
                 }
                 Undone::Deletion(outcome) => ("deletion", outcome),

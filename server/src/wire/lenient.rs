@@ -1,5 +1,6 @@
 //! Arguments as models write them, in the form that the schema asks for: `"#12"` for 12, a text for a list of one, "High"
-//! for "high", `type` for `entryType`. Only where there is one meaning.
+//! for "high", `type` for `entryType`, `from_id` for `fromId`. Only where there is one meaning. A name that means nothing is
+//! refused with the nearest one.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -7,7 +8,8 @@ use serde_json::{Map, Value};
 use super::input_schema;
 
 /// Other names of parameters, each with what it may stand for: the first that the tool has.
-const NAMES: [(&str, &[&str]); 16] = [
+const NAMES: [(&str, &[&str]); 17] = [
+    ("q", &["query"]),
     ("type", &["entryType", "entryTypes", "linkType"]),
     ("kind", &["entryType", "entryTypes"]),
     ("category", &["entryType", "entryTypes"]),
@@ -26,10 +28,33 @@ const NAMES: [(&str, &[&str]); 16] = [
     ("maxResults", &["limit"]),
 ];
 
+/// Other words for the states of a task.
+const STATES: [(&str, &[&str]); 3] = [
+    ("open", &["todo", "to do", "pending", "in progress", "in_progress", "active"]),
+    ("done", &["completed", "complete", "finished", "closed", "resolved"]),
+    ("dropped", &["cancelled", "canceled", "abandoned", "rejected", "won't do"]),
+];
+
+/// How like a name must be to one that there is.
+const LIKE: f64 = 0.8;
+
 /// Changes arguments of a tool with parameters `P` where their meaning is plain.
-pub fn lenient<P: JsonSchema>(arguments: &mut Map<String, Value>) {
+///
+/// # Errors
+/// Names a parameter that the tool has not, with the nearest that it has.
+pub fn lenient<P: JsonSchema>(arguments: &mut Map<String, Value>) -> Result<(), String> {
     let schema = input_schema::<P>();
-    let Some(Value::Object(properties)) = schema.get("properties") else { return };
+    let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(()) };
+    for name in arguments.keys().cloned().collect::<Vec<_>>() {
+        let camel = camel_case(&name);
+        let is_free = properties.contains_key(&camel) && !arguments.contains_key(&camel);
+        if !properties.contains_key(&name)
+            && is_free
+            && let Some(value) = arguments.shift_remove(&name)
+        {
+            arguments.insert(camel, value);
+        }
+    }
     for (name, meanings) in NAMES {
         if properties.contains_key(name) || !arguments.contains_key(name) {
             continue;
@@ -43,11 +68,41 @@ pub fn lenient<P: JsonSchema>(arguments: &mut Map<String, Value>) {
     }
     for (name, value) in arguments.iter_mut() {
         if let Some(schema) = properties.get(name) {
-            if let ("entryType", Value::String(kind)) = (name.as_str(), &mut *value) {
-                *kind = kind.trim().to_lowercase();
+            match (name.as_str(), &mut *value) {
+                ("entryType", Value::String(kind)) => *kind = kind.trim().to_lowercase(),
+                ("status", Value::String(status)) => {
+                    let said = status.trim().to_lowercase();
+                    let state = STATES.iter().find(|(_, words)| words.contains(&said.as_str()));
+                    *status = state.map_or(said, |(state, _)| (*state).to_owned());
+                }
+                _ => {}
             }
             adapt(value, schema);
         }
+    }
+    match arguments.keys().find(|name| !properties.contains_key(*name)) {
+        None => Ok(()),
+        Some(unknown) => Err(unknown_name(unknown, properties)),
+    }
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let mut camel = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        camel.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        camel.push_str(letters.as_str());
+    }
+    camel
+}
+
+fn unknown_name(name: &str, properties: &Map<String, Value>) -> String {
+    let likeness = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase());
+    let nearest = properties.keys().map(|known| (likeness(known), known));
+    match nearest.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness >= LIKE) {
+        Some((_, known)) => format!("unknown parameter {name:?}; did you mean {known:?}?"),
+        None => format!("unknown parameter {name:?}; the tool's schema names those that it has"),
     }
 }
 
@@ -86,6 +141,11 @@ fn adapt(value: &mut Value, schema: &Value) {
             let split = || text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().into();
             *value = listed.unwrap_or_else(split);
             adapt_items(value, schema);
+        }
+        Value::String(text) if is_one("object") || text.trim_start().starts_with('{') && types.contains(&"object") => {
+            if let Ok(object @ Value::Object(_)) = serde_json::from_str(text) {
+                *value = object;
+            }
         }
         Value::Number(_) if is_one("array") => {
             *value = Value::Array(vec![value.take()]);
@@ -132,7 +192,7 @@ mod tests {
 
     fn adapted<P: JsonSchema>(given: Value) -> Value {
         let Value::Object(mut arguments) = given else { panic!("not an object") };
-        lenient::<P>(&mut arguments);
+        lenient::<P>(&mut arguments).unwrap();
         Value::Object(arguments)
     }
 
@@ -151,6 +211,12 @@ mod tests {
             (json!({ "content": "x", "supersedes": "#3" }), json!({ "content": "x", "supersedes": [3] })),
             (json!({ "content": "x", "related": 3 }), json!({ "content": "x", "related": [3] })),
             (json!({ "text": "12" }), json!({ "content": "12" })),
+            (json!({ "content": "x", "valid_from": "7d" }), json!({ "content": "x", "validFrom": "7d" })),
+            (json!({ "content": "x", "status": "Completed" }), json!({ "content": "x", "status": "done" })),
+            (
+                json!({ "content": "x", "body": "{\"name\": \"Ada\"}" }),
+                json!({ "content": "x", "body": { "name": "Ada" } }),
+            ),
         ] {
             assert_eq!(adapted::<AddParams>(given), meant);
         }
@@ -183,11 +249,21 @@ mod tests {
             json!({ "id": 1, "memoryId": 2 }),
             json!({ "id": "99999999999999999999" }),
         ] {
-            let after = adapted::<DeleteParams>(unclear.clone());
-            let Value::Object(arguments) = after else { panic!("an object") };
-            assert!(parse::<DeleteParams>(arguments).is_err(), "{unclear}");
+            let Value::Object(mut arguments) = unclear.clone() else { panic!("an object") };
+            let understood = lenient::<DeleteParams>(&mut arguments);
+            assert!(understood.is_err() || parse::<DeleteParams>(arguments).is_err(), "{unclear}");
         }
-        let both = json!({ "content": "x", "type": "fact", "entryType": "task" });
-        assert_eq!(adapted::<AddParams>(both.clone()), both, "two meanings");
+        for (given, why) in [
+            (json!({ "content": "x", "type": "fact", "entryType": "task" }), "unknown parameter \"type\"; "),
+            (
+                json!({ "content": "x", "improtance": 3 }),
+                "unknown parameter \"improtance\"; did you mean \"importance\"?",
+            ),
+            (json!({ "content": "x", "colour": "red" }), "unknown parameter \"colour\"; the tool's schema"),
+        ] {
+            let Value::Object(mut arguments) = given else { panic!("an object") };
+            let refused = lenient::<AddParams>(&mut arguments).unwrap_err();
+            assert!(refused.starts_with(why), "{refused}");
+        }
     }
 }

@@ -77,6 +77,6 @@ pub use results::{
     Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
-pub use snippet::cut_to;
+pub use snippet::{cut_to, has_word_of};
 pub use times::{Future, Past, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When};

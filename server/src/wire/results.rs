@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::Error;
-use memorist_engine::types::{Direction, EmbeddingState, Kind, LinkKind, MatchSource, Tier, UpdateOutcome};
+use memorist_engine::types::{Direction, EmbeddingState, Kind, LinkKind, MatchSource, RecordId, Tier, UpdateOutcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
@@ -32,6 +32,9 @@ pub struct AddResult {
     /// Those of the warnings that are about this memory.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// The links that it has by this call.
+    #[serde(skip)]
+    pub linked: Vec<(LinkKind, RecordId)>,
 }
 
 /// A suggested link.
@@ -159,10 +162,14 @@ pub struct Brief {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ListResult {
     pub results: Vec<Brief>,
-    /// There may be more: ask again with this as `after`.
+    /// There may be more: call again with this as `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "integer_schema")]
     pub next: Option<i64>,
+    /// The same in an order that is not that of ids: call again with this as `offset`.
+    #[serde(rename = "nextOffset", skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "integer_schema")]
+    pub next_offset: Option<i64>,
 }
 
 /// The result of `memory_get`: an entry, or why there is none.

@@ -38,6 +38,11 @@ pub fn cut_to(text: &str, query: &str, most: usize) -> Option<String> {
     Some(format!("{before}{}{after}", passage[..end].trim_end()))
 }
 
+/// Whether a word of the query is in the text.
+pub fn has_word_of(text: &str, query: &str) -> bool {
+    !matches(text, &words(query)).found.is_empty()
+}
+
 /// The byte where the passage of so many bytes begins that has the most of the query's words, each once; a word that is
 /// rare in the text counts for more. 0 when none occurs.
 fn best_start(text: &str, query: &[String], length: usize) -> usize {

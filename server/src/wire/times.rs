@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use jiff::civil::Weekday;
+use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Unit, Zoned, ZonedRound};
 use memorist_engine::types::Millis;
@@ -57,6 +57,10 @@ fn relative(text: &str, now: &Zoned, sign: i64) -> Option<Zoned> {
             };
             return start_of(unit, &today)?.checked_add(span(steps, unit)?).ok();
         }
+        [name] | ["this" | "next" | "last" | "on", name] if let Some(day) = weekday(name) => {
+            let back = words[0] == "last" || sign < 0 && words[0] != "next" && words[0] != "this";
+            return today.nth_weekday(if back { -1 } else { 1 }, day).ok();
+        }
         _ => {}
     }
     let (text, sign) = match (text.strip_suffix(" ago"), text.strip_prefix("in ")) {
@@ -67,6 +71,27 @@ fn relative(text: &str, now: &Zoned, sign: i64) -> Option<Zoned> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
     now.checked_add(span(number.parse::<i64>().ok()?.checked_mul(sign)?, unit.trim())?).ok()
+}
+
+fn weekday(name: &str) -> Option<Weekday> {
+    let days = [
+        ("monday", Weekday::Monday),
+        ("tuesday", Weekday::Tuesday),
+        ("wednesday", Weekday::Wednesday),
+        ("thursday", Weekday::Thursday),
+        ("friday", Weekday::Friday),
+        ("saturday", Weekday::Saturday),
+        ("sunday", Weekday::Sunday),
+    ];
+    days.into_iter().find(|(day, _)| *day == name || day[..3] == *name).map(|(_, day)| day)
+}
+
+/// A date with the name of its month.
+fn date_with_month(text: &str) -> Option<Zoned> {
+    let text = text.trim().replace(',', "");
+    let formats = ["%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y"];
+    let date = formats.iter().find_map(|format| Date::strptime(format, &text).ok());
+    date?.to_zoned(TimeZone::system()).ok()
 }
 
 fn start_of(unit: &str, today: &Zoned) -> Option<Zoned> {
@@ -101,10 +126,11 @@ fn parsed(text: &str, sign: i64) -> Result<Millis, String> {
         Err(why) if text.trim().parse::<i64>().is_ok() => Err(why),
         Err(_) => {
             let now = Zoned::now().round(ZonedRound::new().smallest(Unit::Millisecond)).map_err(|e| e.to_string())?;
-            let at = relative(text, &now, sign);
+            let at = relative(text, &now, sign).or_else(|| date_with_month(text));
             at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| {
                 let like = if sign < 0 { "7d, yesterday, last week" } else { "7d, tomorrow, next week" };
-                format!("{text:?} is not a time; give ISO 8601, like 2026-12-31 or 2026-12-31T09:00, or {like}")
+                let today = day(now.timestamp().as_millisecond());
+                format!("{text:?} is not a time; give ISO 8601, like 2026-12-31T09:00, or {like}. Today is {today}")
             })
         }
     }
@@ -160,12 +186,25 @@ mod tests {
             ("this week", -1, "2026-11-16T00:00 Mon"),
             ("next month", 1, "2026-12-01T00:00 Tue"),
             ("last year", -1, "2025-01-01T00:00 Wed"),
+            ("next Friday", -1, "2026-11-27T00:00 Fri"),
+            ("fri", 1, "2026-11-27T00:00 Fri"),
+            ("friday", -1, "2026-11-20T00:00 Fri"),
+            ("last monday", 1, "2026-11-16T00:00 Mon"),
+            ("saturday", 1, "2026-11-28T00:00 Sat"),
         ] {
             assert_eq!(at(text, sign).as_deref(), Some(expected), "{text}");
         }
         for text in ["", "d", "7", "7 parsecs", "week", "last", "99999999999999999999d", "9999999999 y"] {
             assert_eq!(at(text, -1), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_date_may_have_the_name_of_its_month() {
+        for text in ["Dec 24, 2026", "December 24 2026", "24 december 2026", "24 Dec 2026"] {
+            assert_eq!(day(text.parse::<Future>().unwrap().0), "2026-12-24 Thu", "{text}");
+        }
+        assert!("Dec 42, 2026".parse::<Future>().unwrap_err().contains("Today is 20"));
     }
 
     #[test]

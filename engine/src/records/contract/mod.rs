@@ -41,9 +41,10 @@ use crate::types::{
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
-const TABLES: [(&str, &str); 12] = [
+const TABLES: [(&str, &str); 13] = [
     ("records", "id"),
     ("versions", "record_id, version"),
+    ("version_causes", "record_id, version"),
     ("trash", "id"),
     ("trash_versions", "record_id, version"),
     ("trash_links", "record_id, from_id, kind, to_id"),

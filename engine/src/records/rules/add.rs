@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
-use super::{embeddings, links, versions};
+use super::versions::{self, Cause};
+use super::{embeddings, links};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -98,14 +99,15 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
 /// superseded it is superseded by it.
 fn save_again(tx: &dyn Tx, twin: &Twin, scope: &Scope, now: Millis) -> Result<AddOutcome> {
     let viewer = Viewer::of(scope);
-    let current = links::make_current(tx, twin.id, &viewer, now)?;
-    if current.is_empty() {
+    let mut supersedes_again = Vec::new();
+    if let Some(turned) = links::make_current(tx, twin.id, &viewer, now)? {
+        supersedes_again.clone_from(&turned.made);
+        versions::keep_as_it_is(tx, twin.id, "current again", &Cause::CurrentAgain(turned), now)?;
+    } else {
         tx.execute("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
         append(tx, twin.id, &Change::Put { version: twin.version, new_text: false })?;
-    } else {
-        versions::keep_as_it_is(tx, twin.id, versions::CURRENT_AGAIN, now)?;
     }
-    Ok(AddOutcome { id: twin.id, created: false, supersedes_again: current, embedding: twin.embedding })
+    Ok(AddOutcome { id: twin.id, created: false, supersedes_again, embedding: twin.embedding })
 }
 
 /// What a row of `records` has and a [`NewRecord`] has not.

@@ -1,9 +1,9 @@
 //! Links between records. They go with either of their ends.
 
-use super::versions;
+use super::versions::Turned;
 use crate::error::{Error, Result};
 use crate::records::lookup::{is_live, scope_of};
-use crate::records::rows::link_code;
+use crate::records::rows::{link_code, to_link};
 use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::types::{Link, LinkKind, Millis, RecordId, Viewer};
 
@@ -32,35 +32,33 @@ pub(crate) fn link_batch(
 pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer) -> Result<bool> {
     authority.write(|tx| {
         for id in [link.from, link.to] {
-            if !scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)) {
+            if !is_seen(tx, id, viewer)? {
                 return Ok(false);
             }
         }
-        check_ends(tx, link, viewer)?;
-        let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
-        Ok(tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])? == 1)
+        remove(tx, link, viewer)
     })
 }
 
-/// Removes a link as [`unlink`] does, and notes it in the history of `id`. `turned` is made in its place.
-pub(crate) fn undo_link(
-    authority: &impl Authority,
-    id: RecordId,
-    link: Link,
-    turned: Option<Link>,
-    viewer: &Viewer,
-    now: Millis,
-) -> Result<()> {
-    authority.write(|tx| {
-        check_ends(tx, link, viewer)?;
-        let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
-        tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])?;
-        if let Some(turned) = turned {
-            insert(tx, turned, viewer, now, now)?;
+/// Removes a link between two records that `viewer` sees. Returns whether there was one.
+pub(super) fn remove(tx: &dyn Tx, link: Link, viewer: &Viewer) -> Result<bool> {
+    check_ends(tx, link, viewer)?;
+    let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+    Ok(tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])? == 1)
+}
+
+/// The last link that was made of a record, in either direction, to a live one that `viewer` sees; and when.
+pub(super) fn last(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<(Link, Millis)>> {
+    let sql = "SELECT from_id, kind, to_id, created_at FROM links WHERE from_id = ?1
+         UNION SELECT from_id, kind, to_id, created_at FROM links INDEXED BY links_to WHERE to_id = ?1
+         ORDER BY created_at DESC, from_id DESC";
+    let links: Vec<(Link, Millis)> = tx.all(sql, &[id.into()], |row| Ok((to_link(row)?, row.get(3)?)))?;
+    for (link, made_at) in links {
+        if is_live(tx, link.other_end(id), viewer, now)? {
+            return Ok(Some((link, made_at)));
         }
-        let reason = format!("{}: {} {} {}", versions::UNLINKED, link.from, link.kind, link.to);
-        versions::keep_as_it_is(tx, id, &reason, now)
-    })
+    }
+    Ok(None)
 }
 
 /// Makes a link as of `made_at` between two records that are live `now`. One that would make a record supersede itself,
@@ -87,40 +85,53 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
 }
 
 /// Makes a superseded record current: removes what supersedes it and lets it supersede the newest of those, of what
-/// `viewer` sees. Returns the newest; none if nothing superseded it.
-pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Vec<RecordId>> {
-    let mut found = superseding(tx, id, viewer, now)?;
-    for &newer in &found {
-        let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
-        tx.execute(sql, &[newer.into(), link_code(LinkKind::Supersedes).into(), id.into()])?;
+/// `viewer` sees. `None` if nothing superseded it.
+pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Turned>> {
+    let mut turned = Turned::default();
+    let sql = "SELECT from_id, created_at FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
+    let all =
+        tx.all(sql, &[id.into(), link_code(LinkKind::Supersedes).into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (newer, made_at) in all {
+        // Also one that has expired: it would hide the record on.
+        if is_seen(tx, newer, viewer)? {
+            let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+            tx.execute(sql, &[RecordId::into(newer), link_code(LinkKind::Supersedes).into(), id.into()])?;
+            turned.removed.push((newer, made_at));
+        }
     }
-    let mut newest = Vec::new();
+    let mut found: Vec<RecordId> = turned.removed.iter().map(|(newer, _)| *newer).collect();
     let mut at = 0;
     while let Some(&one) = found.get(at) {
-        let newer = superseding(tx, one, viewer, now)?;
-        if newer.is_empty() {
-            newest.push(one);
+        let newer = superseding(tx, one, viewer)?;
+        if newer.is_empty() && is_live(tx, one, viewer, now)? {
+            match insert(tx, Link { from: id, to: one, kind: LinkKind::Supersedes }, viewer, now, now) {
+                Ok(_) => turned.made.push(one),
+                // It supersedes the record over one that `viewer` does not see: neither is above the other.
+                Err(Error::Invalid { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         found.extend(newer.into_iter().filter(|newer| !found.contains(newer)).collect::<Vec<_>>());
         at += 1;
     }
-    for &newer in &newest {
-        insert(tx, Link { from: id, to: newer, kind: LinkKind::Supersedes }, viewer, now, now)?;
-    }
-    Ok(newest)
+    Ok((!turned.removed.is_empty()).then_some(turned))
 }
 
-/// The live records that `viewer` sees and that supersede a record, by id.
-fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Vec<RecordId>> {
+/// The records that `viewer` sees and that supersede a record, live or expired, by id.
+fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<Vec<RecordId>> {
     let sql = "SELECT from_id FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
     let all: Vec<RecordId> = tx.all(sql, &[id.into(), link_code(LinkKind::Supersedes).into()], |row| row.get(0))?;
-    let mut live = Vec::new();
+    let mut seen = Vec::new();
     for newer in all {
-        if is_live(tx, newer, viewer, now)? {
-            live.push(newer);
+        if is_seen(tx, newer, viewer)? {
+            seen.push(newer);
         }
     }
-    Ok(live)
+    Ok(seen)
+}
+
+fn is_seen(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<bool> {
+    Ok(scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)))
 }
 
 /// Whether this very link is in the table.

@@ -7,6 +7,7 @@
 //! | `update.rs` | a record is changed, and its version before kept; an earlier version comes back |
 //! | `references.rs` | what a body refers to; one profile a scope |
 //! | `trash.rs` | a record is deleted, and restored |
+//! | `undo.rs` | the last thing that was done to a record is undone |
 //! | `links.rs` | links, and that nothing supersedes itself |
 //! | `import.rs` | records and links of another store, merged by ULID |
 //! | `purge.rs` | what a purge removes |
@@ -30,5 +31,6 @@ pub(super) mod purge;
 pub(super) mod references;
 mod scopes;
 pub(super) mod trash;
+pub(super) mod undo;
 pub(super) mod update;
 pub(super) mod versions;

@@ -2,8 +2,9 @@
 //! kept, and it has to be embedded again where no other record has its text.
 
 use super::add::{insert_restored, remove, twin};
+use super::links;
 use super::references::{check_body, references};
-use super::{links, versions};
+use super::versions::{self, Cause};
 use crate::error::{Error, Result};
 use crate::records::lookup;
 use crate::records::rows::{self, to_link};
@@ -56,30 +57,33 @@ pub(crate) fn delete(
 /// [`Error::NotFound`] if none that `viewer` sees was deleted, or too long ago; [`Error::Duplicate`] names a record that has
 /// its text or its ULID by now.
 pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
-    authority.write(|tx| {
-        let scope = lookup::changeable(scope_of(tx, id)?, id, viewer)?.ok_or(Error::NotFound(id))?;
-        claim(tx, id, now)?;
-        let sql = concat!("INSERT INTO records (", columns!(), ") SELECT ", columns!(), " FROM trash WHERE id = ?1");
-        tx.execute(sql, &[id.into()])?;
-        // An expiry that has passed would hide it again.
-        let sql = "UPDATE records SET expires_at = NULL, updated_at = ?2 WHERE id = ?1 AND expires_at <= ?2";
-        tx.execute(sql, &[id.into(), now.into()])?;
-        let sql = concat!(
-            "INSERT INTO versions (scope_id, ",
-            version_columns!(),
-            ") SELECT (SELECT scope_id FROM records WHERE id = ?1), ",
-            version_columns!(),
-            " FROM trash_versions WHERE record_id = ?1"
-        );
-        tx.execute(sql, &[id.into()])?;
-        insert_restored(tx, id)?;
-        restore_links(tx, id, now)?;
-        forget(tx, id)?;
-        versions::keep_as_it_is(tx, id, versions::RESTORED, now)?;
-        let record = lookup::live(tx, id, &Viewer::OWNER, now)?.ok_or(Error::NotFound(id))?;
-        check_body(tx, record.body.as_ref(), &scope, Some(id), &references(&record), now)?;
-        Ok(record)
-    })
+    authority.write(|tx| put_back(tx, id, viewer, now))
+}
+
+/// As [`restore`], within a transaction.
+pub(super) fn put_back(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
+    let scope = lookup::changeable(scope_of(tx, id)?, id, viewer)?.ok_or(Error::NotFound(id))?;
+    claim(tx, id, viewer, now)?;
+    let sql = concat!("INSERT INTO records (", columns!(), ") SELECT ", columns!(), " FROM trash WHERE id = ?1");
+    tx.execute(sql, &[id.into()])?;
+    // An expiry that has passed would hide it again.
+    let sql = "UPDATE records SET expires_at = NULL, updated_at = ?2 WHERE id = ?1 AND expires_at <= ?2";
+    tx.execute(sql, &[id.into(), now.into()])?;
+    let sql = concat!(
+        "INSERT INTO versions (scope_id, ",
+        version_columns!(),
+        ") SELECT (SELECT scope_id FROM records WHERE id = ?1), ",
+        version_columns!(),
+        " FROM trash_versions WHERE record_id = ?1"
+    );
+    tx.execute(sql, &[id.into()])?;
+    insert_restored(tx, id)?;
+    restore_links(tx, id, now)?;
+    forget(tx, id)?;
+    versions::keep_as_it_is(tx, id, "restored", &Cause::Undo, now)?;
+    let record = lookup::live(tx, id, &Viewer::OWNER, now)?.ok_or(Error::NotFound(id))?;
+    check_body(tx, record.body.as_ref(), &scope, Some(id), &references(&record), now)?;
+    Ok(record)
 }
 
 /// Drops at most `limit` records that were deleted by `by`, the earliest first, in one transaction. Returns how many.
@@ -130,11 +134,16 @@ fn keep(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
 /// Makes room for the text of a deleted record.
 ///
 /// # Errors
-/// [`Error::Duplicate`] when a live record has its text, or any has its ULID.
-fn claim(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
+/// [`Error::Duplicate`] when a live record has its text, or one that `viewer` sees its ULID.
+fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> {
     let sql = "SELECT r.id FROM trash t JOIN records r ON r.ulid = t.ulid WHERE t.id = ?1";
     if let Some(other) = tx.first(sql, &[id.into()], |row| row.get(0))? {
-        return Err(Error::Duplicate(other));
+        if lookup::scope_of(tx, other)?.is_some_and(|scope| viewer.sees(&scope)) {
+            return Err(Error::Duplicate(other));
+        }
+        // An import has brought it into a scope that is out of view.
+        let ulid = rows::new_ulid(now);
+        tx.execute("UPDATE trash SET ulid = ?2 WHERE id = ?1", &[id.into(), (&ulid).into()])?;
     }
     let sql = "SELECT kind, content_hash, scope_id FROM trash WHERE id = ?1";
     let text =

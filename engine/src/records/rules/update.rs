@@ -34,14 +34,17 @@ pub(crate) fn update(
     now: Millis,
 ) -> Result<Changed> {
     update.validate()?;
+    authority.write(|tx| apply(tx, id, update, viewer, now))
+}
+
+/// As [`update`], within a transaction.
+pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
     let revives = update.expires_at.is_some_and(|at| at.is_none_or(|at| at > now));
-    authority.write(|tx| {
-        let before = to_change(tx, id, viewer, if revives { Millis::MIN } else { now })?;
-        update.expect.as_ref().map_or(Ok(()), |expect| expect.check(&before))?;
-        let after = changed(update, &before)?;
-        let after = change(tx, &before, after, &[], update.reason.as_deref().unwrap_or("update"), now)?;
-        Ok(Changed { before, after })
-    })
+    let before = to_change(tx, id, viewer, if revives { Millis::MIN } else { now })?;
+    update.expect.as_ref().map_or(Ok(()), |expect| expect.check(&before))?;
+    let after = changed(update, &before)?;
+    let after = change(tx, &before, after, &[], update.reason.as_deref().unwrap_or("update"), now)?;
+    Ok(Changed { before, after })
 }
 
 /// Makes an earlier version of a live record the newest again, as a version of its own.
@@ -54,25 +57,35 @@ pub(crate) fn roll_back(
     now: Millis,
 ) -> Result<Changed> {
     reason.map_or(Ok(()), |reason| check_label("reason", reason))?;
-    authority.write(|tx| {
-        let before = to_change(tx, id, viewer, now)?;
-        let Version { content, kind, source, context, confidence, importance, tags, expires_at, valid, body, .. } =
-            versions::earlier(tx, id, version)?;
-        let expires_at = expires_at.filter(|at| *at > now);
-        let mut after = before.clone();
-        (after.content, after.kind, after.source, after.context) = (content, kind, source, context);
-        (after.confidence, after.importance, after.tags) = (confidence, importance, tags);
-        (after.expires_at, after.valid, after.body) = (expires_at, valid, body);
-        let mut gone = Vec::new();
-        for id in references(&after) {
-            if lookup::live(tx, id, &Viewer::OWNER, now)?.is_none() {
-                gone.push(id);
-            }
+    let rolled_back = format!("rollback to {version}");
+    authority.write(|tx| back_to(tx, id, version, reason.unwrap_or(&rolled_back), viewer, now))
+}
+
+/// As [`roll_back`], within a transaction.
+pub(super) fn back_to(
+    tx: &dyn Tx,
+    id: RecordId,
+    version: i64,
+    reason: &str,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Changed> {
+    let before = to_change(tx, id, viewer, now)?;
+    let Version { content, kind, source, context, confidence, importance, tags, expires_at, valid, body, .. } =
+        versions::earlier(tx, id, version)?;
+    let expires_at = expires_at.filter(|at| *at > now);
+    let mut after = before.clone();
+    (after.content, after.kind, after.source, after.context) = (content, kind, source, context);
+    (after.confidence, after.importance, after.tags) = (confidence, importance, tags);
+    (after.expires_at, after.valid, after.body) = (expires_at, valid, body);
+    let mut gone = Vec::new();
+    for id in references(&after) {
+        if lookup::live(tx, id, &Viewer::OWNER, now)?.is_none() {
+            gone.push(id);
         }
-        let rolled_back = format!("rollback to {version}");
-        let after = change(tx, &before, after, &gone, reason.unwrap_or(&rolled_back), now)?;
-        Ok(Changed { before, after })
-    })
+    }
+    let after = change(tx, &before, after, &gone, reason, now)?;
+    Ok(Changed { before, after })
 }
 
 /// A live record that `viewer` sees and may change.
@@ -134,6 +147,13 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     set(&mut record.valid.from, &update.valid_from);
     set(&mut record.valid.to, &update.valid_to);
     record.valid.validate()?;
+    if record.kind != Kind::Task
+        && let Some(name) = update.body_fields.keys().find(|name| ["status", "due"].contains(&name.as_str()))
+    {
+        let why =
+            format!("{name}: only a task has one, and memory {} is a {}; make it a task too", before.id, record.kind);
+        return Err(Error::invalid("body", why));
+    }
     let body = match &update.body {
         Some(body) => body.clone(),
         None if before.kind == Kind::Task && record.kind != Kind::Task => {

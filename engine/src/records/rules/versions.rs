@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::log::append;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -28,16 +30,73 @@ pub(super) fn keep(tx: &dyn Tx, id: RecordId, reason: &str, now: Millis) -> Resu
     tx.execute(sql, &[id.into(), now.into(), reason.into()]).map(drop)
 }
 
-/// The reason of the version that a superseded record gets whose text was saved again.
-pub const CURRENT_AGAIN: &str = "current again";
-/// The reason of the version that a restored record gets.
-pub const RESTORED: &str = "restored";
-/// The beginning of the reason of the version that a record gets when a link is undone.
-pub const UNLINKED: &str = "undo of a link";
+/// What ended a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// A change.
+    Change,
+    /// An undo, or a restore.
+    Undo,
+    /// Its text was saved again while it was superseded.
+    CurrentAgain(Turned),
+}
+
+/// The links that supersede, which changed when a superseded record became current again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Turned {
+    /// Links to it that were removed: from where, and when they were made.
+    pub(super) removed: Vec<(RecordId, Millis)>,
+    /// Links from it that were made: to where.
+    pub(super) made: Vec<RecordId>,
+}
+
+/// The last of the earlier versions of a record.
+pub(super) struct Last {
+    pub(super) version: i64,
+    pub(super) replaced_at: Millis,
+    pub(super) cause: Cause,
+}
+
+/// The last of the earlier versions of a record, if it has any.
+pub(super) fn last(tx: &dyn Tx, id: RecordId) -> Result<Option<Last>> {
+    let sql = "SELECT v.version, v.replaced_at, c.cause, c.links FROM versions v
+         LEFT JOIN version_causes c ON c.record_id = v.record_id AND c.version = v.version
+         WHERE v.record_id = ?1 ORDER BY v.version DESC LIMIT 1";
+    tx.first(sql, &[id.into()], |row| {
+        let links: Option<&str> = row.get(3)?;
+        let cause = match (row.get::<Option<i64>>(2)?, links) {
+            (None, _) => Cause::Change,
+            (Some(CURRENT_AGAIN), Some(json)) => Cause::CurrentAgain(
+                serde_json::from_str(json)
+                    .map_err(|error| Error::unreadable(format!("links of a version: {error}")))?,
+            ),
+            _ => Cause::Undo,
+        };
+        Ok(Last { version: row.get(0)?, replaced_at: row.get(1)?, cause })
+    })
+}
+
+/// The causes in `version_causes`.
+const UNDO: i64 = 1;
+const CURRENT_AGAIN: i64 = 2;
+
+/// Notes what ended a version.
+pub(super) fn note(tx: &dyn Tx, id: RecordId, version: i64, cause: &Cause) -> Result<()> {
+    let (code, links) = match cause {
+        Cause::Change => return Ok(()),
+        Cause::Undo => (UNDO, None),
+        Cause::CurrentAgain(turned) => (CURRENT_AGAIN, Some(serde_json::json!(turned).to_string())),
+    };
+    let sql = "INSERT INTO version_causes (record_id, version, cause, links) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT DO UPDATE SET cause = excluded.cause, links = excluded.links";
+    tx.execute(sql, &[id.into(), version.into(), code.into(), links.as_ref().into()]).map(drop)
+}
 
 /// Keeps a record as it is under a new version: its history says what happened to it.
-pub(super) fn keep_as_it_is(tx: &dyn Tx, id: RecordId, reason: &str, now: Millis) -> Result<()> {
+pub(super) fn keep_as_it_is(tx: &dyn Tx, id: RecordId, reason: &str, cause: &Cause, now: Millis) -> Result<()> {
     keep(tx, id, reason, now)?;
+    let version = tx.first("SELECT version FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
+    version.map_or(Ok(()), |version| note(tx, id, version, cause))?;
     let sql = "UPDATE records SET version = version + 1, updated_at = ?2 WHERE id = ?1";
     tx.execute(sql, &[id.into(), now.into()])?;
     let version = tx.first("SELECT version FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;

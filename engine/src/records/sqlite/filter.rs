@@ -22,13 +22,34 @@ impl Condition {
     /// Live at `now`, and everything that the filter has but the tags.
     pub(super) fn without_tags(filter: &Filter, project: Option<&str>, now: Millis) -> Self {
         let mut condition = Self::live("r", now);
+        condition.and_filter(filter, project);
+        condition
+    }
+
+    /// Deleted (a row of `trash`), or expired `now`; and everything that the filter has.
+    pub(super) fn gone(filter: &Filter, deleted: bool, now: Millis) -> Self {
+        let mut condition = match deleted {
+            true => Condition { sql: "1".into(), values: Vec::new() },
+            false => Condition { sql: "r.expires_at <= ?".into(), values: vec![now.into()] },
+        };
+        condition.and_filter(filter, None);
+        if !filter.tags.is_empty() {
+            let any = any_tag(filter).replace("tag IN", "lower(value) IN");
+            let _ = write!(condition.sql, " AND EXISTS (SELECT 1 FROM json_each(r.tags) WHERE {any})");
+            condition.values.extend(tag_values(filter));
+        }
+        condition
+    }
+
+    /// And everything that the filter has but the tags.
+    fn and_filter(&mut self, filter: &Filter, project: Option<&str>) {
+        let condition = self;
         condition.and_tallied(filter, project);
         condition.and(" AND r.confidence >= ?", filter.min_confidence);
         condition.and(" AND r.created_at >= ?", filter.created_after);
         condition.and(" AND r.created_at < ?", filter.created_before);
         condition.and(" AND r.updated_at >= ?", filter.updated_after);
         condition.and(" AND r.updated_at < ?", filter.updated_before);
-        condition
     }
 
     /// And the kinds, the importance and the viewer of the filter, and the project: what a row of `tallies` has too.
@@ -81,6 +102,30 @@ impl Condition {
         let mut from = Condition { sql: format!("l.kind = {}", rows::link_code(kind)), values: Vec::new() };
         from.and_seen("l.from_scope", viewer, None);
         let _ = write!(self.sql, " AND r.id IN (SELECT l.to_id FROM links l WHERE {})", from.sql);
+        self.values.extend(from.values);
+    }
+
+    /// And another live record contradicts the row `r` of `records`, neither of which is superseded: what is settled is no contradiction.
+    pub(super) fn and_contradicted(&mut self, viewer: &Viewer, now: Millis) {
+        let superseded = |id: &str, values: &mut Vec<Value>| {
+            let mut by =
+                Condition { sql: format!("s.kind = {}", rows::link_code(LinkKind::Supersedes)), values: Vec::new() };
+            by.and_seen("s.from_scope", viewer, None);
+            values.extend(by.values);
+            format!("EXISTS (SELECT 1 FROM links s WHERE s.to_id = {id} AND {})", by.sql)
+        };
+        let mut from =
+            Condition { sql: format!("l.kind = {}", rows::link_code(LinkKind::Contradicts)), values: Vec::new() };
+        from.and_seen("l.from_scope", viewer, None);
+        let newer = superseded("l.from_id", &mut from.values);
+        from.values.push(now.into());
+        let older = superseded("r.id", &mut from.values);
+        let _ = write!(
+            self.sql,
+            " AND r.id IN (SELECT l.to_id FROM links l JOIN records o ON o.id = l.from_id
+                 WHERE {} AND NOT {newer} AND (o.expires_at IS NULL OR o.expires_at > ?)) AND NOT {older}",
+            from.sql
+        );
         self.values.extend(from.values);
     }
 

@@ -127,22 +127,6 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// The last link that was made from a record or to it, and when: of those whose other end is live and seen.
-    pub fn last_link(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<(Link, Millis)>> {
-        let sql = "SELECT from_id, kind, to_id, created_at FROM links WHERE from_id = ?1
-             UNION SELECT from_id, kind, to_id, created_at FROM links INDEXED BY links_to WHERE to_id = ?1
-             ORDER BY created_at DESC, from_id DESC";
-        let mut statement = self.conn().prepare_cached(sql)?;
-        let mut rows = statement.query([id])?;
-        while let Some(row) = rows.next()? {
-            let link = to_link(row)?;
-            if is_live(self.conn(), link.other_end(id), viewer, now)? {
-                return Ok(Some((link, row.get(3)?)));
-            }
-        }
-        Ok(None)
-    }
-
     /// The live records that `viewer` sees and that have a link of `kind` to one of `ids`, by that one, in the order of
     /// their ids.
     pub fn linked_from(

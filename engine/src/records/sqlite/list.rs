@@ -1,9 +1,8 @@
 //! Records by id, page by page, and the ids that pass a filter.
 
-use std::cmp::Reverse;
-
 use roaring::RoaringTreemap;
 use rusqlite::params_from_iter;
+use rusqlite::types::Value;
 
 use super::filter::{Condition, any_tag, tag_values};
 use super::snapshot::{Snapshot, stored_limit};
@@ -11,7 +10,7 @@ use super::store::Records;
 use crate::error::Result;
 use crate::records::lookup;
 use crate::records::rows::{self, select_records};
-use crate::records::transaction::{SelectExt, Value as StoredValue};
+use crate::records::transaction::SelectExt;
 use crate::types::{Filter, Gone, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, Record, RecordId, Viewer};
 
 impl Records {
@@ -56,6 +55,10 @@ impl Snapshot {
             ListOrder::Saved if of_tasks => ("INDEXED BY records_by_kind", format!("r.id {way}")),
             // By id rather than by an index: a page of a broad filter is full after few rows.
             ListOrder::Saved => ("NOT INDEXED", format!("r.id {way}")),
+            // A rare tag or state finds its few records first.
+            ListOrder::Updated if query.only.is_some() || !query.filter.tags.is_empty() => {
+                ("", format!("r.updated_at {way}, r.id {way}"))
+            }
             ListOrder::Updated => ("INDEXED BY records_by_update", format!("r.updated_at {way}, r.id {way}")),
             ListOrder::Due => {
                 ("INDEXED BY records_by_kind", format!("json_extract(r.body, '$.due') {way} NULLS LAST, r.id {way}"))
@@ -68,38 +71,49 @@ impl Snapshot {
             "SELECT r.id FROM records r {index} WHERE {sql} AND r.id {beyond} ? ORDER BY {order} LIMIT ? OFFSET ?"
         );
         let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY {}"), ids, order);
-        let mut statement = self.conn().prepare_cached(&sql)?;
-        let records = statement.query_and_then(params_from_iter(values), |row| rows::to_record(row))?;
-        records.collect()
+        self.records_of(&sql, values)
     }
 
     /// The record with this id that is not live any more: expired, or deleted.
     pub fn gone(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Gone>> {
-        let (condition, id) = ("r.id = ?1", [id.into()]);
-        let mut found = self.expired_where(condition, &id, now)?;
-        found.extend(self.deleted_where(condition, &id)?);
+        let mut found = self.expired_where("r.id = ? AND r.expires_at <= ?", vec![id.into(), now.into()])?;
+        found.extend(self.deleted_where("r.id = ?", vec![id.into()])?);
         found.retain(|gone| viewer.sees(&gone.record.scope));
         Ok(found.pop())
     }
 
-    /// The records that pass the filter and are not live any more, deleted or expired, the last ones first.
-    pub fn all_gone(&self, filter: &Filter, deleted: bool, now: Millis) -> Result<Vec<Gone>> {
-        let mut found = if deleted { self.deleted_where("1", &[])? } else { self.expired_where("1", &[], now)? };
-        found.retain(|gone| filter.allows(&gone.record));
-        found.sort_by_key(|gone| Reverse((gone.deleted_at.or(gone.record.expires_at), gone.record.id)));
-        Ok(found)
+    /// A page of the records that pass the filter and are not live any more, deleted or expired: the last ones first.
+    pub fn all_gone(
+        &self,
+        filter: &Filter,
+        deleted: bool,
+        offset: usize,
+        limit: usize,
+        now: Millis,
+    ) -> Result<Vec<Gone>> {
+        let Condition { sql, mut values } = Condition::gone(filter, deleted, now);
+        values.extend([stored_limit(limit).into(), stored_limit(offset).into()]);
+        let order = if deleted { "deleted_at" } else { "expires_at" };
+        let page = format!("{sql} ORDER BY r.{order} DESC, r.id DESC LIMIT ? OFFSET ?");
+        if deleted { self.deleted_where(&page, values) } else { self.expired_where(&page, values) }
     }
 
-    fn expired_where(&self, condition: &str, values: &[StoredValue<'_>], now: Millis) -> Result<Vec<Gone>> {
-        let sql = format!(select_records!("WHERE r.expires_at <= {} AND {}"), now, condition);
-        let expired = self.conn().all(&sql, values, rows::to_record)?;
+    fn expired_where(&self, condition: &str, values: Vec<Value>) -> Result<Vec<Gone>> {
+        let sql = format!(select_records!("WHERE {}"), condition);
+        let expired = self.records_of(&sql, values)?;
         Ok(expired.into_iter().map(|record| Gone { record, deleted_at: None }).collect())
     }
 
-    fn deleted_where(&self, condition: &str, values: &[StoredValue<'_>]) -> Result<Vec<Gone>> {
+    fn records_of(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Record>> {
+        let mut statement = self.conn().prepare_cached(sql)?;
+        let records = statement.query_and_then(params_from_iter(values), |row| rows::to_record(row))?;
+        records.collect()
+    }
+
+    fn deleted_where(&self, condition: &str, values: Vec<Value>) -> Result<Vec<Gone>> {
         let mut gone = Vec::new();
         let sql = format!(select_records!("trash", "WHERE {}"), condition);
-        for record in self.conn().all(&sql, values, rows::to_record)? {
+        for record in self.records_of(&sql, values)? {
             let sql = "SELECT deleted_at FROM trash WHERE id = ?1";
             let deleted_at = self.conn().first(sql, &[record.id.into()], |row| row.get(0))?;
             gone.push(Gone { record, deleted_at });
@@ -163,7 +177,7 @@ fn listed(query: &ListQuery, now: Millis) -> Condition {
             condition.and(" AND json_extract(r.body, '$.due') <= ?", overdue);
         }
         Some(ListOnly::Superseded) => condition.and_linked_from(LinkKind::Supersedes, viewer),
-        Some(ListOnly::Contradicted) => condition.and_linked_from(LinkKind::Contradicts, viewer),
+        Some(ListOnly::Contradicted) => condition.and_contradicted(viewer, now),
         Some(ListOnly::Expiring) => condition.sql.push_str(" AND r.expires_at IS NOT NULL"),
     }
     if !query.plain.is_empty() {
@@ -258,6 +272,15 @@ mod tests {
         assert_eq!(listed(only(ListOnly::Overdue)), [overdue]);
         assert_eq!(listed(only(ListOnly::Superseded)), [old]);
         assert_eq!(listed(only(ListOnly::Contradicted)), [new_one]);
+        // Settled, by what supersedes either.
+        for settled in [new_one, rival] {
+            let by = plain(&format!("settles {settled}"), None);
+            let link = Link { from: by, to: settled, kind: LinkKind::Supersedes };
+            store.link(link, &Viewer::OWNER, NOW).unwrap();
+            let query = ListQuery { limit: 9, ..only(ListOnly::Contradicted) };
+            assert_eq!(store.view().list(&query, NOW).unwrap(), []);
+            assert!(store.unlink(link, &Viewer::OWNER).unwrap());
+        }
         assert_eq!(listed(ListQuery { order: ListOrder::Expiry, ..only(ListOnly::Expiring) }), [soon, late]);
         let updated = ListQuery { order: ListOrder::Updated, newest_first: true, ..ListQuery::default() };
         assert_eq!(listed(updated.clone())[..3], [later, old, rival]);

@@ -95,7 +95,7 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
 mod tests {
     use std::fs;
 
-    use super::super::schema::{APPLICATION_ID, FIRST, SECOND, THIRD};
+    use super::super::schema::{APPLICATION_ID, FIRST, FOURTH, SECOND, THIRD};
     use super::super::testing::{NOW, Store, new};
     use crate::error::Error;
     use crate::paths::StorePaths;
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 5"));
-        assert!(message.contains("newer memorist (format 5, this one reads up to 4); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 6"));
+        assert!(message.contains("newer memorist (format 6, this one reads up to 5); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.
@@ -193,7 +193,11 @@ mod tests {
     /// Stores of the two versions before: totals are counted, and tags put in lower case, once, as they are opened.
     #[test]
     fn a_store_of_an_earlier_version_gets_what_the_later_ones_keep() {
-        for (version, schema) in [(2, [FIRST, SECOND].concat()), (3, [FIRST, SECOND, THIRD].concat())] {
+        for (version, schema) in [
+            (2, [FIRST, SECOND].concat()),
+            (3, [FIRST, SECOND, THIRD].concat()),
+            (4, [FIRST, SECOND, THIRD, FOURTH].concat()),
+        ] {
             is_brought_up_to_date(version, &schema);
         }
     }

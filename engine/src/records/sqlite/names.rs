@@ -36,6 +36,18 @@ impl Snapshot {
         self.names_of_scopes("project", viewer)
     }
 
+    /// Whether a record that `viewer` sees belongs to this project.
+    pub fn has_project(&self, name: &str, viewer: &Viewer) -> Result<bool> {
+        let mut condition = Condition { sql: "s.project = ?".into(), values: vec![name.to_owned().into()] };
+        condition.and_seen("s.id", viewer, None);
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM scopes s JOIN tallies t ON t.scope_id = s.id AND t.records > 0 WHERE {})",
+            condition.sql
+        );
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        Ok(statement.query_row(params_from_iter(condition.values), |row| row.get(0))?)
+    }
+
     fn names_of_scopes(&self, column: &str, viewer: &Viewer) -> Result<Vec<(String, u64)>> {
         let mut condition = Condition { sql: "r.records > 0".into(), values: Vec::new() };
         condition.and_seen("r.scope_id", viewer, None);

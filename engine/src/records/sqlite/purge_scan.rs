@@ -21,10 +21,13 @@ impl Records {
         let versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM versions");
         let deleted = concat!("SELECT ", text_columns!(), ", id FROM trash");
         let deleted_versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM trash_versions");
-        Ok(self.ids_where(records, 7, in_record, progress)?
-            | self.ids_where(versions, 7, in_version, progress)?
-            | self.ids_where(deleted, 7, in_record, progress)?
-            | self.ids_where(deleted_versions, 7, in_version, progress)?)
+        // One state of all tables: a record that is restored meanwhile would be in neither.
+        let snapshot = self.snapshot()?;
+        let db = snapshot.conn();
+        Ok(ids_where(db, records, 7, in_record, progress)?
+            | ids_where(db, versions, 7, in_version, progress)?
+            | ids_where(db, deleted, 7, in_record, progress)?
+            | ids_where(db, deleted_versions, 7, in_version, progress)?)
     }
 
     /// The entries of the access log that have the text, of records that `viewer` may change.
@@ -40,25 +43,25 @@ impl Records {
             let scope = Scope { agent: row.get(2)?, project: row.get(3)? };
             Ok(viewer.changes(&scope) && text.is_in(row.get(1)?))
         };
-        self.ids_where(sql, 0, in_query, progress)
+        ids_where(&*self.reader()?, sql, 0, in_query, progress)
     }
+}
 
-    /// The ids, in the column `id`, of the rows of a query for which `holds` is true.
-    fn ids_where(
-        &self,
-        sql: &str,
-        id: usize,
-        holds: impl Fn(&dyn Row) -> Result<bool>,
-        progress: &dyn Progress,
-    ) -> Result<RoaringTreemap> {
-        let mut ids = RoaringTreemap::new();
-        self.reader()?.select(sql, &[], &mut |row| {
-            if holds(row)? {
-                ids.insert(row.get::<i64>(id)?.cast_unsigned());
-            }
-            cancel_point(progress)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(ids)
-    }
+/// The ids, in the column `id`, of the rows of a query for which `holds` is true.
+fn ids_where(
+    db: &dyn Select,
+    sql: &str,
+    id: usize,
+    holds: impl Fn(&dyn Row) -> Result<bool>,
+    progress: &dyn Progress,
+) -> Result<RoaringTreemap> {
+    let mut ids = RoaringTreemap::new();
+    db.select(sql, &[], &mut |row| {
+        if holds(row)? {
+            ids.insert(row.get::<i64>(id)?.cast_unsigned());
+        }
+        cancel_point(progress)?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(ids)
 }

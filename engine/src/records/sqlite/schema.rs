@@ -14,6 +14,7 @@
 //! | `links` | one link from a memory to another; goes when either goes |
 //! | `tallies` | totals of the records of one scope, kind and importance; kept by triggers (`tally.rs`) |
 //! | `record_tags` | one tag of one record, in lower case (ASCII); derived from `records.tags` by triggers |
+//! | `version_causes` | what ended an earlier version, where it was no change; goes when the record goes |
 //! | `trash` | a record that was deleted; goes after 30 days, or when it is restored or purged |
 //! | `trash_versions` | an earlier version of one; goes when that row of `trash` goes |
 //! | `trash_links` | a link that it had; goes when that row of `trash` goes |
@@ -46,6 +47,9 @@
 //! - `provenance` (JSON: path and lines, or session and turn) and `body` (JSON, its shape is the kind's) are carried for
 //!   kinds that define them.
 //!
+//! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
+//! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).
+//!
 //! A record is **live** until `expires_at`, exclusive. Ids are never used twice, and neither are sequence numbers of
 //! the log (`AUTOINCREMENT`).
 //!
@@ -63,6 +67,7 @@
 //! | 2 | links, features, conversations that repeat a text, a count per scope, kind and importance |
 //! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
 //! | 4 | the trash; tags without upper and lower case; records in the order of their last change |
+//! | 5 | what ended a version: an undo is not undone |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -81,7 +86,7 @@ pub(super) use counted;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 4] = [FIRST, SECOND, THIRD, FOURTH];
+pub(super) const MIGRATIONS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -314,7 +319,7 @@ END;
 );
 
 /// What is deleted can come back; tags compare without upper and lower case; what changed last is in order.
-const FOURTH: &str = r"
+pub(super) const FOURTH: &str = r"
 CREATE TABLE trash (
     id INTEGER PRIMARY KEY,
     deleted_at INTEGER NOT NULL,
@@ -389,4 +394,15 @@ CREATE TRIGGER tags_of_changed_record AFTER UPDATE OF tags ON records WHEN new.t
     DELETE FROM record_tags WHERE record_id = old.id AND tag IN (SELECT lower(value) FROM json_each(old.tags));
     INSERT OR IGNORE INTO record_tags SELECT lower(value), new.id FROM json_each(new.tags);
 END;
+";
+
+/// What ended a version.
+const FIFTH: &str = r"
+CREATE TABLE version_causes (
+    record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    cause INTEGER NOT NULL,
+    links TEXT,
+    PRIMARY KEY (record_id, version)
+) STRICT, WITHOUT ROWID;
 ";

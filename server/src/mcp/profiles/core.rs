@@ -3,7 +3,7 @@
 use super::tool::Effect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
 use crate::ops::core;
-use crate::wire::core::{GetParams, UndoParams};
+use crate::wire::core::{GetParams, UndoMany};
 use crate::wire::{ChainParams, LinkParams, ListParams, SearchParams, StatsParams};
 
 /// The profile.
@@ -108,9 +108,9 @@ fn tools() -> Vec<ToolDef> {
             Change,
             "memory_undo",
             "Undo",
-            "Undo the last thing done to a memory: a change, a deletion, an expiry or a link. After a change, a second \
-             call undoes the undo.",
-            |engine, context, params: UndoParams| core::undo(engine, context, &params),
+            "Undo the last thing done to a memory: a change, a deletion, an expiry or a link. An undo is not undone: a \
+             version goes back to any version.",
+            |engine, context, params: UndoMany| core::undo(engine, context, &params),
         ),
     ]
 }

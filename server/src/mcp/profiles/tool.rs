@@ -139,7 +139,7 @@ impl ToolDef {
     {
         let definition = definition::<P>(effect, name, title, description);
         ToolDef::of(effect, definition, move |engine, context, mut arguments| {
-            wire::lenient::<P>(&mut arguments);
+            wire::lenient::<P>(&mut arguments)?;
             // Before anything else is said of them.
             context
                 .defaults

@@ -1,14 +1,17 @@
 //! What several tools say.
 
-use memorist_engine::types::{Expect, LinkKind, Millis, Reach, Record, RecordId, UpdateOutcome, Viewer};
+use memorist_engine::types::{Expect, LinkKind, Reach, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
+use super::changes::Fields;
 use crate::ops::Context;
 use crate::wire::core::{beginning, one_line};
 use crate::wire::{Int, Patch, moment};
 
 /// Default number of tokens of an answer.
 pub const MAX_TOKENS: usize = 4_000;
+/// Projects that a note names.
+const PROJECTS_NAMED: usize = 5;
 
 /// The most tokens of an answer.
 pub fn max_tokens(given: Option<Int>) -> Result<usize> {
@@ -25,16 +28,31 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
     if name == Reach::EVERY || context.defaults.is_only() {
         return Ok(None);
     }
-    let projects = engine.project_sizes(&Viewer::OWNER)?;
-    if projects.iter().any(|(known, _)| known == name) {
+    if engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);
     }
+    let projects = engine.project_sizes(&Viewer::OWNER)?;
     let nearest = nearest(&projects, name);
     let hint = match nearest {
         Some((likeness, known)) if likeness > 0.8 => format!("did you mean {known:?}?"),
         _ => "memory_stats names the projects.".to_owned(),
     };
     Ok(Some(format!("No memory belongs to a project {name:?}: {hint}")))
+}
+
+/// A note that there are memories of projects, for a call that looks at global ones alone and shows little.
+pub fn other_projects(engine: &Engine, context: &Context, viewer: &Viewer) -> Result<Option<String>> {
+    if viewer.project != Reach::Shared || context.defaults.is_only() {
+        return Ok(None);
+    }
+    let projects = engine.project_sizes(&Viewer::OWNER)?;
+    let shown = projects.iter().take(PROJECTS_NAMED).map(|(name, number)| format!("{} {number}", one_line(name)));
+    let more = projects.len().saturating_sub(PROJECTS_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = shown.collect::<Vec<_>>().join(", ");
+    Ok((!projects.is_empty()).then(|| {
+        format!("Only global memories: projects have their own ({names}{more}); give project, or \"*\" for all.")
+    }))
 }
 
 /// The name that is most like this one, and how much; of two alike, the one with more memories.
@@ -63,53 +81,13 @@ pub fn updated(outcome: &UpdateOutcome) -> String {
     let Some(before) = outcome.before.as_ref().filter(|before| before.version != record.version) else {
         return format!("#{} is so already; nothing was changed.", record.id);
     };
-    let changes = changes(before, record);
+    let changes = Fields::from(before).changes(&record.into());
     let mut text = format!("#{} updated (version {}): {}.", record.id, record.version, changes.join("; "));
     text.push_str(&format!(" It was: {}", beginning(&before.content)));
     if outcome.nothing_in_common {
         text.push_str("\n  The new text has nothing in common with that. Wrong id? memory_undo puts it back.");
     }
     text
-}
-
-/// What a change did to the fields of a memory.
-fn changes(before: &Record, after: &Record) -> Vec<String> {
-    let mut changes = Vec::new();
-    let mut note = |name: &str, old: String, new: String| {
-        if old != new {
-            let of = |text: String| if text.is_empty() { "none".to_owned() } else { one_line(&text) };
-            changes.push(format!("{name} {} → {}", of(old), of(new)));
-        }
-    };
-    let field = |record: &Record, name: &str| {
-        let value = record.body.as_ref().and_then(|body| body.get(name)).cloned();
-        match value {
-            Some(serde_json::Value::Number(number)) => number.as_i64().map(moment).unwrap_or_default(),
-            Some(serde_json::Value::String(text)) => text,
-            _ => String::new(),
-        }
-    };
-    let at = |at: Option<Millis>| at.map(moment).unwrap_or_default();
-    note("type", before.kind.to_string(), after.kind.to_string());
-    note("status", field(before, "status"), field(after, "status"));
-    note("due", field(before, "due"), field(after, "due"));
-    note("importance", before.importance.to_string(), after.importance.to_string());
-    note("confidence", before.confidence.to_string(), after.confidence.to_string());
-    note("tags", before.tags.join(", "), after.tags.join(", "));
-    note("validFrom", at(before.valid.from), at(after.valid.from));
-    note("validTo", at(before.valid.to), at(after.valid.to));
-    note("expiresAt", at(before.expires_at), at(after.expires_at));
-    note("source", before.source.clone(), after.source.clone());
-    for (name, differs) in [
-        ("text", before.content != after.content),
-        ("context", before.context != after.context),
-        ("body", changes.is_empty() && before.body != after.body),
-    ] {
-        if differs {
-            changes.push(name.to_owned());
-        }
-    }
-    changes
 }
 
 /// Deletes a memory, and says what it was.
@@ -119,7 +97,12 @@ pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer
         Some(record) => {
             let was = beginning(&record.content);
             let older = marks.iter().filter(|mark| mark.kind == LinkKind::Supersedes && !mark.by_other);
-            let found: Vec<String> = older.map(|mark| format!("#{}", mark.other)).collect();
+            let older: Vec<RecordId> = older.map(|mark| mark.other).collect();
+            let still = engine.marks(&older, viewer, 1)?;
+            let is_hidden = |id: &&RecordId| {
+                still.get(id).is_some_and(|marks| marks.iter().any(|m| m.kind == LinkKind::Supersedes && m.by_other))
+            };
+            let found: Vec<String> = older.iter().filter(|id| !is_hidden(id)).map(|id| format!("#{id}")).collect();
             let found = match found.is_empty() {
                 true => String::new(),
                 false => format!("\n  Searches find what it superseded again: {}", found.join(", ")),

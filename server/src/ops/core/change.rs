@@ -8,7 +8,7 @@ use super::answers::{absent, delete_one, nearest, updated};
 use super::many;
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{DeleteParams, Line, SaveParams, UndoParams, UpdateParams, beginning, one_line};
+use crate::wire::core::{DeleteParams, Line, SaveParams, UndoMany, UndoParams, UpdateParams, beginning, one_line};
 use crate::wire::{self, AddParams, Int, LinkParams};
 use crate::wording::Worded as _;
 
@@ -36,7 +36,7 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
         let item = item.and_then(|item| {
             let mut whole = shared.clone();
             whole.extend(item);
-            crate::wire::lenient::<AddParams>(&mut whole);
+            wire::lenient::<AddParams>(&mut whole)?;
             wire::parse::<AddParams>(whole)
         });
         let saved = item.and_then(|item| save(engine, context, item, false).map_err(|error| error.worded()));
@@ -60,9 +60,11 @@ fn save(engine: &Engine, context: &Context, params: AddParams, alone: bool) -> R
     let result = ops::add(engine, context, params)?;
     let what = if dated { described(engine, result.id.into())? } else { String::new() };
     let of = scope.project.as_deref().map_or_else(String::new, |name| format!(" in project {}", one_line(name)));
+    let linked = result.linked.iter().map(|(kind, other)| format!(", {} #{other}", wire::link_phrase(*kind, false)));
+    let linked: String = linked.collect();
     let mut text = match result.created {
-        true => format!("Saved as #{}{of}{what}.", result.id),
-        false => format!("#{} has this text already{what}.", result.id),
+        true => format!("Saved as #{}{of}{what}{linked}.", result.id),
+        false => format!("#{} has this text already{what}{linked}.", result.id),
     };
     for note in result.notes.iter().chain(&is_new_project) {
         text.push_str(&format!("\n  {note}"));
@@ -76,7 +78,7 @@ fn save(engine: &Engine, context: &Context, params: AddParams, alone: bool) -> R
         text.push_str(&format!("\n  {how} #{}: {}", like.id, beginning(&like.content)));
     }
     if alone && result.suggestions.iter().any(|like| like.link_type == LinkKind::Supersedes) {
-        text.push_str("\n  If so, say it with memory_link.");
+        text.push_str("\n  If it does, say so: memory_link from this one, supersedes or contradicts.");
     }
     Ok(text)
 }
@@ -90,10 +92,10 @@ fn described(engine: &Engine, id: RecordId) -> Result<String> {
 
 /// A note about a project that has no memories yet, if another has nearly its name.
 fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
-    let projects = engine.project_sizes(&Viewer::OWNER)?;
-    if projects.iter().any(|(known, _)| known == name) {
+    if engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);
     }
+    let projects = engine.project_sizes(&Viewer::OWNER)?;
     let like = nearest(&projects, name).filter(|(likeness, _)| *likeness > 0.9);
     Ok(like.map(|(_, known)| format!("project {name:?} is new; there is {known:?} already")))
 }
@@ -105,6 +107,11 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     }
     let id = RecordId::from(params.update.id.0);
     let viewer = context.defaults.viewer(&params.update.project, &params.update.agent)?;
+    if params.only_moves {
+        let why = "only says where the memory is, and nothing to change is given; a memory cannot be moved: save it \
+                   in the other project, and delete this one";
+        return Err(Error::invalid("project", why));
+    }
     let update = ops::checked_update(params.update)?;
     match engine.update(id, &update, &viewer) {
         Ok(outcome) => Ok(updated(&outcome)),
@@ -154,8 +161,20 @@ pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<S
     })
 }
 
-/// `memory_undo`.
-pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<String> {
+/// `memory_undo`: of one memory, or of each of several.
+pub fn undo(engine: &Engine, context: &Context, params: &UndoMany) -> Result<String> {
+    let UndoMany(each) = params;
+    if each.len() > MAX_ITEMS {
+        return Err(Error::invalid("ids", format!("must be 1 to {MAX_ITEMS}, not {}", each.len())));
+    }
+    if let [one] = each.as_slice() {
+        return undo_one(engine, context, one);
+    }
+    let lines = each.iter().map(|one| undo_one(engine, context, one).unwrap_or_else(|error| error.worded()));
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn undo_one(engine: &Engine, context: &Context, params: &UndoParams) -> Result<String> {
     let id = RecordId::from(params.id.0);
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let undone = match ops::undo_each(engine, params, &viewer) {
@@ -164,16 +183,31 @@ pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<S
         Err(error) => return Err(error),
     };
     let back = |outcome: &UpdateOutcome, how: &str| format!("#{id} {how}: {}", beginning(&outcome.record.content));
+    let is_same = |outcome: &UpdateOutcome| {
+        outcome.before.as_ref().is_some_and(|before| before.version == outcome.record.version)
+    };
     let lines = undone.iter().map(|undone| match undone {
         Undone::Deletion(outcome) => back(outcome, "was deleted and is back"),
         Undone::Expiry(outcome) => back(outcome, "had expired and is back, without an expiry"),
+        Undone::Change(outcome) if is_same(outcome) => back(outcome, "is so already"),
         Undone::Change(outcome) => {
             back(outcome, &format!("is what it was before (version {} now)", outcome.record.version))
         }
         Undone::Link(link) => {
-            format!("Removed the link: #{} {} #{}.", link.from, wire::link_phrase(link.kind, false), link.to)
+            let phrase = wire::link_phrase(link.kind, false);
+            let found = if link.kind == LinkKind::Supersedes { found_again(link.to) } else { String::new() };
+            format!("Removed the link: #{} {phrase} #{}{found}.", link.from, link.to)
+        }
+        Undone::CurrentAgain(by) if by.is_empty() => format!("#{id} is what it was before it was saved again."),
+        Undone::CurrentAgain(by) => {
+            let by: Vec<String> = by.iter().map(|by| format!("#{by}")).collect();
+            format!("#{id} is superseded again, by {}.", by.join(", "))
         }
         _ => format!("#{id} is what it was before."),
     });
     Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn found_again(id: RecordId) -> String {
+    format!("; if nothing else supersedes #{id}, searches find it again")
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use memorist_engine::body::Body;
 use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Version, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
-use super::answers::{absent, max_tokens, unknown_project};
+use super::answers::{absent, max_tokens, other_projects, unknown_project};
+use super::changes::Fields;
 use super::language;
 use crate::ops;
 use crate::ops::Context;
@@ -19,12 +21,14 @@ const SNIPPET_CHARS: usize = 700;
 const ID_CHARS: usize = 60;
 /// Default number of memories of a list or chain.
 const LISTED: usize = 20;
+/// Most memories at once.
+const MAX_IDS: usize = 100;
 /// Most links that are shown with a memory.
 const LINKS_SHOWN: usize = 20;
 /// Bytes that an answer may always have.
 const LEAST_BYTES: usize = 400;
-/// What stands before the text of a memory.
-const TEXT_FOLLOWS: &str = "\n\nIts text, to the end:\n";
+/// Bytes for what stands before the text of a memory.
+const TEXT_FOLLOWS: usize = 100;
 /// Most versions that are shown with a memory.
 const VERSIONS_SHOWN: usize = 20;
 /// Characters of the other memory in a mark.
@@ -59,13 +63,14 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     if reply.hits.is_empty() {
         notes.push("Nothing found.".to_owned());
     }
-    notes.extend(unknown_project(engine, context, &params.project)?);
-    notes.extend(language::note(engine, &params.query)?);
     let result = wire::search_page(&reply, params, &query, shown, shown < reply.hits.len());
+    notes.extend(result.next_cursor.map(|cursor| format!("More: cursor {cursor}")));
+    notes.extend(unknown_project(engine, context, &params.project)?);
     notes.extend(result.warnings.into_iter().map(|warning| format!("Note: {warning}")));
-    if let Some(cursor) = result.next_cursor {
-        notes.push(format!("More: cursor {cursor}"));
+    if reply.hits.len() < query.limit {
+        notes.extend(other_projects(engine, context, &query.filter.viewer)?);
     }
+    notes.extend(language::note(engine, &params.query)?);
     if params.explain.unwrap_or(false) {
         let times = serde_json::to_string(&reply.explain).unwrap_or_default();
         notes.push(format!("Explain: {times}"));
@@ -95,11 +100,11 @@ fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, LISTED)?;
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(Error::invalid("limit", format!("{limit} is outside 1 to {MAX_LIMIT}")));
-    }
     // One more tells whether there are more.
-    let mut records = ops::listed(engine, ops::list_filter(context, params)?, params, (limit + 1).min(MAX_LIMIT))?;
+    if !(1..MAX_LIMIT).contains(&limit) {
+        return Err(Error::invalid("limit", format!("{limit} is outside 1 to {}", MAX_LIMIT - 1)));
+    }
+    let mut records = ops::listed(engine, ops::list_filter(context, params)?, params, limit + 1)?;
     let mut more = records.len() > limit;
     records.truncate(limit);
     let ids: Vec<RecordId> = records.iter().map(|listed| listed.record.id).collect();
@@ -124,10 +129,12 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     if records.is_empty() {
         notes.push("No memories.".to_owned());
     }
-    notes.extend(unknown_project(engine, context, &params.project)?);
     if more {
         notes.push(format!("More: offset {}", wire::size("offset", params.offset, 0)? + shown));
+    } else {
+        notes.extend(other_projects(engine, context, &viewer)?);
     }
+    notes.extend(unknown_project(engine, context, &params.project)?);
     if records.iter().any(|listed| listed.gone.is_some()) {
         notes.push("memory_undo brings one back.".to_owned());
     }
@@ -150,11 +157,18 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Str
     if params.offset.is_some() || params.history.is_some() {
         return Err(Error::invalid("ids", "offset and history are for one memory; give id"));
     }
+    if ids.len() > MAX_IDS {
+        return Err(Error::invalid("ids", format!("must be 1 to {MAX_IDS}, not {}", ids.len())));
+    }
     let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(most);
     let (mut left, mut missing) = (Vec::new(), Vec::new());
     for (at, id) in ids.iter().enumerate().filter(|(at, id)| !ids[..*at].contains(id)) {
+        if page.is_full() {
+            left.push(format!("#{id}"));
+            continue;
+        }
         let added = match engine.get(*id, &viewer) {
             Ok(record) => {
                 let query = params.passage.as_deref().unwrap_or_default();
@@ -162,7 +176,8 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Str
                 let line = Line { marks, scope: scope.as_ref(), query, changed: true, ..Line::default() };
                 // The texts share the room.
                 let share = most.saturating_mul(wire::BYTES_PER_TOKEN) / (ids.len() - at).max(1);
-                page.add(share.max(SNIPPET_CHARS), |most| line.of(&record, most))
+                let body = body(&record);
+                page.add(share.max(SNIPPET_CHARS), |most| line.of(&record, most) + &body)
             }
             Err(error @ Error::NotFound(_)) => {
                 let why = absent(engine, *id, &viewer, error)?;
@@ -205,14 +220,17 @@ fn one(
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let room = most.saturating_mul(wire::BYTES_PER_TOKEN).max(LEAST_BYTES);
     let mut head = about(&record, gone.is_some(), scope.as_ref());
-    head.truncate(head.floor_char_boundary(room / 2));
+    if head.len() > room / 2 {
+        head.truncate(head.floor_char_boundary(room / 2));
+        head.push_str("… (cut for maxTokens)");
+    }
     let mut lines = if gone.is_none() { links(engine, id, viewer)? } else { Vec::new() };
-    if params.history.unwrap_or(false) {
+    if params.history.unwrap_or(false) && gone.is_none() {
         let versions = engine.history(id, viewer, None, VERSIONS_SHOWN + 1)?;
-        lines.extend(versions.iter().skip(1).map(version));
+        lines.extend(versions.windows(2).map(|pair| version(&pair[1], &pair[0])));
     }
     // The text comes first: links and versions get what it leaves, and a third of the room in any case.
-    let mut left = (room / 3).max(room.saturating_sub(head.len() + record.content.len() + TEXT_FOLLOWS.len() + 60));
+    let mut left = (room / 3).max(room.saturating_sub(head.len() + record.content.len() + TEXT_FOLLOWS));
     let all = lines.len();
     let fitting = lines.iter().take_while(|line| {
         left = left.saturating_sub(line.len() + 1);
@@ -227,39 +245,51 @@ fn one(
         head.push('\n');
         head.push_str(&line);
     }
-    head.push_str(TEXT_FOLLOWS);
-    let room = room.saturating_sub(head.len() + 70).max(40);
-    let text = match &params.passage {
+    let room = room.saturating_sub(head.len() + TEXT_FOLLOWS).max(40);
+    let (what, text) = match &params.passage {
         Some(words) => passage(&record.content, words, room),
         None => part(&record.content, wire::size("offset", params.offset, 0)?, room),
     };
-    Ok(head + &text)
+    Ok(format!("{head}\n\n{what}:\n{text}"))
 }
 
-/// The part of a text with these words, at most so many bytes.
-fn passage(text: &str, words: &str, room: usize) -> String {
+/// The part of a text with these words, at most so many bytes, and what it is.
+fn passage(text: &str, words: &str, room: usize) -> (String, String) {
+    let all = text.chars().count();
+    if !wire::has_word_of(text, words) {
+        let beginning: String = text.chars().take(room.min(MARK_CHARS)).collect();
+        return (format!("None of these words is in its {all} characters. They begin, to the end"), beginning);
+    }
     let mut most = room;
     loop {
         match wire::cut_to(text, words, most) {
-            None if text.len() <= room => return text.to_owned(),
-            Some(cut) if cut.len() <= room || most <= 8 => return cut,
+            None if text.len() <= room => return (WHOLE.to_owned(), text.to_owned()),
+            Some(cut) if cut.len() <= room || most <= 8 => {
+                return (format!("A part of its {all} characters, to the end"), cut);
+            }
             _ => most = most * 2 / 3,
         }
     }
 }
 
-/// A text from a character on, at most so many bytes, with how to go on.
-fn part(text: &str, offset: usize, room: usize) -> String {
+/// What a text is that is shown whole. Whatever it says, nothing but it follows.
+const WHOLE: &str = "Its text, to the end";
+
+/// The part of a text from a character on, at most so many bytes, and what it is.
+fn part(text: &str, offset: usize, room: usize) -> (String, String) {
+    let all = text.chars().count();
     let Some((start, _)) = text.char_indices().nth(offset) else {
-        return format!("(offset {offset} is beyond its {} characters)", text.chars().count());
+        return (format!("Its {all} characters end before offset {offset}"), String::new());
     };
     let rest = &text[start..];
     if rest.len() <= room {
-        return rest.to_owned();
+        let what = if start == 0 { WHOLE.to_owned() } else { format!("Its text from character {offset}, to the end") };
+        return (what, rest.to_owned());
     }
     let shown = &rest[..rest.floor_char_boundary(room)];
     let next = offset + shown.chars().count();
-    format!("{shown}…\n({} of {} characters; read on with offset {next})", next - offset, text.chars().count())
+    let what = format!("Characters {offset} to {next} of {all}, to the end (read on with offset {next})");
+    (what, format!("{shown}…"))
 }
 
 /// What there is to know of a memory beside its text.
@@ -277,13 +307,14 @@ fn about(record: &Record, expired: bool, scope: Option<&Scope>) -> String {
     if let Some(context) = &record.context {
         text.push_str(&format!("\n  context: {}", one_line(context)));
     }
-    let body = record.body.as_ref().map(|body| body.clone().into_value());
-    if let Some(body) =
-        body.filter(|body| body.as_object().is_some_and(|fields| fields.keys().any(|k| k != "status" && k != "due")))
-    {
-        text.push_str(&format!("\n  body: {body}"));
-    }
-    text
+    text + &body(record)
+}
+
+/// The line with the fields of a memory, if it has any that the line of it does not show.
+fn body(record: &Record) -> String {
+    let shows_less = |body: &&Body| body.as_map().keys().any(|name| name != "status" && name != "due");
+    let body = record.body.as_ref().filter(shows_less);
+    body.map_or_else(String::new, |body| format!("\n  body: {}", body.clone().into_value()))
 }
 
 fn links(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Vec<String>> {
@@ -305,11 +336,19 @@ fn links(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Vec<String>> 
     Ok(lines)
 }
 
-fn version(version: &Version) -> String {
+/// An earlier version, and what the next one changed.
+fn version(version: &Version, next: &Version) -> String {
     let replaced = version.replaced.as_ref();
     let until = replaced.map_or_else(String::new, |replaced| format!(" to {}", moment(replaced.at)));
     let why = replaced.map_or_else(String::new, |replaced| format!(" ({})", one_line(&replaced.reason)));
-    format!("  version {}, {}{until}{why}: {}", version.version, moment(version.since), beginning(&version.content))
+    let changes = Fields::from(version).changes(&next.into());
+    format!(
+        "  version {}, {}{until}: {}; then{why} {}",
+        version.version,
+        moment(version.since),
+        beginning(&version.content),
+        if changes.is_empty() { "the same".to_owned() } else { changes.join("; ") }
+    )
 }
 
 /// `memory_chain`.
@@ -326,8 +365,10 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
         let mut at = query.start;
         let steps = hop.path.iter().map(|link| {
             let phrase = wire::link_phrase(link.kind, link.from != at);
+            // "supersedes", but "is superseded by", "is related to".
+            let is = if phrase.contains(' ') { "is " } else { "" };
             at = link.other_end(at);
-            format!("{phrase} #{at}")
+            format!("{is}{phrase} #{at}")
         });
         let path = steps.collect::<Vec<_>>().join(", which ");
         let line = Line { scope: scope.as_ref(), ..Line::default() };

@@ -7,6 +7,11 @@ use whichlang::Lang;
 const WORDS: usize = 4;
 /// The same in characters, of scripts without spaces between words.
 const CHARACTERS: usize = 4;
+/// Words of English questions that the other languages do not have.
+const ENGLISH: [&str; 20] = [
+    "the", "of", "for", "with", "from", "and", "what", "when", "where", "which", "who", "how", "why", "does", "did",
+    "is", "are", "my", "our", "we",
+];
 /// The default model, which was trained on English.
 const ENGLISH_MODEL: &str = "all-MiniLM-L6-v2";
 
@@ -29,8 +34,9 @@ fn looks_english(query: &str) -> bool {
     if query.chars().filter(|c| is_dense(*c)).count() >= CHARACTERS {
         return false;
     }
-    let text = words().collect::<Vec<_>>().join(" ");
-    words().count() < WORDS || whichlang::detect_language(&text) == Lang::Eng
+    let text = words().collect::<Vec<_>>().join(" ").to_lowercase();
+    let has_english_word = text.split_whitespace().any(|word| ENGLISH.contains(&word));
+    words().count() < WORDS || has_english_word || whichlang::detect_language(&text) == Lang::Eng
 }
 
 #[cfg(test)]
@@ -55,7 +61,17 @@ mod tests {
 
     #[test]
     fn a_name_or_a_code_is_of_no_language() {
-        for query in ["deploy", "E4032", "oauth token", "Mia", "fix for 48.0000001", "src/main.rs line 12", "Jenkins"] {
+        for query in [
+            "deploy",
+            "E4032",
+            "oauth token",
+            "Mia",
+            "fix for 48.0000001",
+            "src/main.rs line 12",
+            "Jenkins",
+            "email of Jonas Ek",
+            "customs form for pets",
+        ] {
             assert!(looks_english(query), "{query}");
         }
         assert!(!looks_english("認証はどうなっていますか") && !looks_english("Wann wurde Mia geboren worden sein"));

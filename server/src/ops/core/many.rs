@@ -16,8 +16,6 @@ use crate::wording::Worded as _;
 const MOST: i64 = 50;
 /// Characters of each in the preview.
 const PREVIEW_CHARS: usize = 120;
-/// Digits of a time.
-const MILLIS_DIGITS: usize = 12;
 /// Hex digits that prove a token.
 const PROOF: usize = 10;
 
@@ -50,7 +48,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
         return Err(Error::invalid("content", "several memories cannot get one text; name one by its id"));
     }
     let query = query_of(params.query)?;
-    let change = format!("update {query} {}", untimed(&format!("{update:?}")));
+    let change = format!("update {query} {}", params.given);
     let Some(token) = params.confirm else {
         let found = found(engine, context, query, update.expect.as_ref(), project, agent)?;
         return Ok(preview(&found, &change, "memory_update"));
@@ -100,13 +98,6 @@ fn preview(found: &[Record], change: &str, tool: &str) -> String {
     let token = token(&found[..page.lines()], change);
     let what = format!("Nothing was changed yet. To change these: {tool} with the same parameters, and");
     page.finish([what, format!("confirm: {token}")])
-}
-
-/// A change without its times: "30d" is another moment in each call.
-fn untimed(change: &str) -> String {
-    let mut words: Vec<&str> = change.split_inclusive(|c: char| !c.is_ascii_digit()).collect();
-    words.retain(|word| word.chars().filter(char::is_ascii_digit).count() < MILLIS_DIGITS);
-    words.concat()
 }
 
 /// The ids of the memories, and a proof of what they are and of what is to happen to them.

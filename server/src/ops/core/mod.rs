@@ -7,10 +7,12 @@
 //! | `many.rs` | changing and deleting what a search finds, after a preview |
 //! | `language.rs` | whether a query is in a language that the model hardly knows |
 //! | `answers.rs` | what several tools say |
+//! | `changes.rs` | what differs between two versions, in words |
 //! | `overview.rs` | the digest and the statistics |
 
 mod answers;
 mod change;
+mod changes;
 mod find;
 mod language;
 mod many;

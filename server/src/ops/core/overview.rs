@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use memorist_engine::types::{
-    DigestQuery, Filter, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, OutdatedQuery, Reach, Record,
-    RecordId, Scope, Viewer,
+    DigestQuery, Filter, Kind, LinkKind, ListOnly, ListOrder, ListQuery, MAX_LIMIT, Millis, OutdatedQuery, Reach,
+    Record, RecordId, Scope, Viewer,
 };
 use memorist_engine::{Engine, Result};
 
-use super::answers::unknown_project;
+use super::answers::{other_projects, unknown_project};
 use crate::ops::{self, Context};
 use crate::wire::core::{DigestParams, Line, Page, beginning, one_line};
 use crate::wire::{self, Past, StatsParams, day};
@@ -19,6 +19,8 @@ const DIGEST_TOKENS: usize = 1_500;
 const CHARS: usize = 240;
 /// Memories of a section.
 const SECTION: usize = 6;
+/// Tokens of a line: as many lines as an answer has room for follow the sections.
+const LINE_TOKENS: usize = 25;
 /// From here on a fact is important.
 const IMPORTANT: i64 = 7;
 /// How far back a digest looks for changes, by default.
@@ -47,7 +49,8 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let query = DigestQuery { project, feature: params.feature, viewer, with_superseded: false };
     let digest = engine.digest(&query)?;
-    let mut page = Page::new(wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?.max(1));
+    let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?.max(1);
+    let mut page = Page::new(most);
     let of = match &query.viewer.project {
         Reach::Own(name) | Reach::Only(name) => format!("Project {}", one_line(name)),
         Reach::Every => "All projects".to_owned(),
@@ -61,40 +64,46 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
     });
 
     let since = params.since.map_or_else(|| memorist_engine::now() - RECENT, |Past(at)| at);
-    let list = |only, order, after| {
+    let list = |only, order, after, limit| {
         if query.feature.is_some() {
             return Ok(Vec::new());
         }
         let filter = Filter { updated_after: after, ..Filter::of(query.viewer.clone()) };
         let project = query.project.clone();
         let newest_first = order != ListOrder::Due;
-        engine.list(&ListQuery { only, order, newest_first, limit: SECTION, filter, project, ..ListQuery::default() })
+        engine.list(&ListQuery { only, order, newest_first, limit, filter, project, ..ListQuery::default() })
     };
     let mut decisions = digest.key_decisions;
     decisions.extend(newest(engine, &query, &[Kind::Decision], None)?);
     let sections = [
-        ("Open tasks", list(Some(ListOnly::Open), ListOrder::Due, None)?),
-        ("Contradicted", list(Some(ListOnly::Contradicted), ListOrder::Saved, None)?),
+        ("Open tasks", list(Some(ListOnly::Open), ListOrder::Due, None, SECTION)?),
+        ("Contradicted", list(Some(ListOnly::Contradicted), ListOrder::Saved, None, SECTION)?),
         ("Decisions", decisions),
         ("Important", newest(engine, &query, &LASTING, Some(IMPORTANT))?),
         ("Patterns", digest.active_patterns),
         ("Bug fixes", digest.recent_bugfixes),
         ("Events", newest(engine, &query, &[Kind::Event], None)?),
         ("Contacts", newest(engine, &query, &[Kind::Contact], None)?),
-        ("New or changed", list(None, ListOrder::Updated, Some(since))?),
-        ("Others", newest(engine, &query, &OTHERS, None)?),
+        ("New or changed", list(None, ListOrder::Updated, Some(since), SECTION)?),
     ];
+    // What is current comes first: superseded ones fill what is left.
+    let rest = match query.feature {
+        Some(_) => newest(engine, &query, &OTHERS, None)?,
+        None => list(None, ListOrder::Saved, None, (most / LINE_TOKENS).clamp(SECTION, MAX_LIMIT))?,
+    };
     let mut shown = Vec::new();
     for (heading, records) in &sections {
         section(engine, &query.viewer, &mut page, (heading, records), &mut shown, scope.as_ref())?;
     }
+    section(engine, &query.viewer, &mut page, ("Others", &rest), &mut shown, scope.as_ref())?;
     if query.feature.is_none() && digest.outdated > 0 {
-        superseded(engine, &query, &mut page)?;
+        superseded(engine, &query, &mut page, &shown)?;
     }
     let left = digest.total.saturating_sub(shown.len() as u64 + digest.outdated);
     let more = (left > 0).then(|| format!("{left} more: memory_list, memory_search."));
     let unknown = unknown_project(engine, context, &params.project)?;
-    Ok(page.finish(more.into_iter().chain(unknown)))
+    let others = other_projects(engine, context, &query.viewer)?;
+    Ok(page.finish(more.into_iter().chain(unknown).chain(others)))
 }
 
 fn memories(number: u64) -> String {
@@ -139,15 +148,20 @@ fn section(
     Ok(())
 }
 
-/// The last superseded memories, by name, each with what is current.
-fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page) -> Result<()> {
-    let (project, viewer) = (query.project.clone(), query.viewer.clone());
-    let outdated = engine.outdated(&OutdatedQuery { project, before: None, limit: SECTION, viewer })?;
+/// The last superseded memories, each with what is current; with its text, if that is not `shown`.
+fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[RecordId]) -> Result<()> {
+    let viewer = &query.viewer;
+    let project = query.project.clone();
+    let outdated = engine.outdated(&OutdatedQuery { project, before: None, limit: SECTION, viewer: viewer.clone() })?;
     let mut title = "\nSuperseded\n";
     for one in &outdated {
-        let by: Vec<String> = one.superseded_by.iter().map(|id| format!("#{id}")).collect();
+        let mut by = Vec::new();
+        for id in &one.superseded_by {
+            let text = if shown.contains(id) { None } else { engine.peek(*id, viewer)? };
+            by.push(text.map_or_else(|| format!("#{id}"), |record| format!("#{id} {}", beginning(&record.content))));
+        }
         let text = beginning(&one.record.content);
-        if page.add(CHARS, |_| format!("{title}#{} by {}: {text}", one.record.id, by.join(", "))) {
+        if page.add(CHARS, |_| format!("{title}#{} {text}: by {}", one.record.id, by.join(", "))) {
             title = "";
         }
     }

@@ -71,6 +71,7 @@ impl Line<'_> {
             (None, None) if self.undated => Ok(()),
             (None, None) => write!(head, " {}", day(record.created_at)),
             (Some(from), None) if record.kind == Kind::Event => write!(head, " on {}", moment(from)),
+            (Some(from), None) if from > memorist_engine::now() => write!(head, " from {}", moment(from)),
             (Some(from), None) => write!(head, " since {}", moment(from)),
             (None, Some(to)) => write!(head, " until {}", moment(to)),
             (Some(from), Some(to)) => write!(head, " from {} to {}", moment(from), moment(to)),

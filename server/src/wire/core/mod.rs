@@ -13,4 +13,4 @@ mod params;
 
 pub use line::{Line, beginning, one_line};
 pub use page::Page;
-pub use params::{DeleteParams, DigestParams, GetParams, SaveParams, UndoParams, UpdateParams};
+pub use params::{DeleteParams, DigestParams, GetParams, SaveParams, UndoMany, UndoParams, UpdateParams};

@@ -6,6 +6,8 @@ use super::super::convert::BYTES_PER_TOKEN;
 #[derive(Debug)]
 pub struct Page {
     text: String,
+    /// Bytes of the whole answer.
+    whole: usize,
     /// Bytes that are left for lines.
     room: usize,
     lines: usize,
@@ -22,7 +24,7 @@ impl Page {
     pub fn new(max_tokens: usize) -> Self {
         let whole = max_tokens.saturating_mul(BYTES_PER_TOKEN);
         let room = whole.saturating_sub(FOOTER.min(whole / 3)).max(LEAST);
-        Page { text: String::new(), room, lines: 0, is_full: false }
+        Page { text: String::new(), whole: whole.max(LEAST * BYTES_PER_TOKEN), room, lines: 0, is_full: false }
     }
 
     /// Adds a line if there is room for it, cut where it has to be: `line` gets the most characters of its text. Returns
@@ -65,11 +67,18 @@ impl Page {
         self.lines
     }
 
-    /// The answer, with what follows the lines.
+    /// Whether nothing more fits.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The answer, with those of the notes that fit, the first ones first.
     pub fn finish(mut self, notes: impl IntoIterator<Item = String>) -> String {
         for note in notes {
-            self.text.push_str(&note);
-            self.text.push('\n');
+            if self.text.len() + note.len() < self.whole {
+                self.text.push_str(&note);
+                self.text.push('\n');
+            }
         }
         self.text.truncate(self.text.trim_end().len());
         self.text
@@ -91,7 +100,7 @@ mod tests {
                     let mut page = Page::new(tokens);
                     while page.add(usize::MAX, line) && page.lines() < 500 {}
                     assert!(page.lines() > 0);
-                    let text = page.finish(["a note".to_owned()]);
+                    let text = page.finish(["a note".to_owned(), "a long one ".repeat(90)]);
                     assert!(text.len() <= tokens.max(80) * BYTES_PER_TOKEN, "{tokens}, {length}: {}", text.len());
                 }
             }

@@ -143,6 +143,51 @@ pub struct UndoParams {
     pub agent: Patch<String>,
 }
 
+/// `memory_undo` of the core profile: the parameters for each of `ids`, or for `id`.
+#[derive(Debug, Clone)]
+pub struct UndoMany(pub Vec<UndoParams>);
+
+impl<'de> Deserialize<'de> for UndoMany {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut given = Map::deserialize(deserializer)?;
+        let ids = match given.shift_remove("ids").filter(|ids| !ids.is_null()) {
+            None => return super::super::parse(given).map(|one| UndoMany(vec![one])).map_err(D::Error::custom),
+            Some(_) if given.get("id").is_some_and(|id| !id.is_null()) => {
+                return Err(D::Error::custom("give either id or ids"));
+            }
+            Some(Value::Array(ids)) if !ids.is_empty() => ids,
+            Some(_) => return Err(D::Error::custom("ids: must be a list of ids")),
+        };
+        let each = ids.into_iter().map(|id| {
+            let mut one = given.clone();
+            one.insert("id".into(), id);
+            super::super::parse(one)
+        });
+        each.collect::<Result<_, _>>().map(UndoMany).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for UndoMany {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "UndoMany".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = UndoParams::json_schema(generator);
+        schema.remove("required");
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            let ids = json_schema!({ "type": "array", "items": { "type": "integer" }, "description": "Several ids." });
+            properties.insert("ids".into(), ids.into());
+        }
+        schema
+    }
+}
+
 /// `memory_digest`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -174,6 +219,10 @@ pub struct UpdateParams {
     pub query: Option<String>,
     /// The token of the preview.
     pub confirm: Option<String>,
+    /// What was given, but the token: "30d" is the same change in each call, and another moment.
+    pub given: String,
+    /// Whether nothing but its scope is given.
+    pub only_moves: bool,
 }
 
 impl<'de> Deserialize<'de> for UpdateParams {
@@ -186,6 +235,11 @@ impl<'de> Deserialize<'de> for UpdateParams {
             Some(_) => Err(D::Error::custom(format!("{name}: must be a text"))),
         };
         let (query, confirm) = (text("query")?, text("confirm")?);
+        let mut changes: Vec<(&String, &Value)> = given.iter().collect();
+        changes.sort_by_key(|(name, _)| name.as_str());
+        let text_of_given = format!("{changes:?}");
+        let names = ["id", "project", "agent", "reason", "expect"];
+        let only_moves = given.contains_key("project") && given.keys().all(|name| names.contains(&name.as_str()));
         if query.is_some() || confirm.is_some() {
             if given.get("id").is_some_and(|id| !id.is_null()) {
                 return Err(D::Error::custom("give either id or query"));
@@ -193,7 +247,7 @@ impl<'de> Deserialize<'de> for UpdateParams {
             given.insert("id".into(), 0.into());
         }
         let update = super::super::parse(given).map_err(D::Error::custom)?;
-        Ok(UpdateParams { update, query, confirm })
+        Ok(UpdateParams { update, query, confirm, given: text_of_given, only_moves })
     }
 }
 

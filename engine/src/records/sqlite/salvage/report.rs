@@ -11,6 +11,8 @@ use crate::types::RecordId;
 pub struct Salvage {
     /// Memories that are saved.
     pub records: u64,
+    /// Deleted memories that can still come back.
+    pub deleted: u64,
     /// Memories of which something can be read, but not all of it can be trusted. They are not saved, but kept in a file
     /// of their own.
     pub doubtful: BTreeSet<RecordId>,

@@ -34,6 +34,8 @@ struct Contents {
     versions: Rows<(RecordId, i64)>,
     vectors: BTreeMap<Vec<u8>, Vec<u8>>,
     accesses: BTreeSet<i64>,
+    /// The rows of what can come back, in three tables.
+    trash: BTreeSet<String>,
     links: Rows<(RecordId, i64, RecordId)>,
     store_id: String,
 }
@@ -62,6 +64,9 @@ impl Contents {
             .into_iter()
             .map(|row| ((number(&row, "from_id").into(), number(&row, "kind"), number(&row, "to_id").into()), row))
             .collect();
+        let trash = ["trash", "trash_versions", "trash_links"].map(|table| (table, rows(table)));
+        contents.trash =
+            trash.iter().flat_map(|(table, rows)| rows.iter().map(move |row| format!("{table} {row:?}"))).collect();
         contents.accesses = rows("access_log").iter().map(|row| number(row, "id")).collect();
         let mut scopes =
             conn.prepare("SELECT r.id, s.agent, s.project FROM records r JOIN scopes s ON s.id = r.scope_id").unwrap();
@@ -134,6 +139,12 @@ fn sound() -> &'static Sound {
             if store.store_embeddings(model, &vectors).unwrap() == 0 {
                 break;
             }
+        }
+        for id in deleted.iter().step_by(3) {
+            let update = RecordUpdate { importance: Some(9), ..Default::default() };
+            store.update(*id, &update, &Viewer::OWNER, NOW + 9_000).unwrap();
+            let link = Link { from: *id, to: ids[0], kind: LinkKind::Related };
+            store.link(link, &Viewer::OWNER, NOW).unwrap();
         }
         for id in &deleted {
             store.delete(*id, &Viewer::OWNER, NOW).unwrap();
@@ -235,6 +246,11 @@ impl Damaged {
         let doubts = fs::read_to_string(saved.doubtful.path()).unwrap();
         let (salvaged, saved) = (saved.salvage, Contents::of(&conn));
         assert_eq!(salvaged.records, saved.records.len() as u64, "{case}");
+        assert_eq!(
+            salvaged.deleted,
+            saved.trash.iter().filter(|row| row.starts_with("trash {")).count() as u64,
+            "{case}"
+        );
         for (id, record) in &saved.records {
             let original = sound().contents.records.get(id).unwrap_or_else(|| panic!("{case}: {id} was deleted"));
             assert_eq!(differences(record, original), Vec::<&str>::new(), "{case}: memory {id}");
@@ -288,6 +304,7 @@ fn check_pages(case: &str, damaged: &BTreeSet<usize>, bytes: &[u8]) -> Salvage {
     for (hash, vector) in &saved.vectors {
         assert_eq!(vector, &sound().contents.vectors[hash], "{case}: a vector");
     }
+    assert!(saved.trash.is_subset(&sound().contents.trash), "{case}: what was deleted");
     salvaged
 }
 
@@ -303,7 +320,7 @@ fn with_pages(pages: &BTreeSet<usize>, mut change: impl FnMut(&mut [u8])) -> Vec
 fn a_sound_database_is_salvaged_whole() {
     let (salvaged, saved) = Damaged::new(&sound().bytes).saved("sound");
     assert_eq!(saved, sound().contents);
-    assert_eq!(salvaged, Salvage { records: saved.records.len() as u64, ..Salvage::default() });
+    assert_eq!(salvaged, Salvage { records: saved.records.len() as u64, deleted: 60, ..Salvage::default() });
 }
 
 /// Every page but the first, destroyed alone.
@@ -348,7 +365,9 @@ fn damaged_indexes_cost_nothing() {
     for (index, pages) in &sound().pages_of {
         let tables =
             ["records", "versions", "embeddings", "links", "scopes", "models", "meta", "access_log", "sync_log"];
-        if tables.contains(&index.as_str()) || index.starts_with("sqlite_s") {
+        let is_table =
+            tables.contains(&index.as_str()) || ["trash", "trash_versions", "trash_links"].contains(&index.as_str());
+        if is_table || index.starts_with("sqlite_s") {
             continue;
         }
         let bytes = with_pages(&pages.iter().copied().collect(), |page| page.fill(0));

@@ -19,8 +19,18 @@ use crate::records::sqlite::{integrity, recount};
 use crate::types::{Kind, LinkKind, RecordId, Scope};
 
 /// The tables with row ids, in the order of [`Tables`].
-const NAMES: [&str; 8] =
-    ["records", "versions", "embeddings", "scopes", "models", "access_log", "sync_log", "sqlite_sequence"];
+const NAMES: [&str; 10] = [
+    "records",
+    "versions",
+    "trash",
+    "trash_versions",
+    "embeddings",
+    "scopes",
+    "models",
+    "access_log",
+    "sync_log",
+    "sqlite_sequence",
+];
 
 /// Ids and sequence numbers beyond are damage: JSON has none larger.
 const LARGEST: i64 = (1 << 53) - 1;
@@ -51,7 +61,9 @@ pub(super) fn transfer(
     trees.find_strays(&mut tables);
     let evidence = IndexEvidence::collect(&mut trees, &roots);
     let meta = read_meta(&mut trees, &roots);
-    let [records, versions, embeddings, scopes, models, access_log, sync_log, sequences] = &tables[..] else {
+    let [records, versions, trash, trash_versions, embeddings, scopes, models, access_log, sync_log, sequences] =
+        &tables[..]
+    else {
         unreachable!("one for each name")
     };
     let mut transfer = Transfer {
@@ -68,15 +80,17 @@ pub(super) fn transfer(
     transfer.scopes(scopes, &mut trees, &roots)?;
     transfer.models(models, &mut trees, &roots)?;
     transfer.embeddings(embeddings)?;
+    let indexed = versions_in(&mut trees, roots.get("sqlite_autoindex_versions_1"));
     progress.start("saving memories", Some(evidence.ids().count() as u64));
-    let saved = transfer.records(records, &evidence).and_then(|()| transfer.versions(versions));
+    let saved = transfer.records(records, &evidence).and_then(|()| transfer.versions(versions, &indexed));
     progress.finish();
     saved?;
+    let deleted = transfer.trash(trash, trash_versions, &mut trees, &roots)?;
     transfer.access_log(access_log)?;
     let links_lost = transfer.links(&mut trees, &roots)?;
     transfer.meta(&meta)?;
     transfer.sequences(sequences, sync_log, &meta, &evidence)?;
-    Ok(Salvage { links_lost, ..transfer.finish(&evidence)? })
+    Ok(Salvage { deleted, links_lost, ..transfer.finish(&evidence)? })
 }
 
 /// The rows of `meta` that can be read.
@@ -213,7 +227,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    fn versions(&mut self, table: &Table) -> Result<()> {
+    fn versions(&mut self, table: &Table, indexed: &HashMap<i64, (i64, i64)>) -> Result<()> {
         let mut newest = self.to.prepare("SELECT version FROM records WHERE id = ?")?;
         for (row, standing) in table.rows(self.pages) {
             self.cancel_point()?;
@@ -229,6 +243,7 @@ impl Transfer<'_> {
             }
             let problem = match problem_of_text(table, &row) {
                 Some(problem) => Err(problem.to_owned()),
+                None if contradicts(indexed, table, &row) => Err("an index has it as another version".to_owned()),
                 None if newest.is_none() => Err("its memory is not saved".to_owned()),
                 None if integer(table.value(&row, "version")) >= newest => {
                     Err("it is not an earlier version".to_owned())
@@ -241,6 +256,44 @@ impl Transfer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What was deleted and can come back, of which nothing is in doubt: a row of it that is lost was deleted anyway. Returns
+    /// how many records.
+    fn trash(&mut self, trash: &Table, versions: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
+        let mut is_live = self.to.prepare("SELECT 1 FROM records WHERE id = ? OR ulid = ?")?;
+        let mut saved = HashSet::new();
+        for row in sound_rows(trash, self.pages) {
+            self.cancel_point()?;
+            let is_sound = (1..=LARGEST).contains(&row.id)
+                && problem_of_text(trash, &row).is_none()
+                && self.scope(trash, &row).is_some()
+                && !is_live.exists((row.id, trash.value(&row, "ulid")))?;
+            if is_sound && self.insert(trash, &row)?.is_ok() {
+                self.last_id = self.last_id.max(row.id.into());
+                saved.insert(row.id);
+            }
+        }
+        let indexed = versions_in(trees, roots.get("sqlite_autoindex_trash_versions_1"));
+        for row in sound_rows(versions, self.pages) {
+            if contradicts(&indexed, versions, &row) {
+                continue;
+            }
+            let of_saved = integer(versions.value(&row, "record_id")).is_some_and(|id| saved.contains(&id));
+            if of_saved && problem_of_text(versions, &row).is_none() {
+                let _refused = self.insert(versions, &row)?;
+            }
+        }
+        let mut links = Vec::new();
+        trees.keys(roots.get("trash_links"), 5, |entry| {
+            let numbers: Option<Vec<i64>> = entry.iter().map(integer).collect();
+            links.extend(numbers.filter(|numbers| saved.contains(&numbers[0]) && is_link_kind(numbers[2])));
+        });
+        let mut insert = self.to.prepare("INSERT OR IGNORE INTO trash_links VALUES (?, ?, ?, ?, ?)")?;
+        for link in links {
+            insert.execute(params_from_iter(link))?;
+        }
+        Ok(saved.len() as u64)
     }
 
     /// Those of records that are saved; nobody misses one.
@@ -275,9 +328,8 @@ impl Transfer<'_> {
             "INSERT INTO links SELECT r.id, ?2, t.id, r.scope_id, t.scope_id, ?4 FROM records r, records t
              WHERE r.id = ?1 AND t.id = ?3",
         )?;
-        let is_kind = |kind: i64| (0..LinkKind::ALL.len() as i64).contains(&kind);
         for (&(from, kind, to), made) in &listed {
-            if (!all_indexed || indexed.contains(&(from, kind, to))) && is_kind(kind) && from != to {
+            if (!all_indexed || indexed.contains(&(from, kind, to))) && is_link_kind(kind) && from != to {
                 insert.execute((from, kind, to, made))?;
             }
         }
@@ -431,6 +483,27 @@ impl Transfer<'_> {
 }
 
 /// The rows that are whole and were not deleted.
+/// The record and the version of each row, by an index of a table of versions.
+fn versions_in(trees: &mut Trees<'_>, root: Option<u32>) -> HashMap<i64, (i64, i64)> {
+    let mut indexed = HashMap::new();
+    trees.keys(root, 3, |entry| {
+        if let [Value::Integer(record), Value::Integer(version), Value::Integer(row)] = entry {
+            indexed.insert(*row, (*record, *version));
+        }
+    });
+    indexed
+}
+
+/// Whether the index has a row of a table of versions as another version: no hash covers whose it is.
+fn contradicts(indexed: &HashMap<i64, (i64, i64)>, table: &Table, row: &Row) -> bool {
+    let number = |name| integer(table.value(row, name)).unwrap_or(0);
+    indexed.get(&row.id).is_some_and(|known| *known != (number("record_id"), number("version")))
+}
+
+fn is_link_kind(code: i64) -> bool {
+    (0..LinkKind::ALL.len() as i64).contains(&code)
+}
+
 fn sound_rows<'a>(table: &'a Table, pages: &'a Pages) -> impl Iterator<Item = Row> + 'a {
     let rows = table.rows(pages).filter(|(row, standing)| row.whole && *standing == Standing::Sure);
     rows.map(|(row, _)| row)
