@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::clock::Clock;
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
-use crate::types::Weights;
+use crate::types::{Scale, Weights};
 
 /// Everything that can be set. Start from [`Config::default`] and change fields.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,8 @@ use crate::types::Weights;
 pub struct Config {
     /// Default weights of a hybrid search.
     pub weights: Weights,
+    /// How each side of a hybrid search is scaled.
+    pub scale: Scale,
     /// Which vector index to use.
     pub backend: Backend,
     /// Target recall of the vector search.
@@ -54,6 +56,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             weights: Weights::default(),
+            scale: Scale::default(),
             backend: Backend::default(),
             quality: Quality::default(),
             model: ModelSettings::default(),

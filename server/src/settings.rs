@@ -8,7 +8,7 @@ use directories::ProjectDirs;
 use memorist_engine::config::{Backend, Config, ModelSource};
 use memorist_engine::quality::Quality;
 use memorist_engine::sensitive::Sensitive;
-use memorist_engine::types::Weights;
+use memorist_engine::types::{Scale, Weights};
 use serde::Deserialize;
 
 use crate::args::{Global, ProfileName};
@@ -74,6 +74,7 @@ struct File {
 struct SearchSection {
     vector_weight: Option<f64>,
     keyword_weight: Option<f64>,
+    scale: Option<Scale>,
     quality: Option<Quality>,
     /// Overrides `quality`.
     ef: Option<usize>,
@@ -115,6 +116,7 @@ impl Settings {
         weights.normalised().map_err(|error| Failure::input(format!("[search] in the configuration: {error}")))?;
         let mut engine = Config::default();
         engine.weights = weights;
+        engine.scale = file.search.scale.unwrap_or_default();
         engine.model.cache_dir = path(&global.cache).or(file.cache);
         let ef = file.search.ef.map(Quality::Ef);
         engine.quality = ef.or(file.search.quality).unwrap_or_default();

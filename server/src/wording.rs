@@ -68,7 +68,7 @@ pub fn command(remedy: Remedy) -> &'static str {
 }
 
 /// The engine's fields that clients send under another name.
-const RENAMED: [(&str, &str); 19] = [
+const RENAMED: [(&str, &str); 20] = [
     ("access_count", "accessCount"),
     ("created_at", "createdAt"),
     ("expires_at", "expiresAt"),
@@ -80,6 +80,7 @@ const RENAMED: [(&str, &str); 19] = [
     ("min_confidence", "minConfidence"),
     ("min_importance", "minImportance"),
     ("min_score", "minScore"),
+    ("min_relevance", "minRelevance"),
     ("min_similarity", "minSimilarity"),
     ("to_id", "toId"),
     ("body.due", "due"),

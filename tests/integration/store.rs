@@ -12,7 +12,7 @@ use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{
-    EmbeddingState, Filter, MatchSource, Mode, NewRecord, Query, RecordUpdate, Tier, Viewer, Weights,
+    EmbeddingState, Filter, Hit, MatchSource, Mode, NewRecord, Query, RecordUpdate, Scale, Tier, Viewer, Weights,
 };
 
 use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
@@ -258,12 +258,20 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     }
     store.add("unlike any of the queries");
     store.settle();
-    let all = Query { limit: 100, ..query("E4242 meeting with the billing team", Mode::Hybrid) };
+    let scale = Some(Scale::Pool);
+    let all = Query { limit: 100, scale, ..query("E4242 meeting with the billing team", Mode::Hybrid) };
     assert!(store.engine.search(&all).unwrap().hits.iter().any(|hit| hit.score < 0.35));
-    let kept = store.engine.search(&Query { min_score: Some(0.35), ..all }).unwrap();
+    let kept = store.engine.search(&Query { min_score: Some(0.35), ..all.clone() }).unwrap();
     let above = |score: f64, by: &[MatchSource]| score >= 0.35 || by == [MatchSource::Keyword];
     assert!(kept.hits.iter().all(|hit| above(hit.score, &hit.matched_by)), "{:?}", kept.hits);
     assert!(kept.hits.len() < 62 && kept.hits.iter().any(|hit| hit.record.id == exact));
+
+    let relevant = |least| Query { min_relevance: Some(least), scale: None, min_score: None, ..all.clone() };
+    let kept = store.engine.search(&relevant(0.5)).unwrap();
+    assert!(kept.hits.iter().any(|hit| hit.record.id == exact), "its code is its own");
+    let is_kept = |hit: &Hit| hit.relevance >= 0.5 || hit.record.id == exact;
+    assert!(kept.hits.iter().all(is_kept) && kept.hits.len() < 62, "{:?}", kept.hits);
+    assert!(store.engine.search(&relevant(1.0)).unwrap().hits.len() <= 1);
 
     let similar = |least| Query { min_similarity: Some(least), limit: 100, ..query("E4242", Mode::Hybrid) };
     let kept = store.engine.search(&similar(0.99)).unwrap();
@@ -275,6 +283,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     assert!(nearest.id == exact && nearest.minimum == 1.0 && nearest.reached < 1.0, "{nearest:?}");
     for (bad, field) in [
         (Query { min_score: Some(1.5), ..Query::new("x") }, "min_score"),
+        (Query { min_relevance: Some(-0.1), ..Query::new("x") }, "min_relevance"),
         (Query { min_similarity: Some(f64::NAN), ..Query::new("x") }, "min_similarity"),
         (Query { weights: Some(Weights { vector: 0.7, keyword: -1.0 }), ..Query::new("x") }, "keyword_weight"),
         (Query { weights: Some(Weights { vector: -1.0, keyword: 0.3 }), ..Query::new("x") }, "vector_weight"),

@@ -151,7 +151,7 @@ impl Engine {
 
     fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
         let context = SearchContext { store: &self.store, tails: &self.tails, superseded: &self.superseded };
-        search::search(&context, query, vector, self.config.weights, self.store.now())
+        search::search(&context, query, vector, &self.config, self.store.now())
     }
 
     fn query_vector(&self, text: &str) -> QueryVector {

@@ -32,6 +32,7 @@ use super::query::{KeywordQuery, Pair};
 use super::schema::{Fields, SearchField};
 use super::segment::Segment;
 use super::tail::Part;
+use super::traits::Match;
 use crate::error::Result;
 
 /// The bonus of a document that contains all pairs of a query.
@@ -46,6 +47,9 @@ const MAX_IDENTIFIERS: usize = 16;
 const CONTEXT_SHARE: f32 = 0.5;
 const TAGS_SHARE: f32 = 0.8;
 const EXACT_SHARE: f32 = 1.2;
+/// The least average length of the contents, in words. Where most texts are short, BM25 takes one of twice the length for a
+/// long one, and prefers what has next to nothing beside the word.
+const LEAST_AVERAGE: u64 = 160;
 /// The average length assumed for fields other than the content. Relative to it every real length vanishes.
 const ENDLESS: u64 = 1_000_000;
 /// BM25 of one occurrence against an [`ENDLESS`] average, with idf 1: (k1 + 1) / (1 + k1 * (1 - b)).
@@ -85,6 +89,8 @@ pub(super) struct Plan {
     words_asked: usize,
     /// Words in more documents than this do not single any of them out.
     few: u64,
+    /// The inverse document frequencies of all words and identifiers of the query, together.
+    rarity: f32,
     docs: u64,
     /// Tokens of all contents.
     tokens: u64,
@@ -98,12 +104,15 @@ impl Plan {
         tokens += parts.iter().map(|part| part.indexed.field(SearchField::Content).total_tokens()).sum::<u64>();
         let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
         let few = if query.is_of_stop_words { 0 } else { FEW };
-        let mut plan = Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked, words_asked, few, docs, tokens };
+        let rarity = 0.0;
+        let mut plan =
+            Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked, words_asked, few, rarity, docs, tokens };
         let words = rarest(&query.words, MAX_WORDS, |word| {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
         })?;
         let mut content_clause = vec![None; query.words.len()];
+        let words_found = words.len();
         for (index, found) in words {
             if found.terms.first().is_some_and(|(place, ..)| *place == SearchField::Content) {
                 content_clause[index] = Some(plan.clauses.len());
@@ -113,6 +122,11 @@ impl Plan {
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
             Found::look(identifier, &[SearchField::Exact], fields, segments, parts)
         })?;
+        // Of too many, the most frequent were left out; else what is not found occurs nowhere.
+        let absent = |asked: usize, found: usize, most: usize| if found < most { asked - found } else { 0 };
+        let absent = absent(query.words.len(), words_found, MAX_WORDS)
+            + absent(query.identifiers.len(), identifiers.len(), MAX_IDENTIFIERS);
+        plan.rarity += absent as f32 * idf(0, docs);
         identifiers.into_iter().for_each(|(_, found)| plan.add(None, found));
         plan.pairs = query
             .pairs
@@ -127,6 +141,7 @@ impl Plan {
 
     fn add(&mut self, word: Option<usize>, found: Found) {
         let frequency = found.frequency;
+        self.rarity += idf(frequency, self.docs);
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
@@ -138,7 +153,7 @@ impl Plan {
     /// The number of tokens assumed for a field, over all documents.
     fn tokens_of(&self, place: SearchField) -> u64 {
         match place {
-            SearchField::Content => self.tokens,
+            SearchField::Content => self.tokens.max(self.docs * LEAST_AVERAGE),
             _ => self.docs * ENDLESS,
         }
     }
@@ -223,7 +238,8 @@ impl Plan {
             })
             .collect();
         let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
-        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, positions: Default::default() })
+        let (rarity, docs) = (self.rarity, self.docs);
+        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, docs, positions: Default::default() })
     }
 }
 
@@ -240,6 +256,12 @@ impl Bm25StatisticsProvider for Plan {
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
         Ok(self.clauses.iter().find(|clause| clause.term == *term).map_or(0, |clause| clause.frequency))
     }
+}
+
+/// The inverse document frequency of BM25, of a term in so many of all documents.
+fn idf(frequency: u64, docs: u64) -> f32 {
+    let (frequency, docs) = (frequency.min(docs) as f32, docs as f32);
+    (1.0 + (docs - frequency + 0.5) / (frequency + 0.5)).ln()
 }
 
 /// A word or identifier of the query, looked up.
@@ -307,15 +329,9 @@ pub(super) struct Scorer<'a, P> {
     pairs_asked: usize,
     words_asked: usize,
     few: u64,
+    rarity: f32,
+    docs: u64,
     positions: [Vec<u32>; 2],
-}
-
-/// How a document matches a query.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Match {
-    pub(super) score: f32,
-    /// See [`KeywordSnapshot::singled_out`](super::KeywordSnapshot::singled_out).
-    pub(super) is_singled_out: bool,
 }
 
 impl<P: PostingList> Scorer<'_, P> {
@@ -353,14 +369,19 @@ impl<P: PostingList> Scorer<'_, P> {
     /// The score of `doc` and whether it is singled out. `doc` must not decrease.
     pub(super) fn judge(&mut self, doc: DocId) -> Match {
         let score = self.score(doc, 0.0);
-        let (mut words, mut last, mut is_singled_out) = (0, None, false);
+        let (mut words, mut last, mut is_singled_out, mut rarity) = (0, None, false, 0.0);
         for Cursor { clause, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc) {
             is_singled_out |= clause.word.is_none() || clause.frequency <= self.few;
             // The fields of a word are adjacent.
-            words += usize::from(clause.word.is_some() && clause.word != last);
+            let is_next = clause.word.is_some() && clause.word != last;
+            words += usize::from(is_next);
+            if is_next || clause.word.is_none() {
+                rarity += idf(clause.frequency, self.docs);
+            }
             last = clause.word;
         }
-        Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked) }
+        let share = if rarity > 0.0 { (rarity / self.rarity).min(1.0) } else { 0.0 };
+        Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked), share }
     }
 
     fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {

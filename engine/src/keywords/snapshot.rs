@@ -11,11 +11,11 @@ use super::damage::contained;
 use super::posting_list::PostingList;
 use super::query::KeywordQuery;
 use super::schema::Fields;
-use super::scoring::{Match, Plan, Scorer};
+use super::scoring::{Plan, Scorer};
 use super::segment::Segment;
 use super::tail::{Part, TailIndex};
 use super::top_k::TopK;
-use super::traits::KeywordSnapshot;
+use super::traits::{KeywordSnapshot, Match};
 use crate::error::{IndexKind, Result};
 use crate::types::{Filter, RecordId, Seq};
 use crate::verification::Verification;
@@ -229,14 +229,8 @@ impl KeywordSnapshot for Snapshot {
         self.blame(contained(|| self.best(query, k, filter, except, tail)))
     }
 
-    fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>> {
-        let matches = self.blame(contained(|| self.matches_of(query, ids, tail)))?;
-        Ok(matches.into_iter().map(|found| found.map(|found| found.score)).collect())
-    }
-
-    fn singled_out(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<bool>> {
-        let matches = self.blame(contained(|| self.matches_of(query, ids, tail)))?;
-        Ok(matches.into_iter().map(|found| found.is_some_and(|found| found.is_singled_out)).collect())
+    fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>> {
+        self.blame(contained(|| self.matches_of(query, ids, tail)))
     }
 
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {

@@ -46,17 +46,25 @@ pub trait KeywordSnapshot: Send + Sync {
         tail: Option<&TailIndex>,
     ) -> Result<Vec<(RecordId, f32)>>;
 
-    /// The score of each of `ids`, exactly as [`KeywordSnapshot::search`] returns it: 0 if no term occurs, `None` if
-    /// there is no such record. One seek each, not a search.
-    fn scores(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<f32>>>;
-
-    /// Whether the words of the query single out each of `ids`: the record has an identifier of the query, or a word of
-    /// it that at most ten records have, or all of its words. How many other records there are does not matter.
-    fn singled_out(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<bool>>;
+    /// How each of `ids` matches: `None` if there is no such record. One seek each, not a search.
+    fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>>;
 
     /// Every id of the index (not of a tail) that passes `filter`. The last few results are cached, also for later
     /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
+}
+
+/// How a record matches a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match {
+    /// Exactly as [`KeywordSnapshot::search`] returns it: 0 if no term occurs.
+    pub score: f32,
+    /// Whether the words of the query single it out: it has an identifier of the query, or a word of it that at most ten
+    /// records have, or all of its words. How many other records there are does not matter.
+    pub is_singled_out: bool,
+    /// The words and identifiers of the query that it has, as a share of all of them, each weighted by its inverse document
+    /// frequency: 0 to 1. One that no record has counts as the rarest.
+    pub share: f32,
 }
 
 /// A keyword index of one store. Applying is idempotent.

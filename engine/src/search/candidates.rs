@@ -69,13 +69,10 @@ pub fn collect(
     let merging = Instant::now();
     let mut candidates = union(&by_vector, &by_keyword);
     if let Some(side) = &vector_side {
-        fill(&mut candidates, |candidate| &mut candidate.vector, |ids| side.scores(ids))?;
+        fill_cosines(&mut candidates, |ids| side.scores(ids))?;
     }
     if let Some(side) = &keyword_side {
-        fill(&mut candidates, |candidate| &mut candidate.keyword, |ids| side.scores(ids))?;
-        if query.min_score.is_some() {
-            side.single_out(&mut candidates)?;
-        }
+        side.judge(&mut candidates)?;
     }
     explain.merge_us = micros(merging);
     Ok(candidates)
@@ -166,16 +163,15 @@ impl KeywordSide<'_> {
         Ok((found, micros(started)))
     }
 
-    fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        self.index.scores(&self.query, ids, Some(&self.tail.words))
-    }
-
-    /// Marks the candidates that the words of the query single out.
-    fn single_out(&self, candidates: &mut [Candidate]) -> Result<()> {
+    /// Says of each candidate how it matches.
+    fn judge(&self, candidates: &mut [Candidate]) -> Result<()> {
         let ids: Vec<RecordId> = candidates.iter().map(|candidate| candidate.id).collect();
-        let singled_out = self.index.singled_out(&self.query, &ids, Some(&self.tail.words))?;
-        for (candidate, is_singled_out) in candidates.iter_mut().zip(singled_out) {
-            candidate.is_singled_out = is_singled_out;
+        let matches = self.index.matches(&self.query, &ids, Some(&self.tail.words))?;
+        for (candidate, found) in candidates.iter_mut().zip(matches) {
+            let Some(found) = found else { continue };
+            candidate.keyword = Some(f64::from(found.score));
+            candidate.is_singled_out = found.is_singled_out;
+            candidate.share = Some(f64::from(found.share));
         }
         Ok(())
     }
@@ -192,6 +188,7 @@ fn union(by_vector: &[(RecordId, f32)], by_keyword: &[(RecordId, f32)]) -> Vec<C
                 keyword: None,
                 found_by: Vec::with_capacity(2),
                 is_singled_out: false,
+                share: None,
             });
             candidate.found_by.push(source);
             match source {
@@ -203,20 +200,16 @@ fn union(by_vector: &[(RecordId, f32)], by_keyword: &[(RecordId, f32)]) -> Vec<C
     candidates.into_values().collect()
 }
 
-/// Looks up the scores that a search did not return.
-fn fill(
-    candidates: &mut [Candidate],
-    score_of: impl Fn(&mut Candidate) -> &mut Option<f64>,
-    lookup: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
-) -> Result<()> {
+/// Looks up the cosines that a search did not return.
+fn fill_cosines(candidates: &mut [Candidate], lookup: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>) -> Result<()> {
     let mut missing: Vec<&mut Candidate> =
-        candidates.iter_mut().filter_map(|candidate| score_of(candidate).is_none().then_some(candidate)).collect();
+        candidates.iter_mut().filter(|candidate| candidate.vector.is_none()).collect();
     let ids: Vec<RecordId> = missing.iter().map(|candidate| candidate.id).collect();
     if ids.is_empty() {
         return Ok(());
     }
     for (candidate, score) in missing.iter_mut().zip(lookup(&ids)?) {
-        *score_of(candidate) = score.map(f64::from);
+        candidate.vector = score.map(f64::from);
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! Scores and ranks the candidates of both indexes, which `candidates.rs` has united. A pure function: no I/O, no clock, no index.
 //!
-//! The scores of each index are scaled to 0..1 over all candidates (min-max), then weighted and added. A candidate that
-//! only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less
-//! than keywords alone. For one that has no vector yet, its words count for both.
+//! The scores of each index are scaled to 0..1 (min-max), from the least that there can be or from the least among the
+//! candidates ([`Scale`]), then weighted and added. A candidate that only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less
+//! than keywords alone. From the theoretical minima, words count by the share of the query that they cover: a question in
+//! other words has a best match too, which says nothing. For one that has no vector yet, its words count for both.
 
-use crate::types::{MatchSource, RecordId, Weights};
+use super::relevance::relevance;
+use crate::types::{MatchSource, RecordId, Scale, Weights};
 
 /// A record that at least one index found, with its raw score in each.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +19,10 @@ pub struct Candidate {
     pub keyword: Option<f64>,
     /// The indexes that found it.
     pub found_by: Vec<MatchSource>,
-    /// Whether the words of the query single it out; only set if a threshold needs it.
+    /// Whether the words of the query single it out.
     pub is_singled_out: bool,
+    /// The share of the query's words that it has, weighted by their rarity; `None` if the keyword index was not searched.
+    pub share: Option<f64>,
 }
 
 impl Candidate {
@@ -38,6 +42,8 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
+    /// 0 to 1.
+    pub relevance: f64,
     /// Its keyword score as a share of the best one, if the words of the query single it out; else 0.
     by_words: f64,
 }
@@ -49,60 +55,91 @@ impl Ranked {
     pub fn reaches(&self, least: f64) -> bool {
         self.score >= least || self.by_words >= least
     }
+
+    /// The same of a minimum relevance.
+    pub fn is_relevant(&self, least: f64) -> bool {
+        self.relevance >= least || self.by_words >= least
+    }
 }
 
 /// Ranks the candidates: best first, ties by id. An index without candidates adds nothing. If all scores of an index
 /// are equal (or it has only one), each of them becomes 1.
-pub fn merge(candidates: Vec<Candidate>, weights: Weights) -> Vec<Ranked> {
-    let vector = Scale::of(&candidates, MatchSource::Vector, |candidate| candidate.vector);
-    let keyword = Scale::of(&candidates, MatchSource::Keyword, |candidate| candidate.keyword);
+pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<Ranked> {
+    let from = |least: f64| (scale == Scale::Theoretical).then_some(least);
+    let vector = Range::of(&candidates, MatchSource::Vector, from(LEAST_COSINE), |candidate| candidate.vector);
+    let keyword = Range::of(&candidates, MatchSource::Keyword, from(LEAST_BM25), |candidate| candidate.keyword);
+    let covered = match scale {
+        // Where words alone are searched, they are all there is.
+        Scale::Theoretical if !matches!(vector, Range::Silent) => {
+            candidates.iter().filter_map(|candidate| candidate.share).fold(0.0, f64::max)
+        }
+        _ => 1.0,
+    };
     let best = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0, f64::max);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
-            let by_keyword = keyword.apply(candidate.keyword);
+            let by_keyword = covered * keyword.apply(candidate.keyword);
             // One that waits for its embedding is judged by its words alone.
-            let by_vector = if candidate.vector.is_some() { vector.apply(candidate.vector) } else { by_keyword };
+            let by_vector = match (candidate.vector, candidate.share, vector) {
+                (None, Some(share), Range::Between { most, .. }) if scale == Scale::Theoretical => {
+                    vector.apply(Some(most.min(share * most.max(0.0))))
+                }
+                (None, ..) => by_keyword,
+                (cosine, ..) => vector.apply(cosine),
+            };
             let score = weights.vector * by_vector + weights.keyword * by_keyword;
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
-            Ranked { candidate, score, by_words }
+            let relevance = relevance(candidate.vector, candidate.share);
+            Ranked { candidate, score, relevance, by_words }
         })
         .collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
     ranked
 }
 
-/// The min-max scale of one index.
+/// The least scores that there can be.
+const LEAST_COSINE: f64 = -1.0;
+const LEAST_BM25: f64 = 0.0;
+
+/// The range of the scores of one index.
 #[derive(Debug, Clone, Copy)]
-enum Scale {
+enum Range {
     /// It found nothing.
     Silent,
     /// All scores are the same.
     Flat,
-    Range {
+    Between {
         least: f64,
         most: f64,
     },
 }
 
-impl Scale {
-    fn of(candidates: &[Candidate], source: MatchSource, score: impl Fn(&Candidate) -> Option<f64>) -> Self {
+impl Range {
+    /// The range of what the index scored, from `least` on where that is given.
+    fn of(
+        candidates: &[Candidate],
+        source: MatchSource,
+        least: Option<f64>,
+        score: impl Fn(&Candidate) -> Option<f64>,
+    ) -> Self {
         if !candidates.iter().any(|candidate| candidate.found_by.contains(&source)) {
-            return Scale::Silent;
+            return Range::Silent;
         }
-        let (least, most) = candidates
+        let (smallest, most) = candidates
             .iter()
             .filter_map(score)
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), score| (least.min(score), most.max(score)));
-        if most > least { Scale::Range { least, most } } else { Scale::Flat }
+        let least = least.map_or(smallest, |least| least.min(smallest));
+        if most > least { Range::Between { least, most } } else { Range::Flat }
     }
 
     fn apply(self, score: Option<f64>) -> f64 {
         match (self, score) {
-            (_, None) | (Scale::Silent, _) => 0.0,
-            (Scale::Flat, Some(_)) => 1.0,
-            (Scale::Range { least, most }, Some(score)) => (score - least) / (most - least),
+            (_, None) | (Range::Silent, _) => 0.0,
+            (Range::Flat, Some(_)) => 1.0,
+            (Range::Between { least, most }, Some(score)) => (score - least) / (most - least),
         }
     }
 }
@@ -121,7 +158,8 @@ mod tests {
         if keyword.is_some_and(|score| score > 0.0) {
             found_by.push(MatchSource::Keyword);
         }
-        Candidate { id: id.into(), vector, keyword, found_by, is_singled_out: false }
+        let share = keyword.map(|score| (score / 50.0).min(1.0));
+        Candidate { id: id.into(), vector, keyword, found_by, is_singled_out: false, share }
     }
 
     fn order(ranked: &[Ranked]) -> Vec<i64> {
@@ -132,26 +170,30 @@ mod tests {
     #[test]
     fn the_weights_decide_between_meaning_and_words() {
         let candidates = vec![candidate(1, Some(0.9), Some(0.0)), candidate(2, Some(0.1), Some(7.0))];
-        let default = merge(candidates.clone(), Weights::default());
+        let default = merge(candidates.clone(), Weights::default(), Scale::Pool);
         assert_eq!(order(&default), [1, 2]);
         assert!((default[0].score - 0.7).abs() < 1e-12 && (default[1].score - 0.3).abs() < 1e-12);
-        let words = merge(candidates, Weights { vector: 0.3, keyword: 0.7 });
+        let words = merge(candidates, Weights { vector: 0.3, keyword: 0.7 }, Scale::Pool);
         assert_eq!(order(&words), [2, 1]);
     }
 
     /// Q4, Q5.
     #[test]
     fn a_lone_candidate_and_equal_scores_count_as_one() {
-        assert_eq!(merge(vec![candidate(5, Some(0.2), Some(3.0))], Weights::default())[0].score, 1.0);
-        let equal = merge(vec![candidate(9, Some(0.2), None), candidate(4, Some(0.2), None)], Weights::default());
+        assert_eq!(merge(vec![candidate(5, Some(0.2), Some(3.0))], Weights::default(), Scale::Pool)[0].score, 1.0);
+        let equal =
+            merge(vec![candidate(9, Some(0.2), None), candidate(4, Some(0.2), None)], Weights::default(), Scale::Pool);
         assert_eq!(order(&equal), [4, 9], "ties go by id");
         assert!((equal[0].score - 0.7).abs() < 1e-12);
     }
 
     #[test]
     fn a_side_that_found_nothing_adds_nothing() {
-        let ranked =
-            merge(vec![candidate(1, Some(0.5), Some(0.0)), candidate(2, Some(0.4), Some(0.0))], Weights::default());
+        let ranked = merge(
+            vec![candidate(1, Some(0.5), Some(0.0)), candidate(2, Some(0.4), Some(0.0))],
+            Weights::default(),
+            Scale::Pool,
+        );
         assert!((ranked[0].score - 0.7).abs() < 1e-12);
         assert_eq!(ranked[1].score, 0.0);
     }
@@ -160,18 +202,54 @@ mod tests {
     fn one_without_a_vector_is_judged_by_its_words() {
         let unrelated = [candidate(1, Some(0.099), Some(0.0)), candidate(2, Some(0.05), Some(0.1))];
         let waiting = candidate(3, None, Some(7.0));
-        let ranked = merge([&unrelated[..], &[waiting]].concat(), Weights::default());
+        let ranked = merge([&unrelated[..], &[waiting]].concat(), Weights::default(), Scale::Pool);
         assert_eq!((order(&ranked)[0], ranked[0].score), (3, 1.0));
+        // From the theoretical minimum, as one whose cosine is the share of the best that it has of the words.
+        let waiting = |share| Candidate { share: Some(share), ..candidate(3, None, Some(7.0)) };
+        let first = |share| {
+            let all = [&unrelated[..], &[waiting(share)]].concat();
+            order(&merge(all, Weights::default(), Scale::Theoretical))[0]
+        };
+        assert_eq!((first(0.8), first(0.05)), (3, 1));
+        let near = [candidate(1, Some(0.6), Some(6.0)), waiting(0.1)].to_vec();
+        assert_eq!(order(&merge(near, Weights::default(), Scale::Theoretical))[0], 1);
+    }
+
+    /// Of candidates that are all far from the query, the nearest does not push away the one that has its words.
+    #[test]
+    fn from_the_theoretical_minimum_noise_is_not_stretched() {
+        let sharing = |share: f64, id, vector, keyword| Candidate {
+            share: Some(share),
+            ..candidate(id, Some(vector), Some(keyword))
+        };
+        let far = (2..50).map(|id| sharing(0.0, id, 0.10 + 0.002 * id as f64, 0.0));
+        let candidates: Vec<_> = far.clone().chain([sharing(0.9, 1, 0.09, 5.0)]).collect();
+        let pool = merge(candidates.clone(), Weights::default(), Scale::Pool);
+        assert_eq!(order(&pool)[0], 49);
+        let theoretical = merge(candidates, Weights::default(), Scale::Theoretical);
+        assert_eq!(order(&theoretical)[0], 1);
+        assert!((theoretical[0].score - (0.7 * 1.09 / 1.198 + 0.3 * 0.9)).abs() < 1e-9, "{}", theoretical[0].score);
+        // A best match that has next to nothing of the query says next to nothing.
+        let candidates: Vec<_> = far.chain([sharing(0.05, 1, 0.0, 5.0)]).collect();
+        assert_eq!(order(&merge(candidates, Weights::default(), Scale::Theoretical))[0], 49);
     }
 
     #[test]
     fn no_candidates_no_results() {
-        assert!(merge(Vec::new(), Weights::default()).is_empty());
+        assert!(merge(Vec::new(), Weights::default(), Scale::Pool).is_empty());
+    }
+
+    fn scales() -> impl Strategy<Value = Scale> {
+        prop::sample::select(vec![Scale::Theoretical, Scale::Pool])
     }
 
     /// What reaches the threshold, by id.
     fn kept(candidates: Vec<Candidate>, least: f64) -> Vec<i64> {
-        let ranked = merge(candidates, Weights::default());
+        kept_by(candidates, least, Scale::Pool)
+    }
+
+    fn kept_by(candidates: Vec<Candidate>, least: f64, scale: Scale) -> Vec<i64> {
+        let ranked = merge(candidates, Weights::default(), scale);
         ranked.iter().filter(|ranked| ranked.reaches(least)).map(|ranked| ranked.candidate.id.get()).collect()
     }
 
@@ -179,8 +257,14 @@ mod tests {
     fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
         let others = [candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(2.0))];
         for found_by in [vec![MatchSource::Keyword], vec![MatchSource::Vector, MatchSource::Keyword]] {
-            let exact =
-                Candidate { id: 1.into(), vector: Some(0.0), keyword: Some(9.0), found_by, is_singled_out: true };
+            let exact = Candidate {
+                id: 1.into(),
+                vector: Some(0.0),
+                keyword: Some(9.0),
+                found_by,
+                is_singled_out: true,
+                share: None,
+            };
             let all = [vec![exact.clone()], others.to_vec()].concat();
             assert_eq!(kept(all.clone(), 0.35), [2, 1], "{exact:?}");
             assert_eq!(kept(all, 1.0), [1], "{exact:?}");
@@ -192,18 +276,19 @@ mod tests {
     proptest! {
         #[test]
         fn scores_stay_within_bounds_and_order_is_total(
-            raw in prop::collection::vec((prop::option::of(-1.0f64..1.0), prop::option::of(0.0f64..50.0)), 1..60)
+            raw in prop::collection::vec((prop::option::of(-1.0f64..1.0), prop::option::of(0.0f64..50.0)), 1..60),
+            scale in scales(),
         ) {
             let candidates: Vec<_> =
                 raw.iter().enumerate().map(|(id, (v, k))| candidate(id as i64, *v, *k)).collect();
-            let ranked = merge(candidates.clone(), Weights::default());
+            let ranked = merge(candidates.clone(), Weights::default(), scale);
             prop_assert_eq!(ranked.len(), candidates.len());
             prop_assert!(ranked.iter().all(|r| (0.0..=1.0 + 1e-12).contains(&r.score)));
             prop_assert!(ranked.windows(2).all(|pair| pair[0].score > pair[1].score
                 || (pair[0].score == pair[1].score && pair[0].candidate.id < pair[1].candidate.id)));
             let mut reversed = candidates;
             reversed.reverse();
-            prop_assert_eq!(order(&ranked), order(&merge(reversed, Weights::default())));
+            prop_assert_eq!(order(&ranked), order(&merge(reversed, Weights::default(), scale)));
         }
 
         /// Unrelated memories contain none of the words, and have any cosine.
@@ -214,6 +299,7 @@ mod tests {
             unrelated in prop::collection::vec(-1.0f64..1.0, 0..60),
             least in 0.0f64..1.0,
             is_found_by_meaning in any::<bool>(),
+            scale in scales(),
         ) {
             let (cosine, words) = exact;
             let mut exact = Candidate { is_singled_out: true, ..candidate(1, Some(cosine), Some(words)) };
@@ -223,16 +309,17 @@ mod tests {
             let others = alike.iter().map(|(vector, share)| (*vector, share * words));
             let others = others.chain(unrelated.iter().map(|vector| (*vector, 0.0)));
             let others = others.zip(2..).map(|((vector, words), id)| candidate(id, Some(vector), Some(words)));
-            prop_assert!(kept(others.chain([exact]).collect(), least).contains(&1));
+            prop_assert!(kept_by(others.chain([exact]).collect(), least, scale).contains(&1));
         }
 
         #[test]
         fn better_on_both_sides_is_never_ranked_below(
-            raw in prop::collection::vec((0.0f64..1.0, 0.1f64..50.0), 2..40)
+            raw in prop::collection::vec((0.0f64..1.0, 0.1f64..50.0), 2..40),
+            scale in scales(),
         ) {
             let candidates: Vec<_> =
                 raw.iter().enumerate().map(|(id, (v, k))| candidate(id as i64, Some(*v), Some(*k))).collect();
-            let ranked = merge(candidates, Weights::default());
+            let ranked = merge(candidates, Weights::default(), scale);
             for (at, upper) in ranked.iter().enumerate() {
                 for lower in &ranked[at + 1..] {
                     let dominated = lower.candidate.vector > upper.candidate.vector

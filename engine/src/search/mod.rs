@@ -7,12 +7,14 @@
 //! | `superseded.rs` | a cache of the superseded records, which are live but not results |
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
 //! | `merge.rs` | one ranking of all candidates |
+//! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
 //! | `near_miss.rs` | the nearest memory, where the minimum similarity excluded it |
 
 mod candidates;
 mod merge;
 mod near_miss;
+mod relevance;
 mod superseded;
 mod tail;
 mod timing;
@@ -21,15 +23,17 @@ mod view;
 use std::time::Instant;
 
 use merge::{Candidate, Ranked};
+pub use relevance::RELEVANCE_VERSION;
 pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;
 use view::keyword_fallback;
 pub use view::{SearchContext, View};
 
+use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
-use crate::types::{Explain, Hit, LinkKind, Millis, Mode, NearMiss, Query, SearchReply, Tier, Weights};
+use crate::types::{Explain, Hit, LinkKind, Millis, Mode, NearMiss, Query, Scale, SearchReply, Tier, Weights};
 
 /// The vector of a query and the model that made it, or why there is none.
 pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
@@ -62,13 +66,14 @@ pub fn search(
     context: &SearchContext<'_>,
     query: &Query,
     vector: Option<QueryVector>,
-    default_weights: Weights,
+    config: &Config,
     now: Millis,
 ) -> Result<SearchReply> {
     let started = Instant::now();
     let mut explain = Explain {
         pool: query.pool(),
-        weights: query.weights.unwrap_or(default_weights).normalised()?,
+        weights: query.weights.unwrap_or(config.weights).normalised()?,
+        scale: query.scale.unwrap_or(config.scale),
         ..Explain::default()
     };
     let mut warnings = Vec::new();
@@ -101,7 +106,7 @@ pub fn search(
         (Some(_), false) => Weights { vector: 1.0, keyword: 0.0 },
         (None, _) => Weights { vector: 0.0, keyword: 1.0 },
     };
-    let (ranked, near_miss) = rank(&view, query, candidates, explain.weights, now)?;
+    let (ranked, near_miss) = rank(&view, query, candidates, (explain.weights, explain.scale), now)?;
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
@@ -150,7 +155,7 @@ fn rank(
     view: &View,
     query: &Query,
     mut candidates: Vec<Candidate>,
-    weights: Weights,
+    (weights, scale): (Weights, Scale),
     now: Millis,
 ) -> Result<(Vec<Ranked>, Option<NearMiss>)> {
     let mut near_miss = None;
@@ -159,9 +164,12 @@ fn rank(
         candidates.retain_mut(|candidate| candidate.is_found_above(least));
         near_miss = near_miss::near_miss(view, query, least, nearest, &candidates, now)?;
     }
-    let mut ranked = merge::merge(candidates, weights);
+    let mut ranked = merge::merge(candidates, weights, scale);
     if let Some(least) = query.min_score {
         ranked.retain(|ranked| ranked.reaches(least));
+    }
+    if let Some(least) = query.min_relevance {
+        ranked.retain(|ranked| ranked.is_relevant(least));
     }
     Ok((ranked, near_miss))
 }
@@ -173,7 +181,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
     for chunk in ranked.chunks(most) {
         let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
         let mut records = view.records.records(&ids, now)?.into_iter().peekable();
-        for Ranked { candidate, score, .. } in chunk {
+        for Ranked { candidate, score, relevance, .. } in chunk {
             if let Some(record) = records.next_if(|record| record.id == candidate.id) {
                 if !query.filter.allows(&record) {
                     debug_assert!(false, "an index let memory {} through {:?}", record.id, query.filter);
@@ -183,9 +191,11 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                 hits.push(Hit {
                     record,
                     score: *score,
+                    relevance: *relevance,
                     matched_by: candidate.found_by.clone(),
                     vector_score: candidate.vector,
                     keyword_score: candidate.keyword,
+                    word_share: candidate.share,
                     contradicted_by: Vec::new(),
                 });
             }
@@ -203,9 +213,11 @@ fn unscored(record: crate::types::Record) -> Hit {
     Hit {
         record,
         score: 0.0,
+        relevance: 0.0,
         matched_by: Vec::new(),
         vector_score: None,
         keyword_score: None,
+        word_share: None,
         contradicted_by: Vec::new(),
     }
 }

@@ -41,6 +41,7 @@ mod span;
 mod stats;
 mod units;
 
+pub use crate::search::RELEVANCE_VERSION;
 pub use bounds::{
     MAX_CONTENT_BYTES, MAX_CONTEXT_BYTES, MAX_LABEL_BYTES, MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, MAX_TAGS,
     MIN_PLAUSIBLE_MILLIS,
@@ -54,7 +55,7 @@ pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use purge::{Purge, Purged};
-pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Weights};
+pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, Weights};
 pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };

@@ -53,6 +53,21 @@ impl Default for Weights {
     }
 }
 
+/// From where the scores of each side are scaled, before they are weighted and added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Scale {
+    /// From the least score that there can be: -1 for a cosine, 0 for BM25 (Bruch, Gai, Ingber: An Analysis of Fusion Functions
+    /// for Hybrid Retrieval, TOIS 2023). Of candidates that are all far from the query, the nearest is hardly above the others.
+    /// And words count as far as they say something: by the share of the query's words that a candidate has, each weighted by
+    /// its rarity.
+    #[default]
+    Theoretical,
+    /// From the least score among the candidates: min-max as it is mostly meant.
+    Pool,
+}
+
 impl Weights {
     /// The weights scaled to a sum of 1. Refuses negative or non-finite ones, and two zeros.
     pub fn normalised(self) -> Result<Self> {
@@ -89,12 +104,17 @@ pub struct Query {
     pub filter: Filter,
     /// Weights of this query; `None` uses the store's.
     pub weights: Option<Weights>,
+    /// How each side is scaled; `None`: as [`Config::scale`](crate::config::Config::scale).
+    pub scale: Option<Scale>,
     /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
     pub min_similarity: Option<f64>,
     /// Minimum merged score, 0 to 1. A record that the words of the query single out (by an identifier, by a word that
     /// few memories have, or by all of them) may reach it by its keyword score alone, as a share of the best one, so
     /// that a threshold above the keyword weight drops no exact match.
     pub min_score: Option<f64>,
+    /// Minimum relevance, 0 to 1 ([`Hit::relevance`](super::Hit::relevance)). What the words single out is kept as with
+    /// [`Query::min_score`].
+    pub min_relevance: Option<f64>,
     /// Whether superseded memories are found, too.
     pub include_superseded: bool,
     /// Whether a search without results searches for the text within words, in every record: the last tier. It reads
@@ -113,8 +133,10 @@ impl Query {
             pool: None,
             filter: Filter::default(),
             weights: None,
+            scale: None,
             min_similarity: None,
             min_score: None,
+            min_relevance: None,
             include_superseded: false,
             substring_tier: true,
         }
@@ -152,6 +174,9 @@ impl Query {
         }
         if let Some(least) = self.min_score {
             check_unit("min_score", least)?;
+        }
+        if let Some(least) = self.min_relevance {
+            check_unit("min_relevance", least)?;
         }
         self.filter.validate()
     }

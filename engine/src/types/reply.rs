@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::query::Weights;
+use super::query::{Scale, Weights};
 use super::record::Record;
 use super::units::RecordId;
 use crate::error::Remedy;
@@ -24,12 +24,17 @@ pub struct Hit {
     pub record: Record,
     /// The merged score, 0 to 1, relative to the other candidates of this search.
     pub score: f64,
+    /// How likely it answers the query, 0 to 1: comparable between queries and stores, unlike the score, and of version
+    /// [`RELEVANCE_VERSION`](super::RELEVANCE_VERSION).
+    pub relevance: f64,
     /// Which indexes found it.
     pub matched_by: Vec<MatchSource>,
     /// Raw cosine similarity to the query, -1 to 1, if both the record and the query have a vector.
     pub vector_score: Option<f64>,
     /// Raw BM25 score, if the keyword index was searched (0: no word of the query occurs in it).
     pub keyword_score: Option<f64>,
+    /// The share of the query's words that it has, each weighted by its rarity, 0 to 1; if the keyword index was searched.
+    pub word_share: Option<f64>,
     /// The memories that contradict it and that the search could have found, by id.
     pub contradicted_by: Vec<RecordId>,
 }
@@ -88,6 +93,8 @@ pub struct Explain {
     pub pool: usize,
     /// Weights after scaling to a sum of 1.
     pub weights: Weights,
+    /// How each side was scaled.
+    pub scale: Scale,
     /// Records that pass the filter, if one was given and counted.
     pub allowed: Option<u64>,
     /// Candidates of the vector search.

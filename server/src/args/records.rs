@@ -118,7 +118,10 @@ pub struct Search {
     /// Least cosine of what only meaning finds
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_similarity: Option<f64>,
-    /// Least score; exact words count by themselves
+    /// Least relevance; exact words count by themselves
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_relevance: Option<f64>,
+    /// Least score, which is relative to the other results; exact words count by themselves
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_score: Option<f64>,
     /// Also superseded memories

@@ -54,6 +54,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         keyword_weight: args.keyword_weight,
         min_similarity: args.min_similarity,
         min_score: args.min_score,
+        min_relevance: args.min_relevance,
         include_superseded: Some(args.include_superseded),
         max_tokens: args.max_tokens.map(Int),
         cursor: args.cursor,

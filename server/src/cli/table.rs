@@ -92,6 +92,7 @@ mod tests {
             confidence: None,
             importance: None,
             tags: None,
+            relevance: 0.5,
             score: 0.8512,
             matched_by: vec![MatchSource::Keyword, MatchSource::Vector],
             created_at: 0,

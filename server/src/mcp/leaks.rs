@@ -192,10 +192,11 @@ impl World {
             "entryType" => json!(any.kind),
             "entryTypes" => json!([any.kind]),
             "importance" | "minImportance" => (1 + self.dice.below(10)).into(),
-            "confidence" | "minConfidence" | "minScore" | "vectorWeight" | "keywordWeight" => {
+            "confidence" | "minConfidence" | "minScore" | "minRelevance" | "vectorWeight" | "keywordWeight" => {
                 (self.dice.below(10) as f64 / 10.0).into()
             }
             "minSimilarity" => (self.dice.below(10) as f64 / 20.0).into(),
+            "scale" => ["theoretical", "pool"][self.dice.below(2)].into(),
             "limit" => (1 + self.dice.below(100)).into(),
             "cursor" => "10-50-0123456789ab".into(),
             "maxTokens" => (10 + self.dice.below(10_000)).into(),

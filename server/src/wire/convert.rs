@@ -96,6 +96,8 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     }
     query.min_similarity = params.min_similarity;
     query.min_score = params.min_score;
+    query.min_relevance = params.min_relevance;
+    query.scale = params.scale;
     query.include_superseded = params.include_superseded.unwrap_or(false);
     if let Some(cursor) = &params.cursor {
         // Before its limit is reduced to the rest.
@@ -236,6 +238,7 @@ fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
         importance: with_text.then_some(record.importance),
         tags: with_text.then_some(record.tags),
         score: hit.score,
+        relevance: hit.relevance,
         matched_by: hit.matched_by,
         created_at: record.created_at,
         vector_score: hit.vector_score,
@@ -421,6 +424,8 @@ mod tests {
         let hit = Hit {
             contradicted_by: Vec::new(),
             record: Record { content: content.into(), ..record() },
+            relevance: 0.5,
+            word_share: None,
             score: 0.85,
             matched_by: vec![memorist_engine::types::MatchSource::Vector],
             vector_score: Some(0.6),

@@ -1,8 +1,8 @@
 //! Parameters and results of Krolik's memory tools, by its document. As there, unknown parameters are ignored.
 
 use memorist_engine::types::{
-    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mode, NewRecord, Query, Reach, Record, RecordId, SearchReply,
-    Tier, Viewer, Weights,
+    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
+    SearchReply, Tier, Viewer, Weights,
 };
 use memorist_engine::{Error, Result};
 use schemars::JsonSchema;
@@ -254,6 +254,7 @@ impl Search {
             mode: if self.hybrid { Mode::Hybrid } else { Mode::Vector },
             limit: size_up_to("limit", self.limit, MAX_LIMIT)?,
             weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
+            scale: Some(Scale::Pool),
             min_similarity: Some(self.min_similarity),
             filter: Filter::of(self.project.viewer(defaults)?),
             ..Query::new(self.query.clone())

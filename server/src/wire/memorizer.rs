@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use memorist_engine::types::{
-    Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Record, RecordId, RecordUpdate, Scope, Viewer,
+    Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Record, RecordId, RecordUpdate, Scale, Scope, Viewer,
 };
 use memorist_engine::{Error, Result};
 use memorist_secrets::scan;
@@ -515,7 +515,8 @@ impl SearchConversations {
 /// A search for memories of these kinds.
 pub fn search(text: &str, limit: Int, kinds: Vec<Kind>, viewer: Viewer) -> Result<Query> {
     let limit = size_up_to("limit", limit, MAX_LIMIT)?;
-    Ok(Query { limit, filter: Filter { kinds, ..Filter::of(viewer) }, ..Query::new(text) })
+    let filter = Filter { kinds, ..Filter::of(viewer) };
+    Ok(Query { limit, scale: Some(Scale::Pool), filter, ..Query::new(text) })
 }
 
 /// A day, in UTC: its start.

@@ -1,7 +1,7 @@
 //! Parameters and results of Mudpuppy's memory tools, by its API reference: memorist's own, with fewer fields. As
 //! there, unknown parameters are ignored.
 
-use memorist_engine::types::{Kind, MAX_LIMIT, MatchSource, Mode};
+use memorist_engine::types::{Kind, MAX_LIMIT, MatchSource, Mode, Scale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +176,7 @@ impl From<SearchParams> for super::SearchParams {
             min_confidence: params.min_confidence,
             tags: params.tags,
             detail: Some(Detail::Full),
+            scale: Some(Scale::Pool),
             ..Default::default()
         }
     }

@@ -1,7 +1,7 @@
 //! Parameters of the tools. The doc comments are the descriptions that a model reads: keep them short, as every session
 //! pays for them.
 
-use memorist_engine::types::{Kind, Mode};
+use memorist_engine::types::{Kind, Mode, Scale};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -132,10 +132,18 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(range(min = -1, max = 1))]
     pub min_similarity: Option<f64>,
-    /// Least relevance; what the words find exactly stays.
+    /// Least relevance, as 0.4; what the words find exactly stays.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub min_relevance: Option<f64>,
+    /// Least score, which is relative to the other results; what the words find exactly stays.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
+    /// How both sides are scaled: from what there can be (theoretical, default), or from the least candidate (pool).
+    #[serde(default)]
+    #[schemars(schema_with = "scale_schema")]
+    pub scale: Option<Scale>,
     /// Also what is superseded.
     #[serde(default)]
     pub include_superseded: Option<bool>,
@@ -409,6 +417,10 @@ pub(super) fn expect_schema(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn mode_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["hybrid", "vector", "keyword"] })
+}
+
+pub(super) fn scale_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["theoretical", "pool"] })
 }
 
 pub(super) fn detail_schema(_: &mut SchemaGenerator) -> Schema {

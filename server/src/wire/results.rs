@@ -116,6 +116,8 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
+    /// How likely it answers the query, 0 to 1: comparable between queries.
+    pub relevance: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub project: Option<String>,

@@ -137,7 +137,10 @@ fn exercise(folder: &Path) -> Result<String> {
         let hits = snapshot.search(&query, 10, &filter, &RoaringTreemap::new(), None)?;
         found.push_str(&format!(" {hits:?} {:?}", snapshot.matching(&filter)?));
     }
-    found.push_str(&format!(" {:?}", snapshot.scores(&query, &[1, 5, 401, 9_999].map(RecordId::from), None)?));
+    found.push_str(&format!(
+        " {:?}",
+        super::scores_of(&*snapshot, &query, &[1, 5, 401, 9_999].map(RecordId::from), None)?
+    ));
     Ok(found)
 }
 

@@ -54,6 +54,16 @@ pub(super) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
     index
 }
 
+/// The scores of `ids`.
+fn scores_of(
+    snapshot: &dyn KeywordSnapshot,
+    query: &KeywordQuery,
+    ids: &[RecordId],
+    tail: Option<&TailIndex>,
+) -> crate::error::Result<Vec<Option<f32>>> {
+    Ok(snapshot.matches(query, ids, tail)?.into_iter().map(|found| found.map(|found| found.score)).collect())
+}
+
 /// The ids that `query` finds in `snapshot`, best first.
 fn ids(snapshot: &dyn KeywordSnapshot, query: &str) -> Vec<i64> {
     let hits = search(snapshot, query, 100, None);

@@ -40,14 +40,15 @@ pub(super) fn varied(random: &mut Random, next: &mut i64) -> Record {
 }
 
 #[test]
-fn the_score_of_a_term_is_bm25() {
+fn the_score_of_a_term_is_bm25_of_texts_of_160_words_at_least() {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &records(&["apple pie", "apple apple tart pie crust", "plum cake"]));
     let snapshot = index.snapshot().unwrap();
-    let scores = snapshot.scores(&KeywordQuery::new("apple"), &[1, 2, 3, 4].map(RecordId::from), None).unwrap();
+    let scores =
+        super::scores_of(&*snapshot, &KeywordQuery::new("apple"), &[1, 2, 3, 4].map(RecordId::from), None).unwrap();
     // Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009
     let idf = (1.0f32 + (3.0 - 2.0 + 0.5) / (2.0 + 0.5)).ln();
-    let bm25 = |tf: f32, length: f32| idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 3.0));
+    let bm25 = |tf: f32, length: f32| idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 160.0));
     let expected = [Some(bm25(1.0, 2.0)), Some(bm25(2.0, 5.0)), Some(0.0), None];
     for (score, expected) in scores.iter().zip(expected) {
         match (score, expected) {
@@ -55,6 +56,29 @@ fn the_score_of_a_term_is_bm25() {
             (score, expected) => assert_eq!(*score, expected),
         }
     }
+}
+
+/// Each word weighs as much as it is rare; one that no record has as the rarest.
+#[test]
+fn the_share_of_a_query_is_that_of_its_rarity() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &records(&["apple pie", "apple tart", "plum cake"]));
+    let snapshot = index.snapshot().unwrap();
+    let shares = |query: &str| {
+        let ids = [1, 2, 3].map(RecordId::from);
+        let matches = snapshot.matches(&KeywordQuery::new(query), &ids, None).unwrap();
+        matches.into_iter().map(|found| found.unwrap().share).collect::<Vec<_>>()
+    };
+    let idf = |frequency: f32| (1.0f32 + (3.0 - frequency + 0.5) / (frequency + 0.5)).ln();
+    let close = |shares: Vec<f32>, expected: [f32; 3]| {
+        assert!(shares.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{shares:?} {expected:?}");
+    };
+    close(shares("apple"), [1.0, 1.0, 0.0]);
+    let all = idf(2.0) + idf(1.0);
+    close(shares("apple pie"), [1.0, idf(2.0) / all, 0.0]);
+    let all = idf(1.0) + idf(0.0);
+    close(shares("plum pudding"), [0.0, 0.0, idf(1.0) / all]);
+    close(shares("zebra"), [0.0, 0.0, 0.0]);
 }
 
 #[test]
@@ -96,7 +120,7 @@ fn the_best_k_are_those_of_a_full_sort_whatever_k() {
         let except: RoaringTreemap = all.iter().filter(|_| random.below(5) == 0).map(|id| id.key()).collect();
         let mut expected: Vec<(RecordId, f32)> = live
             .iter()
-            .zip(snapshot.scores(&query, &all, None).unwrap())
+            .zip(super::scores_of(&*snapshot, &query, &all, None).unwrap())
             .filter(|(record, _)| filter.allows(record) && !except.contains(record.id.key()))
             .map(|(record, score)| (record.id, score.unwrap()))
             .filter(|&(_, score)| score > 0.0)
@@ -147,7 +171,10 @@ fn a_record_in_the_tail_scores_as_if_it_were_applied() {
             assert_eq!(found, expected, "{text}");
             assert!(!found.is_empty());
         }
-        assert_eq!(behind.scores(&query, &ids, Some(&tail)).unwrap(), applied.scores(&query, &ids, None).unwrap());
+        assert_eq!(
+            super::scores_of(&*behind, &query, &ids, Some(&tail)).unwrap(),
+            super::scores_of(&*applied, &query, &ids, None).unwrap()
+        );
     }
 }
 
@@ -164,7 +191,8 @@ fn the_tail_hides_older_versions() {
     assert_eq!(find("second"), [1]);
     assert_eq!(find("first"), [] as [i64; 0]);
     assert_eq!(find("try another"), [2, 1], "both words are equally rare, the second record is shorter");
-    let scores = snapshot.scores(&KeywordQuery::new("old"), &[1, 3].map(RecordId::from), Some(&tail)).unwrap();
+    let scores =
+        super::scores_of(&*snapshot, &KeywordQuery::new("old"), &[1, 3].map(RecordId::from), Some(&tail)).unwrap();
     assert_eq!(scores, [Some(0.0), Some(0.0)]);
     let empty = tail_of(&[]);
     assert!(empty.ids().is_empty());

@@ -196,7 +196,7 @@ proptest! {
             prop_assert_eq!(found.iter().any(|&(hit, _)| hit == RecordId::from(id)), !query.is_empty(), "{:?}", text);
             let ids: Vec<RecordId> = found.iter().map(|&(id, _)| id).collect();
             let scores: Vec<f32> = found.iter().map(|&(_, score)| score).collect();
-            let again: Vec<f32> = snapshot.scores(&query, &ids, None).unwrap().into_iter().flatten().collect();
+            let again: Vec<f32> = super::scores_of(&*snapshot, &query, &ids, None).unwrap().into_iter().flatten().collect();
             prop_assert_eq!(scores, again);
         }
     }

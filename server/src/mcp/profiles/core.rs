@@ -40,12 +40,11 @@ fn tools() -> Vec<ToolDef> {
             Read,
             "memory_search",
             "Search memories",
-            "Find memories by meaning and by word: a line each, with id, relevance (0 to 1, among the results of one \
-             search), date, and what supersedes or contradicts it. Ask before you answer from memory, and before you save.",
+            "Find memories by meaning and by word: a line each, with id, relevance (0 to 1), date, and what supersedes or contradicts it. Ask before you answer from memory, and before you save.",
             |engine, context, params: SearchParams| core::search(engine, context, &params),
         )
         // For tuning, not for everyday use.
-        .without(&["vectorWeight", "keywordWeight", "explain", "minConfidence", "minSimilarity"]),
+        .without(&["vectorWeight", "keywordWeight", "scale", "explain", "minConfidence", "minSimilarity", "minScore"]),
         ToolDef::text(
             Read,
             "memory_get",
