@@ -23,7 +23,6 @@ mod view;
 use std::time::Instant;
 
 use merge::{Candidate, Ranked};
-pub use relevance::RELEVANCE_VERSION;
 pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;

@@ -1,11 +1,8 @@
 //! How likely a record answers a query: comparable between queries and stores, which merged scores are not.
 //!
-//! A logistic curve over the cosine and the share of the query's words. Its coefficients (version [`RELEVANCE_VERSION`])
+//! A logistic curve over the cosine and the share of the query's words. Its coefficients (version [`RELEVANCE_VERSION`](crate::types::RELEVANCE_VERSION))
 //! were fitted on every second query of `benches/quality.rs`, each with its answers in the store and without them, and
 //! checked on the others.
-
-/// Version of the coefficients: relevances of different versions are not comparable.
-pub const RELEVANCE_VERSION: u32 = 1;
 
 /// What the cosine and the share of words count.
 struct Coefficients {

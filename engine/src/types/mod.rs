@@ -41,7 +41,6 @@ mod span;
 mod stats;
 mod units;
 
-pub use crate::search::RELEVANCE_VERSION;
 pub use bounds::{
     MAX_CONTENT_BYTES, MAX_CONTEXT_BYTES, MAX_LABEL_BYTES, MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, MAX_TAGS,
     MIN_PLAUSIBLE_MILLIS,
@@ -59,7 +58,7 @@ pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, Weights};
 pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };
-pub use reply::{Explain, Hit, MatchSource, NearMiss, SearchReply, Similar, Tier};
+pub use reply::{Explain, Hit, MatchSource, NearMiss, RELEVANCE_VERSION, SearchReply, Similar, Tier};
 pub use scope::{Reach, Scope, Viewer};
 pub use span::Span;
 pub use stats::{Names, Stats};

@@ -17,6 +17,9 @@ pub enum MatchSource {
     Keyword,
 }
 
+/// Version of the curve behind [`Hit::relevance`]: relevances of different versions are not comparable.
+pub const RELEVANCE_VERSION: u32 = 1;
+
 /// One result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
@@ -25,7 +28,7 @@ pub struct Hit {
     /// The merged score, 0 to 1, relative to the other candidates of this search.
     pub score: f64,
     /// How likely it answers the query, 0 to 1: comparable between queries and stores, unlike the score, and of version
-    /// [`RELEVANCE_VERSION`](super::RELEVANCE_VERSION).
+    /// [`RELEVANCE_VERSION`].
     pub relevance: f64,
     /// Which indexes found it.
     pub matched_by: Vec<MatchSource>,

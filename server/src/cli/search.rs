@@ -11,11 +11,11 @@ use crate::args::Search;
 use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{Int, SearchParams, SearchResult};
-use crate::wording::Worded as _;
+use crate::wording::{Worded as _, doubt};
 
 /// Runs the command.
 pub fn run(app: &App, args: Search) -> Outcome {
-    let explain = args.explain;
+    let (explain, is_first) = (args.explain, args.cursor.is_none());
     let params = params(args, app.output().json);
     let engine = app.engine(Maintenance::On)?;
     if engine.needs_rebuild()? {
@@ -27,7 +27,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
         result = ops::search(&engine, context, &params)?;
     }
     // Before the engine closes: that may have to wait for other writers.
-    app.output().result(&result, |result| text(result, explain))?;
+    app.output().result(&result, |result| text(result, explain, is_first))?;
     if let Some(cursor) = result.next_cursor.filter(|_| !app.output().json) {
         app.output().note(format!("there are more: --limit, or the same with --cursor {cursor}"));
     }
@@ -109,7 +109,8 @@ fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
 /// Microseconds below which the model was not used: a keyword search needs none.
 const QUICK: u64 = 10;
 
-fn text(result: &SearchResult, explain: bool) -> String {
+/// The results; `is_first`: they are the first page, and so begin with the best.
+fn text(result: &SearchResult, explain: bool, is_first: bool) -> String {
     let mut parts = Vec::new();
     if result.results.is_empty() {
         parts.push("nothing found".to_owned());
@@ -128,6 +129,10 @@ fn text(result: &SearchResult, explain: bool) -> String {
         if embedding < QUICK { String::new() } else { format!(" after {} for the model", format::micros(embedding)) };
     parts.push(format!("{} in {found}{before}{how}", format::memories(result.results.len() as u64)));
     parts.extend(result.warnings.iter().map(|warning| format!("note: {warning}")));
+    let best = result.results.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
+    if is_first && !result.results.is_empty() && result.tier != Tier::Substring {
+        parts.extend(doubt(best).map(|doubt| format!("note: {doubt}")));
+    }
     if let (true, Some(serde_json::Value::Object(explained))) = (explain, &result.explain) {
         parts.extend(explained.iter().map(|(name, value)| format!("  {name:<18} {value}")));
     }

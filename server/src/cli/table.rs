@@ -44,7 +44,7 @@ pub fn align_right(table: &mut Table, columns: &[usize]) {
 
 /// Search results with their scores.
 pub fn hits(hits: &[SearchHit]) -> String {
-    let mut table = table(&["", "score", "cosine", "bm25", "found by", "kind", "id", "memory"]);
+    let mut table = table(&["", "score", "relevance", "cosine", "bm25", "found by", "kind", "id", "memory"]);
     for (rank, hit) in hits.iter().enumerate() {
         let text = hit.content.as_deref().map(format::one_line).unwrap_or_default();
         add_row(
@@ -52,6 +52,7 @@ pub fn hits(hits: &[SearchHit]) -> String {
             vec![
                 (rank + 1).to_string(),
                 format!("{:.3}", hit.score),
+                format!("{:.2}", hit.relevance),
                 hit.vector_score.map_or_else(|| "-".into(), |score| format!("{score:.3}")),
                 hit.keyword_score.map_or_else(|| "-".into(), |score| format!("{score:.1}")),
                 sources(&hit.matched_by),
@@ -61,7 +62,7 @@ pub fn hits(hits: &[SearchHit]) -> String {
             ],
         );
     }
-    align_right(&mut table, &[0, 1, 2, 3, 6]);
+    align_right(&mut table, &[0, 1, 2, 3, 4, 7]);
     table.trim_fmt()
 }
 

@@ -540,6 +540,18 @@ async def catching_up(checks, talk):
                     f"{tokens(digest):.0f}: {digest}")
 
 
+async def relevance(checks, talk):
+    for text in FILLERS[:5]:
+        await talk.save(text)
+    await talk.session.embedded()
+    answer = await talk.search("quantum chromodynamics of gluons")
+    checks.that("17.4 a search that finds nothing near says so", "may not be here" in answer, answer)
+    answer = await talk.search(FILLERS[0])
+    checks.that("17.4 one that finds it does not", "may not be here" not in answer and lines(answer), answer)
+    found = await talk.found("quantum chromodynamics of gluons", minRelevance=0.3)
+    checks.equal("17.4 nothing reaches a least relevance", found, [])
+
+
 async def names(checks, talk):
     await talk.save("Masts are made of spruce", project="other", tags=["Wood", "mast"], agent="builder")
     await talk.save("Oars are made of ash", project="rowing", tags=["wood"])
@@ -745,7 +757,7 @@ async def bad_arguments(checks, talk, over_http):
 
 
 ITEMS = [undo_and_no_loss, changing_back, the_same_text_again, one_call_to_replace, lists_and_previews, marks, waiting,
-         dates, lean, within_tokens, by_time, tasks, catching_up, names, what_models_write, descriptions, languages,
+         dates, lean, within_tokens, by_time, tasks, catching_up, relevance, names, what_models_write, descriptions, languages,
          no_pretending]
 
 

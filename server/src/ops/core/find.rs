@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::body::Body;
-use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Version, Viewer};
+use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Tier, Version, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{absent, max_tokens, other_projects, unknown_project};
@@ -13,7 +13,7 @@ use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
 use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
-use crate::wording::Worded as _;
+use crate::wording::{Worded as _, doubt};
 
 /// Characters of a text in a search or list, by default: of a longer one the passage around the words of the query.
 const SNIPPET_CHARS: usize = 700;
@@ -21,9 +21,6 @@ const SNIPPET_CHARS: usize = 700;
 const ID_CHARS: usize = 60;
 /// Default number of memories of a list or chain.
 const LISTED: usize = 20;
-/// Relevance of the best result below which a search says that it may have found nothing. Of the queries of
-/// `benches/quality.rs` that have an answer, one in thirty is below it; of those without, one in ten to one in two.
-const DOUBTFUL: f64 = 0.25;
 /// Most memories at once.
 const MAX_IDS: usize = 100;
 /// Most links that are shown with a memory.
@@ -66,8 +63,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     let best = reply.hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
     match reply.hits.is_empty() {
         true => notes.push("Nothing found.".to_owned()),
-        false if best < DOUBTFUL && query.offset == 0 => {
-            notes.push(format!("The best relevance is {best:.2}: what you look for may not be here."));
+        false if query.offset == 0 && reply.tier != Tier::Substring => {
+            notes.extend(doubt(best).map(|doubt| format!("Note: {doubt}")))
         }
         false => {}
     }
