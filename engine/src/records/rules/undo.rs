@@ -73,7 +73,9 @@ fn undo_last(tx: &dyn Tx, record: &Record, viewer: &Viewer, now: Millis) -> Resu
         }
         Cause::Change => {
             let changed = update::back_to(tx, id, last.version, "undo", viewer, now)?;
-            versions::note(tx, id, changed.before.version, &Cause::Undo)?;
+            if changed.after.version > changed.before.version {
+                versions::note(tx, id, changed.before.version, &Cause::Undo)?;
+            }
             Ok(Undoing::Change(changed))
         }
     }
