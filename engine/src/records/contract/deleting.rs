@@ -137,6 +137,22 @@ fn what_was_deleted_comes_back_only_where_there_is_room_and_to_whom_it_belongs(s
     store.assert_sound();
 }
 
+/// The ULID of a deleted record that an import has given to a record of another project since.
+fn what_was_deleted_comes_back_without_a_ulid_that_others_have(store: &impl Subject) {
+    let ours = NewRecord { scope: scope(None, Some("ours")), ..new("ours") };
+    let id = store.add(&ours, NOW).id;
+    let ulid = store.record(id, NOW).unwrap().ulid;
+    store.delete(id);
+    let theirs = store.add(&NewRecord { scope: scope(None, Some("theirs")), ..new("theirs") }, NOW).id;
+    let sql = "UPDATE records SET ulid = (SELECT ulid FROM trash) WHERE id = ?1";
+    store.write(|tx| tx.execute(sql, &[theirs.into()]));
+    let restore = |viewer: &Viewer| trash::restore(store.authority(), id, viewer, NOW);
+    assert!(matches!(restore(&Viewer::OWNER), Err(Error::Duplicate(other)) if other == theirs));
+    let back = restore(&Viewer::in_project("ours")).unwrap();
+    assert_eq!((back.content.as_str(), back.ulid != ulid), ("ours", true));
+    store.assert_sound();
+}
+
 fn the_trash_is_emptied_by_time_and_by_a_purge(store: &impl Subject) {
     let ids = ["one", "the secret", "three", "four"].map(|text| store.add(&new(text), NOW).id);
     store.update(ids[3], &content("a clean one"), NOW).unwrap();
@@ -163,6 +179,7 @@ fn the_trash_is_emptied_by_time_and_by_a_purge(store: &impl Subject) {
 on_every_database![
     what_was_deleted_comes_back_whole,
     what_was_deleted_comes_back_only_where_there_is_room_and_to_whom_it_belongs,
+    what_was_deleted_comes_back_without_a_ulid_that_others_have,
     the_trash_is_emptied_by_time_and_by_a_purge,
     what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does,
     records_are_purged_by_id_where_they_are_seen,

@@ -258,6 +258,10 @@ fn a_change_happens_only_to_what_is_expected(store: &impl Subject) {
     };
     refused(Expect::Version(2));
     refused(Expect::Words("sail dusk".into()));
+    refused(Expect::Words("sai".into()));
+    let nothing = Some(Expect::Words("---".into()));
+    let delete = trash::delete(store.authority(), id, nothing.as_ref(), &Viewer::OWNER, NOW).unwrap_err();
+    assert!(delete.to_string().starts_with("expect: \"---\" has no word"), "{delete}");
     for expect in [Expect::Version(1), Expect::Words("DAWN rigging".into())] {
         let text = format!("We sail at dawn: {expect:?}");
         let update = RecordUpdate { expect: Some(expect), ..content(&text) };
