@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::support::{memorist, words_only};
 
 /// Sets the clipboard, clears the screen (twice), changes the text direction, hides, deletes, and overwrites the line.
-const HOSTILE: &str = "keel \u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{9b}2J \u{202e}\u{2066}\u{200f} \u{200b}\u{e0041}\u{feff}\u{7f}\u{8}\rlog";
+const HOSTILE: &str = "keel \u{1b}]52;c;ZXZpbA==\u{7} \u{1b}[2J\u{9b}2J \u{202e}\u{2066}\u{200f} \u{200b}\u{e0041}\u{feff}\u{7f}\u{8}\rlog";
 
 /// Commands that need a terminal, the real model or a client. Their output is escaped in the same way, or tested
 /// separately.
