@@ -35,7 +35,7 @@ MODES = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28
 # The names in the specification's examples, then those that this server adds.
 HIT = {"id", "content", "entryType", "source", "context", "confidence", "importance", "tags", "score", "matchedBy",
        "createdAt"}
-HIT_EXTRAS = {"vectorScore", "keywordScore", "project", "agent", "truncated"}
+HIT_EXTRAS = {"vectorScore", "keywordScore", "relevance", "project", "agent", "truncated"}
 ENTRY = {"id", "content", "contentHash", "entryType", "source", "context", "confidence", "importance", "tags",
          "createdAt", "updatedAt", "expiresAt", "accessCount", "lastAccessedAt"}
 ENTRY_EXTRAS = {"project", "agent", "version", "ulid"}
