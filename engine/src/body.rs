@@ -80,8 +80,13 @@ impl Body {
 
     /// As JSON without what only a task has; `None` if nothing else is left.
     pub(crate) fn without_task(mut self) -> Option<Value> {
-        self.fields.retain(|name, _| !fields::TASK_ALONE.contains(&name.as_str()));
+        self.fields.retain(|name, _| !Body::is_of_tasks(name));
         (!self.fields.is_empty()).then(|| self.into_value())
+    }
+
+    /// Whether only a task has the field of this name.
+    pub(crate) fn is_of_tasks(name: &str) -> bool {
+        fields::TASK_ALONE.contains(&name)
     }
 
     /// The kind that it was checked for.

@@ -6,6 +6,7 @@ use memorist_engine::progress::Progress;
 use memorist_engine::types::{Mode, Tier};
 
 use super::app::Maintenance;
+use super::progress::Bars;
 use super::{App, format, table};
 use crate::args::Search;
 use crate::exit::{Failure, Outcome};
@@ -67,16 +68,21 @@ fn params(args: Search, json: bool) -> SearchParams {
 /// Rebuilds what is unusable, with visible progress: this process may end before that is done in the background, and so
 /// may every other one.
 fn rebuild(app: &App, engine: &Engine) -> Result<(), Failure> {
+    attempt(app, "an index could not be rebuilt", |bars| engine.flush(bars)).map(drop)
+}
+
+/// Runs work that a search does better with, with visible progress. False if it failed: a note says why, after `what`.
+fn attempt(app: &App, what: &str, work: impl FnOnce(&Bars) -> memorist_engine::Result<()>) -> Result<bool, Failure> {
     let bars = app.bars()?;
-    let rebuilt = engine.flush(&bars);
+    let done = work(&bars);
     bars.finish();
-    match rebuilt {
+    match done {
+        Ok(()) => Ok(true),
         Err(error @ memorist_engine::Error::Cancelled) => Err(error.into()),
         Err(error) => {
-            app.output().note(format!("an index could not be rebuilt: {}", error.worded()));
-            Ok(())
+            app.output().note(format!("{what}: {}", error.worded()));
+            Ok(false)
         }
-        Ok(()) => Ok(()),
     }
 }
 
@@ -92,18 +98,10 @@ fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool 
 /// Fetches the model and embeds what waits for it. False if that cannot be done now: the keyword search is the result
 /// then, and says so itself.
 fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
-    let bars = app.bars()?;
-    let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
-    let provided = ready.and_then(|()| engine.embed_pending(&bars));
-    bars.finish();
-    match provided {
-        Ok(_) => Ok(true),
-        Err(error @ memorist_engine::Error::Cancelled) => Err(error.into()),
-        Err(error) => {
-            app.output().note(format!("by words alone: {}", error.worded()));
-            Ok(false)
-        }
-    }
+    attempt(app, "by words alone", |bars| {
+        engine.prepare_model(&mut |plan| app.announce(plan), bars)?;
+        engine.embed_pending(bars).map(drop)
+    })
 }
 
 /// Microseconds below which the model was not used: a keyword search needs none.

@@ -43,6 +43,10 @@ pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer) ->
 /// Removes a link between two records that `viewer` sees. Returns whether there was one.
 pub(super) fn remove(tx: &dyn Tx, link: Link, viewer: &Viewer) -> Result<bool> {
     check_ends(tx, link, viewer)?;
+    delete(tx, link)
+}
+
+fn delete(tx: &dyn Tx, link: Link) -> Result<bool> {
     let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
     Ok(tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])? == 1)
 }
@@ -87,17 +91,10 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
 /// Makes a superseded record current: removes what supersedes it and lets it supersede the newest of those, of what
 /// `viewer` sees. `None` if nothing superseded it.
 pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Turned>> {
-    let mut turned = Turned::default();
-    let sql = "SELECT from_id, created_at FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
-    let all =
-        tx.all(sql, &[id.into(), link_code(LinkKind::Supersedes).into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for (newer, made_at) in all {
-        // Also one that has expired: it would hide the record on.
-        if is_seen(tx, newer, viewer)? {
-            let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
-            tx.execute(sql, &[RecordId::into(newer), link_code(LinkKind::Supersedes).into(), id.into()])?;
-            turned.removed.push((newer, made_at));
-        }
+    // Also those that have expired: they would hide the record on.
+    let mut turned = Turned { removed: superseding(tx, id, viewer)?, made: Vec::new() };
+    for &(from, _) in &turned.removed {
+        delete(tx, Link { from, to: id, kind: LinkKind::Supersedes })?;
     }
     let mut found: Vec<RecordId> = turned.removed.iter().map(|(newer, _)| *newer).collect();
     let mut at = 0;
@@ -111,20 +108,22 @@ pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Mill
                 Err(error) => return Err(error),
             }
         }
-        found.extend(newer.into_iter().filter(|newer| !found.contains(newer)).collect::<Vec<_>>());
+        let newer = newer.into_iter().map(|(newer, _)| newer).filter(|newer| !found.contains(newer));
+        found.extend(newer.collect::<Vec<_>>());
         at += 1;
     }
     Ok((!turned.removed.is_empty()).then_some(turned))
 }
 
-/// The records that `viewer` sees and that supersede a record, live or expired, by id.
-fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<Vec<RecordId>> {
-    let sql = "SELECT from_id FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
-    let all: Vec<RecordId> = tx.all(sql, &[id.into(), link_code(LinkKind::Supersedes).into()], |row| row.get(0))?;
+/// The records that `viewer` sees and that supersede a record, live or expired, by id, and when they came to.
+fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<Vec<(RecordId, Millis)>> {
+    let sql = "SELECT from_id, created_at FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
+    let kind = link_code(LinkKind::Supersedes);
+    let all: Vec<(RecordId, Millis)> = tx.all(sql, &[id.into(), kind.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut seen = Vec::new();
-    for newer in all {
+    for (newer, made_at) in all {
         if is_seen(tx, newer, viewer)? {
-            seen.push(newer);
+            seen.push((newer, made_at));
         }
     }
     Ok(seen)

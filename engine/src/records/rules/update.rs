@@ -148,7 +148,7 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     set(&mut record.valid.to, &update.valid_to);
     record.valid.validate()?;
     if record.kind != Kind::Task
-        && let Some(name) = update.body_fields.keys().find(|name| ["status", "due"].contains(&name.as_str()))
+        && let Some(name) = update.body_fields.keys().find(|name| Body::is_of_tasks(name))
     {
         let why =
             format!("{name}: only a task has one, and memory {} is a {}; make it a task too", before.id, record.kind);

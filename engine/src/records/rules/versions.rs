@@ -96,11 +96,11 @@ pub(super) fn note(tx: &dyn Tx, id: RecordId, version: i64, cause: &Cause) -> Re
 pub(super) fn keep_as_it_is(tx: &dyn Tx, id: RecordId, reason: &str, cause: &Cause, now: Millis) -> Result<()> {
     keep(tx, id, reason, now)?;
     let version = tx.first("SELECT version FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
-    version.map_or(Ok(()), |version| note(tx, id, version, cause))?;
+    let Some(version) = version else { return Ok(()) };
+    note(tx, id, version, cause)?;
     let sql = "UPDATE records SET version = version + 1, updated_at = ?2 WHERE id = ?1";
     tx.execute(sql, &[id.into(), now.into()])?;
-    let version = tx.first("SELECT version FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
-    version.map_or(Ok(()), |version| append(tx, id, &Change::Put { version, new_text: false }))
+    append(tx, id, &Change::Put { version: version + 1, new_text: false })
 }
 
 /// An earlier version of a record.

@@ -43,13 +43,12 @@ impl Condition {
 
     /// And everything that the filter has but the tags.
     fn and_filter(&mut self, filter: &Filter, project: Option<&str>) {
-        let condition = self;
-        condition.and_tallied(filter, project);
-        condition.and(" AND r.confidence >= ?", filter.min_confidence);
-        condition.and(" AND r.created_at >= ?", filter.created_after);
-        condition.and(" AND r.created_at < ?", filter.created_before);
-        condition.and(" AND r.updated_at >= ?", filter.updated_after);
-        condition.and(" AND r.updated_at < ?", filter.updated_before);
+        self.and_tallied(filter, project);
+        self.and(" AND r.confidence >= ?", filter.min_confidence);
+        self.and(" AND r.created_at >= ?", filter.created_after);
+        self.and(" AND r.created_at < ?", filter.created_before);
+        self.and(" AND r.updated_at >= ?", filter.updated_after);
+        self.and(" AND r.updated_at < ?", filter.updated_before);
     }
 
     /// And the kinds, the importance and the viewer of the filter, and the project: what a row of `tallies` has too.

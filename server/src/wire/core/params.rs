@@ -1,7 +1,7 @@
 //! Parameters of the core profile that other profiles have not. Their descriptions are what a model reads.
 
 use memorist_engine::types::LinkKind;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -9,6 +9,32 @@ use super::super::graph::link_schema;
 use super::super::params::{AddParams, expect_schema};
 use super::super::times::Past;
 use super::super::values::{Int, Patch};
+
+/// The schema of parameters that are those of `$base` and these, and of which none is required.
+macro_rules! extended_schema {
+    ($type:ident, $base:ty, $properties:tt) => {
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let mut schema = <$base>::json_schema(generator);
+                schema.remove("required");
+                if let (Some(Value::Object(properties)), Value::Object(more)) =
+                    (schema.get_mut("properties"), serde_json::json!($properties))
+                {
+                    properties.extend(more);
+                }
+                schema
+            }
+        }
+    };
+}
 
 /// `memory_add`: one memory, or several.
 #[derive(Debug, Clone)]
@@ -34,30 +60,14 @@ impl<'de> Deserialize<'de> for SaveParams {
     }
 }
 
-impl JsonSchema for SaveParams {
-    fn inline_schema() -> bool {
-        true
+extended_schema!(SaveParams, AddParams, {
+    "items": {
+        "type": "array",
+        "items": { "type": "object" },
+        "maxItems": 100,
+        "description": "Several at once instead of content: objects with these parameters."
     }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "SaveParams".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = AddParams::json_schema(generator);
-        schema.remove("required");
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            let items = json_schema!({
-                "type": "array",
-                "items": { "type": "object" },
-                "maxItems": 100,
-                "description": "Several at once instead of content: objects with these parameters."
-            });
-            properties.insert("items".into(), items.into());
-        }
-        schema
-    }
-}
+});
 
 /// `memory_get`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -168,25 +178,9 @@ impl<'de> Deserialize<'de> for UndoMany {
     }
 }
 
-impl JsonSchema for UndoMany {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "UndoMany".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = UndoParams::json_schema(generator);
-        schema.remove("required");
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            let ids = json_schema!({ "type": "array", "items": { "type": "integer" }, "description": "Several ids." });
-            properties.insert("ids".into(), ids.into());
-        }
-        schema
-    }
-}
+extended_schema!(UndoMany, UndoParams, {
+    "ids": { "type": "array", "items": { "type": "integer" }, "description": "Several ids." }
+});
 
 /// `memory_digest`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -251,26 +245,13 @@ impl<'de> Deserialize<'de> for UpdateParams {
     }
 }
 
-impl JsonSchema for UpdateParams {
-    fn inline_schema() -> bool {
-        true
+extended_schema!(UpdateParams, super::super::params::UpdateParams, {
+    "query": {
+        "type": "string",
+        "description": "Instead of an id: what has these words. Answers with a preview and a token."
+    },
+    "confirm": {
+        "type": "string",
+        "description": "The token of the preview, with the same parameters: does it."
     }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "CoreUpdateParams".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = super::super::params::UpdateParams::json_schema(generator);
-        schema.remove("required");
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            for (name, description) in [
-                ("query", "Instead of an id: what has these words. Answers with a preview and a token."),
-                ("confirm", "The token of the preview, with the same parameters: does it."),
-            ] {
-                properties.insert(name.into(), json_schema!({ "type": "string", "description": description }).into());
-            }
-        }
-        schema
-    }
-}
+});
