@@ -29,11 +29,14 @@ fn keyword(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new(name, corpus.texts.len()), |bench| {
             bench.iter(|| {
                 let query = KeywordQuery::new(&queries[at.next().unwrap_or(0)]);
-                snapshot.search(&query, 50, &all, &none, None).expect("searches")
+                snapshot.query(&query, None).and_then(|search| search.best(50, &all, &none)).expect("searches")
             });
         });
         common::percentiles(name, queries.len(), |at| {
-            snapshot.search(&KeywordQuery::new(&queries[at]), 50, &all, &none, None).expect("searches");
+            snapshot
+                .query(&KeywordQuery::new(&queries[at]), None)
+                .and_then(|search| search.best(50, &all, &none))
+                .expect("searches");
         });
     }
     group.finish();

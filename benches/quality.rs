@@ -19,7 +19,7 @@ use std::path::Path;
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Mode, NewRecord, Query, RecordId, Scale, Viewer};
+use memorist_engine::types::{Kind, Mode, NewRecord, Query, RecordId, Scale, ThreadRules, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -149,6 +149,8 @@ fn folder(path: &Path) -> Set {
         #[serde(default)]
         title: String,
         text: String,
+        session: Option<String>,
+        turn: Option<i64>,
     }
     let read = |name: &str| fs::read_to_string(path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let parse = |name: &str| -> Vec<Text> {
@@ -173,7 +175,14 @@ fn folder(path: &Path) -> Set {
     let name = path.file_name().map_or_else(|| "folder".into(), |name| name.to_string_lossy().into_owned());
     let queries = queries.collect();
     let text_of = |text: &Text| [text.title.as_str(), text.text.as_str()].join(" ").trim().to_owned();
-    Set { name, texts: corpus.iter().map(|text| NewRecord::new(text_of(text))).collect(), queries }
+    let texts = corpus.iter().map(|text| NewRecord {
+        // A turn may be said twice.
+        kind: if text.session.is_some() { Kind::Conversation } else { Kind::Fact },
+        session: text.session.clone(),
+        turn: text.turn,
+        ..NewRecord::new(text_of(text))
+    });
+    Set { name, texts: texts.collect(), queries }
 }
 
 /// What a query found, as measures of 0 to 1.
@@ -260,18 +269,24 @@ fn measure(set: &Set) {
     let places: HashMap<RecordId, usize> = ids.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
     eprintln!("\n{}: {} memories, {} queries", set.name, set.texts.len(), set.queries.len());
     eprintln!("{:10} {:>11} {:>11} {:>11} {:>11} {:>11}", "", "recall@1", "recall@5", "recall@10", "MRR", "nDCG@10");
+    let (mut words, mut window, mut answers) = (ThreadRules::NONE, ThreadRules::NONE, ThreadRules::ALL);
+    (words.words, window.words, window.cosines, answers.questions) = (true, true, true, false);
     let ways = [
-        ("keyword", Mode::Keyword, None),
-        ("vector", Mode::Vector, None),
-        ("pool", Mode::Hybrid, Some(Scale::Pool)),
-        ("hybrid", Mode::Hybrid, None),
+        ("keyword", Mode::Keyword, None, ThreadRules::NONE),
+        ("vector", Mode::Vector, None, ThreadRules::NONE),
+        ("pool", Mode::Hybrid, Some(Scale::Pool), ThreadRules::NONE),
+        ("scale", Mode::Hybrid, None, ThreadRules::NONE),
+        ("words", Mode::Hybrid, None, words),
+        ("window", Mode::Hybrid, None, window),
+        ("answers", Mode::Hybrid, None, answers),
+        ("hybrid", Mode::Hybrid, None, ThreadRules::ALL),
     ];
-    for (name, mode, scale) in ways {
+    for (name, mode, scale, threads) in ways {
         let all: Vec<Measures> = set
             .queries
             .iter()
             .map(|judged| {
-                let query = Query { mode, scale, limit: TOP, ..Query::new(judged.text.as_str()) };
+                let query = Query { mode, scale, threads, limit: TOP, ..Query::new(judged.text.as_str()) };
                 let hits = engine.search(&query).expect("searches").hits;
                 let found: Vec<usize> = hits.iter().map(|hit| places[&hit.record.id]).collect();
                 Measures::of(&found, &judged.answers)
@@ -320,7 +335,9 @@ fn measure(set: &Set) {
 }
 
 fn main() {
-    let mut sets = vec![facts(), sessions(), identifiers()];
-    sets.extend(std::env::var_os("MEMORIST_QUALITY_FOLDER").map(|path| folder(Path::new(&path))));
+    let sets = match std::env::var("MEMORIST_QUALITY_FOLDER") {
+        Ok(folders) => folders.split(':').map(|path| folder(Path::new(path))).collect(),
+        Err(_) => vec![facts(), sessions(), identifiers()],
+    };
     sets.iter().for_each(measure);
 }

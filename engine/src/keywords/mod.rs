@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
 //! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
+//! | `found.rs` | [`Found`], [`Match`], [`Window`]: what a search returns |
 //! | `query.rs` | [`KeywordQuery`]: the terms of a query and its word pairs |
 //! | `schema.rs` | the fields, a record as a document, the commit payload |
 //! | `seal.rs` | the list of segments with a checksum, and the files it was written with |
@@ -12,6 +13,8 @@
 //! | `filter_cache.rs` | a cache of filter results per segment, shared by snapshots |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
+//! | `threads.rs` | the order of the records of a session |
+//! | `windows.rs` | the records around one in its thread, over all segments and the tail |
 //! | `top_k.rs` | the best k |
 //! | `snapshot.rs` | an immutable snapshot, and how it is searched |
 //! | `postings.rs` | a few records indexed in memory |
@@ -29,10 +32,11 @@
 //! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or a swap of files, is noticed when it is
 //! opened. Each process compares the files themselves with their checksums before it relies on them.
 //!
-//! The payload of each commit is the JSON text `{"format":4,"store":ID,"applied":N}`: the format number, the id of the
+//! The payload of each commit is the JSON text `{"format":5,"store":ID,"applied":N}`: the format number, the id of the
 //! store that the index was built from, and the sequence number up to which the sync log is applied. An index without
 //! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2
-//! no store, format 3 no `updated_at` and tags in upper and lower case.
+//! no store, format 3 no `updated_at` and tags in upper and lower case,
+//! format 4 no threads.
 //!
 //! | field | type | contents |
 //! |---|---|---|
@@ -45,6 +49,9 @@
 //! | `confidence` | f64, fast | as in the record |
 //! | `tag` | text, fast, many | each tag, in lower case (ASCII) |
 //! | `project`, `agent` | text, fast | `=name`, or `-` for none |
+//! | `thread` | u64, fast, of records with a session | a hash of scope and session |
+//! | `turn` | i64, fast, likewise | as in the record |
+//! | `question` | bool, fast, likewise | whether the content ends with a question mark |
 //!
 //! # Terms
 //!
@@ -58,6 +65,7 @@ mod analysis;
 mod damage;
 mod filter;
 mod filter_cache;
+mod found;
 mod index;
 mod memory;
 mod posting_list;
@@ -69,17 +77,20 @@ pub(crate) mod seal;
 mod segment;
 mod snapshot;
 mod tail;
+mod threads;
 mod top_k;
 mod traits;
+mod windows;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::analysis::significant_words;
 pub use self::damage::log_contained_panics;
+pub use self::found::{Found, Match, Matches, Place, Turn, Window};
 pub use self::index::{TantivyIndex, empty_snapshot};
 pub use self::memory::MemoryIndex;
 pub use self::query::KeywordQuery;
 pub(crate) use self::schema::Payload;
 pub use self::tail::TailIndex;
-pub use self::traits::{KeywordIndex, KeywordSnapshot};
+pub use self::traits::{KeywordIndex, KeywordSearch, KeywordSnapshot};

@@ -11,7 +11,8 @@ use tantivy::{DocId, TERMINATED};
 
 use super::analysis::{content_analyser, distinct_analyser, identifier_analyser};
 use super::posting_list::PostingList;
-use super::schema::{SearchField, Texts};
+use super::schema::{SearchField, Texts, thread_place};
+use super::threads::{ThreadPlace, Threads};
 use crate::error::Result;
 use crate::types::{Record, RecordId};
 
@@ -23,6 +24,9 @@ pub(super) struct IndexedRecords {
     context: IndexedField,
     tags: IndexedField,
     exact: IndexedField,
+    /// The place of each record in its thread.
+    thread_places: Vec<Option<ThreadPlace>>,
+    threads: Threads,
 }
 
 /// The postings of one field, and the lengths of its texts as tantivy rounds them.
@@ -46,7 +50,12 @@ impl IndexedRecords {
         let field = |analyser: TextAnalyzer, text: for<'a> fn(&'a Texts<'_>) -> Option<&'a str>| {
             IndexedField::new(analyser, texts.iter().map(text))
         };
+        let thread_places: Vec<Option<ThreadPlace>> = records.iter().map(|record| thread_place(record)).collect();
+        let places = (0..).zip(&records).zip(&thread_places);
+        let places = places.filter_map(|((doc, record), place)| place.map(|at| (at.thread, at.turn, record.id, doc)));
         Ok(IndexedRecords {
+            threads: Threads::new(places.collect()),
+            thread_places,
             docs: (0..).zip(&records).map(|(doc, record)| (record.id, doc)).collect(),
             content: field(content_analyser(), |texts| Some(texts.content))?,
             context: field(distinct_analyser(), |texts| texts.context)?,
@@ -63,6 +72,16 @@ impl IndexedRecords {
     /// The document of a record.
     pub(super) fn doc(&self, id: RecordId) -> Option<DocId> {
         self.docs.get(&id).copied()
+    }
+
+    /// The place of `doc` in its thread.
+    pub(super) fn thread_place(&self, doc: DocId) -> Option<ThreadPlace> {
+        self.thread_places[doc as usize]
+    }
+
+    /// Their threads.
+    pub(super) fn threads(&self) -> &Threads {
+        &self.threads
     }
 
     pub(super) fn field(&self, place: SearchField) -> &IndexedField {

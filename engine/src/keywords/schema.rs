@@ -1,6 +1,7 @@
 //! The fields of the index, the document of a record, and the payload of a commit.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
 };
@@ -8,11 +9,12 @@ use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, IndexSettings, Term};
 
 use super::analysis;
+use super::threads::{ThreadPlace, is_question};
 use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq};
 
 /// The format version: fields, analysers and payload together. An index with another version is rebuilt.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 
 pub(super) const KIND: &str = "kind";
 pub(super) const IMPORTANCE: &str = "importance";
@@ -23,6 +25,9 @@ pub(super) const TAG: &str = "tag";
 pub(super) const PROJECT: &str = "project";
 pub(super) const AGENT: &str = "agent";
 pub(super) const ID: &str = "id";
+pub(super) const THREAD: &str = "thread";
+pub(super) const TURN: &str = "turn";
+pub(super) const QUESTION: &str = "question";
 
 const CONTENT_ANALYSER: &str = "memorist_content";
 const DISTINCT_ANALYSER: &str = "memorist_distinct";
@@ -45,6 +50,9 @@ pub(super) struct Fields {
     tag: Field,
     project: Field,
     agent: Field,
+    thread: Field,
+    turn: Field,
+    question: Field,
 }
 
 impl Fields {
@@ -82,10 +90,13 @@ pub(super) fn schema() -> (Schema, Fields) {
         importance: builder.add_i64_field(IMPORTANCE, fast.clone()),
         confidence: builder.add_f64_field(CONFIDENCE, fast.clone()),
         created_at: builder.add_i64_field(CREATED_AT, fast.clone()),
-        updated_at: builder.add_i64_field(UPDATED_AT, fast),
+        updated_at: builder.add_i64_field(UPDATED_AT, fast.clone()),
         tag: builder.add_text_field(TAG, label.clone()),
         project: builder.add_text_field(PROJECT, label.clone()),
         agent: builder.add_text_field(AGENT, label),
+        thread: builder.add_u64_field(THREAD, fast.clone()),
+        turn: builder.add_i64_field(TURN, fast.clone()),
+        question: builder.add_bool_field(QUESTION, fast),
     };
     (builder.build(), fields)
 }
@@ -164,7 +175,26 @@ pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocume
     }
     document.add_text(fields.project, scope_label(record.scope.project.as_deref()));
     document.add_text(fields.agent, scope_label(record.scope.agent.as_deref()));
+    if let Some(place) = thread_place(record) {
+        document.add_u64(fields.thread, place.thread);
+        document.add_i64(fields.turn, place.turn);
+        document.add_bool(fields.question, place.is_question);
+    }
     Ok(document)
+}
+
+/// The place of a record in its thread.
+pub(super) fn thread_place(record: &Record) -> Option<ThreadPlace> {
+    let (session, turn) = (record.session.as_deref()?, record.turn?);
+    let mut hasher = Sha256::new();
+    for label in [record.scope.agent.as_deref(), record.scope.project.as_deref(), Some(session)] {
+        // No label has a NUL.
+        hasher.update(scope_label(label));
+        hasher.update([0]);
+    }
+    let hash: [u8; 32] = hasher.finalize().into();
+    let (first, _) = hash.as_chunks::<8>();
+    Some(ThreadPlace { thread: u64::from_le_bytes(first[0]), turn, is_question: is_question(&record.content) })
 }
 
 /// The position of a kind in [`Kind::ALL`].
@@ -228,12 +258,12 @@ mod tests {
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
         let text = Payload::new("01STORE", 41.into()).to_text();
-        assert_eq!(text, "{\"format\":4,\"store\":\"01STORE\",\"applied\":41}");
+        assert_eq!(text, "{\"format\":5,\"store\":\"01STORE\",\"applied\":41}");
         assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41.into())));
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
-        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":5,\"applied\":41}"] {
-            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 4"), "{other}");
+        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":6,\"applied\":41}"] {
+            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 5"), "{other}");
         }
         for damaged in [text.replace("41", "-1"), text.replace("applied", "implied"), String::new()] {
             assert!(Payload::parse(Some(&damaged)).unwrap_err().contains("damaged"), "{damaged}");

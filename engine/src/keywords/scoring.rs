@@ -26,13 +26,13 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 
+use super::found::Match;
 use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, Pair};
 use super::schema::{Fields, SearchField};
 use super::segment::Segment;
 use super::tail::Part;
-use super::traits::Match;
 use crate::error::Result;
 
 /// The bonus of a document that contains all pairs of a query.
@@ -68,8 +68,9 @@ fn boost(place: SearchField) -> f32 {
 /// A term in a field.
 struct Clause {
     place: SearchField,
-    /// Which word of the query it is; `None` for an identifier.
-    word: Option<usize>,
+    /// Which word or identifier it is, of those of the query that occur.
+    text: usize,
+    is_identifier: bool,
     term: Term,
     weight: Bm25Weight,
     /// The document frequency behind its weight.
@@ -91,6 +92,8 @@ pub(super) struct Plan {
     few: u64,
     /// The inverse document frequencies of all words and identifiers of the query, together.
     rarity: f32,
+    /// That of each that occurs.
+    rarities: Vec<f32>,
     docs: u64,
     /// Tokens of all contents.
     tokens: u64,
@@ -104,9 +107,8 @@ impl Plan {
         tokens += parts.iter().map(|part| part.indexed.field(SearchField::Content).total_tokens()).sum::<u64>();
         let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
         let few = if query.is_of_stop_words { 0 } else { FEW };
-        let rarity = 0.0;
-        let mut plan =
-            Plan { clauses: Vec::new(), pairs: Vec::new(), pairs_asked, words_asked, few, rarity, docs, tokens };
+        let (clauses, pairs, rarity, rarities) = (Vec::new(), Vec::new(), 0.0, Vec::new());
+        let mut plan = Plan { clauses, pairs, pairs_asked, words_asked, few, rarity, rarities, docs, tokens };
         let words = rarest(&query.words, MAX_WORDS, |word| {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
@@ -117,7 +119,7 @@ impl Plan {
             if found.terms.first().is_some_and(|(place, ..)| *place == SearchField::Content) {
                 content_clause[index] = Some(plan.clauses.len());
             }
-            plan.add(Some(index), found);
+            plan.add(false, found);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
             Found::look(identifier, &[SearchField::Exact], fields, segments, parts)
@@ -127,7 +129,7 @@ impl Plan {
         let absent = absent(query.words.len(), words_found, MAX_WORDS)
             + absent(query.identifiers.len(), identifiers.len(), MAX_IDENTIFIERS);
         plan.rarity += absent as f32 * idf(0, docs);
-        identifiers.into_iter().for_each(|(_, found)| plan.add(None, found));
+        identifiers.into_iter().for_each(|(_, found)| plan.add(true, found));
         plan.pairs = query
             .pairs
             .iter()
@@ -139,14 +141,15 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add(&mut self, word: Option<usize>, found: Found) {
-        let frequency = found.frequency;
+    fn add(&mut self, is_identifier: bool, found: Found) {
+        let (frequency, text) = (found.frequency, self.rarities.len());
         self.rarity += idf(frequency, self.docs);
+        self.rarities.push(idf(frequency, self.docs));
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
             let weight = weight.boost_by(boost(place));
-            self.clauses.push(Clause { place, word, term, weight, frequency, found: infos });
+            self.clauses.push(Clause { place, text, is_identifier, term, weight, frequency, found: infos });
         }
     }
 
@@ -169,6 +172,11 @@ impl Plan {
             0 => 1.0,
             asked => 1.0 + PHRASE_BONUS * self.pairs.len() as f32 / asked as f32,
         }
+    }
+
+    /// What each word and identifier that occurs adds to [`Match::share`].
+    pub(super) fn shares(&self) -> Vec<f32> {
+        self.rarities.iter().map(|rarity| rarity / self.rarity).collect()
     }
 
     /// How many postings of the segment would be read without pruning.
@@ -238,8 +246,8 @@ impl Plan {
             })
             .collect();
         let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
-        let (rarity, docs) = (self.rarity, self.docs);
-        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, docs, positions: Default::default() })
+        let (rarity, rarities) = (self.rarity, &self.rarities[..]);
+        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, rarities, positions: Default::default() })
     }
 }
 
@@ -330,7 +338,7 @@ pub(super) struct Scorer<'a, P> {
     words_asked: usize,
     few: u64,
     rarity: f32,
-    docs: u64,
+    rarities: &'a [f32],
     positions: [Vec<u32>; 2],
 }
 
@@ -366,21 +374,22 @@ impl<P: PostingList> Scorer<'_, P> {
         sum * (1.0 + PHRASE_BONUS * together as f32 / self.pairs_asked as f32)
     }
 
-    /// The score of `doc` and whether it is singled out. `doc` must not decrease.
-    pub(super) fn judge(&mut self, doc: DocId) -> Match {
+    /// How `doc` matches, and what each word and identifier adds to its score, into `parts`, which are 0 before. `doc` must
+    /// not decrease.
+    pub(super) fn judge(&mut self, doc: DocId, parts: &mut [f32]) -> Match {
         let score = self.score(doc, 0.0);
-        let (mut words, mut last, mut is_singled_out, mut rarity) = (0, None, false, 0.0);
-        for Cursor { clause, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc) {
-            is_singled_out |= clause.word.is_none() || clause.frequency <= self.few;
-            // The fields of a word are adjacent.
-            let is_next = clause.word.is_some() && clause.word != last;
-            words += usize::from(is_next);
-            if is_next || clause.word.is_none() {
-                rarity += idf(clause.frequency, self.docs);
-            }
-            last = clause.word;
+        let (mut words, mut is_singled_out) = (0, false);
+        for Cursor { clause, postings, norms, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc)
+        {
+            is_singled_out |= clause.is_identifier || clause.frequency <= self.few;
+            let part = &mut parts[clause.text];
+            // A word may be in several fields.
+            words += usize::from(!clause.is_identifier && *part == 0.0);
+            *part += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
-        let share = if rarity > 0.0 { (rarity / self.rarity).min(1.0) } else { 0.0 };
+        let had =
+            parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0).map(|(_, rarity)| rarity).sum::<f32>();
+        let share = if had > 0.0 { (had / self.rarity).min(1.0) } else { 0.0 };
         Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked), share }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use roaring::{RoaringBitmap, RoaringTreemap};
-use tantivy::columnar::ColumnValues;
+use tantivy::columnar::{Column, ColumnValues};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::TermInfo;
@@ -11,7 +11,8 @@ use tantivy::{DocId, DocSet, TERMINATED, Term};
 
 use super::filter::matching_docs;
 use super::filter_cache::{FilterCache, FilteredDocs};
-use super::schema::{Fields, ID, SearchField, id_term};
+use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, id_term};
+use super::threads::{ThreadPlace, Threads};
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
 
@@ -48,6 +49,10 @@ pub(super) struct Segment {
     pub(super) filter_cache: Arc<FilterCache>,
     /// The ids of its deleted records, computed on first use.
     deleted: Arc<OnceLock<RoaringTreemap>>,
+    /// The order of its threads, computed on first use.
+    threads: Arc<OnceLock<Threads>>,
+    /// `None` if it has no threads.
+    thread_columns: Option<ThreadColumns>,
 }
 
 impl Segment {
@@ -67,6 +72,8 @@ impl Segment {
         Ok(Segment {
             filter_cache: before.map_or_else(Arc::default, |before| Arc::clone(&before.filter_cache)),
             deleted: unchanged.map_or_else(Arc::default, |before| Arc::clone(&before.deleted)),
+            threads: before.map_or_else(Arc::default, |before| Arc::clone(&before.threads)),
+            thread_columns: ThreadColumns::open(reader)?,
             reader: reader.clone(),
             fields: *fields,
             ids: reader.fast_fields().column_first_or_default::<u64>(ID)?,
@@ -81,6 +88,20 @@ impl Segment {
     /// The record of `doc`.
     pub(super) fn id(&self, doc: DocId) -> RecordId {
         RecordId::from_key(self.ids.get_val(doc))
+    }
+
+    /// The place of `doc` in its thread.
+    pub(super) fn thread_place(&self, doc: DocId) -> Option<ThreadPlace> {
+        self.thread_columns.as_ref()?.place(doc)
+    }
+
+    /// Its threads, including deleted documents.
+    pub(super) fn threads(&self) -> &Threads {
+        self.threads.get_or_init(|| {
+            let Some(columns) = &self.thread_columns else { return Threads::default() };
+            let place = |doc| columns.place(doc).map(|place| (place.thread, place.turn, self.id(doc), doc));
+            Threads::new((0..self.reader.max_doc()).filter_map(place).collect())
+        })
     }
 
     /// The documents that pass `filter`, including deleted ones.
@@ -124,6 +145,28 @@ impl Segment {
             postings.advance();
         }
         Ok(None)
+    }
+}
+
+/// The columns of threads.
+struct ThreadColumns {
+    thread: Column<u64>,
+    turn: Column<i64>,
+    question: Column<bool>,
+}
+
+impl ThreadColumns {
+    /// `None` if no record of the segment belongs to a thread.
+    fn open(reader: &SegmentReader) -> Result<Option<Self>> {
+        let columns = reader.fast_fields();
+        let Some(thread) = columns.column_opt(THREAD)? else { return Ok(None) };
+        Ok(Some(ThreadColumns { thread, turn: columns.i64(TURN)?, question: columns.bool(QUESTION)? }))
+    }
+
+    fn place(&self, doc: DocId) -> Option<ThreadPlace> {
+        let thread = self.thread.first(doc)?;
+        let is_question = self.question.first(doc).unwrap_or_default();
+        Some(ThreadPlace { thread, turn: self.turn.first(doc)?, is_question })
     }
 }
 

@@ -8,6 +8,7 @@ use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TERMINATED};
 
 use super::damage::contained;
+use super::found::{Found, Match, Matches, Place, Window};
 use super::posting_list::PostingList;
 use super::query::KeywordQuery;
 use super::schema::Fields;
@@ -15,7 +16,8 @@ use super::scoring::{Plan, Scorer};
 use super::segment::Segment;
 use super::tail::{Part, TailIndex};
 use super::top_k::TopK;
-use super::traits::{KeywordSnapshot, Match};
+use super::traits::{KeywordSearch, KeywordSnapshot};
+use super::windows::Windows;
 use crate::error::{IndexKind, Result};
 use crate::types::{Filter, RecordId, Seq};
 use crate::verification::Verification;
@@ -69,20 +71,35 @@ impl Snapshot {
         Ok(ids)
     }
 
-    fn best(
-        &self,
-        query: &KeywordQuery,
-        k: usize,
-        filter: &Filter,
-        except: &RoaringTreemap,
-        tail: Option<&TailIndex>,
-    ) -> Result<Vec<(RecordId, f32)>> {
-        let plan = Plan::new(query, &self.fields, &self.segments, parts_of(tail))?;
+    fn plan(&self, query: &KeywordQuery, tail: Option<&TailIndex>) -> Result<Plan> {
+        Plan::new(query, &self.fields, &self.segments, parts_of(tail))
+    }
+}
+
+/// A query against a snapshot and a tail.
+struct Search<'a> {
+    snapshot: &'a Snapshot,
+    tail: Option<&'a TailIndex>,
+    plan: Plan,
+}
+
+impl<'a> Search<'a> {
+    fn parts(&self) -> &'a [Part] {
+        parts_of(self.tail)
+    }
+
+    /// Whether a record in a segment is replaced or removed by the tail.
+    fn is_replaced(&self, id: RecordId) -> bool {
+        self.tail.is_some_and(|tail| tail.ids().contains(id.key()))
+    }
+
+    fn best_of(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>> {
+        let (plan, segments) = (&self.plan, &self.snapshot.segments);
         if k == 0 || plan.is_empty() {
             return Ok(Vec::new());
         }
         let mut top = TopK::new(k);
-        for (ordinal, segment) in self.segments.iter().enumerate() {
+        for (ordinal, segment) in segments.iter().enumerate() {
             let matching = if filter.is_empty() { None } else { Some(segment.matching(filter)?) };
             let docs = matching.as_ref().map(|matching| &matching.docs);
             let admit = |doc: DocId| {
@@ -90,75 +107,85 @@ impl Snapshot {
                     return None;
                 }
                 let id = segment.id(doc);
-                let hidden = except.contains(id.key()) || tail.is_some_and(|tail| tail.ids().contains(id.key()));
-                (!hidden).then_some(id)
+                (!except.contains(id.key()) && !self.is_replaced(id)).then_some(id)
             };
-            let mut collector = Collector { scorer: plan.scorer(ordinal, segment)?, top: &mut top, admit };
+            let (scorer, source) = (plan.scorer(ordinal, segment)?, ordinal as u32);
+            let mut collector = Collector { scorer, source, top: &mut top, admit };
             match docs {
                 Some(docs) if docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()) => {
                     docs.iter().for_each(|doc| collector.consider(doc));
                 }
                 _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => collector.consider_all(),
-                _ => collector.prune(&plan, &self.searcher, &segment.reader)?,
+                _ => collector.prune(plan, &self.snapshot.searcher, &segment.reader)?,
             }
         }
-        for Part { indexed, stale } in parts_of(tail) {
+        for (source, Part { indexed, stale }) in (segments.len() as u32..).zip(self.parts()) {
             let admit = |doc: DocId| {
                 let record = &indexed.records()[doc as usize];
                 let hidden = except.contains(record.id.key()) || stale.contains(record.id.key());
                 (!hidden && filter.allows(record)).then_some(record.id)
             };
-            Collector { scorer: plan.tail_scorer(indexed)?, top: &mut top, admit }.consider_all();
+            Collector { scorer: plan.tail_scorer(indexed)?, source, top: &mut top, admit }.consider_all();
         }
         Ok(top.into_sorted())
     }
 
-    fn matches_of(
-        &self,
-        query: &KeywordQuery,
-        ids: &[RecordId],
-        tail: Option<&TailIndex>,
-    ) -> Result<Vec<Option<Match>>> {
-        let parts = parts_of(tail);
-        let plan = Plan::new(query, &self.fields, &self.segments, parts)?;
-        let mut matches = vec![None; ids.len()];
-        // (segment, document, index into `ids`), and the same for the parts of the tail
-        let (mut in_segments, mut in_tail) = (Vec::with_capacity(ids.len()), Vec::new());
-        'ids: for (index, &id) in ids.iter().enumerate() {
-            // the newest part of the tail first: it has the newest version
-            for (ordinal, part) in parts.iter().enumerate().rev() {
-                if let Some(doc) = part.indexed.doc(id) {
-                    in_tail.push((ordinal, doc, index));
-                    continue 'ids;
-                }
+    fn place_of(&self, id: RecordId) -> Result<Option<Place>> {
+        let segments = &self.snapshot.segments;
+        // The newest part of the tail first: it has the newest version.
+        for (number, part) in self.parts().iter().enumerate().rev() {
+            if let Some(doc) = part.indexed.doc(id) {
+                return Ok(Some(Place { source: (segments.len() + number) as u32, doc }));
             }
-            for (ordinal, segment) in self.segments.iter().enumerate() {
-                if let Some(doc) = segment.doc(id)? {
-                    in_segments.push((ordinal, doc, index));
-                    continue 'ids;
+        }
+        for (source, segment) in (0..).zip(segments) {
+            if let Some(doc) = segment.doc(id)? {
+                return Ok(Some(Place { source, doc }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn matches_at(&self, places: &[Place]) -> Result<Matches> {
+        let none = Match { score: 0.0, is_singled_out: false, share: 0.0 };
+        let shares = self.plan.shares();
+        let parts = vec![0.0; places.len() * shares.len()];
+        let mut matches = Matches { records: vec![none; places.len()], shares, parts };
+        if self.plan.is_empty() {
+            return Ok(matches);
+        }
+        let mut order: Vec<(Place, usize)> = places.iter().copied().zip(0..).collect();
+        order.sort_unstable();
+        let segments = &self.snapshot.segments;
+        for run in order.chunk_by(|left, right| left.0.source == right.0.source) {
+            let source = run[0].0.source as usize;
+            match segments.get(source) {
+                Some(segment) => judge(&mut matches, run, self.plan.scorer(source, segment)?),
+                None => {
+                    let part = &self.parts()[source - segments.len()];
+                    judge(&mut matches, run, self.plan.tail_scorer(&part.indexed)?);
                 }
             }
         }
-        fill(&mut matches, in_segments, |ordinal| plan.scorer(ordinal, &self.segments[ordinal]))?;
-        fill(&mut matches, in_tail, |ordinal| plan.tail_scorer(&parts[ordinal].indexed))?;
         Ok(matches)
+    }
+
+    fn windows_at(&self, places: &[Place], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>> {
+        let mut windows = Windows::over(&self.snapshot.segments, self.tail, filter, except)?;
+        if !windows.has_threads() {
+            return Ok(vec![None; places.len()]);
+        }
+        Ok(places.iter().map(|&place| windows.around(place)).collect())
     }
 }
 
-/// Scores the documents of `places`: the number of a scorer, a document, and where its match belongs.
-fn fill<'a, P: PostingList>(
-    matches: &mut [Option<Match>],
-    mut places: Vec<(usize, DocId, usize)>,
-    scorer: impl Fn(usize) -> Result<Scorer<'a, P>>,
-) -> Result<()> {
-    places.sort_unstable();
-    for run in places.chunk_by(|left, right| left.0 == right.0) {
-        let mut scorer = scorer(run[0].0)?;
-        for &(_, doc, index) in run {
-            matches[index] = Some(scorer.judge(doc));
-        }
+/// Judges the documents of a run: places in one source, each with where its match belongs.
+fn judge<P: PostingList>(matches: &mut Matches, run: &[(Place, usize)], mut scorer: Scorer<'_, P>) {
+    let terms = matches.shares.len();
+    for &(place, index) in run {
+        let parts = &mut matches.parts[index * terms..(index + 1) * terms];
+        matches.records[index] = scorer.judge(place.doc, parts);
     }
-    Ok(())
 }
 
 fn parts_of(tail: Option<&TailIndex>) -> &[Part] {
@@ -168,6 +195,8 @@ fn parts_of(tail: Option<&TailIndex>) -> &[Part] {
 /// Collects the best k documents of one segment or part.
 struct Collector<'a, P, Admit> {
     scorer: Scorer<'a, P>,
+    /// The number of the segment or part.
+    source: u32,
     top: &'a mut TopK,
     /// The record of a document, if it may be returned.
     admit: Admit,
@@ -179,7 +208,7 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
         let Some(id) = (self.admit)(doc) else { return };
         let score = self.scorer.score(doc, self.top.threshold());
         if score > 0.0 {
-            self.top.offer(id, score);
+            self.top.offer(id, Place { source: self.source, doc }, score);
         }
     }
 
@@ -218,22 +247,30 @@ impl KeywordSnapshot for Snapshot {
         self.searcher.num_docs()
     }
 
-    fn search(
-        &self,
-        query: &KeywordQuery,
-        k: usize,
-        filter: &Filter,
-        except: &RoaringTreemap,
-        tail: Option<&TailIndex>,
-    ) -> Result<Vec<(RecordId, f32)>> {
-        self.blame(contained(|| self.best(query, k, filter, except, tail)))
-    }
-
-    fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>> {
-        self.blame(contained(|| self.matches_of(query, ids, tail)))
+    fn query<'a>(&'a self, query: &KeywordQuery, tail: Option<&'a TailIndex>) -> Result<Box<dyn KeywordSearch + 'a>> {
+        let plan = self.blame(contained(|| self.plan(query, tail)))?;
+        Ok(Box::new(Search { snapshot: self, tail, plan }))
     }
 
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {
         self.blame(contained(|| self.matching_ids(filter)))
+    }
+}
+
+impl KeywordSearch for Search<'_> {
+    fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>> {
+        self.snapshot.blame(contained(|| self.best_of(k, filter, except)))
+    }
+
+    fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>> {
+        self.snapshot.blame(contained(|| ids.iter().map(|&id| self.place_of(id)).collect()))
+    }
+
+    fn matches(&self, places: &[Place]) -> Result<Matches> {
+        self.snapshot.blame(contained(|| self.matches_at(places)))
+    }
+
+    fn windows(&self, places: &[Place], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>> {
+        self.snapshot.blame(contained(|| self.windows_at(places, filter, except)))
     }
 }

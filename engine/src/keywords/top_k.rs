@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use super::found::{Found, Place};
 use crate::types::RecordId;
 
 /// Keeps the best `k`: highest score first, equal scores by id.
@@ -16,6 +17,7 @@ pub(super) struct TopK {
 struct Candidate {
     score: f32,
     id: RecordId,
+    place: Place,
 }
 
 impl Eq for Candidate {}
@@ -46,8 +48,8 @@ impl TopK {
         }
     }
 
-    pub(super) fn offer(&mut self, id: RecordId, score: f32) {
-        let candidate = Candidate { score, id };
+    pub(super) fn offer(&mut self, id: RecordId, place: Place, score: f32) {
+        let candidate = Candidate { score, id, place };
         if self.heap.len() < self.k {
             self.heap.push(candidate);
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -57,7 +59,8 @@ impl TopK {
         }
     }
 
-    pub(super) fn into_sorted(self) -> Vec<(RecordId, f32)> {
-        self.heap.into_sorted_vec().into_iter().map(|candidate| (candidate.id, candidate.score)).collect()
+    pub(super) fn into_sorted(self) -> Vec<Found> {
+        let sorted = self.heap.into_sorted_vec();
+        sorted.into_iter().map(|Candidate { score, id, place }| Found { id, place, score }).collect()
     }
 }

@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
+use super::found::{Found, Matches, Place, Window};
 use super::query::KeywordQuery;
 use super::tail::TailIndex;
 use crate::error::Result;
 use crate::types::{Filter, Record, RecordId, Seq};
 
 /// An immutable snapshot of a keyword index. Searching it takes no lock on any file.
-///
-/// If a `tail` is given, its records are searched as well, their older versions in the index are hidden, and scores are
-/// those of both together.
 pub trait KeywordSnapshot: Send + Sync {
     /// The sync log is applied up to here.
     fn applied(&self) -> Seq;
@@ -33,38 +31,32 @@ pub trait KeywordSnapshot: Send + Sync {
         self.len() == 0
     }
 
-    /// The best `k` by BM25 (with the phrase bonus) among the records that contain a term of the query, pass `filter`
-    /// and are not in `except`: best first, ties by id. A larger `k` returns the same first results.
-    ///
-    /// `except` are ids that must not be returned, from the index or the tail: deleted or expired ones.
-    fn search(
-        &self,
-        query: &KeywordQuery,
-        k: usize,
-        filter: &Filter,
-        except: &RoaringTreemap,
-        tail: Option<&TailIndex>,
-    ) -> Result<Vec<(RecordId, f32)>>;
-
-    /// How each of `ids` matches: `None` if there is no such record. One seek each, not a search.
-    fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>>;
+    /// A search for `query`. The records of the `tail` are searched as well, their older versions in the index are
+    /// hidden, and scores are those of both together.
+    fn query<'a>(&'a self, query: &KeywordQuery, tail: Option<&'a TailIndex>) -> Result<Box<dyn KeywordSearch + 'a>>;
 
     /// Every id of the index (not of a tail) that passes `filter`. The last few results are cached, also for later
     /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
 }
 
-/// How a record matches a query.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Match {
-    /// Exactly as [`KeywordSnapshot::search`] returns it: 0 if no term occurs.
-    pub score: f32,
-    /// Whether the words of the query single it out: it has an identifier of the query, or a word of it that at most ten
-    /// records have, or all of its words. How many other records there are does not matter.
-    pub is_singled_out: bool,
-    /// The words and identifiers of the query that it has, as a share of all of them, each weighted by its inverse document
-    /// frequency: 0 to 1. One that no record has counts as the rarest.
-    pub share: f32,
+/// A query against a snapshot and a tail.
+pub trait KeywordSearch: Send {
+    /// The best `k` by BM25 (with the phrase bonus) among the records that contain a term of the query, pass `filter`
+    /// and are not in `except`: best first, ties by id. A larger `k` returns the same first results.
+    ///
+    /// `except` are ids that must not be returned, from the index or the tail: deleted or expired ones.
+    fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>>;
+
+    /// Where each of `ids` is: `None` if there is no such record.
+    fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>>;
+
+    /// How the record at each of `places` matches. One seek each for every term, not a search.
+    fn matches(&self, places: &[Place]) -> Result<Matches>;
+
+    /// The thread around the record at each of `places`: `None` if it belongs to none. Records that do not pass `filter`
+    /// or are in `except` are left out.
+    fn windows(&self, places: &[Place], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>>;
 }
 
 /// A keyword index of one store. Applying is idempotent.

@@ -23,7 +23,7 @@ macro_rules! select_records {
         concat!(
             "SELECT r.id, r.ulid, r.version, r.kind, r.importance, r.confidence, r.created_at, r.updated_at, ",
             "r.expires_at, r.access_count, r.last_accessed_at, r.content_hash, r.source, r.tags, r.context, ",
-            "r.content, s.agent, s.project, r.body, r.valid_from, r.valid_to FROM ",
+            "r.content, s.agent, s.project, r.body, r.valid_from, r.valid_to, r.session, r.turn FROM ",
             $table,
             " r JOIN scopes s ON s.id = r.scope_id ",
             $clauses
@@ -55,6 +55,8 @@ pub(super) fn to_record(row: &dyn Row) -> Result<Record> {
         content: row.get(15)?,
         scope: Scope { agent: row.get(16)?, project: row.get(17)? },
         body: to_body(row, 18, kind)?,
+        session: row.get(21)?,
+        turn: row.get(22)?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The candidates of both indexes, under the same filter, and the scores that an index did not return.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -8,12 +8,13 @@ use roaring::RoaringTreemap;
 
 use super::merge::Candidate;
 use super::tail::Tail;
+use super::threads::{Pool, Scores};
 use super::timing::micros;
 use super::view::View;
 use crate::error::Result;
-use crate::keywords::{KeywordQuery, KeywordSnapshot};
+use crate::keywords::{Found, KeywordQuery, KeywordSearch, KeywordSnapshot, Place};
 use crate::quality::Quality;
-use crate::types::{Explain, MatchSource, Millis, Query, RecordId};
+use crate::types::{Explain, Filter, MatchSource, Millis, Mode, Query, RecordId, Scale, ThreadRules};
 use crate::vectors::exact::{best_first, cosine};
 use crate::vectors::{IdFilter, VectorSnapshot};
 
@@ -39,9 +40,10 @@ pub fn collect(
     let keywords = view.keywords.as_deref().filter(|_| by_words);
     let keyword_side = keywords.map(|index| KeywordSide {
         index,
-        query: KeywordQuery::new(&query.text),
+        filter: &query.filter,
         tail: &view.tail,
-        hidden: &view.hidden,
+        // Records of the tail are searched there; those that it deletes are excluded.
+        except: (&view.tail.keyword_ids - view.tail.words.ids()) | &view.hidden,
     });
 
     let filtering = Instant::now();
@@ -55,25 +57,27 @@ pub fn collect(
     let pool = explain.pool;
     let search_vectors =
         || vector_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref()));
-    let search_words = || keyword_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, query));
+    let search_words = || keyword_side.as_ref().map(|side| side.search(pool, &query.text)).transpose();
     let has_both = vector_side.is_some() && keyword_side.is_some();
-    let (by_vector, by_keyword) = match has_both.then(search_pool).flatten() {
+    let (by_vector, by_words) = match has_both.then(search_pool).flatten() {
         Some(threads) => threads.join(search_vectors, search_words),
         None => (search_vectors(), search_words()),
     };
-    let (by_vector, vector_us) = by_vector?;
-    let (by_keyword, keyword_us) = by_keyword?;
-    (explain.vector_us, explain.keyword_us) = (vector_us, keyword_us);
+    let ((by_vector, vector_us), by_words) = (by_vector?, by_words?);
+    let by_keyword = by_words.as_ref().map_or(&[][..], |words| &words.found);
+    (explain.vector_us, explain.keyword_us) = (vector_us, by_words.as_ref().map_or(0, |words| words.micros));
     (explain.vector_candidates, explain.keyword_candidates) = (by_vector.len(), by_keyword.len());
 
     let merging = Instant::now();
-    let mut candidates = union(&by_vector, &by_keyword);
-    if let Some(side) = &vector_side {
-        fill_cosines(&mut candidates, |ids| side.scores(ids))?;
-    }
-    if let Some(side) = &keyword_side {
-        side.judge(&mut candidates)?;
-    }
+    let candidates = union(&by_vector, by_keyword);
+    let scale = explain.scale;
+    let rules =
+        if query.mode == Mode::Hybrid && scale == Scale::Theoretical { query.threads } else { ThreadRules::NONE };
+    let cosines = |ids: &[RecordId]| vector_side.as_ref().map_or(Ok(vec![None; ids.len()]), |side| side.scores(ids));
+    let candidates = match (&by_words, &keyword_side) {
+        (Some(words), Some(side)) => side.judge(words, candidates, cosines, rules)?,
+        _ => with_cosines(candidates, cosines)?,
+    };
     explain.merge_us = micros(merging);
     Ok(candidates)
 }
@@ -148,68 +152,107 @@ impl VectorSide<'_> {
 /// The keyword search.
 struct KeywordSide<'a> {
     index: &'a dyn KeywordSnapshot,
-    query: KeywordQuery,
+    filter: &'a Filter,
     tail: &'a Tail,
-    hidden: &'a RoaringTreemap,
+    /// Records that are never results.
+    except: RoaringTreemap,
 }
 
-impl KeywordSide<'_> {
-    fn search(&self, pool: usize, query: &Query) -> Ranking {
+/// What the words of a query found, and the search itself for what more is asked of it.
+struct ByWords<'a> {
+    search: Box<dyn KeywordSearch + 'a>,
+    found: Vec<Found>,
+    micros: u64,
+}
+
+impl<'a> KeywordSide<'a> {
+    fn search(&self, pool: usize, text: &str) -> Result<ByWords<'a>> {
         let started = Instant::now();
-        let tail = self.tail;
-        // Records of the tail are searched there; those that it deletes are excluded.
-        let except = (&tail.keyword_ids - tail.words.ids()) | self.hidden;
-        let found = self.index.search(&self.query, pool, &query.filter, &except, Some(&tail.words))?;
-        Ok((found, micros(started)))
+        let search = self.index.query(&KeywordQuery::new(text), Some(&self.tail.words))?;
+        let found = search.best(pool, self.filter, &self.except)?;
+        Ok(ByWords { search, found, micros: micros(started) })
     }
 
-    /// Says of each candidate how it matches.
-    fn judge(&self, candidates: &mut [Candidate]) -> Result<()> {
-        let ids: Vec<RecordId> = candidates.iter().map(|candidate| candidate.id).collect();
-        let matches = self.index.matches(&self.query, &ids, Some(&self.tail.words))?;
-        for (candidate, found) in candidates.iter_mut().zip(matches) {
-            let Some(found) = found else { continue };
+    /// Says of each candidate how it matches, by itself and in its thread. Its neighbours there become candidates too.
+    fn judge(
+        &self,
+        words: &ByWords<'_>,
+        candidates: BTreeMap<RecordId, Candidate>,
+        cosines: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
+        rules: ThreadRules,
+    ) -> Result<Vec<Candidate>> {
+        let found = self.locate(words, &candidates)?;
+        let places: Vec<Place> = found.iter().map(|(_, place)| *place).collect();
+        let windows = match rules {
+            ThreadRules::NONE => Vec::new(),
+            _ => words.search.windows(&places, self.filter, &self.except)?,
+        };
+        let pool = Pool::of(&found, &windows);
+        let matches = words.search.matches(&pool.places)?;
+        let known = |id: &RecordId| candidates.get(id).and_then(|candidate| candidate.vector);
+        let mut scores = Scores { matches, cosines: pool.ids.iter().map(known).collect() };
+        let unknown = pool.with_cosine(found.len()).into_iter().filter(|slot| scores.cosines[*slot].is_none());
+        let mut unknown: Vec<usize> = unknown.collect();
+        unknown.sort_unstable();
+        let ids: Vec<RecordId> = unknown.iter().map(|slot| pool.ids[*slot]).collect();
+        for (slot, cosine) in unknown.into_iter().zip(cosines(&ids)?) {
+            scores.cosines[slot] = cosine.map(f64::from);
+        }
+        let mut candidates = candidates;
+        for slot in pool.candidates(found.len()) {
+            let id = pool.ids[slot];
+            let candidate = candidates.entry(id).or_insert_with(|| Candidate::new(id));
+            let found = scores.matches.records[slot];
             candidate.keyword = Some(f64::from(found.score));
             candidate.is_singled_out = found.is_singled_out;
             candidate.share = Some(f64::from(found.share));
+            candidate.vector = scores.cosines[slot];
+            candidate.in_thread = pool.in_thread(slot, &scores, rules);
         }
-        Ok(())
+        Ok(candidates.into_values().collect())
+    }
+
+    /// The candidates that the keyword index or the tail has, and where.
+    fn locate(
+        &self,
+        words: &ByWords<'_>,
+        candidates: &BTreeMap<RecordId, Candidate>,
+    ) -> Result<Vec<(RecordId, Place)>> {
+        let known: HashMap<RecordId, Place> = words.found.iter().map(|found| (found.id, found.place)).collect();
+        let unknown: Vec<RecordId> = candidates.keys().filter(|id| !known.contains_key(id)).copied().collect();
+        let located = unknown.iter().copied().zip(words.search.places(&unknown)?);
+        let located = located.filter_map(|(id, place)| Some((id, place?)));
+        let known = words.found.iter().map(|found| (found.id, found.place));
+        Ok(known.chain(located).collect())
     }
 }
 
 /// Everything that either index found, by id.
-fn union(by_vector: &[(RecordId, f32)], by_keyword: &[(RecordId, f32)]) -> Vec<Candidate> {
+fn union(by_vector: &[(RecordId, f32)], by_keyword: &[Found]) -> BTreeMap<RecordId, Candidate> {
     let mut candidates = BTreeMap::new();
-    for (source, found) in [(MatchSource::Vector, by_vector), (MatchSource::Keyword, by_keyword)] {
-        for (id, score) in found {
-            let candidate = candidates.entry(*id).or_insert_with(|| Candidate {
-                id: *id,
-                vector: None,
-                keyword: None,
-                found_by: Vec::with_capacity(2),
-                is_singled_out: false,
-                share: None,
-            });
-            candidate.found_by.push(source);
-            match source {
-                MatchSource::Vector => candidate.vector = Some(f64::from(*score)),
-                MatchSource::Keyword => candidate.keyword = Some(f64::from(*score)),
-            }
-        }
+    for (id, score) in by_vector {
+        let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));
+        candidate.found_by.push(MatchSource::Vector);
+        candidate.vector = Some(f64::from(*score));
     }
-    candidates.into_values().collect()
+    for Found { id, score, .. } in by_keyword {
+        let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));
+        candidate.found_by.push(MatchSource::Keyword);
+        candidate.keyword = Some(f64::from(*score));
+    }
+    candidates
 }
 
-/// Looks up the cosines that a search did not return.
-fn fill_cosines(candidates: &mut [Candidate], lookup: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>) -> Result<()> {
-    let mut missing: Vec<&mut Candidate> =
-        candidates.iter_mut().filter(|candidate| candidate.vector.is_none()).collect();
+/// The candidates with the cosines that the vector search did not return.
+fn with_cosines(
+    mut candidates: BTreeMap<RecordId, Candidate>,
+    lookup: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
+) -> Result<Vec<Candidate>> {
+    let missing = candidates.values_mut().filter(|candidate| candidate.vector.is_none());
+    let missing: Vec<&mut Candidate> = missing.collect();
     let ids: Vec<RecordId> = missing.iter().map(|candidate| candidate.id).collect();
-    if ids.is_empty() {
-        return Ok(());
+    for (candidate, cosine) in missing.into_iter().zip(lookup(&ids)?) {
+        candidate.vector = cosine.map(f64::from);
     }
-    for (candidate, score) in missing.iter_mut().zip(lookup(&ids)?) {
-        candidate.vector = score.map(f64::from);
-    }
-    Ok(())
+    Ok(candidates.into_values().collect())
 }

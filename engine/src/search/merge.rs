@@ -23,9 +23,46 @@ pub struct Candidate {
     pub is_singled_out: bool,
     /// The share of the query's words that it has, weighted by their rarity; `None` if the keyword index was not searched.
     pub share: Option<f64>,
+    /// How it is judged with those around it; `None` if it belongs to no thread.
+    pub in_thread: Option<InThread>,
+}
+
+/// A record judged with those around it in its thread (`threads.rs`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct InThread {
+    /// In the place of its cosine.
+    pub cosine: Option<f64>,
+    /// In the place of its BM25.
+    pub words: f64,
+    /// In the place of its share.
+    pub share: f64,
+    /// What it loses of its score.
+    pub lost: f64,
+    /// The neighbours that lent words.
+    pub lenders: Vec<RecordId>,
 }
 
 impl Candidate {
+    /// One that nothing is known about.
+    pub fn new(id: RecordId) -> Self {
+        let (vector, keyword, share, in_thread) = (None, None, None, None);
+        Candidate { id, vector, keyword, found_by: Vec::with_capacity(2), is_singled_out: false, share, in_thread }
+    }
+
+    /// The cosine that it is ranked by.
+    fn ranked_cosine(&self) -> Option<f64> {
+        self.in_thread.as_ref().map_or(self.vector, |thread| thread.cosine)
+    }
+
+    /// The BM25 that it is ranked by.
+    fn ranked_words(&self) -> Option<f64> {
+        self.in_thread.as_ref().map_or(self.keyword, |thread| Some(thread.words))
+    }
+
+    fn ranked_share(&self) -> Option<f64> {
+        self.in_thread.as_ref().map_or(self.share, |thread| Some(thread.share))
+    }
+
     /// Removes the vector match if its cosine is below `least`. Returns whether a match is left.
     pub fn is_found_above(&mut self, least: f64) -> bool {
         if self.vector.is_none_or(|cosine| cosine < least) {
@@ -66,12 +103,12 @@ impl Ranked {
 /// are equal (or it has only one), each of them becomes 1.
 pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<Ranked> {
     let from = |least: f64| (scale == Scale::Theoretical).then_some(least);
-    let vector = Range::of(&candidates, MatchSource::Vector, from(LEAST_COSINE), |candidate| candidate.vector);
-    let keyword = Range::of(&candidates, MatchSource::Keyword, from(LEAST_BM25), |candidate| candidate.keyword);
+    let vector = Range::of(&candidates, MatchSource::Vector, from(LEAST_COSINE), Candidate::ranked_cosine);
+    let keyword = Range::of(&candidates, MatchSource::Keyword, from(LEAST_BM25), Candidate::ranked_words);
     let covered = match scale {
         // Where words alone are searched, they are all there is.
         Scale::Theoretical if !matches!(vector, Range::Silent) => {
-            candidates.iter().filter_map(|candidate| candidate.share).fold(0.0, f64::max)
+            candidates.iter().filter_map(Candidate::ranked_share).fold(0.0, f64::max)
         }
         _ => 1.0,
     };
@@ -79,16 +116,17 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
-            let by_keyword = covered * keyword.apply(candidate.keyword);
+            let by_keyword = covered * keyword.apply(candidate.ranked_words());
             // One that waits for its embedding is judged by its words alone.
-            let by_vector = match (candidate.vector, candidate.share, vector) {
+            let by_vector = match (candidate.ranked_cosine(), candidate.ranked_share(), vector) {
                 (None, Some(share), Range::Between { most, .. }) if scale == Scale::Theoretical => {
                     vector.apply(Some(most.min(share * most.max(0.0))))
                 }
                 (None, ..) => by_keyword,
                 (cosine, ..) => vector.apply(cosine),
             };
-            let score = weights.vector * by_vector + weights.keyword * by_keyword;
+            let lost = candidate.in_thread.as_ref().map_or(0.0, |thread| thread.lost);
+            let score = (weights.vector * by_vector + weights.keyword * by_keyword - lost).max(0.0);
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
             let relevance = relevance(candidate.vector, candidate.share);
@@ -159,7 +197,7 @@ mod tests {
             found_by.push(MatchSource::Keyword);
         }
         let share = keyword.map(|score| (score / 50.0).min(1.0));
-        Candidate { id: id.into(), vector, keyword, found_by, is_singled_out: false, share }
+        Candidate { id: id.into(), vector, keyword, found_by, is_singled_out: false, share, in_thread: None }
     }
 
     fn order(ranked: &[Ranked]) -> Vec<i64> {
@@ -264,6 +302,7 @@ mod tests {
                 found_by,
                 is_singled_out: true,
                 share: None,
+                in_thread: None,
             };
             let all = [vec![exact.clone()], others.to_vec()].concat();
             assert_eq!(kept(all.clone(), 0.35), [2, 1], "{exact:?}");

@@ -6,6 +6,7 @@
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
 //! | `superseded.rs` | a cache of the superseded records, which are live but not results |
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
+//! | `threads.rs` | a candidate judged with its neighbours in a thread |
 //! | `merge.rs` | one ranking of all candidates |
 //! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
@@ -17,6 +18,7 @@ mod near_miss;
 mod relevance;
 mod superseded;
 mod tail;
+mod threads;
 mod timing;
 mod view;
 
@@ -195,6 +197,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     vector_score: candidate.vector,
                     keyword_score: candidate.keyword,
                     word_share: candidate.share,
+                    lent_by: candidate.in_thread.as_ref().map(|thread| thread.lenders.clone()).unwrap_or_default(),
                     contradicted_by: Vec::new(),
                 });
             }
@@ -217,6 +220,7 @@ fn unscored(record: crate::types::Record) -> Hit {
         vector_score: None,
         keyword_score: None,
         word_share: None,
+        lent_by: Vec::new(),
         contradicted_by: Vec::new(),
     }
 }

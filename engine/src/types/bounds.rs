@@ -13,6 +13,8 @@ pub const MAX_LABEL_BYTES: usize = 1 << 10;
 pub const MAX_TAGS: usize = 64;
 /// Longest query, in bytes.
 pub const MAX_QUERY_BYTES: usize = 64 << 10;
+/// Largest place in a thread: every JSON parser reads it exactly.
+pub const MAX_TURN: i64 = (1 << 53) - 1;
 /// Most results of one search.
 pub const MAX_LIMIT: usize = 1_000;
 /// Most candidates that a search takes from each index.
@@ -95,6 +97,19 @@ pub(crate) fn check_millis(field: &'static str, at: Millis) -> Result<()> {
             format!("{at} looks like seconds; give Unix milliseconds ({})", at.saturating_mul(1000)),
         )),
         MIN_PLAUSIBLE_MILLIS.. => Ok(()),
+    }
+}
+
+pub(crate) fn check_thread(session: Option<&str>, turn: Option<i64>) -> Result<()> {
+    if let Some(session) = session {
+        check_label("session", session)?;
+    }
+    match turn {
+        Some(_) if session.is_none() => Err(Error::invalid("turn", "is a place in a session; give the session too")),
+        Some(turn) if !(0..=MAX_TURN).contains(&turn) => {
+            Err(Error::invalid("turn", format!("{turn} is outside 0 to {MAX_TURN}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -42,7 +42,7 @@ mod stats;
 mod units;
 
 pub use bounds::{
-    MAX_CONTENT_BYTES, MAX_CONTEXT_BYTES, MAX_LABEL_BYTES, MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, MAX_TAGS,
+    MAX_CONTENT_BYTES, MAX_CONTEXT_BYTES, MAX_LABEL_BYTES, MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, MAX_TAGS, MAX_TURN,
     MIN_PLAUSIBLE_MILLIS,
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
@@ -54,7 +54,7 @@ pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use purge::{Purge, Purged};
-pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, Weights};
+pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules, Weights};
 pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };

@@ -68,6 +68,28 @@ pub enum Scale {
     Pool,
 }
 
+/// Which rules judge a record together with those around it in its thread. All of them by default; to measure what each
+/// adds, and to search without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadRules {
+    /// Neighbours lend their words.
+    pub words: bool,
+    /// The cosine is the mean with those of the neighbours.
+    pub cosines: bool,
+    /// A record after a question has most of its words.
+    pub answers: bool,
+    /// A question ranks lower.
+    pub questions: bool,
+}
+
+impl ThreadRules {
+    /// All of them.
+    pub const ALL: ThreadRules = ThreadRules { words: true, cosines: true, answers: true, questions: true };
+    /// None of them: each record by itself.
+    pub const NONE: ThreadRules = ThreadRules { words: false, cosines: false, answers: false, questions: false };
+}
+
 impl Weights {
     /// The weights scaled to a sum of 1. Refuses negative or non-finite ones, and two zeros.
     pub fn normalised(self) -> Result<Self> {
@@ -106,6 +128,8 @@ pub struct Query {
     pub weights: Option<Weights>,
     /// How each side is scaled; `None`: as [`Config::scale`](crate::config::Config::scale).
     pub scale: Option<Scale>,
+    /// How threads count in a hybrid search with [`Scale::Theoretical`]; in every other they do not.
+    pub threads: ThreadRules,
     /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
     pub min_similarity: Option<f64>,
     /// Minimum merged score, 0 to 1. A record that the words of the query single out (by an identifier, by a word that
@@ -134,6 +158,7 @@ impl Query {
             filter: Filter::default(),
             weights: None,
             scale: None,
+            threads: ThreadRules::ALL,
             min_similarity: None,
             min_score: None,
             min_relevance: None,

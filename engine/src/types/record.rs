@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::bounds::{
     check_confidence, check_content, check_context, check_importance, check_label, check_millis, check_tags,
+    check_thread,
 };
 use super::kind::Kind;
 use super::scope::Scope;
@@ -40,6 +41,11 @@ pub struct NewRecord {
     pub scope: Scope,
     /// The fields of its kind beside the text: see [`crate::body`].
     pub body: Option<Value>,
+    /// The thread that it belongs to: a session, a conversation or a file. The records of one scope with the same session
+    /// are a thread; a search judges each with those around it.
+    pub session: Option<String>,
+    /// Its place in the thread, 0 to [`MAX_TURN`](super::MAX_TURN), in any steps. With a session and no turn it comes last.
+    pub turn: Option<i64>,
 }
 
 impl NewRecord {
@@ -57,6 +63,8 @@ impl NewRecord {
             valid: Span::default(),
             scope: Scope::default(),
             body: None,
+            session: None,
+            turn: None,
         }
     }
 
@@ -90,6 +98,7 @@ impl NewRecord {
             check_millis("expires_at", at)?;
         }
         self.valid.validate()?;
+        check_thread(self.session.as_deref(), self.turn)?;
         self.scope.validate()
     }
 
@@ -263,6 +272,10 @@ pub struct Record {
     pub last_accessed_at: Option<Millis>,
     /// The fields of its kind beside the text.
     pub body: Option<Body>,
+    /// The thread that it belongs to.
+    pub session: Option<String>,
+    /// Its place in the thread.
+    pub turn: Option<i64>,
 }
 
 /// A version of a record, the newest or an earlier one.

@@ -38,6 +38,8 @@ pub struct Hit {
     pub keyword_score: Option<f64>,
     /// The share of the query's words that it has, each weighted by its rarity, 0 to 1; if the keyword index was searched.
     pub word_share: Option<f64>,
+    /// The neighbours in its thread whose words counted for it, by id.
+    pub lent_by: Vec<RecordId>,
     /// The memories that contradict it and that the search could have found, by id.
     pub contradicted_by: Vec<RecordId>,
 }

@@ -43,6 +43,8 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     record.expires_at = params.expires_at.map(|Future(at)| at);
     record.valid = Span { from: params.valid_from.map(|Past(at)| at), to: params.valid_to.map(|Past(at)| at) };
     record.body = params.body;
+    record.session = params.session;
+    record.turn = params.turn.map(|Int(turn)| turn);
     let task = task_fields(params.status, params.due.map(Some));
     if let Some((field, _)) = task.iter().next() {
         match params.entry_type {
@@ -417,11 +419,14 @@ mod tests {
             access_count: 0,
             last_accessed_at: None,
             body: None,
+            session: None,
+            turn: None,
         }
     }
 
     fn reply(content: &str) -> SearchReply {
         let hit = Hit {
+            lent_by: Vec::new(),
             contradicted_by: Vec::new(),
             record: Record { content: content.into(), ..record() },
             relevance: 0.5,

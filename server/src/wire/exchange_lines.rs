@@ -129,6 +129,10 @@ pub struct RecordLine {
     last_accessed_at: Option<When>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     versions: Vec<VersionLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -215,6 +219,8 @@ impl From<Portable> for RecordLine {
             access_count: portable.access_count,
             last_accessed_at: portable.last_accessed_at.map(When),
             body: text.body,
+            session: text.session,
+            turn: text.turn,
             versions: portable.earlier.into_iter().map(VersionLine::from).collect(),
             accesses: portable.accesses.into_iter().map(AccessLine::from).collect(),
             embedding: portable.embedding,
@@ -235,6 +241,8 @@ impl From<RecordLine> for Portable {
         text.expires_at = line.expires_at.map(|When(at)| at);
         text.valid = Span { from: line.valid_from, to: line.valid_to };
         text.body = line.body;
+        text.session = line.session;
+        text.turn = line.turn;
         text.scope = scope.clone();
         Portable {
             ulid: line.ulid,
@@ -291,6 +299,8 @@ impl VersionLine {
                 valid: Span { from: self.valid_from, to: self.valid_to },
                 scope: scope.clone(),
                 body: self.body,
+                session: None,
+                turn: None,
             },
         }
     }

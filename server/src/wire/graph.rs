@@ -436,6 +436,8 @@ mod tests {
             access_count: 0,
             last_accessed_at: None,
             body: None,
+            session: None,
+            turn: None,
         }
     }
 

@@ -71,6 +71,12 @@ pub struct AddParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
+    /// Of a turn of a conversation: which. A search judges each turn with those around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Its number there. Default: after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Int>,
 }
 
 /// `memory_search`.

@@ -4,6 +4,7 @@ mod damage;
 mod filters;
 mod ranking;
 mod terms;
+mod windows;
 mod writing;
 
 use std::path::Path;
@@ -11,7 +12,8 @@ use std::sync::{Arc, LazyLock};
 
 use roaring::RoaringTreemap;
 
-use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, TailIndex, TantivyIndex};
+use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, Match, Place, TailIndex, TantivyIndex};
+use crate::error::Result;
 use crate::types::{Filter, Kind, Record, RecordId, Scope, Span};
 
 /// The id of the store of the test indexes.
@@ -39,6 +41,50 @@ pub(super) fn record(id: i64, content: &str) -> Record {
         access_count: 0,
         last_accessed_at: None,
         body: None,
+        session: None,
+        turn: None,
+    }
+}
+
+/// A search in one step.
+trait SearchExt {
+    fn search(
+        &self,
+        query: &KeywordQuery,
+        k: usize,
+        filter: &Filter,
+        except: &RoaringTreemap,
+        tail: Option<&TailIndex>,
+    ) -> Result<Vec<(RecordId, f32)>>;
+
+    /// How each of `ids` matches, if it is there.
+    fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>>;
+}
+
+impl SearchExt for dyn KeywordSnapshot + '_ {
+    fn search(
+        &self,
+        query: &KeywordQuery,
+        k: usize,
+        filter: &Filter,
+        except: &RoaringTreemap,
+        tail: Option<&TailIndex>,
+    ) -> Result<Vec<(RecordId, f32)>> {
+        let found = self.query(query, tail)?.best(k, filter, except)?;
+        Ok(found.into_iter().map(|found| (found.id, found.score)).collect())
+    }
+
+    fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>> {
+        let search = self.query(query, tail)?;
+        let places = search.places(ids)?;
+        let there: Vec<Place> = places.iter().copied().flatten().collect();
+        let matches = search.matches(&there)?;
+        for (index, found) in matches.records.iter().enumerate() {
+            let sum: f32 = matches.parts(index).iter().sum();
+            assert!(sum <= found.score * 1.001 && sum * 1.251 >= found.score, "{found:?} {:?}", matches.parts(index));
+        }
+        let mut matches = matches.records.into_iter();
+        Ok(places.into_iter().map(|place| place.and_then(|_| matches.next())).collect())
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `import.rs` | import |
 //! | `deleting.rs` | expiry and purge |
 //! | `accesses.rs` | the access log |
+//! | `threads.rs` | the place of a record in a thread |
 
 mod accesses;
 mod deleting;
@@ -24,6 +25,7 @@ mod links;
 mod model_change;
 mod references;
 mod saving;
+mod threads;
 mod transactions;
 
 use std::ops::ControlFlow;

@@ -19,6 +19,8 @@ fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
         valid: Span { from: Some(-7), to: Some(NOW) },
         scope: Scope { agent: Some("agent".into()), project: Some("project".into()) },
         body: None,
+        session: Some("s".into()),
+        turn: Some(7),
     };
     let outcome = store.add(&given, NOW);
     assert!(outcome.created);
@@ -45,6 +47,8 @@ fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
         access_count: 0,
         last_accessed_at: None,
         body: None,
+        session: Some("s".into()),
+        turn: Some(7),
     };
     assert_eq!(record, expected);
 }

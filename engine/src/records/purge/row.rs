@@ -7,10 +7,13 @@ use crate::records::rows;
 use crate::records::transaction::Row;
 use crate::types::Kind;
 
-/// The columns that [`RowTexts::of`] reads.
+/// The columns that [`RowTexts::of`] reads, of records, or of `versions`, which have no session.
 macro_rules! text_columns {
     () => {
-        "content, context, source, tags, body, provenance, kind"
+        "content, context, source, tags, body, provenance, kind, session"
+    };
+    (versions) => {
+        "content, context, source, tags, body, provenance, kind, NULL"
     };
 }
 pub(in crate::records) use text_columns;
@@ -24,6 +27,7 @@ pub(in crate::records) struct RowTexts<'a> {
     pub(in crate::records) body: Option<&'a str>,
     pub(in crate::records) provenance: Option<&'a str>,
     kind: Option<Kind>,
+    session: Option<&'a str>,
 }
 
 impl<'a> RowTexts<'a> {
@@ -37,6 +41,7 @@ impl<'a> RowTexts<'a> {
             body: row.get(4)?,
             provenance: row.get(5)?,
             kind: rows::kind_of(row.get(6)?),
+            session: row.get(7)?,
         })
     }
 
@@ -54,7 +59,7 @@ impl<'a> RowTexts<'a> {
     fn having<'n>(&'n self, text: &'n PurgeText) -> impl Iterator<Item = &'n str> {
         let fields = self.kind.map_or(&[][..], body::fields);
         let json = [(self.tags, &[][..]), (self.body, fields), (self.provenance, &[])];
-        let plain = [self.content, self.context, self.source];
+        let plain = [self.content, self.context, self.source, self.session];
         let plain = plain.into_iter().flatten().filter(|plain| text.is_in(plain));
         let json = json.into_iter().filter_map(|(json, fields)| json.filter(|json| text.is_in_json(json, fields)));
         plain.chain(json)

@@ -7,14 +7,14 @@ use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
 use super::versions::{self, Cause};
-use super::{embeddings, links};
+use super::{embeddings, links, threads};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
 use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::text::{self, Hash};
-use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, Scope, Viewer};
+use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, Viewer};
 
 /// Saves a record, unless a live record of its scope has its text.
 pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
@@ -86,7 +86,7 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
         && let Some(twin) = twin(tx, &content_hash, scope, now)?
     {
         if twin.live {
-            return save_again(tx, &twin, &new.scope, now);
+            return save_again(tx, &twin, new, scope, now);
         }
         remove(tx, twin.id)?;
     }
@@ -96,9 +96,10 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
 }
 
 /// The text of a live record is saved again. A superseded one becomes current again, as a version of its own: what
-/// superseded it is superseded by it.
-fn save_again(tx: &dyn Tx, twin: &Twin, scope: &Scope, now: Millis) -> Result<AddOutcome> {
-    let viewer = Viewer::of(scope);
+/// superseded it is superseded by it. One without a thread gets that of the new one.
+fn save_again(tx: &dyn Tx, twin: &Twin, new: &NewRecord, scope: i64, now: Millis) -> Result<AddOutcome> {
+    let viewer = Viewer::of(&new.scope);
+    threads::join(tx, twin.id, scope, new)?;
     let mut supersedes_again = Vec::new();
     if let Some(turned) = links::make_current(tx, twin.id, &viewer, now)? {
         supersedes_again.clone_from(&turned.made);
@@ -135,8 +136,10 @@ pub(super) fn insert_row(
     let tags = rows::tags_json(&rows::unique_tags(&new.tags));
     let body = body.map(Body::to_json);
     let sql = "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
-             content_hash, embedding_hash, embedding_id, source, tags, context, content, body, valid_from, valid_to)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) RETURNING id";
+             content_hash, embedding_hash, embedding_id, source, tags, context, content, body, valid_from, valid_to,
+             session, turn)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+         RETURNING id";
     let values = [
         (&identity.ulid).into(),
         identity.version.into(),
@@ -157,6 +160,8 @@ pub(super) fn insert_row(
         body.as_ref().into(),
         new.valid.from.into(),
         new.valid.to.into(),
+        new.session.as_ref().into(),
+        threads::turn(tx, identity.scope, new)?.into(),
     ];
     let id = tx.insert(sql, &values)?.into();
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::add::{Identity, claim_text, embedding_hashes, insert_row, remove, twin};
 use super::references::check_body;
 use super::scopes::scope_id;
-use super::{access, embeddings, links, update, versions};
+use super::{access, embeddings, links, threads, update, versions};
 use crate::body::{self, Body, ULID_PREFIX};
 use crate::error::{Error, Result};
 use crate::records::rows::{self, MOST_ACCESSES, select_records};
@@ -231,6 +231,8 @@ impl<'a> Merge<'a> {
             expires_at: text.expires_at,
             valid: text.valid,
             body,
+            session: text.session.clone().or(before.session.clone()),
+            turn: threads::turn(tx, scope_id(tx, &before.scope)?, text)?.or(before.turn),
             ..before.clone()
         };
         if !text.kind.repeats() {
@@ -240,7 +242,8 @@ impl<'a> Merge<'a> {
         tx.execute("DELETE FROM versions WHERE record_id = ?1", &[id.into()])?;
         self.store_embedding(portable)?;
         update::replace(tx, &after, content_hash, &before)?;
-        tx.execute("UPDATE records SET created_at = ?1 WHERE id = ?2", &[after.created_at.into(), id.into()])?;
+        let sql = "UPDATE records SET created_at = ?2, session = ?3, turn = ?4 WHERE id = ?1";
+        tx.execute(sql, &[id.into(), after.created_at.into(), after.session.as_ref().into(), after.turn.into()])?;
         for hash in hashes {
             embeddings::remove_unused(tx, &hash)?;
         }

@@ -16,6 +16,7 @@
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
 //! | `next_model.rs` | the change to another model |
 //! | `versions.rs` | earlier versions |
+//! | `threads.rs` | the place of a record in a thread |
 //! | `scopes.rs` | rows of scopes |
 //! | `log.rs` | appends to the sync log |
 
@@ -30,6 +31,7 @@ pub(super) mod next_model;
 pub(super) mod purge;
 pub(super) mod references;
 mod scopes;
+mod threads;
 pub(super) mod trash;
 pub(super) mod undo;
 pub(super) mod update;

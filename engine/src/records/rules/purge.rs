@@ -191,14 +191,14 @@ fn remove_from_trash(
         "SELECT ",
         text_columns!(),
         ", '' FROM trash WHERE id = ?1 UNION ALL SELECT ",
-        text_columns!(),
+        text_columns!(versions),
         ", reason FROM trash_versions WHERE record_id = ?1"
     );
     let mut has_text = false;
     tx.select(sql, &[id.into()], &mut |row| {
         let texts = RowTexts::of(row)?;
         texts.add_other_forms(text, patterns);
-        has_text |= texts.have(text) || text.is_in(row.get(7)?);
+        has_text |= texts.have(text) || text.is_in(row.get(8)?);
         Ok(ControlFlow::Continue(()))
     })?;
     step.records += u64::from(has_text && trash::forget(tx, id)?);
@@ -207,14 +207,17 @@ fn remove_from_trash(
 
 /// Removes the versions of a record that have the text. Returns how many.
 fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut PurgePatterns) -> Result<u64> {
-    let sql =
-        concat!("SELECT ", text_columns!(), ", reason, version, embedding_hash FROM versions WHERE record_id = ?1");
+    let sql = concat!(
+        "SELECT ",
+        text_columns!(versions),
+        ", reason, version, embedding_hash FROM versions WHERE record_id = ?1"
+    );
     let mut having: Vec<(i64, Hash)> = Vec::new();
     tx.select(sql, &[id.into()], &mut |row| {
         let texts = RowTexts::of(row)?;
-        if texts.have(text) || text.is_in(row.get(7)?) {
+        if texts.have(text) || text.is_in(row.get(8)?) {
             texts.add_other_forms(text, patterns);
-            having.push((row.get(8)?, row.get(9)?));
+            having.push((row.get(9)?, row.get(10)?));
         }
         Ok(ControlFlow::Continue(()))
     })?;
@@ -236,11 +239,11 @@ fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns) -> Res
         "SELECT ",
         text_columns!(),
         " FROM records WHERE id = ?1 UNION ALL SELECT ",
-        text_columns!(),
+        text_columns!(versions),
         " FROM versions WHERE record_id = ?1 UNION ALL SELECT ",
         text_columns!(),
         " FROM trash WHERE id = ?1 UNION ALL SELECT ",
-        text_columns!(),
+        text_columns!(versions),
         " FROM trash_versions WHERE record_id = ?1"
     );
     db.select(sql, &[id.into()], &mut |row| {

@@ -17,7 +17,7 @@ macro_rules! columns {
     () => {
         "id, ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at, valid_from,
              valid_to, access_count, last_accessed_at, content_hash, embedding_hash, source, tags, provenance, body,
-             context, content"
+             context, content, session, turn"
     };
 }
 

@@ -101,6 +101,8 @@ impl Snapshot {
                 valid: record.valid,
                 scope: record.scope,
                 body: self.body(record.kind, record.body, now)?,
+                session: record.session,
+                turn: record.turn,
             },
         })
     }
@@ -111,8 +113,22 @@ impl Snapshot {
         let scope = record.scope.clone();
         // One from the table of earlier versions was replaced.
         let replaced = version.replaced.unwrap_or(Replaced { at: version.since, reason: "update".into() });
-        let text =
-            NewRecord { content, kind, source, context, confidence, importance, tags, expires_at, valid, scope, body };
+        let (session, turn) = (None, None);
+        let text = NewRecord {
+            content,
+            kind,
+            source,
+            context,
+            confidence,
+            importance,
+            tags,
+            expires_at,
+            valid,
+            scope,
+            body,
+            session,
+            turn,
+        };
         Ok(Earlier { version: version.version, since: version.since, replaced, text })
     }
 

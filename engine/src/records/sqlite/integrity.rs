@@ -22,7 +22,7 @@ pub(super) const WRONG_TALLY: &str = "the totals of scope {} are not those of it
 pub(super) const WRONG_ACCESSES: &str = "the access count of record {} is out of range";
 
 /// A finding, and the query that looks for it: each row it gives is a number that replaces `{}`.
-const RULES: [(&str, &str); 16] = [
+const RULES: [(&str, &str); 17] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
@@ -90,6 +90,10 @@ const RULES: [(&str, &str); 16] = [
         "record {} lacks an earlier version",
         "SELECT r.id FROM records r WHERE r.version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)
              AND r.id NOT IN (SELECT j.value FROM meta m, json_each(m.value) j WHERE m.key = 'versions_lost')",
+    ),
+    (
+        "record {} has a session without a turn, or a turn without a session",
+        "SELECT id FROM records WHERE (session IS NULL) <> (turn IS NULL)",
     ),
     (
         "the last number that was given is out of range: {}",
@@ -310,7 +314,7 @@ mod tests {
             ("UPDATE versions SET version = 5", "record 2 has a version that is not older than it"),
             (
                 "INSERT INTO records SELECT 3, zeroblob(16), 1, kind, scope_id, 5, 1.0, 1, 1, NULL, NULL, NULL, 0, NULL,
-                     content_hash, embedding_hash, embedding_id, source, NULL, NULL, NULL, NULL, content
+                     content_hash, embedding_hash, embedding_id, source, NULL, NULL, NULL, NULL, content, NULL, NULL
                  FROM records WHERE id = 1",
                 "record 3 has the text of another of its scope",
             ),
@@ -326,6 +330,7 @@ mod tests {
             ("UPDATE records SET access_count = 9223372036854775807 WHERE id = 1", "the access count of record 1 is out of range"),
             ("UPDATE records SET access_count = -1 WHERE id = 2", "the access count of record 2 is out of range"),
             ("CREATE VIEW spy AS SELECT content FROM records", "its tables are not those that memorist makes (added: view \"spy\")"),
+            ("UPDATE records SET turn = 1 WHERE id = 1", "record 1 has a session without a turn, or a turn without a session"),
             ("DELETE FROM meta WHERE key = 'superseding'", "the count of changes to what supersedes is missing"),
             ("PRAGMA foreign_keys = OFF; INSERT INTO links VALUES (1, 0, 9, 1, 1, 0)", "of links refers to"),
             ("DELETE FROM versions", "record 2 lacks an earlier version"),

@@ -95,7 +95,7 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
 mod tests {
     use std::fs;
 
-    use super::super::schema::{APPLICATION_ID, FIRST, FOURTH, SECOND, THIRD};
+    use super::super::schema::{APPLICATION_ID, FIFTH, FIRST, FOURTH, SECOND, THIRD};
     use super::super::testing::{NOW, Store, new};
     use crate::error::Error;
     use crate::paths::StorePaths;
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 6"));
-        assert!(message.contains("newer memorist (format 6, this one reads up to 5); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 7"));
+        assert!(message.contains("newer memorist (format 7, this one reads up to 6); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.
@@ -197,6 +197,7 @@ mod tests {
             (2, [FIRST, SECOND].concat()),
             (3, [FIRST, SECOND, THIRD].concat()),
             (4, [FIRST, SECOND, THIRD, FOURTH].concat()),
+            (5, [FIRST, SECOND, THIRD, FOURTH, FIFTH].concat()),
         ] {
             is_brought_up_to_date(version, &schema);
         }
@@ -220,7 +221,9 @@ mod tests {
         .unwrap();
         made.execute("ATTACH ? AS new", [paths.database().to_str().unwrap()]).unwrap();
         for table in ["scopes", "records", "sync_log"] {
-            made.execute(&format!("INSERT INTO {table} SELECT * FROM new.{table}"), []).unwrap();
+            let sql = format!("SELECT group_concat(name) FROM pragma_table_info('{table}')");
+            let columns: String = made.query_row(&sql, [], |row| row.get(0)).unwrap();
+            made.execute(&format!("INSERT INTO {table} SELECT {columns} FROM new.{table}"), []).unwrap();
         }
         made.execute("UPDATE records SET access_count = 9223372036854775807 WHERE id < 3", []).unwrap();
         drop(made);

@@ -16,18 +16,18 @@ impl Records {
     /// The records that have the text, now or in a version, and the deleted ones.
     pub(in crate::records) fn records_with(&self, text: &PurgeText, progress: &dyn Progress) -> Result<RoaringTreemap> {
         let in_record = |row: &dyn Row| Ok(RowTexts::of(row)?.have(text));
-        let in_version = |row: &dyn Row| Ok(in_record(row)? || text.is_in(row.get(8)?));
+        let in_version = |row: &dyn Row| Ok(in_record(row)? || text.is_in(row.get(9)?));
         let records = concat!("SELECT ", text_columns!(), ", id FROM records");
-        let versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM versions");
+        let versions = concat!("SELECT ", text_columns!(versions), ", record_id, reason FROM versions");
         let deleted = concat!("SELECT ", text_columns!(), ", id FROM trash");
-        let deleted_versions = concat!("SELECT ", text_columns!(), ", record_id, reason FROM trash_versions");
+        let deleted_versions = concat!("SELECT ", text_columns!(versions), ", record_id, reason FROM trash_versions");
         // One state of all tables: a record that is restored meanwhile would be in neither.
         let snapshot = self.snapshot()?;
         let db = snapshot.conn();
-        Ok(ids_where(db, records, 7, in_record, progress)?
-            | ids_where(db, versions, 7, in_version, progress)?
-            | ids_where(db, deleted, 7, in_record, progress)?
-            | ids_where(db, deleted_versions, 7, in_version, progress)?)
+        Ok(ids_where(db, records, 8, in_record, progress)?
+            | ids_where(db, versions, 8, in_version, progress)?
+            | ids_where(db, deleted, 8, in_record, progress)?
+            | ids_where(db, deleted_versions, 8, in_version, progress)?)
     }
 
     /// The entries of the access log that have the text, of records that `viewer` may change.

@@ -44,8 +44,9 @@
 //!   embedding stays as long as a record or a version has its text and the store has its model.
 //! - `tags` is a JSON array of texts, null when empty.
 //! - `valid_from` and `valid_to` are when an event happened, or from when and until when something was true.
-//! - `provenance` (JSON: path and lines, or session and turn) and `body` (JSON, its shape is the kind's) are carried for
-//!   kinds that define them.
+//! - `session` and `turn` are the thread of a record and its place in it, both null or neither. The records of one scope
+//!   with the same `session` are a thread, in the order of `turn` and then of `id`. Versions have none: a change leaves them.
+//! - `provenance` (JSON: path and lines) and `body` (JSON, its shape is the kind's) are carried for kinds that define them.
 //!
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
 //! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).
@@ -68,6 +69,7 @@
 //! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
 //! | 4 | the trash; tags without upper and lower case; records in the order of their last change |
 //! | 5 | what ended a version: an undo is not undone |
+//! | 6 | threads: the session of a record, and its turn |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -86,7 +88,7 @@ pub(super) use counted;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
+pub(super) const MIGRATIONS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -397,7 +399,7 @@ END;
 ";
 
 /// What ended a version.
-const FIFTH: &str = r"
+pub(super) const FIFTH: &str = r"
 CREATE TABLE version_causes (
     record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
     version INTEGER NOT NULL,
@@ -405,4 +407,13 @@ CREATE TABLE version_causes (
     links TEXT,
     PRIMARY KEY (record_id, version)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// Threads.
+const SIXTH: &str = r"
+ALTER TABLE records ADD COLUMN session TEXT;
+ALTER TABLE records ADD COLUMN turn INTEGER;
+ALTER TABLE trash ADD COLUMN session TEXT;
+ALTER TABLE trash ADD COLUMN turn INTEGER;
+CREATE INDEX records_by_thread ON records (scope_id, session, turn, id) WHERE session IS NOT NULL;
 ";

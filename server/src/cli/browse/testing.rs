@@ -30,6 +30,8 @@ pub fn record(id: i64, content: &str) -> Record {
         access_count: 3,
         last_accessed_at: Some(1_767_312_000_000),
         body: None,
+        session: None,
+        turn: None,
     }
 }
 

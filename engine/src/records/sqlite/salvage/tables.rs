@@ -24,6 +24,8 @@ struct Column {
     name: String,
     kind: String,
     not_null: bool,
+    /// Whether it was added to the table later: rows that were written before end before it, and have null there.
+    added: bool,
 }
 
 struct Leaf {
@@ -49,7 +51,11 @@ impl Table {
     pub(super) fn like(model: &Connection, name: &'static str) -> rusqlite::Result<Self> {
         let mut statement = model.prepare("SELECT name, type, \"notnull\" FROM pragma_table_info(?)")?;
         let columns = statement
-            .query_map([name], |row| Ok(Column { name: row.get(0)?, kind: row.get(1)?, not_null: row.get(2)? }))?
+            .query_map([name], |row| {
+                let name: String = row.get(0)?;
+                let added = matches!(name.as_str(), "session" | "turn");
+                Ok(Column { name, kind: row.get(1)?, not_null: row.get(2)?, added })
+            })?
             .collect::<rusqlite::Result<_>>()?;
         Ok(Table { name, columns, leaves: Vec::new(), gaps: Vec::new() })
     }
@@ -72,7 +78,8 @@ impl Table {
 
     /// Whether a row has the types of the columns.
     fn fits(&self, row: &Row) -> bool {
-        row.values.len() == self.columns.len()
+        let missing = self.columns.get(row.values.len()..);
+        missing.is_some_and(|missing| missing.iter().all(|column| column.added))
             && row.values.iter().zip(&self.columns).enumerate().all(|(at, (value, column))| {
                 // A row does not repeat its row id.
                 if at == 0 && column.name == "id" {
@@ -96,7 +103,8 @@ impl Table {
     pub(super) fn rows<'a>(&'a self, pages: &'a Pages) -> impl Iterator<Item = (Row, Standing)> + 'a {
         self.leaves.iter().flat_map(move |leaf| {
             let rows = pages.node(leaf.page).map(|node| pages.rows(&node).flatten().collect::<Vec<_>>());
-            rows.unwrap_or_default().into_iter().filter(|row| self.fits(row)).map(move |row| {
+            rows.unwrap_or_default().into_iter().filter(|row| self.fits(row)).map(move |mut row| {
+                row.values.resize(self.columns.len(), Value::Null);
                 let standing = match (&leaf.place, self.misses(row.id)) {
                     (Some(_), _) => Standing::Sure,
                     (None, true) if pages.knows_all_free() => Standing::Sure,

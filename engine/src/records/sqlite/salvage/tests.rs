@@ -21,8 +21,18 @@ use crate::types::{Link, LinkKind, NewRecord, RecordId, RecordUpdate, Scope, Vie
 const DIMS: usize = 24;
 const PAGE: usize = 4_096;
 /// Columns that neither a hash nor an index repeats.
-const TAKEN_AS_THEY_STAND: [&str; 8] =
-    ["version", "updated_at", "valid_from", "valid_to", "access_count", "last_accessed_at", "source", "provenance"];
+const TAKEN_AS_THEY_STAND: [&str; 10] = [
+    "version",
+    "updated_at",
+    "valid_from",
+    "valid_to",
+    "access_count",
+    "last_accessed_at",
+    "source",
+    "provenance",
+    "session",
+    "turn",
+];
 
 type Rows<K> = BTreeMap<K, BTreeMap<String, Value>>;
 
@@ -110,6 +120,7 @@ fn sound() -> &'static Sound {
                 importance: 1 + (at % 10) as i64,
                 confidence: (at % 11) as f64 / 10.0,
                 expires_at: at.is_multiple_of(7).then_some(NOW + 1_000_000 + at as i64),
+                session: (!at.is_multiple_of(4)).then(|| format!("session {}", at / 20)),
                 scope,
                 ..new(&text)
             };
@@ -493,7 +504,7 @@ fn twins_that_a_damaged_index_let_through_do_not_stop_it() {
         "DROP INDEX records_by_content;
          INSERT INTO records SELECT 900, randomblob(16), version, kind, scope_id, importance, confidence, created_at,
              updated_at, expires_at, valid_from, valid_to, access_count, last_accessed_at, content_hash, embedding_hash,
-             embedding_id, source, tags, provenance, body, context, content FROM records WHERE id = 2;",
+             embedding_id, source, tags, provenance, body, context, content, session, turn FROM records WHERE id = 2;",
     )
     .unwrap();
     drop(conn);
@@ -692,4 +703,28 @@ fn what_is_no_database_of_ours_is_refused() {
         }
         assert_eq!(fs::read(store.paths().database()).unwrap(), bytes, "left as it was");
     }
+}
+
+/// Their rows end before the columns that the tables got later.
+#[test]
+fn records_from_before_threads_are_saved() {
+    let store = Damaged::new(&sound().bytes);
+    let conn = Connection::open(store.paths().database()).unwrap();
+    conn.execute_batch(
+        "DROP INDEX records_by_thread;
+         ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
+         ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
+         PRAGMA user_version = 5;",
+    )
+    .unwrap();
+    drop(conn);
+    drop(Records::open(&store.paths()).unwrap());
+    let conn = Connection::open(store.paths().database()).unwrap();
+    conn.execute_batch("UPDATE records SET session = 's', turn = id WHERE id % 5 = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+    let before = Contents::of(&conn);
+    drop(conn);
+    salvage(&store.paths(), &NoProgress).unwrap();
+    let after = Contents::of(&Connection::open(store.paths().database()).unwrap());
+    assert_eq!((after.records, after.trash), (before.records, before.trash));
 }

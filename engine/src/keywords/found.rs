@@ -1,0 +1,77 @@
+//! What a keyword search returns.
+
+use crate::types::RecordId;
+
+/// Where a record is in a snapshot and its tail. It means nothing for another snapshot or tail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// A segment of the snapshot, or after the last of them a part of the tail.
+    pub(super) source: u32,
+    pub(super) doc: u32,
+}
+
+/// A record that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// The record.
+    pub id: RecordId,
+    /// Where it is.
+    pub place: Place,
+    /// Its BM25 with the phrase bonus.
+    pub score: f32,
+}
+
+/// How a record matches a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match {
+    /// Exactly as [`KeywordSearch::best`](super::KeywordSearch::best) returns it: 0 if no term occurs.
+    pub score: f32,
+    /// Whether the words of the query single it out: it has an identifier of the query, or a word of it that at most ten
+    /// records have, or all of its words. How many other records there are does not matter.
+    pub is_singled_out: bool,
+    /// The words and identifiers of the query that it has, as a share of all of them, each weighted by its inverse document
+    /// frequency: 0 to 1. One that no record has counts as the rarest.
+    pub share: f32,
+}
+
+/// How several records match a query, in the order in which they were given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Matches {
+    /// One for each record.
+    pub records: Vec<Match>,
+    /// What each word and identifier of the query that occurs anywhere adds to [`Match::share`] where a record has it.
+    pub shares: Vec<f32>,
+    /// The score of each record, without the phrase bonus, by word or identifier: as many as `shares` for each.
+    pub(super) parts: Vec<f32>,
+}
+
+impl Matches {
+    /// The score of the record at `index` by word or identifier of the query, without the phrase bonus.
+    pub fn parts(&self, index: usize) -> &[f32] {
+        let terms = self.shares.len();
+        &self.parts[index * terms..(index + 1) * terms]
+    }
+}
+
+/// A record and those around it in its thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// The record is in the middle. `None` where the thread has ended, and for a record that may not be returned.
+    pub turns: [Option<Turn>; 2 * Window::REACH + 1],
+}
+
+impl Window {
+    /// So many records on each side.
+    pub const REACH: usize = 6;
+}
+
+/// A record of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// The record.
+    pub id: RecordId,
+    /// Where it is.
+    pub place: Place,
+    /// Whether it ends with a question mark.
+    pub is_question: bool,
+}

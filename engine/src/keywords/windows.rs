@@ -1,0 +1,163 @@
+//! The records around one in its thread, over all segments and the tail.
+
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+use tantivy::DocId;
+
+use super::filter_cache::FilteredDocs;
+use super::found::{Place, Turn, Window};
+use super::segment::Segment;
+use super::tail::{Part, TailIndex};
+use super::threads::{ThreadPlace, Threads};
+use crate::error::Result;
+use crate::types::{Filter, RecordId};
+
+/// A segment or a part of the tail, as a list of threads.
+trait Source {
+    fn threads(&self) -> &Threads;
+    fn thread_place(&self, doc: DocId) -> Option<ThreadPlace>;
+    fn id(&self, doc: DocId) -> RecordId;
+    /// Whether the document is the newest version of a record that is there.
+    fn is_live(&self, doc: DocId) -> bool;
+    /// Whether its record may be returned.
+    fn is_admitted(&self, doc: DocId, id: RecordId) -> bool;
+}
+
+/// Finds windows.
+pub(super) struct Windows<'a> {
+    sources: Vec<Box<dyn Source + 'a>>,
+    /// Those before and after a record, nearest first. Kept for the next record.
+    before: Vec<Member>,
+    after: Vec<Member>,
+}
+
+/// A record of a thread: its turn, its id, and where it is.
+type Member = (i64, RecordId, Place, bool);
+
+impl<'a> Windows<'a> {
+    /// Over segments and a tail, of the records that pass `filter` and are not in `except`.
+    pub(super) fn over(
+        segments: &'a [Segment],
+        tail: Option<&'a TailIndex>,
+        filter: &'a Filter,
+        except: &'a RoaringTreemap,
+    ) -> Result<Self> {
+        let mut sources: Vec<Box<dyn Source + 'a>> = Vec::new();
+        for segment in segments {
+            let matching = if filter.is_empty() { None } else { Some(segment.matching(filter)?) };
+            sources.push(Box::new(InSegment { segment, matching, except, tail }));
+        }
+        for part in tail.map_or(&[][..], TailIndex::parts) {
+            sources.push(Box::new(InPart { part, filter, except }));
+        }
+        Ok(Windows { sources, before: Vec::new(), after: Vec::new() })
+    }
+
+    /// Whether there is any thread.
+    pub(super) fn has_threads(&self) -> bool {
+        self.sources.iter().any(|source| !source.threads().is_empty())
+    }
+
+    /// The records around that at `place`.
+    pub(super) fn around(&mut self, place: Place) -> Option<Window> {
+        let own = &self.sources[place.source as usize];
+        let ThreadPlace { thread, turn, is_question } = own.thread_place(place.doc)?;
+        let id = own.id(place.doc);
+        self.before.clear();
+        self.after.clear();
+        for (number, source) in (0..).zip(&self.sources) {
+            let docs = source.threads().docs(thread);
+            let key = |doc: DocId| Some((source.thread_place(doc)?.turn, source.id(doc)));
+            let at = docs.partition_point(|&doc| key(doc) < Some((turn, id)));
+            let member = |doc: DocId| {
+                let (place, id) = (source.thread_place(doc)?, source.id(doc));
+                Some((place.turn, id, Place { source: number, doc }, place.is_question))
+            };
+            let live = |docs: &mut dyn Iterator<Item = DocId>, members: &mut Vec<Member>| {
+                let live = docs.filter(|&doc| source.is_live(doc)).filter_map(member);
+                members.extend(live.filter(|member| member.1 != id).take(Window::REACH));
+            };
+            live(&mut docs[..at].iter().rev().copied(), &mut self.before);
+            live(&mut docs[at..].iter().copied(), &mut self.after);
+        }
+        if self.sources.len() > 1 {
+            self.before.sort_unstable_by_key(|member| std::cmp::Reverse((member.0, member.1)));
+            self.after.sort_unstable_by_key(|member| (member.0, member.1));
+        }
+        let mut window = Window { turns: [None; 2 * Window::REACH + 1] };
+        window.turns[Window::REACH] = Some(Turn { id, place, is_question });
+        for (steps, (_, id, place, is_question)) in (1..=Window::REACH).zip(self.before.iter().copied()) {
+            window.turns[Window::REACH - steps] = self.admitted(id, place, is_question);
+        }
+        for (steps, (_, id, place, is_question)) in (1..=Window::REACH).zip(self.after.iter().copied()) {
+            window.turns[Window::REACH + steps] = self.admitted(id, place, is_question);
+        }
+        Some(window)
+    }
+
+    fn admitted(&self, id: RecordId, place: Place, is_question: bool) -> Option<Turn> {
+        let source = &self.sources[place.source as usize];
+        source.is_admitted(place.doc, id).then_some(Turn { id, place, is_question })
+    }
+}
+
+/// A segment as a list of threads.
+struct InSegment<'a> {
+    segment: &'a Segment,
+    matching: Option<Arc<FilteredDocs>>,
+    except: &'a RoaringTreemap,
+    tail: Option<&'a TailIndex>,
+}
+
+impl Source for InSegment<'_> {
+    fn threads(&self) -> &Threads {
+        self.segment.threads()
+    }
+
+    fn thread_place(&self, doc: DocId) -> Option<ThreadPlace> {
+        self.segment.thread_place(doc)
+    }
+
+    fn id(&self, doc: DocId) -> RecordId {
+        self.segment.id(doc)
+    }
+
+    fn is_live(&self, doc: DocId) -> bool {
+        let is_replaced = || self.tail.is_some_and(|tail| tail.ids().contains(self.segment.id(doc).key()));
+        !self.segment.reader.is_deleted(doc) && !is_replaced()
+    }
+
+    fn is_admitted(&self, doc: DocId, id: RecordId) -> bool {
+        self.matching.as_ref().is_none_or(|matching| matching.docs.contains(doc)) && !self.except.contains(id.key())
+    }
+}
+
+/// A part of the tail as a list of threads.
+struct InPart<'a> {
+    part: &'a Part,
+    filter: &'a Filter,
+    except: &'a RoaringTreemap,
+}
+
+impl Source for InPart<'_> {
+    fn threads(&self) -> &Threads {
+        self.part.indexed.threads()
+    }
+
+    fn thread_place(&self, doc: DocId) -> Option<ThreadPlace> {
+        self.part.indexed.thread_place(doc)
+    }
+
+    fn id(&self, doc: DocId) -> RecordId {
+        self.part.indexed.records()[doc as usize].id
+    }
+
+    fn is_live(&self, doc: DocId) -> bool {
+        !self.part.stale.contains(self.id(doc).key())
+    }
+
+    fn is_admitted(&self, doc: DocId, id: RecordId) -> bool {
+        self.filter.allows(&self.part.indexed.records()[doc as usize]) && !self.except.contains(id.key())
+    }
+}

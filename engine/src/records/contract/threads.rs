@@ -1,0 +1,110 @@
+//! Threads: the place of a record, and what keeps it.
+
+use super::*;
+use crate::progress::NoProgress;
+use crate::records::purge::patterns::PurgeText;
+use crate::records::rules::import::{Aliases, import};
+use crate::records::rules::purge::purge_text;
+use crate::types::{Imported, Portable};
+
+fn said(session: &str, turn: impl Into<Option<i64>>, text: &str) -> NewRecord {
+    NewRecord { session: Some(session.into()), turn: turn.into(), ..new(text) }
+}
+
+fn place(store: &impl Subject, id: RecordId) -> Option<(String, i64)> {
+    let record = store.record(id, NOW).unwrap();
+    assert_eq!(record.session.is_some(), record.turn.is_some());
+    record.session.zip(record.turn)
+}
+
+fn a_turn_that_is_not_given_comes_after_the_last(store: &impl Subject) {
+    let add = |new: NewRecord| place(store, store.add(&new, NOW).id).unwrap().1;
+    assert_eq!(add(said("a", None, "1")), 1);
+    assert_eq!(add(said("a", None, "2")), 2);
+    assert_eq!(add(said("a", 70, "3")), 70);
+    assert_eq!(add(said("a", 7, "4")), 7);
+    assert_eq!(add(said("a", None, "5")), 71);
+    assert_eq!(add(said("b", None, "6")), 1, "of another session");
+    let elsewhere = NewRecord { scope: scope(None, Some("p")), ..said("a", None, "7") };
+    assert_eq!(add(elsewhere), 1, "of another scope");
+    assert_eq!(store.add(&new("8"), NOW).id, 8.into());
+    assert_eq!(place(store, 8.into()), None, "the order of saving makes no thread");
+    store.assert_sound();
+}
+
+fn a_turn_needs_a_session_and_bounds(store: &impl Subject) {
+    let bad = [
+        (NewRecord { turn: Some(1), ..new("x") }, "turn"),
+        (said("s", -1, "x"), "turn"),
+        (said("s", crate::types::MAX_TURN + 1, "x"), "turn"),
+        (said(" ", 1, "x"), "session"),
+        (said("a\0b", 1, "x"), "session"),
+    ];
+    for (record, named) in bad {
+        let refused = add::add(store.authority(), &record, NOW);
+        assert!(matches!(&refused, Err(Error::Invalid { field, .. }) if *field == named), "{record:?}: {refused:?}");
+    }
+    store.add(&said("s", crate::types::MAX_TURN, "last"), NOW);
+    let after = add::add(store.authority(), &said("s", None, "after it"), NOW);
+    assert!(matches!(&after, Err(Error::Invalid { field, .. }) if *field == "turn"), "{after:?}");
+    assert_eq!(store.count("records"), 1);
+}
+
+/// A change keeps it, and so does what is deleted and comes back; a text without one gets it when it is saved again.
+fn a_record_keeps_its_place(store: &impl Subject) {
+    let id = store.add(&new("text"), NOW).id;
+    assert!(!store.add(&said("s", 5, "text"), NOW).created);
+    assert_eq!(place(store, id), Some(("s".into(), 5)));
+    store.add(&said("other", 1, "text"), NOW);
+    store.add(&new("text"), NOW);
+    store.update(id, &content("changed"), NOW).unwrap();
+    assert!(store.delete(id));
+    trash::restore(store.authority(), id, &Viewer::OWNER, NOW).unwrap();
+    assert_eq!(place(store, id), Some(("s".into(), 5)));
+    store.assert_sound();
+}
+
+fn an_import_brings_it_and_one_without_takes_none_away(store: &impl Subject) {
+    const ULID: &str = "01HF7YAT00AAAAAAAAAAAAAAAA";
+    let portable = |version: i64, text: NewRecord| Portable {
+        ulid: ULID.into(),
+        version,
+        text,
+        created_at: NOW,
+        updated_at: NOW,
+        access_count: 0,
+        last_accessed_at: None,
+        earlier: Vec::new(),
+        accesses: Vec::new(),
+        embedding: None,
+    };
+    let run = |portable: Portable| {
+        let aliases = &mut Aliases::default();
+        let outcome = import(store.authority(), &[portable], None, &Viewer::OWNER, false, aliases, NOW);
+        outcome.unwrap().pop().unwrap().unwrap()
+    };
+    assert_eq!(run(portable(1, said("s", 3, "one"))), Imported::Created);
+    assert_eq!(run(portable(2, new("two"))), Imported::Replaced);
+    assert_eq!(place(store, 1.into()), Some(("s".into(), 3)));
+    assert_eq!(run(portable(3, said("t", 9, "three"))), Imported::Replaced);
+    assert_eq!(place(store, 1.into()), Some(("t".into(), 9)));
+    store.assert_sound();
+}
+
+fn a_purge_finds_a_text_in_the_name_of_a_session(store: &impl Subject) {
+    let [has, deleted] = [said("with secret", 1, "one"), said("a secret", 1, "two")].map(|new| store.add(&new, NOW).id);
+    store.update(has, &content("three"), NOW).unwrap();
+    assert!(store.delete(deleted));
+    let all = [has, deleted].map(RecordId::key).into_iter().collect();
+    let removed = purge_text(store.authority(), &PurgeText::new("secret"), &all, &Viewer::OWNER, &NoProgress).unwrap();
+    assert_eq!(removed.records, 2);
+    assert!(store.contents().iter().all(|row| !row.contains("secret")));
+}
+
+on_every_database! {
+    a_turn_that_is_not_given_comes_after_the_last,
+    a_turn_needs_a_session_and_bounds,
+    a_record_keeps_its_place,
+    an_import_brings_it_and_one_without_takes_none_away,
+    a_purge_finds_a_text_in_the_name_of_a_session,
+}
