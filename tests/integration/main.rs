@@ -8,6 +8,7 @@
 //! | `bodies.rs` | bodies: saved, changed, searched, refused |
 //! | `history.rs` | versions and rollback |
 //! | `saving.rs` | secrets in new records, and similar records |
+//! | `threads.rs` | memories of a session are judged together, and what is not seen lends nothing |
 //! | `links.rs` | links, chains, superseded records and their visibility, digests |
 //! | `model.rs` | random sequences of everything, against a simple model |
 //! | `racing.rs` | filters are kept, and nothing is lost, while searches race with writers and publishing |
@@ -87,4 +88,5 @@ mod store;
 mod suggestions;
 mod support;
 mod terminal;
+mod threads;
 mod undo;

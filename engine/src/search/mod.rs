@@ -134,6 +134,7 @@ pub fn search(
     }
     let more = cut_page(&mut hits, query);
     add_contradictions(&view, &mut hits, query, now)?;
+    add_neighbours(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
     Ok(SearchReply { hits, more, tier, warnings, near_miss, remedy, explain })
@@ -198,6 +199,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     keyword_score: candidate.keyword,
                     word_share: candidate.share,
                     lent_by: candidate.in_thread.as_ref().map(|thread| thread.lenders.clone()).unwrap_or_default(),
+                    neighbours: Vec::new(),
                     contradicted_by: Vec::new(),
                 });
             }
@@ -221,6 +223,7 @@ fn unscored(record: crate::types::Record) -> Hit {
         keyword_score: None,
         word_share: None,
         lent_by: Vec::new(),
+        neighbours: Vec::new(),
         contradicted_by: Vec::new(),
     }
 }
@@ -255,6 +258,15 @@ fn cut_page(hits: &mut Vec<Hit>, query: &Query) -> bool {
     hits.truncate(end);
     hits.drain(..query.offset.min(hits.len()));
     more
+}
+
+/// Adds to each result the records around it in its thread, if this search could have found them.
+fn add_neighbours(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
+    for hit in hits.iter_mut().filter(|hit| query.neighbours > 0 && hit.record.session.is_some()) {
+        hit.neighbours = view.records.around(hit.record.id, query.neighbours, now)?;
+        hit.neighbours.retain(|record| query.filter.allows(record) && !view.hidden.contains(record.id.key()));
+    }
+    Ok(())
 }
 
 /// Adds to each result the records that contradict it, if this search could have found them.

@@ -15,6 +15,8 @@ pub const MAX_TAGS: usize = 64;
 pub const MAX_QUERY_BYTES: usize = 64 << 10;
 /// Largest place in a thread: every JSON parser reads it exactly.
 pub const MAX_TURN: i64 = (1 << 53) - 1;
+/// Most records on each side that come along with a result.
+pub const MAX_NEIGHBOURS: usize = 5;
 /// Most results of one search.
 pub const MAX_LIMIT: usize = 1_000;
 /// Most candidates that a search takes from each index.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{MAX_LIMIT, MAX_POOL, MAX_QUERY_BYTES, check_limit, check_unit};
+use super::bounds::{MAX_LIMIT, MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES, check_limit, check_unit};
 use super::filter::Filter;
 use super::kind::Kind;
 use super::units::RecordId;
@@ -130,6 +130,9 @@ pub struct Query {
     pub scale: Option<Scale>,
     /// How threads count in a hybrid search with [`Scale::Theoretical`]; in every other they do not.
     pub threads: ThreadRules,
+    /// So many records before and after each result in its thread come along, 0 to
+    /// [`MAX_NEIGHBOURS`](super::MAX_NEIGHBOURS), as far as they pass the filter.
+    pub neighbours: usize,
     /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
     pub min_similarity: Option<f64>,
     /// Minimum merged score, 0 to 1. A record that the words of the query single out (by an identifier, by a word that
@@ -159,6 +162,7 @@ impl Query {
             weights: None,
             scale: None,
             threads: ThreadRules::ALL,
+            neighbours: 0,
             min_similarity: None,
             min_score: None,
             min_relevance: None,
@@ -190,6 +194,10 @@ impl Query {
         }
         if let Some(pool) = self.pool.filter(|pool| !(1..=MAX_POOL).contains(pool)) {
             return Err(Error::invalid("pool", format!("{pool} is outside 1 to {MAX_POOL}")));
+        }
+        if self.neighbours > MAX_NEIGHBOURS {
+            let why = format!("{} is outside 0 to {MAX_NEIGHBOURS}", self.neighbours);
+            return Err(Error::invalid("neighbours", why));
         }
         if let Some(weights) = self.weights {
             weights.normalised()?;

@@ -40,6 +40,9 @@ pub struct Hit {
     pub word_share: Option<f64>,
     /// The neighbours in its thread whose words counted for it, by id.
     pub lent_by: Vec<RecordId>,
+    /// The records before and after it in its thread, in order; none unless [`Query::neighbours`](super::Query::neighbours)
+    /// asks for them.
+    pub neighbours: Vec<Record>,
     /// The memories that contradict it and that the search could have found, by id.
     pub contradicted_by: Vec<RecordId>,
 }

@@ -55,6 +55,12 @@ pub struct Add {
     pub text: Option<String>,
     #[command(flatten)]
     pub fields: Fields,
+    /// The session that it belongs to: a search judges each turn of a conversation with those around it
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Its number in the session; left out, it is the last
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, requires = "session")]
+    pub turn: Option<i64>,
     /// A memory that this one replaces; repeat for more
     #[arg(long, value_name = "ID", value_parser = id)]
     pub supersedes: Vec<i64>,
@@ -127,6 +133,9 @@ pub struct Search {
     /// Also superseded memories
     #[arg(long)]
     pub include_superseded: bool,
+    /// So many turns before and after each that is of a session
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub neighbours: Option<i64>,
     /// Most tokens of all results together
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,

@@ -50,6 +50,8 @@ fn params(args: Add) -> Result<AddParams, Failure> {
         contradicts: some(args.contradicts),
         related: some(args.related),
         body,
+        session: args.session,
+        turn: args.turn.map(Int),
         ..AddParams::default()
     })
 }

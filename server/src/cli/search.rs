@@ -57,6 +57,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         min_score: args.min_score,
         min_relevance: args.min_relevance,
         include_superseded: Some(args.include_superseded),
+        neighbours: args.neighbours.map(Int),
         max_tokens: args.max_tokens.map(Int),
         cursor: args.cursor,
         detail: args.detail,

@@ -55,19 +55,25 @@ pub fn hits(hits: &[SearchHit]) -> String {
                 format!("{:.2}", hit.relevance),
                 hit.vector_score.map_or_else(|| "-".into(), |score| format!("{score:.3}")),
                 hit.keyword_score.map_or_else(|| "-".into(), |score| format!("{score:.1}")),
-                sources(&hit.matched_by),
+                sources(hit),
                 hit.entry_type.to_string(),
                 hit.id.to_string(),
                 text,
             ],
         );
+        for neighbour in &hit.neighbours {
+            let side = if (neighbour.turn, neighbour.id) < (hit.turn, hit.id) { "before" } else { "after" };
+            let mut cells = vec![String::new(); 6];
+            cells.extend([side.to_owned(), neighbour.id.to_string(), format::one_line(&neighbour.content)]);
+            add_row(&mut table, cells);
+        }
     }
     align_right(&mut table, &[0, 1, 2, 3, 4, 7]);
     table.trim_fmt()
 }
 
-fn sources(sources: &[MatchSource]) -> String {
-    let sources: BTreeSet<_> = sources.iter().collect();
+fn sources(hit: &SearchHit) -> String {
+    let sources: BTreeSet<_> = hit.matched_by.iter().collect();
     let names: Vec<_> = sources
         .into_iter()
         .map(|source| match source {
@@ -75,7 +81,12 @@ fn sources(sources: &[MatchSource]) -> String {
             MatchSource::Keyword => "word",
         })
         .collect();
-    if names.is_empty() { "substring".to_owned() } else { names.join("+") }
+    match names.is_empty() {
+        false => names.join("+"),
+        // By those around it.
+        true if hit.score > 0.0 => "session".to_owned(),
+        true => "substring".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +112,10 @@ mod tests {
             keyword_score: None,
             project: None,
             agent: None,
+            session: None,
+            turn: None,
+            lent_by: Vec::new(),
+            neighbours: Vec::new(),
             contradicted_by: Vec::new(),
             truncated: None,
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
-use super::results::{Brief, Entry, SearchHit, SearchResult, Suggestion};
+use super::results::{Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
 use super::{Defaults, snippet};
@@ -100,6 +100,10 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     query.min_score = params.min_score;
     query.min_relevance = params.min_relevance;
     query.scale = params.scale;
+    if let Some(Int(neighbours)) = params.neighbours {
+        query.neighbours = usize::try_from(neighbours)
+            .map_err(|_| Error::invalid("neighbours", format!("{neighbours} is negative")))?;
+    }
     query.include_superseded = params.include_superseded.unwrap_or(false);
     if let Some(cursor) = &params.cursor {
         // Before its limit is reduced to the rest.
@@ -169,7 +173,7 @@ pub fn fit<T: Cut>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
 pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
     let hits = mem::take(&mut reply.hits).into_iter();
-    let mut results: Vec<_> = hits.map(|hit| search_hit(hit, detail, &params.query)).collect();
+    let mut results: Vec<_> = hits.map(|hit| search_hit(hit, detail, params)).collect();
     let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
     let cut = most.and_then(|most| fit(&mut results, most));
     let SearchPage { mut warnings, next_cursor } = search_page(&reply, params, query, results.len(), cut.is_some());
@@ -222,10 +226,10 @@ fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<Strin
     }
 }
 
-fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
+fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
     let record = hit.record;
     let with_text = detail != Detail::Ids;
-    let cut = |text: &str| if detail == Detail::Snippet { snippet::cut(text, query) } else { None };
+    let cut = |text: &str| if detail == Detail::Snippet { snippet::cut(text, &params.query) } else { None };
     let snippet = cut(&record.content);
     let context_snippet = record.context.as_deref().and_then(cut);
     let truncated = snippet.is_some() || context_snippet.is_some();
@@ -247,9 +251,19 @@ fn search_hit(hit: Hit, detail: Detail, query: &str) -> SearchHit {
         keyword_score: hit.keyword_score,
         project: record.scope.project.filter(|_| with_text),
         agent: record.scope.agent.filter(|_| with_text),
+        session: record.session.filter(|_| with_text),
+        turn: record.turn.filter(|_| with_text),
+        lent_by: hit.lent_by.into_iter().filter(|_| params.explain == Some(true)).map(RecordId::get).collect(),
+        neighbours: hit.neighbours.into_iter().map(|record| neighbour(record, detail)).collect(),
         contradicted_by: hit.contradicted_by.into_iter().map(RecordId::get).collect(),
         truncated: truncated.then_some(true),
     }
+}
+
+/// A record that stands before or after a result.
+fn neighbour(record: Record, detail: Detail) -> Neighbour {
+    let cut = if detail == Detail::Full { None } else { snippet::cut(&record.content, "") };
+    Neighbour { id: record.id.get(), turn: record.turn, content: cut.unwrap_or(record.content) }
 }
 
 /// A record as lists show it.
@@ -334,6 +348,8 @@ pub fn entry(record: Record) -> Entry {
         more_links: None,
         ulid: record.ulid,
         body: record.body.map(Body::into_value),
+        session: record.session,
+        turn: record.turn,
     }
 }
 
@@ -427,6 +443,7 @@ mod tests {
     fn reply(content: &str) -> SearchReply {
         let hit = Hit {
             lent_by: Vec::new(),
+            neighbours: Vec::new(),
             contradicted_by: Vec::new(),
             record: Record { content: content.into(), ..record() },
             relevance: 0.5,

@@ -153,6 +153,10 @@ pub struct SearchParams {
     /// Also what is superseded.
     #[serde(default)]
     pub include_superseded: Option<bool>,
+    /// So many turns before and after each that is of a session.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 5))]
+    pub neighbours: Option<Int>,
     /// Most tokens of all results together.
     #[serde(default)]
     #[schemars(range(min = 1))]

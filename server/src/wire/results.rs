@@ -124,6 +124,18 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub turn: Option<i64>,
+    /// Those around it in its session whose words counted for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lent_by: Vec<i64>,
+    /// Those around it in its session, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Neighbour>,
     /// Memories that contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradicted_by: Vec<i64>,
@@ -131,6 +143,17 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub truncated: Option<bool>,
+}
+
+/// A memory before or after a result in its session.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbour {
+    pub id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub turn: Option<i64>,
+    pub content: String,
 }
 
 /// A memory in a list. Without text if only ids were requested.
@@ -222,6 +245,12 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub turn: Option<i64>,
 }
 
 /// A link, seen from one of its ends.

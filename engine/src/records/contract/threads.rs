@@ -5,7 +5,7 @@ use crate::progress::NoProgress;
 use crate::records::purge::patterns::PurgeText;
 use crate::records::rules::import::{Aliases, import};
 use crate::records::rules::purge::purge_text;
-use crate::types::{Imported, Portable};
+use crate::types::{Imported, Kind, Portable};
 
 fn said(session: &str, turn: impl Into<Option<i64>>, text: &str) -> NewRecord {
     NewRecord { session: Some(session.into()), turn: turn.into(), ..new(text) }
@@ -64,6 +64,18 @@ fn a_record_keeps_its_place(store: &impl Subject) {
     store.assert_sound();
 }
 
+fn a_conversation_has_the_session_of_its_body(store: &impl Subject) {
+    let body =
+        |session: &str| serde_json::json!({ "session_id": session, "user_message": "Hi", "agent_response": "Yes" });
+    let said = |session: &str| NewRecord::of_body(Kind::Conversation, body(session)).unwrap();
+    let ids: Vec<RecordId> = ["a", "b", "a"].iter().map(|session| store.add(&said(session), NOW).id).collect();
+    let places: Vec<_> = ids.iter().map(|id| place(store, *id).unwrap()).collect();
+    assert_eq!(places, [("a".into(), 1), ("b".into(), 1), ("a".into(), 2)]);
+    let given = NewRecord { session: Some("c".into()), turn: Some(9), ..said("a") };
+    let given = store.add(&given, NOW).id;
+    assert_eq!(place(store, given), Some(("c".into(), 9)));
+}
+
 fn an_import_brings_it_and_one_without_takes_none_away(store: &impl Subject) {
     const ULID: &str = "01HF7YAT00AAAAAAAAAAAAAAAA";
     let portable = |version: i64, text: NewRecord| Portable {
@@ -105,6 +117,7 @@ on_every_database! {
     a_turn_that_is_not_given_comes_after_the_last,
     a_turn_needs_a_session_and_bounds,
     a_record_keeps_its_place,
+    a_conversation_has_the_session_of_its_body,
     an_import_brings_it_and_one_without_takes_none_away,
     a_purge_finds_a_text_in_the_name_of_a_session,
 }

@@ -86,7 +86,7 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
         && let Some(twin) = twin(tx, &content_hash, scope, now)?
     {
         if twin.live {
-            return save_again(tx, &twin, new, scope, now);
+            return save_again(tx, &twin, new, (scope, body.as_ref()), now);
         }
         remove(tx, twin.id)?;
     }
@@ -97,9 +97,15 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
 
 /// The text of a live record is saved again. A superseded one becomes current again, as a version of its own: what
 /// superseded it is superseded by it. One without a thread gets that of the new one.
-fn save_again(tx: &dyn Tx, twin: &Twin, new: &NewRecord, scope: i64, now: Millis) -> Result<AddOutcome> {
+fn save_again(
+    tx: &dyn Tx,
+    twin: &Twin,
+    new: &NewRecord,
+    (scope, body): (i64, Option<&Body>),
+    now: Millis,
+) -> Result<AddOutcome> {
     let viewer = Viewer::of(&new.scope);
-    threads::join(tx, twin.id, scope, new)?;
+    threads::join(tx, twin.id, scope, new, body)?;
     let mut supersedes_again = Vec::new();
     if let Some(turned) = links::make_current(tx, twin.id, &viewer, now)? {
         supersedes_again.clone_from(&turned.made);
@@ -134,6 +140,7 @@ pub(super) fn insert_row(
     };
     let embedding_id = embeddings::find(tx, &embedding_hash)?;
     let tags = rows::tags_json(&rows::unique_tags(&new.tags));
+    let place = threads::place(tx, identity.scope, new, body)?;
     let body = body.map(Body::to_json);
     let sql = "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
              content_hash, embedding_hash, embedding_id, source, tags, context, content, body, valid_from, valid_to,
@@ -160,8 +167,8 @@ pub(super) fn insert_row(
         body.as_ref().into(),
         new.valid.from.into(),
         new.valid.to.into(),
-        new.session.as_ref().into(),
-        threads::turn(tx, identity.scope, new)?.into(),
+        place.as_ref().map(|(session, _)| session).into(),
+        place.as_ref().map(|(_, turn)| *turn).into(),
     ];
     let id = tx.insert(sql, &values)?.into();
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;

@@ -216,6 +216,12 @@ impl<'a> Merge<'a> {
         content_hash: &Hash,
     ) -> Result<RecordId> {
         let (tx, text, id) = (self.tx, &portable.text, before.id);
+        let known = before.session.clone().zip(before.turn).filter(|_| text.session.is_none());
+        let (session, turn) = match known {
+            Some(known) => Some(known),
+            None => threads::place(tx, scope_id(tx, &before.scope)?, text, body.as_ref())?,
+        }
+        .unzip();
         let after = Record {
             version: portable.version,
             content: text.content.clone(),
@@ -230,9 +236,9 @@ impl<'a> Merge<'a> {
             updated_at: portable.updated_at,
             expires_at: text.expires_at,
             valid: text.valid,
+            session,
+            turn,
             body,
-            session: text.session.clone().or(before.session.clone()),
-            turn: threads::turn(tx, scope_id(tx, &before.scope)?, text)?.or(before.turn),
             ..before.clone()
         };
         if !text.kind.repeats() {

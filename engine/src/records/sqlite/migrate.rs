@@ -102,7 +102,7 @@ mod tests {
     use crate::records::Records;
     use crate::records::rules::trash;
     use crate::text;
-    use crate::types::{Filter, NewRecord, Viewer};
+    use crate::types::{Filter, Kind, NewRecord, Viewer};
 
     /// Opens a store with this file as its database. Returns the error, and checks that the file is left as it was.
     fn refusal(database: &[u8]) -> String {
@@ -209,6 +209,8 @@ mod tests {
         let news = (0..30).map(|n| NewRecord { importance: 1 + n % 3, tags: tags.clone(), ..new(&n.to_string()) });
         let news: Vec<_> = news.collect();
         store.add_batch(&news, NOW).unwrap();
+        let said = serde_json::json!({ "session_id": "talk", "user_message": "Hi", "agent_response": "Yes" });
+        let said = store.add(&NewRecord::of_body(Kind::Conversation, said).unwrap(), NOW).unwrap().id;
         let kept = store.close();
         let paths = StorePaths::new(kept.path());
         let copy = tempfile::tempdir().unwrap();
@@ -229,13 +231,15 @@ mod tests {
         drop(made);
         let records = Records::open(&old).unwrap();
         let stats = records.snapshot().unwrap().stats(&Filter::default(), NOW).unwrap();
-        assert_eq!((stats.total, stats.avg_importance, stats.pending_embeddings), (30, 2.0, 30));
+        assert_eq!((stats.total, stats.pending_embeddings), (31, 31));
         assert!(records.recount().unwrap(), "the counts that are out of range");
         let tagged = Filter { tags: vec!["dePLOY".into()], ..Filter::default() };
         assert_eq!(records.snapshot().unwrap().matching(&tagged, NOW).unwrap().len(), 30);
         let deleted = trash::delete(&records, 1.into(), None, &Viewer::OWNER, NOW).unwrap().unwrap();
         let back = trash::restore(&records, 1.into(), &Viewer::OWNER, NOW).unwrap();
         assert_eq!((back.content, back.tags), (deleted.content, tags));
+        let said = records.get(said, &Viewer::OWNER, NOW).unwrap().unwrap();
+        assert_eq!((said.session.as_deref(), said.turn), (Some("talk"), Some(31)));
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
     }
 

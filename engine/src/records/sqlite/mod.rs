@@ -25,6 +25,7 @@
 //! | `list.rs` | records by id, pages of a list, ids that pass a filter |
 //! | `history.rs` | versions |
 //! | `links.rs`, `chain.rs` | links, and the graph around a record |
+//! | `threads.rs` | the records around one in its thread |
 //! | `superseded.rs` | what others replace |
 //! | `tally.rs`, `stats.rs` | totals that triggers keep; statistics |
 //! | `digest.rs` | the summary of a project |
@@ -74,6 +75,7 @@ mod superseded;
 mod tally;
 #[cfg(test)]
 pub(super) mod testing;
+mod threads;
 mod traces;
 mod transaction;
 mod wal;

@@ -45,7 +45,8 @@
 //! - `tags` is a JSON array of texts, null when empty.
 //! - `valid_from` and `valid_to` are when an event happened, or from when and until when something was true.
 //! - `session` and `turn` are the thread of a record and its place in it, both null or neither. The records of one scope
-//!   with the same `session` are a thread, in the order of `turn` and then of `id`. Versions have none: a change leaves them.
+//!   with the same `session` are a thread, in the order of `turn` and then of `id`. A conversation has the one that its body names. Versions have
+//!   none: a change leaves them.
 //! - `provenance` (JSON: path and lines) and `body` (JSON, its shape is the kind's) are carried for kinds that define them.
 //!
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
@@ -416,4 +417,7 @@ ALTER TABLE records ADD COLUMN turn INTEGER;
 ALTER TABLE trash ADD COLUMN session TEXT;
 ALTER TABLE trash ADD COLUMN turn INTEGER;
 CREATE INDEX records_by_thread ON records (scope_id, session, turn, id) WHERE session IS NOT NULL;
+-- Conversations (14) have named theirs all along.
+UPDATE records SET session = json_extract(body, '$.session_id'), turn = id
+    WHERE kind = 14 AND json_type(body, '$.session_id') = 'text';
 ";

@@ -54,7 +54,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
             ..Line::default()
         };
         let explained = if params.explain == Some(true) { explained(hit) } else { String::new() };
-        if !page.add(chars(params.detail), |most| line.of(&hit.record, most) + &explained) {
+        let around = neighbours(hit);
+        if !page.add(chars(params.detail), |most| line.of(&hit.record, most) + &around + &explained) {
             break;
         }
     }
@@ -94,7 +95,22 @@ fn chars(detail: Option<Detail>) -> usize {
 
 fn explained(hit: &Hit) -> String {
     let number = |score: Option<f64>| score.map_or("none".to_owned(), |score| format!("{score:.3}"));
-    format!("\n  cosine {}, BM25 {}", number(hit.vector_score), number(hit.keyword_score))
+    let mut text = format!("\n  cosine {}, BM25 {}", number(hit.vector_score), number(hit.keyword_score));
+    if !hit.lent_by.is_empty() {
+        let lenders: Vec<String> = hit.lent_by.iter().map(|id| format!("#{id}")).collect();
+        text.push_str(&format!(", also by the words of {}", lenders.join(", ")));
+    }
+    text
+}
+
+/// The lines of the turns around one.
+fn neighbours(hit: &Hit) -> String {
+    let place = |record: &Record| (record.turn, record.id);
+    let line = |record: &Record| {
+        let where_ = if place(record) < place(&hit.record) { "before" } else { "after" };
+        format!("\n  {where_} it #{}: {}", record.id, beginning(&record.content))
+    };
+    hit.neighbours.iter().map(line).collect()
 }
 
 fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {
@@ -305,6 +321,9 @@ fn about(record: &Record, expired: bool, scope: Option<&Scope>) -> String {
     text.push_str(&format!("; saved {}", moment(record.created_at)));
     if record.version > 1 {
         text.push_str(&format!(", version {} of {}", record.version, moment(record.updated_at)));
+    }
+    if let (Some(session), Some(turn)) = (&record.session, record.turn) {
+        text.push_str(&format!("; turn {turn} of session {}", one_line(session)));
     }
     if record.source != "manual" {
         text.push_str(&format!("; source {}", one_line(&record.source)));
