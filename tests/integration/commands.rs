@@ -156,6 +156,30 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
     shell.says(&["outdated", "--project", "borealis"], &["nothing is outdated"]);
 }
 
+#[test]
+fn the_turns_of_a_session_are_found_and_shown_together() {
+    let shell = Shell::new();
+    for (turn, text) in [("1", "Where is the amber key?"), ("2", "Under the third stone"), ("3", "Good to know")] {
+        shell.says(&["add", text, "--session", "talk", "--turn", turn], &["saved as memory"]);
+    }
+    shell.says(&["add", "And the silver one?", "--session", "talk"], &["saved as memory 4"]);
+    shell.says(&["get", "4"], &["talk", "turn 4"]);
+    let found = shell.json(&["search", "amber key", "--explain", "--neighbours", "1"]);
+    let hits = found["results"].as_array().unwrap();
+    let answer = hits.iter().find(|hit| hit["id"] == 2).expect("the answer is found by its question");
+    assert_eq!((&answer["session"], &answer["turn"]), (&"talk".into(), &2.into()));
+    assert_eq!(answer["lentBy"], serde_json::json!([1]));
+    let around: Vec<_> = answer["neighbours"].as_array().unwrap().iter().map(|turn| &turn["id"]).collect();
+    assert_eq!(around, [1, 3]);
+    let silent = shell.json(&["search", "amber key"]);
+    assert!(silent["results"].as_array().unwrap().iter().all(|hit| hit.get("lentBy").is_none()), "{silent}");
+    let shown = shell.says(&["search", "amber key", "--neighbours", "1"], &["before", "after", "session"]);
+    let line = |part: &str| shown.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {shown}"));
+    assert!(line("Good to know").contains("after") && line("Good to know").contains('3'), "{shown}");
+    shell.fails(&["search", "amber key", "--neighbours", "6"], 2, &["neighbours", "0 to 5"]);
+    shell.fails(&["add", "x", "--turn", "3"], 2, &["--session"]);
+}
+
 /// T8.
 #[test]
 fn a_search_says_that_there_is_more_and_continues_there() {

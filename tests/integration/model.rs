@@ -6,7 +6,9 @@ use std::path::Path;
 
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Hit, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, Tier, Viewer};
+use memorist_engine::types::{
+    Filter, Hit, Kind, Mode, NewRecord, Query, RecordId, RecordUpdate, ThreadRules, Tier, Viewer,
+};
 use memorist_engine::{Engine, Error};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -26,6 +28,7 @@ enum Step {
         kind: Kind,
         in_project: bool,
         expired: bool,
+        session: Option<u8>,
     },
     Change {
         which: usize,
@@ -54,8 +57,10 @@ fn step() -> impl Strategy<Value = Step> {
     let kind = || prop::sample::select(Kind::ALL[..3].to_vec());
     let word = || 0..WORDS.len();
     prop_oneof![
-        8 => (word(), 0..30u8, kind(), any::<bool>(), prop::bool::weighted(0.1)).prop_map(
-            |(word, number, kind, in_project, expired)| Step::Add { word, number, kind, in_project, expired }
+        8 => (word(), 0..30u8, kind(), any::<bool>(), prop::bool::weighted(0.1), prop::option::of(0..2u8)).prop_map(
+            |(word, number, kind, in_project, expired, session)| {
+                Step::Add { word, number, kind, in_project, expired, session }
+            }
         ),
         3 => (any::<usize>(), word(), 0..30u8).prop_map(|(which, word, number)| Step::Change { which, word, number }),
         2 => (any::<usize>(), kind()).prop_map(|(which, kind)| Step::ChangeKind { which, kind }),
@@ -132,11 +137,12 @@ impl Pair<'_> {
 
 fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
     match step {
-        Step::Add { word, number, kind, in_project, expired } => {
+        Step::Add { word, number, kind, in_project, expired, session } => {
             let mut new = NewRecord::new(text(*word, *number));
             new.kind = *kind;
             new.scope.project = in_project.then(|| "atlas".into());
             new.expires_at = expired.then_some(200_000_000_000);
+            new.session = session.map(|session| format!("session {session}"));
             let twin = model.twin(&new.content, &new.scope.project);
             let outcome = pair.engine().add(&new).expect("a sound record");
             assert_eq!(twin, (!outcome.created).then_some(outcome.id), "the same text is saved once");
@@ -249,9 +255,17 @@ fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
             // Before the first vector there is no index of them.
             assert_eq!((&by_meaning, model.embedded.len()), (&with_word, 0), "{:?}", meaning.warnings);
         }
-        let both: BTreeSet<RecordId> =
-            ask(Mode::Hybrid).hits.iter().inspect(|hit| model.assert_known(hit)).map(|hit| hit.record.id).collect();
-        assert_eq!(both, &found | &by_meaning, "by both, {filter:?}");
+        let alone = Query { limit: 1_000, filter: filter.clone(), threads: ThreadRules::NONE, ..Query::new(word) };
+        let alone = engine.search(&alone).expect("searches").hits;
+        let alone: BTreeSet<RecordId> = alone.iter().map(|hit| hit.record.id).collect();
+        assert_eq!(alone, &found | &by_meaning, "by both, {filter:?}");
+        let both = ask(Mode::Hybrid).hits;
+        for hit in &both {
+            model.assert_known(hit);
+            assert!(alone.contains(&hit.record.id) || hit.record.session.is_some(), "{hit:?}");
+        }
+        let both: BTreeSet<RecordId> = both.iter().map(|hit| hit.record.id).collect();
+        assert!(both.is_superset(&alone), "by both, {filter:?}: {both:?} without {alone:?}");
         assert!(both.iter().all(|id| model.allowed(filter).any(|(allowed, _)| allowed == *id)), "{filter:?}");
     }
     assert_eq!(engine.stats(&Filter::default()).expect("counts").total, model.live.len() as u64);

@@ -200,3 +200,38 @@ fn what_is_superseded_or_deleted_lends_nothing() {
         unseen.lends_nothing(&Filter::default());
     }
 }
+
+/// Those of a hit, by the text after its number.
+fn around(store: &Store, query: &Query, id: RecordId) -> Vec<RecordId> {
+    let hit = hit(store, query, id).expect("found");
+    hit.neighbours.iter().map(|record| record.id).collect()
+}
+
+#[test]
+fn neighbours_come_along_in_order_as_far_as_the_search_could_find_them() {
+    let store = Store::new(words_only());
+    let mut ids = Vec::new();
+    // Saved in another order than that of their turns.
+    for turn in [3, 1, 5, 2, 4] {
+        let mut new = said("s", turn, &format!("turn number{turn}"));
+        new.tags = vec![format!("tag {}", turn % 2)];
+        ids.push((turn, store.engine.add(&new).unwrap().id));
+    }
+    ids.sort_unstable();
+    let ids: Vec<_> = ids.into_iter().map(|(_, id)| id).collect();
+    let alone = store.add("number3 without a session");
+    let third = |neighbours| Query { neighbours, mode: Mode::Keyword, ..query("number3") };
+    assert_eq!(around(&store, &third(0), ids[2]), []);
+    assert_eq!(around(&store, &third(1), ids[2]), [ids[1], ids[3]]);
+    assert_eq!(around(&store, &third(5), ids[2]), [ids[0], ids[1], ids[3], ids[4]]);
+    assert_eq!(around(&store, &third(5), alone), []);
+    let odd = Filter { tags: vec!["tag 1".into()], ..Filter::default() };
+    assert_eq!(around(&store, &Query { filter: odd, ..third(5) }, ids[2]), [ids[0], ids[4]]);
+    store.engine.delete(ids[0], &Viewer::OWNER).unwrap();
+    let link = Link { from: ids[4], kind: LinkKind::Supersedes, to: ids[3] };
+    store.engine.link(link, &Viewer::OWNER).unwrap();
+    assert_eq!(around(&store, &third(5), ids[2]), [ids[1], ids[4]]);
+    assert_eq!(around(&store, &Query { include_superseded: true, ..third(5) }, ids[2]), [ids[1], ids[3], ids[4]]);
+    let refused = store.engine.search(&third(6)).expect_err("too many");
+    assert!(refused.to_string().contains("neighbours"), "{refused}");
+}

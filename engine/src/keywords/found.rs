@@ -4,6 +4,7 @@ use crate::types::RecordId;
 
 /// Where a record is in a snapshot and its tail. It means nothing for another snapshot or tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(Default))]
 pub struct Place {
     /// A segment of the snapshot, or after the last of them a part of the tail.
     pub(super) source: u32,
@@ -42,7 +43,7 @@ pub struct Matches {
     /// What each word and identifier of the query that occurs anywhere adds to [`Match::share`] where a record has it.
     pub shares: Vec<f32>,
     /// The score of each record, without the phrase bonus, by word or identifier: as many as `shares` for each.
-    pub(super) parts: Vec<f32>,
+    pub(crate) parts: Vec<f32>,
 }
 
 impl Matches {

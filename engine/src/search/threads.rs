@@ -167,3 +167,142 @@ impl Thread {
         sum / weights
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keywords::Match;
+
+    /// A session of which all is candidate, with words and cosines of each turn.
+    struct Session {
+        words: Vec<[f32; 2]>,
+        cosines: Vec<Option<f64>>,
+        questions: Vec<usize>,
+    }
+
+    impl Session {
+        fn new(words: &[[f32; 2]]) -> Self {
+            Session { words: words.to_vec(), cosines: vec![None; words.len()], questions: Vec::new() }
+        }
+
+        fn judged(&self, at: usize, rules: ThreadRules) -> InThread {
+            let id = |slot: usize| RecordId::from(slot as i64 + 1);
+            let found: Vec<_> = (0..self.words.len()).map(|slot| (id(slot), Place::default())).collect();
+            let window = |own: usize| Window {
+                turns: std::array::from_fn(|place| {
+                    let slot = (own + place).checked_sub(Window::REACH).filter(|slot| *slot < found.len())?;
+                    Some(Turn { id: id(slot), place: found[slot].1, is_question: self.questions.contains(&slot) })
+                }),
+            };
+            let windows: Vec<_> = (0..found.len()).map(|own| Some(window(own))).collect();
+            let pool = Pool::of(&found, &windows);
+            let record = |parts: &[f32; 2]| Match {
+                score: parts.iter().sum::<f32>() + PHRASE,
+                is_singled_out: false,
+                share: parts.iter().zip(SHARES).map(|(part, share)| if *part > 0.0 { share } else { 0.0 }).sum(),
+            };
+            let matches = Matches {
+                records: self.words.iter().map(record).collect(),
+                shares: SHARES.to_vec(),
+                parts: self.words.concat(),
+            };
+            pool.in_thread(at, &Scores { matches, cosines: self.cosines.clone() }, rules).expect("it has a thread")
+        }
+
+        fn words(&self, at: usize, rules: ThreadRules) -> (f64, f64, Vec<i64>) {
+            let judged = self.judged(at, rules);
+            (judged.words, judged.share, judged.lenders.iter().map(|id| id.get() - 1).collect())
+        }
+    }
+
+    /// The bonus for phrases of each record, which is not lent.
+    const PHRASE: f32 = 0.25;
+    /// Of the first word of the query, and of the second.
+    const SHARES: [f32; 2] = [0.75, 0.25];
+    const WORDS: ThreadRules = ThreadRules { words: true, ..ThreadRules::NONE };
+    const ANSWERS: ThreadRules = ThreadRules { answers: true, ..ThreadRules::NONE };
+
+    fn assert_near(is: (f64, f64, Vec<i64>), should: (f64, f64, &[i64])) {
+        assert!((is.0 - should.0).abs() < 1e-6 && (is.1 - should.1).abs() < 1e-6 && is.2 == should.2, "{is:?}");
+    }
+
+    #[test]
+    fn of_each_word_counts_the_most_that_a_record_or_a_neighbour_has() {
+        let phrase = f64::from(PHRASE);
+        let session = Session::new(&[[0.0, 0.0], [10.0, 0.0], [0.0, 2.0], [4.0, 3.0]]);
+        // The first word from one turn before; the second is its own, as two after the factor are not more.
+        assert_near(session.words(2, WORDS), (phrase + 6.0 + 2.0, 0.25 + 0.6 * 0.75, &[1]));
+        // From one and from three turns after.
+        assert_near(
+            session.words(0, WORDS),
+            (phrase + 6.0 + 3.0 * 0.6 * 0.85 * 0.85, 0.6 * 0.75 + 0.6 * 0.7225 * 0.25, &[1, 3]),
+        );
+        // What it has more of itself is not lent, and its share stays.
+        assert_near(session.words(1, WORDS), (phrase + 10.0 + 3.0 * 0.6 * 0.85, 0.75 + 0.6 * 0.85 * 0.25, &[3]));
+        assert_near(session.words(2, ThreadRules::NONE), (phrase + 2.0, 0.25, &[]));
+    }
+
+    #[test]
+    fn words_are_lent_up_to_four_turns() {
+        let mut words = vec![[0.0; 2]; 6];
+        words[5] = [10.0, 0.0];
+        let session = Session::new(&words);
+        let phrase = f64::from(PHRASE);
+        assert_near(session.words(1, WORDS), (phrase + 6.0 * 0.85_f64.powi(3), 0.75 * 0.6 * 0.85_f64.powi(3), &[5]));
+        assert_near(session.words(0, WORDS), (phrase, 0.0, &[]));
+    }
+
+    #[test]
+    fn a_question_lends_more_to_its_answer_and_loses_itself() {
+        let mut session = Session::new(&[[10.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
+        session.questions = vec![0];
+        let phrase = f64::from(PHRASE);
+        let both = ThreadRules { words: true, answers: true, ..ThreadRules::NONE };
+        assert_near(session.words(1, both), (phrase + 9.0, 0.9 * 0.75, &[0]));
+        assert_near(session.words(1, ANSWERS), (phrase + 9.0, 0.9 * 0.75, &[0]));
+        assert_near(session.words(1, WORDS), (phrase + 6.0, 0.6 * 0.75, &[0]));
+        assert_near(session.words(2, ANSWERS), (phrase, 0.0, &[]));
+        session.questions = vec![1];
+        assert_near(session.words(0, ANSWERS), (phrase + 10.0, 0.75, &[]));
+        let lost = |at, rules| session.judged(at, rules).lost;
+        assert_eq!([0, 1, 2].map(|at| lost(at, ThreadRules::ALL)), [0.0, 0.06, 0.0]);
+        assert_eq!(lost(1, ThreadRules { questions: false, ..ThreadRules::ALL }), 0.0);
+    }
+
+    #[test]
+    fn the_cosine_is_the_mean_with_those_around_it() {
+        let mut session = Session::new(&[[0.0; 2]; 6]);
+        session.cosines = vec![Some(0.9), Some(0.5), Some(0.1), None, Some(0.7), Some(0.9)];
+        let cosine = |at, rules| session.judged(at, rules).cosine;
+        let is = cosine(1, ThreadRules::ALL).expect("a cosine");
+        // One before, one after; two after it is one without a vector, and two before it nothing: both count as itself.
+        let should = (0.5 + 0.3 * (0.9 + 0.1) + 0.15 * (0.5 + 0.5)) / 1.9;
+        assert!((is - should).abs() < 1e-12, "{is}");
+        assert_eq!(cosine(1, ThreadRules { cosines: false, ..ThreadRules::ALL }), Some(0.5));
+        assert_eq!(cosine(3, ThreadRules::ALL), None);
+        session.cosines[0] = Some(0.95);
+        assert!(session.judged(2, ThreadRules::ALL).cosine < Some(0.5));
+        let before = session.judged(4, ThreadRules::ALL).cosine;
+        session.cosines[1] = Some(0.95);
+        assert_eq!(session.judged(4, ThreadRules::ALL).cosine, before, "three turns before it");
+    }
+
+    #[test]
+    fn the_neighbours_of_what_was_found_are_candidates_and_one_without_a_thread_is_alone() {
+        let place = Place::default();
+        let turns = std::array::from_fn(|at| {
+            (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, is_question: false })
+        });
+        let found = [(RecordId::from(Window::REACH as i64), place), (RecordId::from(99), place)];
+        let pool = Pool::of(&found, &[Some(Window { turns }), None]);
+        let ids = |slots: &mut dyn Iterator<Item = usize>| {
+            slots.map(|slot| pool.ids[slot].get()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&mut pool.candidates(2)), [4, 5, 6, 7, 8, 99]);
+        assert_eq!(ids(&mut (0..pool.ids.len())), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99]);
+        assert_eq!(ids(&mut pool.with_cosine(2).into_iter()), [2, 3, 4, 5, 6, 7, 8, 9, 10, 99]);
+        assert!(
+            pool.in_thread(1, &Scores { matches: Matches::default(), cosines: Vec::new() }, ThreadRules::ALL).is_none()
+        );
+    }
+}

@@ -19,6 +19,9 @@ pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     fields.push(("confidence", entry.confidence.to_string()));
     fields.push(("project", entry.project.clone().unwrap_or_else(|| "any".to_owned())));
     fields.push(("agent", entry.agent.clone().unwrap_or_else(|| "any".to_owned())));
+    if let (Some(session), Some(turn)) = (&entry.session, entry.turn) {
+        fields.push(("session", format!("{}, turn {turn}", format::one_line(session))));
+    }
     fields.push(("source", entry.source.clone()));
     fields.push(("created", format::time(Some(entry.created_at))));
     fields.push(("updated", format!("{} (version {})", format::time(Some(entry.updated_at)), entry.version)));

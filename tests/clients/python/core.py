@@ -552,6 +552,26 @@ async def relevance(checks, talk):
     checks.equal("17.4 nothing reaches a least relevance", found, [])
 
 
+async def sessions(checks, talk):
+    asked = await talk.save("Where did Ada hide the amber key?", session="talk", turn=7)
+    answered = await talk.save("Under the third stone", session="talk")
+    after = await talk.save("We should tell Bert", session="talk", turn="9")
+    got = await talk.said("memory_get", id=answered)
+    checks.that("17.3 a turn without a number is the next one", "turn 8 of session talk" in got, got)
+    said = await talk.search("where is the amber key", explain=True, neighbours=1)
+    line = line_of(said, answered)
+    checks.that("17.3 an answer is found by its question, which is named",
+                f"also by the words of #{asked}" in said[said.index(line):], said)
+    checks.that("17.3 the turns around it come along",
+                has(said[said.index(line):], f"before it #{asked}: Where did Ada", f"after it #{after}: We should"), said)
+    said = await talk.search("where is the amber key")
+    checks.that("17.3 unless they are not requested", "before it" not in said and "also by" not in said, said)
+    why = await talk.refused("memory_search", query="key", neighbours=6)
+    checks.that("17.3 too many neighbours are refused", has(why, "neighbours", "0 to 5"), why)
+    why = await talk.refused("memory_add", content="No session", turn=3)
+    checks.that("17.3 a turn of no session is refused", has(why, "turn", "session"), why)
+
+
 async def names(checks, talk):
     await talk.save("Masts are made of spruce", project="other", tags=["Wood", "mast"], agent="builder")
     await talk.save("Oars are made of ash", project="rowing", tags=["wood"])
@@ -757,7 +777,7 @@ async def bad_arguments(checks, talk, over_http):
 
 
 ITEMS = [undo_and_no_loss, changing_back, the_same_text_again, one_call_to_replace, lists_and_previews, marks, waiting,
-         dates, lean, within_tokens, by_time, tasks, catching_up, relevance, names, what_models_write, descriptions, languages,
+         dates, lean, within_tokens, by_time, tasks, catching_up, relevance, sessions, names, what_models_write, descriptions, languages,
          no_pretending]
 
 

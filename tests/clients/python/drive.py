@@ -222,6 +222,21 @@ async def check_search(checks, session, words_only):
                     not result.is_error or (odd == "a\0b" and "NUL" in said), said)
 
 
+async def check_session(checks, session):
+    saved = []
+    for text in ("Where did Ada hide the amber key?", "Under the third stone", "We should tell Bert"):
+        saved.append((await session.call("memory_add", {"content": text, "session": "talk"}))["id"])
+    asked, answered, after = saved
+    entry = (await session.call("memory_get", {"id": answered}))["entry"]
+    checks.equal("a turn without a number is the next one", (entry["session"], entry["turn"]), ("talk", 2))
+    found = await session.search("where is the amber key", explain=True, neighbours=1)
+    hit = next(hit for hit in found["results"] if hit["id"] == answered)
+    checks.equal("an answer has the words of its question", hit["lentBy"], [asked])
+    checks.equal("the turns around it come along", [turn["id"] for turn in hit["neighbours"]], [asked, after])
+    for number in saved:
+        await session.call("memory_delete", {"id": number})
+
+
 async def check_pages(checks, session, query):
     """A search that was cut continues with its cursor: the pages are pieces of one result."""
     whole = await session.search(query, limit=10)
@@ -566,6 +581,7 @@ async def check_all(checks, session, mode, words_only):
     await check_rest(checks, session, *made[:2])
     for number in made:
         await session.call("memory_delete", {"id": number})
+    await check_session(checks, session)
 
 
 async def over_stdio(checks, binary, store, mode, words_only):

@@ -134,6 +134,8 @@ fn rich() -> Store {
             record.context = (n % 2 == 0).then(|| format!("said at {n}"));
             record.expires_at = (n == 3).then_some(4_102_444_800_000);
             record.scope = scope.clone();
+            record.session = (n % 3 == 2).then(|| format!("talk {at}"));
+            record.turn = (n == 5).then_some(40);
             ids.push(engine.add(&record).unwrap().id);
         }
     }
