@@ -1,6 +1,6 @@
 //! Errors of the engine in the words of this program: parameters by the names that clients send, remedies as commands.
 
-use memorist_engine::types::{NearMiss, SearchReply};
+use memorist_engine::types::{NearMiss, SearchReply, Threshold};
 use memorist_engine::{Error, Remedy};
 
 /// The text of an error, for people and for models.
@@ -31,22 +31,23 @@ impl Worded for String {
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
     let remedy = reply.remedy.map(|remedy| format!("to search by meaning: {}", command(remedy)));
-    let near_miss = reply.near_miss.as_ref().map(|NearMiss { id, minimum, reached, beginning, .. }| {
+    let near_miss = reply.near_miss.as_ref().map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
+        let (what, threshold) = match threshold {
+            Threshold::Similarity => ("nothing is as similar as", "minSimilarity"),
+            Threshold::Score => ("nothing reaches", "minScore"),
+            Threshold::Relevance => ("nothing reaches", "minRelevance"),
+        };
         format!(
-            "nothing is as similar as minSimilarity {minimum}: the nearest, memory {id}, has {reached}: \"{beginning}\"; to \
-             find it, lower minSimilarity to {reached}"
+            "{what} {threshold} {minimum}: the nearest, memory {id}, has {reached}: \"{beginning}\"; to find it, lower \
+             {threshold} to {reached}"
         )
     });
     reply.warnings.iter().cloned().chain(remedy).chain(near_miss).collect()
 }
 
-/// Relevance of the best result below which a search may have found nothing. Of the queries of `benches/quality.rs` that
-/// have an answer, one in thirty is below it; of those that have none, one in ten to one in two.
-const DOUBTFUL: f64 = 0.25;
-
-/// What is said about results of which the best has this relevance.
-pub fn doubt(best: f64) -> Option<String> {
-    (best < DOUBTFUL).then(|| format!("what you look for may not be here: the best relevance is {best:.2}"))
+/// What is said about results of which none seems to answer the query.
+pub fn doubt(hits: impl Iterator<Item = f64>) -> String {
+    format!("what you look for may not be here: the best relevance is {:.2}", hits.fold(0.0, f64::max))
 }
 
 /// What a remedy is with this program.

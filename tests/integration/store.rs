@@ -12,7 +12,8 @@ use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{
-    EmbeddingState, Filter, Hit, MatchSource, Mode, NewRecord, Query, RecordUpdate, Scale, Tier, Viewer, Weights,
+    DOUBTFUL, EmbeddingState, Filter, Hit, MatchSource, Mode, NewRecord, Query, RecordUpdate, Scale, Threshold, Tier,
+    Viewer, Weights,
 };
 
 use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
@@ -281,6 +282,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold does not start the substring search");
     let nearest = nothing.near_miss.expect("what there was is named");
     assert!(nearest.id == exact && nearest.minimum == 1.0 && nearest.reached < 1.0, "{nearest:?}");
+    assert_eq!(nearest.threshold, Threshold::Similarity);
     for (bad, field) in [
         (Query { min_score: Some(1.5), ..Query::new("x") }, "min_score"),
         (Query { min_relevance: Some(-0.1), ..Query::new("x") }, "min_relevance"),
@@ -291,6 +293,48 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
         let error = store.engine.search(&bad).unwrap_err().to_string();
         assert!(error.starts_with(field), "{error}");
     }
+}
+
+/// What is below a threshold is no result, but the best of it is named, and how to get it.
+#[test]
+fn a_search_says_when_the_store_has_no_answer_and_what_the_best_is() {
+    let store = Store::new(hashed());
+    for number in 0..30 {
+        store.add(&format!("Note {number} about herons, otters and the river"));
+    }
+    store.settle();
+    let search = |query: &Query| store.engine.search(query).unwrap();
+    for (text, mode) in [("herons and otters", Mode::Hybrid), ("note 7", Mode::Keyword)] {
+        let reply = search(&Query { mode, ..Query::new(text) });
+        assert!(!reply.nothing && reply.near_miss.is_none() && !reply.hits.is_empty(), "{text}: {reply:?}");
+    }
+    let unknown = query("quantum chromodynamics", Mode::Hybrid);
+    let reply = search(&unknown);
+    assert!(reply.nothing && reply.near_miss.is_none() && !reply.hits.is_empty(), "{reply:?}");
+    assert!(reply.hits.iter().all(|hit| hit.relevance < DOUBTFUL));
+    let page = search(&Query { offset: 10, ..query("herons and otters", Mode::Hybrid) });
+    let past = search(&Query { offset: 900, ..query("herons and otters", Mode::Hybrid) });
+    assert!(!page.nothing && !past.nothing && past.hits.is_empty(), "a page is not all there is");
+
+    let missed_by = |query: Query| {
+        let reply = search(&query);
+        assert!(reply.nothing && reply.hits.is_empty() && reply.tier == Tier::Full, "{reply:?}");
+        reply.near_miss.expect("the best there was")
+    };
+    let relevant = |least| Query { min_relevance: Some(least), ..unknown.clone() };
+    let missed = missed_by(relevant(0.9));
+    let best = reply.hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
+    assert_eq!((missed.threshold, missed.minimum), (Threshold::Relevance, 0.9));
+    assert!(missed.reached <= best && best < missed.reached + 0.01, "{missed:?}");
+    assert!(search(&relevant(missed.reached)).hits.iter().any(|hit| hit.record.id == missed.id), "{missed:?}");
+    // The words, of which none is there, add nothing: 0.7 is the most.
+    let scored = |least| Query { min_score: Some(least), ..unknown.clone() };
+    let missed = missed_by(scored(0.9));
+    assert_eq!((missed.threshold, missed.id, missed.reached), (Threshold::Score, reply.hits[0].record.id, 0.7));
+    assert_eq!(search(&scored(0.7)).hits[0].record.id, missed.id);
+
+    let reply = search(&query("tter", Mode::Keyword));
+    assert!(reply.tier == Tier::Substring && !reply.nothing, "it is there, as a part of words");
 }
 
 /// Texts with "ZX" are far from all others, and the shorter, the nearer: only keywords can find them.

@@ -10,7 +10,7 @@
 //! | `merge.rs` | one ranking of all candidates |
 //! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
-//! | `near_miss.rs` | the nearest memory, where the minimum similarity excluded it |
+//! | `near_miss.rs` | the best memory, where a threshold excluded it |
 
 mod candidates;
 mod merge;
@@ -25,6 +25,7 @@ mod view;
 use std::time::Instant;
 
 use merge::{Candidate, Ranked};
+use near_miss::Missed;
 pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;
@@ -34,7 +35,9 @@ pub use view::{SearchContext, View};
 use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
-use crate::types::{Explain, Hit, LinkKind, Millis, Mode, NearMiss, Query, Scale, SearchReply, Tier, Weights};
+use crate::types::{
+    DOUBTFUL, Explain, Hit, LinkKind, Millis, Mode, NearMiss, Query, Scale, SearchReply, Tier, Weights,
+};
 
 /// The vector of a query and the model that made it, or why there is none.
 pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
@@ -132,12 +135,13 @@ pub fn search(
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
     }
+    let nothing = tier != Tier::Substring && is_nothing(&ranked, query);
     let more = cut_page(&mut hits, query);
     add_contradictions(&view, &mut hits, query, now)?;
     add_neighbours(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, more, tier, warnings, near_miss, remedy, explain })
+    Ok(SearchReply { hits, more, nothing, tier, warnings, near_miss, remedy, explain })
 }
 
 /// A warning about records that a vector search cannot find yet.
@@ -152,7 +156,7 @@ fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<St
     Ok(Some(format!("{count} for an embedding, until then {until_then}")))
 }
 
-/// The candidates that reach the thresholds of the query, best first, and the nearest of those that do not.
+/// The candidates that reach the thresholds of the query, best first, and the best of those that do not.
 fn rank(
     view: &View,
     query: &Query,
@@ -160,19 +164,18 @@ fn rank(
     (weights, scale): (Weights, Scale),
     now: Millis,
 ) -> Result<(Vec<Ranked>, Option<NearMiss>)> {
-    let mut near_miss = None;
+    let mut missed = None;
     if let Some(least) = query.min_similarity {
-        let nearest = near_miss::nearest(&candidates);
-        candidates.retain_mut(|candidate| candidate.is_found_above(least));
-        near_miss = near_miss::near_miss(view, query, least, nearest, &candidates, now)?;
+        missed = Missed::similarity(&mut candidates, least);
     }
     let mut ranked = merge::merge(candidates, weights, scale);
     if let Some(least) = query.min_score {
-        ranked.retain(|ranked| ranked.reaches(least));
+        missed = Missed::score(&mut ranked, least).or(missed);
     }
     if let Some(least) = query.min_relevance {
-        ranked.retain(|ranked| ranked.is_relevant(least));
+        missed = Missed::relevance(&mut ranked, least).or(missed);
     }
+    let near_miss = missed.map(|missed| missed.load(view, query, now)).transpose()?.flatten();
     Ok((ranked, near_miss))
 }
 
@@ -249,6 +252,12 @@ fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Milli
         }
     }
     Ok(())
+}
+
+/// Whether nothing that was found seems to answer the query.
+fn is_nothing(ranked: &[Ranked], query: &Query) -> bool {
+    let doubtful = |ranked: &Ranked| query.min_relevance.is_none() && ranked.relevance < DOUBTFUL;
+    ranked.iter().all(doubtful)
 }
 
 /// Keeps the page that the query asks for. Returns whether there are more.

@@ -58,7 +58,9 @@ pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules,
 pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };
-pub use reply::{Explain, Hit, MatchSource, NearMiss, RELEVANCE_VERSION, SearchReply, Similar, Tier};
+pub use reply::{
+    DOUBTFUL, Explain, Hit, MatchSource, NearMiss, RELEVANCE_VERSION, SearchReply, Similar, Threshold, Tier,
+};
 pub use scope::{Reach, Scope, Viewer};
 pub use span::Span;
 pub use stats::{Names, Stats};

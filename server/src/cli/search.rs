@@ -128,9 +128,8 @@ fn text(result: &SearchResult, explain: bool, is_first: bool) -> String {
         if embedding < QUICK { String::new() } else { format!(" after {} for the model", format::micros(embedding)) };
     parts.push(format!("{} in {found}{before}{how}", format::memories(result.results.len() as u64)));
     parts.extend(result.warnings.iter().map(|warning| format!("note: {warning}")));
-    let best = result.results.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
-    if is_first && !result.results.is_empty() && result.tier != Tier::Substring {
-        parts.extend(doubt(best).map(|doubt| format!("note: {doubt}")));
+    if is_first && result.nothing && !result.results.is_empty() {
+        parts.push(format!("note: {}", doubt(result.results.iter().map(|hit| hit.relevance))));
     }
     if let (true, Some(serde_json::Value::Object(explained))) = (explain, &result.explain) {
         parts.extend(explained.iter().map(|(name, value)| format!("  {name:<18} {value}")));

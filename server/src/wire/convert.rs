@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
-use super::results::{Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
+use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
 use super::{Defaults, snippet};
@@ -182,6 +182,8 @@ pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Quer
         total: count(results.len() as u64),
         results,
         next_cursor,
+        nothing: reply.nothing,
+        best: reply.near_miss.map(Best::from),
         tier: reply.tier,
         warnings,
         explain: params.explain.unwrap_or(false).then(|| {
@@ -456,6 +458,7 @@ mod tests {
         SearchReply {
             hits: vec![hit],
             more: false,
+            nothing: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),
             near_miss: None,

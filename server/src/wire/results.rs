@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::Error;
-use memorist_engine::types::{Direction, EmbeddingState, Kind, LinkKind, MatchSource, RecordId, Tier, UpdateOutcome};
+use memorist_engine::types::{
+    Direction, EmbeddingState, Kind, LinkKind, MatchSource, NearMiss, RecordId, Threshold, Tier, UpdateOutcome,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
@@ -62,6 +64,13 @@ pub struct SearchResult {
     pub results: Vec<SearchHit>,
     /// How many.
     pub total: i64,
+    /// The store seems to have no answer: nothing was found, or nothing relevant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing: bool,
+    /// The best there was, below a threshold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Best")]
+    pub best: Option<Best>,
     /// There are more: search again with this as `cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -76,6 +85,26 @@ pub struct SearchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub explain: Option<Value>,
+}
+
+/// The best memory there was, which a threshold excluded.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Best {
+    pub id: i64,
+    /// The beginning.
+    pub content: String,
+    /// Similarity, score or relevance.
+    #[schemars(with = "String")]
+    pub threshold: Threshold,
+    /// Lower the threshold to this to find it.
+    pub reached: f64,
+}
+
+impl From<NearMiss> for Best {
+    fn from(missed: NearMiss) -> Self {
+        Best { id: missed.id.get(), content: missed.beginning, threshold: missed.threshold, reached: missed.reached }
+    }
 }
 
 /// One result of a search. Without text if only ids were requested.

@@ -222,6 +222,16 @@ async def check_search(checks, session, words_only):
                     not result.is_error or (odd == "a\0b" and "NUL" in said), said)
 
 
+async def check_nothing(checks, session):
+    answer = await session.search("quantum chromodynamics of gluons")
+    checks.that("a search without an answer says so", answer.get("nothing") is True and "best" not in answer, answer)
+    answer = await session.search("quantum chromodynamics of gluons", minRelevance=0.9)
+    checks.that("the best there was is named", answer["results"] == [] and answer["nothing"] is True
+                and answer["best"]["threshold"] == "relevance" and answer["best"]["reached"] < 0.9, answer)
+    answer = await session.search("dark mode")
+    checks.that("one with an answer does not", "nothing" not in answer and "best" not in answer, answer)
+
+
 async def check_session(checks, session):
     saved = []
     for text in ("Where did Ada hide the amber key?", "Under the third stone", "We should tell Bert"):
@@ -570,6 +580,7 @@ async def check_all(checks, session, mode, words_only):
     before = await check_add(checks, session)
     await check_get(checks, session, before)
     await check_search(checks, session, words_only)
+    await (asyncio.sleep(0) if words_only else check_nothing(checks, session))
     await check_update(checks, session)
     await check_delete(checks, session, words_only)
     await check_stats(checks, session, words_only)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::body::Body;
-use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Tier, Version, Viewer};
+use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Version, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{absent, max_tokens, other_projects, unknown_project};
@@ -61,13 +61,10 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     }
     let shown = page.lines();
     let mut notes = Vec::new();
-    let best = reply.hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
-    match reply.hits.is_empty() {
-        true => notes.push("Nothing found.".to_owned()),
-        false if query.offset == 0 && reply.tier != Tier::Substring => {
-            notes.extend(doubt(best).map(|doubt| format!("Note: {doubt}")))
-        }
-        false => {}
+    if reply.hits.is_empty() {
+        notes.push("Nothing found.".to_owned());
+    } else if reply.nothing && query.offset == 0 {
+        notes.push(format!("Note: {}", doubt(reply.hits.iter().map(|hit| hit.relevance))));
     }
     let result = wire::search_page(&reply, params, &query, shown, shown < reply.hits.len());
     notes.extend(result.next_cursor.map(|cursor| format!("More: cursor {cursor}")));
