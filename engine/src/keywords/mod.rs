@@ -2,6 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `typos.rs` | what a word may have meant that no record has |
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
 //! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
 //! | `found.rs` | [`Found`], [`Match`], [`Window`]: what a search returns |
@@ -80,6 +81,7 @@ mod tail;
 mod threads;
 mod top_k;
 mod traits;
+mod typos;
 mod windows;
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ const MAX_DISTANCE: usize = 4;
 pub struct KeywordQuery {
     /// Distinct stems, in the order of their first occurrence.
     pub(super) words: Vec<String>,
+    /// For each stem the word, as it is spelt first.
+    pub(super) spelt: Vec<String>,
     /// Distinct identifiers.
     pub(super) identifiers: Vec<String>,
     /// Adjacent words.
@@ -74,6 +76,7 @@ impl KeywordQuery {
                 None if self.words.len() == MAX_TERMS => break,
                 None => {
                     self.words.push(stem.clone());
+                    self.spelt.push(word.to_owned());
                     index_of.insert(stem, self.words.len() - 1);
                     self.words.len() - 1
                 }

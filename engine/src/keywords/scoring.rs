@@ -15,8 +15,12 @@
 //! | tags | 0.8 likewise |
 //! | exact (identifiers) | 1.2 likewise, with its own document frequency |
 //!
+//! A word that no record has counts as those that are one letter away from it (`typos.rs`), with [`TYPO`] of their weight.
+//!
 //! The sum is increased by [`PHRASE_BONUS`] times the share of the query's word pairs that occur in the content as in
 //! the query.
+
+use std::cmp::Reverse;
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
@@ -33,6 +37,7 @@ use super::query::{KeywordQuery, Pair};
 use super::schema::{Fields, SearchField};
 use super::segment::Segment;
 use super::tail::Part;
+use super::typos::corrections;
 use crate::error::Result;
 
 /// The bonus of a document that contains all pairs of a query.
@@ -43,6 +48,13 @@ const FEW: u64 = 10;
 const MAX_WORDS: usize = 32;
 /// And the rarest identifiers, this many.
 const MAX_IDENTIFIERS: usize = 16;
+
+/// So many words of a query may have a typo.
+const MAX_TYPOS: usize = 2;
+/// Of the words that one with a typo may have meant, this many, the most frequent.
+const MAX_CORRECTIONS: usize = 3;
+/// What such a word counts.
+const TYPO: f32 = 0.6;
 
 const CONTEXT_SHARE: f32 = 0.5;
 const TAGS_SHARE: f32 = 0.8;
@@ -65,18 +77,40 @@ fn boost(place: SearchField) -> f32 {
     }
 }
 
+/// How a term comes from the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Word,
+    Identifier,
+    /// A word that no record has is one letter away from it.
+    Typo,
+}
+
 /// A term in a field.
 struct Clause {
     place: SearchField,
     /// Which word or identifier it is, of those of the query that occur.
     text: usize,
-    is_identifier: bool,
+    origin: Origin,
     term: Term,
+    /// The share of the field, less for a correction.
+    boost: f32,
     weight: Bm25Weight,
     /// The document frequency behind its weight.
     frequency: u64,
     /// Its postings, by segment.
     found: Vec<Option<TermInfo>>,
+}
+
+impl Clause {
+    /// Whether it singles out the records that have it, if that are at most `few`.
+    fn singles_out(&self, few: u64) -> bool {
+        match self.origin {
+            Origin::Identifier => true,
+            Origin::Word => self.frequency <= few,
+            Origin::Typo => false,
+        }
+    }
 }
 
 /// A query against a list of segments and the parts of a tail.
@@ -109,17 +143,23 @@ impl Plan {
         let few = if query.is_of_stop_words { 0 } else { FEW };
         let (clauses, pairs, rarity, rarities) = (Vec::new(), Vec::new(), 0.0, Vec::new());
         let mut plan = Plan { clauses, pairs, pairs_asked, words_asked, few, rarity, rarities, docs, tokens };
-        let words = rarest(&query.words, MAX_WORDS, |word| {
+        let look = |word: &str| {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
-        })?;
+        };
+        let words = rarest(&query.words, MAX_WORDS, look)?;
         let mut content_clause = vec![None; query.words.len()];
         let words_found = words.len();
+        let is_absent = |index: &usize| words.iter().all(|(found, _)| found != index);
+        let typos: Vec<usize> = match words_found < MAX_WORDS && !query.is_of_stop_words {
+            true => (0..query.words.len()).filter(is_absent).collect(),
+            false => Vec::new(),
+        };
         for (index, found) in words {
             if found.terms.first().is_some_and(|(place, ..)| *place == SearchField::Content) {
                 content_clause[index] = Some(plan.clauses.len());
             }
-            plan.add(false, found);
+            plan.add(Origin::Word, found);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
             Found::look(identifier, &[SearchField::Exact], fields, segments, parts)
@@ -129,7 +169,15 @@ impl Plan {
         let absent = absent(query.words.len(), words_found, MAX_WORDS)
             + absent(query.identifiers.len(), identifiers.len(), MAX_IDENTIFIERS);
         plan.rarity += absent as f32 * idf(0, docs);
-        identifiers.into_iter().for_each(|(_, found)| plan.add(true, found));
+        identifiers.into_iter().for_each(|(_, found)| plan.add(Origin::Identifier, found));
+        let corrections = typos.into_iter().map(|index| corrections(&query.spelt[index]));
+        for corrections in corrections.filter(|corrections| !corrections.is_empty()).take(MAX_TYPOS) {
+            let found = corrections.iter().map(|word| look(word)).collect::<Result<Vec<_>>>()?;
+            let mut found: Vec<Found> = found.into_iter().filter(|found| found.frequency > 0).collect();
+            found.sort_by_key(|found| Reverse(found.frequency));
+            found.truncate(MAX_CORRECTIONS);
+            plan.add_corrections(found);
+        }
         plan.pairs = query
             .pairs
             .iter()
@@ -141,15 +189,28 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add(&mut self, is_identifier: bool, found: Found) {
-        let (frequency, text) = (found.frequency, self.rarities.len());
-        self.rarity += idf(frequency, self.docs);
-        self.rarities.push(idf(frequency, self.docs));
+    fn add(&mut self, origin: Origin, found: Found) {
+        let rarity = idf(found.frequency, self.docs);
+        self.rarity += rarity;
+        self.rarities.push(rarity);
+        self.add_clauses(origin, found);
+    }
+
+    /// Adds what a word that no record has may have meant.
+    fn add_corrections(&mut self, found: Vec<Found>) {
+        let Some(rarity) = found.iter().map(|found| idf(found.frequency, self.docs)).reduce(f32::max) else { return };
+        self.rarities.push(TYPO * rarity);
+        found.into_iter().for_each(|found| self.add_clauses(Origin::Typo, found));
+    }
+
+    /// Adds the terms of the newest of `rarities`.
+    fn add_clauses(&mut self, origin: Origin, found: Found) {
+        let (frequency, text) = (found.frequency, self.rarities.len() - 1);
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
-            let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average);
-            let weight = weight.boost_by(boost(place));
-            self.clauses.push(Clause { place, text, is_identifier, term, weight, frequency, found: infos });
+            let boost = boost(place) * if origin == Origin::Typo { TYPO } else { 1.0 };
+            let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average).boost_by(boost);
+            self.clauses.push(Clause { place, text, origin, term, boost, weight, frequency, found: infos });
         }
     }
 
@@ -198,7 +259,7 @@ impl Plan {
         {
             return Ok(term_query(clause).weight(scoring)?);
         }
-        let boosted = |clause| Box::new(BoostQuery::new(Box::new(term_query(clause)), boost(clause.place))) as Box<_>;
+        let boosted = |clause: &Clause| Box::new(BoostQuery::new(Box::new(term_query(clause)), clause.boost)) as Box<_>;
         Ok(BooleanQuery::union(self.clauses.iter().map(boosted).collect()).weight(scoring)?)
     }
 
@@ -381,10 +442,10 @@ impl<P: PostingList> Scorer<'_, P> {
         let (mut words, mut is_singled_out) = (0, false);
         for Cursor { clause, postings, norms, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc)
         {
-            is_singled_out |= clause.is_identifier || clause.frequency <= self.few;
+            is_singled_out |= clause.singles_out(self.few);
             let part = &mut parts[clause.text];
             // A word may be in several fields.
-            words += usize::from(!clause.is_identifier && *part == 0.0);
+            words += usize::from(clause.origin == Origin::Word && *part == 0.0);
             *part += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
         let had =

@@ -25,6 +25,8 @@ pub struct Candidate {
     pub share: Option<f64>,
     /// How it is judged with those around it; `None` if it belongs to no thread.
     pub in_thread: Option<InThread>,
+    /// Whether it is of the period that the query is about; `None` if the query is about none.
+    pub in_period: Option<bool>,
 }
 
 /// A record judged with those around it in its thread (`threads.rs`).
@@ -45,8 +47,16 @@ pub struct InThread {
 impl Candidate {
     /// One that nothing is known about.
     pub fn new(id: RecordId) -> Self {
-        let (vector, keyword, share, in_thread) = (None, None, None, None);
-        Candidate { id, vector, keyword, found_by: Vec::with_capacity(2), is_singled_out: false, share, in_thread }
+        Candidate {
+            id,
+            vector: None,
+            keyword: None,
+            found_by: Vec::with_capacity(2),
+            is_singled_out: false,
+            share: None,
+            in_thread: None,
+            in_period: None,
+        }
     }
 
     /// The cosine that it is ranked by.
@@ -61,6 +71,11 @@ impl Candidate {
 
     fn ranked_share(&self) -> Option<f64> {
         self.in_thread.as_ref().map_or(self.share, |thread| Some(thread.share))
+    }
+
+    /// Its score with the lift of the period.
+    fn lifted(&self, score: f64) -> f64 {
+        self.in_period.map_or(score, |is_in| (score + if is_in { LIFT } else { 0.0 }) / (1.0 + LIFT))
     }
 
     /// Removes the vector match if its cosine is below `least`. Returns whether a match is left.
@@ -127,6 +142,7 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
             };
             let lost = candidate.in_thread.as_ref().map_or(0.0, |thread| thread.lost);
             let score = (weights.vector * by_vector + weights.keyword * by_keyword - lost).max(0.0);
+            let score = candidate.lifted(score);
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
             let relevance = relevance(candidate.vector, candidate.share);
@@ -137,6 +153,8 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
     ranked
 }
 
+/// What a record of the period that a query is about gains.
+const LIFT: f64 = 0.1;
 /// The least scores that there can be.
 const LEAST_COSINE: f64 = -1.0;
 const LEAST_BM25: f64 = 0.0;
@@ -197,7 +215,16 @@ mod tests {
             found_by.push(MatchSource::Keyword);
         }
         let share = keyword.map(|score| (score / 50.0).min(1.0));
-        Candidate { id: id.into(), vector, keyword, found_by, is_singled_out: false, share, in_thread: None }
+        Candidate {
+            id: id.into(),
+            vector,
+            keyword,
+            found_by,
+            is_singled_out: false,
+            share,
+            in_thread: None,
+            in_period: None,
+        }
     }
 
     fn order(ranked: &[Ranked]) -> Vec<i64> {
@@ -273,6 +300,23 @@ mod tests {
     }
 
     #[test]
+    fn the_period_of_a_query_lifts_its_records_and_excludes_none() {
+        let candidates: Vec<_> = (1..=4).map(|id| candidate(id, Some(1.0 - 0.05 * id as f64), Some(0.0))).collect();
+        let scored = |in_period: &dyn Fn(i64) -> Option<bool>| {
+            let candidates = candidates.iter().cloned();
+            let candidates =
+                candidates.map(|one| Candidate { in_period: in_period(one.id.get()), ..one }).collect::<Vec<_>>();
+            merge(candidates, Weights::default(), Scale::Theoretical)
+        };
+        assert_eq!(order(&scored(&|_| None)), [1, 2, 3, 4]);
+        let lifted = scored(&|id| Some(id == 3));
+        assert_eq!(order(&lifted), [3, 1, 2, 4]);
+        assert!(lifted.iter().all(|ranked| ranked.score <= 1.0));
+        assert_eq!(order(&scored(&|id| Some(id == 4))), [1, 4, 2, 3], "what is better by more stays first");
+        assert_eq!(order(&scored(&|_| Some(false))), [1, 2, 3, 4]);
+    }
+
+    #[test]
     fn no_candidates_no_results() {
         assert!(merge(Vec::new(), Weights::default(), Scale::Pool).is_empty());
     }
@@ -303,6 +347,7 @@ mod tests {
                 is_singled_out: true,
                 share: None,
                 in_thread: None,
+                in_period: None,
             };
             let all = [vec![exact.clone()], others.to_vec()].concat();
             assert_eq!(kept(all.clone(), 0.35), [2, 1], "{exact:?}");

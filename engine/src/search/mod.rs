@@ -36,7 +36,7 @@ use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
 use crate::types::{
-    DOUBTFUL, Explain, Hit, LinkKind, Millis, Mode, NearMiss, Query, Scale, SearchReply, Tier, Weights,
+    DOUBTFUL, Explain, Hit, LinkKind, Millis, Mode, NearMiss, Period, Query, Scale, SearchReply, Tier, Weights,
 };
 
 /// The vector of a query and the model that made it, or why there is none.
@@ -102,7 +102,10 @@ pub fn search(
         warnings.extend(pending_warning(&view, by_words, now)?);
     }
     let vector = vector.as_deref().map(|vector| (vector, context.store.config().quality));
-    let candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
+    let mut candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
+    if let Some(period) = query.period.filter(|_| explain.scale == Scale::Theoretical) {
+        place_in(period, &mut candidates, &view)?;
+    }
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
     explain.weights = match (&vector, by_words) {
@@ -142,6 +145,16 @@ pub fn search(
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
     Ok(SearchReply { hits, more, nothing, tier, warnings, near_miss, remedy, explain })
+}
+
+/// Says of each candidate whether it is of the period that the query is about.
+fn place_in(period: Period, candidates: &mut [Candidate], view: &View) -> Result<()> {
+    let ids: Vec<_> = candidates.iter().map(|candidate| candidate.id).collect();
+    let of_period = view.records.of_period(period, &ids)?;
+    for candidate in candidates {
+        candidate.in_period = Some(of_period.contains(&candidate.id));
+    }
+    Ok(())
 }
 
 /// A warning about records that a vector search cannot find yet.

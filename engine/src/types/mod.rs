@@ -32,6 +32,7 @@ mod kind;
 mod link;
 mod model;
 mod named;
+mod period;
 mod purge;
 mod query;
 mod record;
@@ -53,6 +54,7 @@ pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};
 pub use named::ByName;
+pub use period::Period;
 pub use purge::{Purge, Purged};
 pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules, Weights};
 pub use record::{

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{MAX_LIMIT, MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES, check_limit, check_unit};
 use super::filter::Filter;
 use super::kind::Kind;
+use super::period::Period;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
@@ -130,6 +131,9 @@ pub struct Query {
     pub scale: Option<Scale>,
     /// How threads count in a hybrid search with [`Scale::Theoretical`]; in every other they do not.
     pub threads: ThreadRules,
+    /// The period that the query is about, which lifts the records of it; not a filter. It counts with
+    /// [`Scale::Theoretical`].
+    pub period: Option<Period>,
     /// So many records before and after each result in its thread come along, 0 to
     /// [`MAX_NEIGHBOURS`](super::MAX_NEIGHBOURS), as far as they pass the filter.
     pub neighbours: usize,
@@ -162,6 +166,7 @@ impl Query {
             weights: None,
             scale: None,
             threads: ThreadRules::ALL,
+            period: None,
             neighbours: 0,
             min_similarity: None,
             min_score: None,
@@ -173,7 +178,10 @@ impl Query {
 
     /// Candidates taken from each index, independent of small limits, so that the first of ten is the first of one.
     pub fn pool(&self) -> usize {
-        self.pool.unwrap_or((4 * self.limit).max(50))
+        let usual = (4 * self.limit).max(50);
+        // What lies in a period may rank far behind before it is lifted.
+        let wide = if self.period.is_some() { (4 * usual).min(MAX_POOL) } else { usual };
+        self.pool.unwrap_or(wide)
     }
 
     /// Checks every bound.

@@ -2,6 +2,7 @@
 
 use std::mem;
 
+use jiff::Zoned;
 use memorist_engine::body::Body;
 use memorist_engine::types::{
     Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
@@ -16,7 +17,7 @@ use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
-use super::{Defaults, snippet};
+use super::{Defaults, periods, snippet};
 use crate::wording;
 
 /// The record of `params`. Bounds are checked by the engine.
@@ -100,6 +101,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     query.min_score = params.min_score;
     query.min_relevance = params.min_relevance;
     query.scale = params.scale;
+    query.period = periods::named(&params.query, &Zoned::now());
     if let Some(Int(neighbours)) = params.neighbours {
         query.neighbours = usize::try_from(neighbours)
             .map_err(|_| Error::invalid("neighbours", format!("{neighbours} is negative")))?;

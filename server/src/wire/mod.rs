@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `values.rs` | numbers, times and nullable fields as JSON clients really write them |
 //! | `times.rs` | times as people and models say and read them |
+//! | `periods.rs` | the period that a query names |
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
@@ -43,6 +44,7 @@ pub mod memorizer;
 pub mod mudpuppy;
 mod params;
 mod parse;
+mod periods;
 mod results;
 mod schema;
 mod snippet;

@@ -73,7 +73,7 @@ fn relative(text: &str, now: &Zoned, sign: i64) -> Option<Zoned> {
     now.checked_add(span(number.parse::<i64>().ok()?.checked_mul(sign)?, unit.trim())?).ok()
 }
 
-fn weekday(name: &str) -> Option<Weekday> {
+pub(super) fn weekday(name: &str) -> Option<Weekday> {
     let days = [
         ("monday", Weekday::Monday),
         ("tuesday", Weekday::Tuesday),
@@ -94,7 +94,7 @@ fn date_with_month(text: &str) -> Option<Zoned> {
     date?.to_zoned(TimeZone::system()).ok()
 }
 
-fn start_of(unit: &str, today: &Zoned) -> Option<Zoned> {
+pub(super) fn start_of(unit: &str, today: &Zoned) -> Option<Zoned> {
     match unit {
         "week" => {
             let since_monday = today.weekday().since(Weekday::Monday);
@@ -105,7 +105,7 @@ fn start_of(unit: &str, today: &Zoned) -> Option<Zoned> {
     }
 }
 
-fn span(number: i64, unit: &str) -> Option<Span> {
+pub(super) fn span(number: i64, unit: &str) -> Option<Span> {
     let span = Span::new();
     match unit {
         "min" | "minute" | "minutes" => span.try_minutes(number),

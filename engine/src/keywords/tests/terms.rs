@@ -210,3 +210,38 @@ proptest! {
         prop_assert_eq!(identifiers_of(&composed), identifiers_of(&decomposed));
     }
 }
+
+#[test]
+fn a_word_that_no_record_has_finds_those_one_letter_away() {
+    let contents = ["the gardener plants tulips", "the dentist has an appointment", "a long list of tulip bulbs"];
+    assert_eq!(found_among(&contents, "tullips"), [1, 3]);
+    assert_eq!(found_among(&contents, "apointment"), [2]);
+    assert_eq!(found_among(&contents, "the dentits and the gardener"), [1, 2]);
+    assert_eq!(found_among(&contents, "fulips"), [] as [i64; 0], "the first letter is taken as right");
+    assert_eq!(found_among(&contents, "lits"), [] as [i64; 0], "short words are not corrected");
+    // What is there is not corrected.
+    assert_eq!(found_among(&["a tulip", "a turip"], "turip"), [2]);
+}
+
+#[test]
+fn a_corrected_word_counts_less_and_singles_nothing_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let contents = ["the gardener plants tulips", "the dentist has an appointment", "rain in the afternoon"];
+    let all = records(&contents);
+    let index = index_of(folder.path(), &all[..2]);
+    let snapshot = index.snapshot().unwrap();
+    let tail = tail_of(&all[2..]);
+    let ids: Vec<_> = all.iter().map(|record| record.id).collect();
+    let judged = |text: &str| -> Vec<Match> {
+        let matches = snapshot.matches(&KeywordQuery::new(text), &ids, Some(&tail)).unwrap();
+        matches.into_iter().flatten().collect()
+    };
+    for (right, typo, at) in [("tulips", "tulpis", 0), ("appointment", "appointmnt", 1), ("afternoon", "aftenoon", 2)] {
+        let (right, typo) = (judged(right)[at], judged(typo)[at]);
+        assert!((typo.score / right.score - 0.6).abs() < 1e-6, "{typo:?} of {right:?}");
+        assert!((0.2..0.6).contains(&typo.share) && right.share == 1.0, "{typo:?}");
+        assert!(right.is_singled_out && !typo.is_singled_out);
+        let found = search(snapshot.as_ref(), ["tulpis", "appointmnt", "aftenoon"][at], 9, Some(&tail));
+        assert_eq!(found, [(ids[at], typo.score)]);
+    }
+}

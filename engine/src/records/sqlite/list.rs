@@ -1,5 +1,7 @@
 //! Records by id, page by page, and the ids that pass a filter.
 
+use std::collections::HashSet;
+
 use roaring::RoaringTreemap;
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
@@ -11,7 +13,9 @@ use crate::error::Result;
 use crate::records::lookup;
 use crate::records::rows::{self, select_records};
 use crate::records::transaction::SelectExt;
-use crate::types::{Filter, Gone, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, Record, RecordId, Viewer};
+use crate::types::{
+    Filter, Gone, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, Period, Record, RecordId, Span, Viewer,
+};
 
 impl Records {
     /// The live record `id`, where `viewer` sees it.
@@ -41,6 +45,22 @@ impl Snapshot {
             let mut rows = statement.query((id, now))?;
             if let Some(row) = rows.next()? {
                 found.push(rows::to_record(row)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Those of these records that are of a period.
+    pub fn of_period(&self, period: Period, ids: &[RecordId]) -> Result<HashSet<RecordId>> {
+        let mut statement =
+            self.conn().prepare_cached("SELECT valid_from, valid_to, created_at FROM records WHERE id = ?1")?;
+        let mut found = HashSet::new();
+        for &id in ids {
+            let mut rows = statement.query([id])?;
+            if let Some(row) = rows.next()?
+                && period.has(Span { from: row.get(0)?, to: row.get(1)? }, row.get(2)?)
+            {
+                found.insert(id);
             }
         }
         Ok(found)
