@@ -50,6 +50,7 @@ impl Sensitive {
             ("content", Some(new.content.as_str())),
             ("context", new.context.as_deref()),
             ("source", Some(new.source.as_str())),
+            ("session", new.session.as_deref()),
         ];
         let found = first(texts.into_iter().chain(labelled(&new.tags)), new.body.as_ref());
         let allowed = match self.decide(found)? {
@@ -58,6 +59,7 @@ impl Sensitive {
                 content: redacted(&new.content),
                 context: new.context.as_deref().map(redacted),
                 source: redacted(&new.source),
+                session: new.session.as_deref().map(redacted),
                 tags: new.tags.iter().map(|tag| redacted(tag)).collect(),
                 body: new.body.clone().map(redacted_body).transpose()?,
                 ..new.clone()

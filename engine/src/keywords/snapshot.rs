@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
 
     /// Whether a record in a segment is replaced or removed by the tail.
     fn is_replaced(&self, id: RecordId) -> bool {
-        self.tail.is_some_and(|tail| tail.ids().contains(id.key()))
+        self.tail.is_some_and(|tail| tail.replaces(id))
     }
 
     fn best_of(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>> {

@@ -6,7 +6,7 @@ use roaring::RoaringTreemap;
 
 use super::postings::IndexedRecords;
 use crate::error::Result;
-use crate::types::Record;
+use crate::types::{Record, RecordId};
 
 /// Records that the index has not applied yet, indexed in memory.
 ///
@@ -19,6 +19,7 @@ pub struct TailIndex {
     /// tail grows.
     parts: Vec<Part>,
     ids: RoaringTreemap,
+    deleted: RoaringTreemap,
 }
 
 /// Records that were indexed together.
@@ -36,6 +37,8 @@ impl TailIndex {
         let mut tail = self.clone();
         tail.ids -= touched;
         tail.ids.extend(records.iter().map(|record| record.id.key()));
+        tail.deleted |= touched;
+        tail.deleted -= &tail.ids;
         tail.parts.iter_mut().for_each(|part| part.hide(touched));
         tail.parts.retain(|part| part.live() > 0);
         let mut newest = records;
@@ -52,6 +55,11 @@ impl TailIndex {
     /// The ids of its records.
     pub fn ids(&self) -> &RoaringTreemap {
         &self.ids
+    }
+
+    /// Whether the version of a record in the index is not the newest.
+    pub(super) fn replaces(&self, id: RecordId) -> bool {
+        self.ids.contains(id.key()) || self.deleted.contains(id.key())
     }
 
     pub(super) fn parts(&self) -> &[Part] {

@@ -124,7 +124,7 @@ impl Source for InSegment<'_> {
     }
 
     fn is_live(&self, doc: DocId) -> bool {
-        let is_replaced = || self.tail.is_some_and(|tail| tail.ids().contains(self.segment.id(doc).key()));
+        let is_replaced = || self.tail.is_some_and(|tail| tail.replaces(self.segment.id(doc)));
         !self.segment.reader.is_deleted(doc) && !is_replaced()
     }
 

@@ -1,6 +1,6 @@
 //! The candidates of both indexes, under the same filter, and the scores that an index did not return.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -17,6 +17,9 @@ use crate::quality::Quality;
 use crate::types::{Explain, Filter, MatchSource, Millis, Mode, Query, RecordId, Scale, ThreadRules};
 use crate::vectors::exact::{best_first, cosine};
 use crate::vectors::{IdFilter, VectorSnapshot};
+
+/// Of so many candidates of each side the neighbours are looked at: of more of them, none would come to the front.
+const LEADING: usize = 100;
 
 /// The result of one index: ids with raw scores, best first, and the time it took.
 type Ranking = Result<(Vec<(RecordId, f32)>, u64)>;
@@ -74,8 +77,9 @@ pub fn collect(
     let rules =
         if query.mode == Mode::Hybrid && scale == Scale::Theoretical { query.threads } else { ThreadRules::NONE };
     let cosines = |ids: &[RecordId]| vector_side.as_ref().map_or(Ok(vec![None; ids.len()]), |side| side.scores(ids));
+    let leading: HashSet<RecordId> = by_vector.iter().take(LEADING).map(|(id, _)| *id).collect();
     let candidates = match (&by_words, &keyword_side) {
-        (Some(words), Some(side)) => side.judge(words, candidates, cosines, rules)?,
+        (Some(words), Some(side)) => side.judge(words, &leading, candidates, cosines, rules)?,
         _ => with_cosines(candidates, cosines)?,
     };
     explain.merge_us = micros(merging);
@@ -173,19 +177,25 @@ impl<'a> KeywordSide<'a> {
         Ok(ByWords { search, found, micros: micros(started) })
     }
 
-    /// Says of each candidate how it matches, by itself and in its thread. Its neighbours there become candidates too.
+    /// Says of each candidate how it matches, by itself and in its thread. The neighbours of those that are `leading` by
+    /// meaning, and of as many by words, become candidates too.
     fn judge(
         &self,
         words: &ByWords<'_>,
+        leading: &HashSet<RecordId>,
         candidates: BTreeMap<RecordId, Candidate>,
         cosines: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
         rules: ThreadRules,
     ) -> Result<Vec<Candidate>> {
         let found = self.locate(words, &candidates)?;
-        let places: Vec<Place> = found.iter().map(|(_, place)| *place).collect();
         let windows = match rules {
             ThreadRules::NONE => Vec::new(),
-            _ => words.search.windows(&places, self.filter, &self.except)?,
+            _ => {
+                // Those found by words come first, the best first.
+                let leads = |at: usize| at < words.found.len().min(LEADING) || leading.contains(&found[at].0);
+                let leads: Vec<Place> = (0..found.len()).filter(|at| leads(*at)).map(|at| found[at].1).collect();
+                words.search.windows(&leads, self.filter, &self.except)?
+            }
         };
         let pool = Pool::of(&found, &windows);
         let matches = words.search.matches(&pool.places)?;

@@ -73,17 +73,25 @@ impl Candidate {
         self.in_thread.as_ref().map_or(self.share, |thread| Some(thread.share))
     }
 
+    /// How likely it answers the query: by its own cosine and words, or by those of the records around it if they say more.
+    fn relevance(&self) -> f64 {
+        let Some(thread) = &self.in_thread else { return relevance(self.vector, self.share) };
+        let most = |own: Option<f64>, other: Option<f64>| own.zip(other).map(|(own, other)| own.max(other)).or(own);
+        relevance(most(self.vector, thread.cosine), most(self.share, Some(thread.share)))
+    }
+
     /// Its score with the lift of the period.
     fn lifted(&self, score: f64) -> f64 {
         self.in_period.map_or(score, |is_in| (score + if is_in { LIFT } else { 0.0 }) / (1.0 + LIFT))
     }
 
-    /// Removes the vector match if its cosine is below `least`. Returns whether a match is left.
+    /// Removes the vector match if its cosine is below `least`. Returns whether a match is left, or a cosine that is not.
     pub fn is_found_above(&mut self, least: f64) -> bool {
-        if self.vector.is_none_or(|cosine| cosine < least) {
+        let is_near = self.vector.is_some_and(|cosine| cosine >= least);
+        if !is_near {
             self.found_by.retain(|source| *source != MatchSource::Vector);
         }
-        !self.found_by.is_empty()
+        is_near || !self.found_by.is_empty()
     }
 }
 
@@ -145,7 +153,7 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
             let score = candidate.lifted(score);
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
-            let relevance = relevance(candidate.vector, candidate.share);
+            let relevance = candidate.relevance();
             Ranked { candidate, score, relevance, by_words }
         })
         .collect();
@@ -300,8 +308,23 @@ mod tests {
     }
 
     #[test]
+    fn one_that_its_thread_brings_needs_a_cosine_above_the_minimum_and_is_as_relevant_as_its_thread() {
+        let in_thread = InThread { cosine: Some(0.4), words: 5.0, share: 0.8, lost: 0.0, lenders: vec![7.into()] };
+        let brought = |vector| Candidate {
+            found_by: Vec::new(),
+            in_thread: Some(in_thread.clone()),
+            ..candidate(1, vector, Some(0.0))
+        };
+        assert!(brought(Some(0.5)).is_found_above(0.5) && brought(Some(-1.0)).is_found_above(-1.0));
+        assert!(!brought(Some(0.5)).is_found_above(0.6) && !brought(None).is_found_above(-1.0));
+        assert_eq!(brought(Some(0.3)).relevance(), relevance(Some(0.4), Some(0.8)));
+        assert_eq!(brought(Some(0.9)).relevance(), relevance(Some(0.9), Some(0.8)));
+        assert_eq!(brought(None).relevance(), relevance(None, Some(0.8)));
+    }
+
+    #[test]
     fn the_period_of_a_query_lifts_its_records_and_excludes_none() {
-        let candidates: Vec<_> = (1..=4).map(|id| candidate(id, Some(1.0 - 0.05 * id as f64), Some(0.0))).collect();
+        let candidates: Vec<_> = (1..=4).map(|id| candidate(id, Some(1.0 - 0.1 * id as f64), Some(0.0))).collect();
         let scored = |in_period: &dyn Fn(i64) -> Option<bool>| {
             let candidates = candidates.iter().cloned();
             let candidates =

@@ -9,7 +9,7 @@
 //! - **Meaning**: the cosine is the mean with those of the neighbours, which count 0.3 (k = 1) and 0.15 (k = 2).
 //! - **A question answers nothing**: a record that ends with a question mark loses 0.06 of its score.
 //!
-//! A neighbour that the search could not return adds nothing.
+//! A neighbour that the search could not return adds nothing, and keeps its place until it is deleted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -103,10 +103,11 @@ fn what_the_fields_of_a_body_say_together_is_refused() {
 fn a_secret_is_found_in_every_text_that_is_stored() {
     let secret = format!("the password is {}", password());
     let new = NewRecord::new("a memory");
-    let texts: [(&str, NewRecord); 7] = [
+    let texts: [(&str, NewRecord); 8] = [
         ("content", NewRecord { content: secret.clone(), ..new.clone() }),
         ("context", NewRecord { context: Some(secret.clone()), ..new.clone() }),
         ("source", NewRecord { source: secret.clone(), ..new.clone() }),
+        ("session", NewRecord { session: Some(secret.clone()), ..new.clone() }),
         ("tags", NewRecord { tags: vec!["fine".into(), secret.clone()], ..new.clone() }),
         ("body", NewRecord { kind: Kind::Profile, body: Some(json!({ "name": &secret })), ..new.clone() }),
         ("agent", NewRecord { scope: Scope { agent: Some(secret.clone()), project: None }, ..new.clone() }),

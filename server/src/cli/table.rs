@@ -64,7 +64,11 @@ pub fn hits(hits: &[SearchHit]) -> String {
         for neighbour in &hit.neighbours {
             let side = if (neighbour.turn, neighbour.id) < (hit.turn, hit.id) { "before" } else { "after" };
             let mut cells = vec![String::new(); 6];
-            cells.extend([side.to_owned(), neighbour.id.to_string(), format::one_line(&neighbour.content)]);
+            cells.extend([
+                side.to_owned(),
+                neighbour.id.to_string(),
+                neighbour.content.as_deref().map(format::one_line).unwrap_or_default(),
+            ]);
             add_row(&mut table, cells);
         }
     }
@@ -84,7 +88,7 @@ fn sources(hit: &SearchHit) -> String {
     match names.is_empty() {
         false => names.join("+"),
         // By those around it.
-        true if hit.score > 0.0 => "session".to_owned(),
+        true if hit.relevance > 0.0 => "session".to_owned(),
         true => "substring".to_owned(),
     }
 }

@@ -132,6 +132,12 @@ impl Cut for SearchHit {
         self.truncated = Some(true);
         self.content = self.content.take().map(|text| cut_text(text, most));
         self.context = self.context.take().map(|context| context.map(|text| cut_text(text, most)));
+        if most <= LEAST_CHARS {
+            self.neighbours.clear();
+        }
+        for neighbour in &mut self.neighbours {
+            neighbour.content = neighbour.content.take().map(|text| cut_text(text, most));
+        }
     }
 }
 
@@ -156,9 +162,12 @@ pub fn fit<T: Cut>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
     let size = |hit: &T| serde_json::to_vec(hit).map_or(0, |json| json.len());
     if let Some(first) = results.first_mut() {
         let mut most = room;
-        while size(first) > room && most > LEAST_CHARS {
+        while size(first) > room {
             most = (most / 2).max(LEAST_CHARS);
             first.cut(most);
+            if most == LEAST_CHARS {
+                break;
+            }
         }
     }
     let mut used = 0;
@@ -256,7 +265,7 @@ fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
         project: record.scope.project.filter(|_| with_text),
         agent: record.scope.agent.filter(|_| with_text),
         session: record.session.filter(|_| with_text),
-        turn: record.turn.filter(|_| with_text),
+        turn: record.turn,
         lent_by: hit.lent_by.into_iter().filter(|_| params.explain == Some(true)).map(RecordId::get).collect(),
         neighbours: hit.neighbours.into_iter().map(|record| neighbour(record, detail)).collect(),
         contradicted_by: hit.contradicted_by.into_iter().map(RecordId::get).collect(),
@@ -266,8 +275,12 @@ fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
 
 /// A record that stands before or after a result.
 fn neighbour(record: Record, detail: Detail) -> Neighbour {
-    let cut = if detail == Detail::Full { None } else { snippet::cut(&record.content, "") };
-    Neighbour { id: record.id.get(), turn: record.turn, content: cut.unwrap_or(record.content) }
+    let content = match detail {
+        Detail::Ids => None,
+        Detail::Snippet => Some(snippet::cut(&record.content, "").unwrap_or(record.content)),
+        Detail::Full => Some(record.content),
+    };
+    Neighbour { id: record.id.get(), turn: record.turn, content }
 }
 
 /// A record as lists show it.
@@ -536,6 +549,29 @@ mod tests {
         let value = answer(reply, &search(json!({ "query": "dark" })));
         assert_eq!(value["results"][0]["truncated"], true);
         assert_eq!(value["results"][0]["content"], "short");
+    }
+
+    #[test]
+    fn neighbours_have_no_text_where_none_is_requested_and_are_cut_with_the_budget() {
+        let mut around = reply("short");
+        around.hits[0].record.turn = Some(5);
+        around.hits[0].neighbours =
+            [4, 6].map(|turn| Record { content: "long ".repeat(400), turn: Some(turn), ..record() }).into();
+        let result = |more: Value| {
+            let mut params = json!({ "query": "dark", "neighbours": 1 });
+            params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let value = answer(around.clone(), &search(params));
+            (value["results"][0].clone(), serde_json::to_vec(&value["results"]).unwrap().len())
+        };
+        let (hit, _) = result(json!({ "detail": "ids" }));
+        assert_eq!((&hit["turn"], &hit["neighbours"][0]["turn"]), (&json!(5), &json!(4)));
+        assert!(hit["neighbours"][0].get("content").is_none(), "{hit}");
+        let (whole, size) = result(json!({ "detail": "full" }));
+        assert!(whole["neighbours"][1]["content"].as_str().unwrap().len() == 2_000 && size > 4_000);
+        let (cut, size) = result(json!({ "detail": "full", "maxTokens": 400 }));
+        assert!(size <= 1_602 && cut["neighbours"].as_array().unwrap().len() == 2, "{size} {cut}");
+        let (none, _) = result(json!({ "detail": "full", "maxTokens": 1 }));
+        assert!(none.get("neighbours").is_none() && none["content"] == "short", "{none}");
     }
 
     #[test]

@@ -52,9 +52,11 @@ impl Cursor {
         Query { offset: self.offset, pool: Some(self.pool), limit, ..query }
     }
 
-    /// A hash of the position, and of everything that decides the ranking; the page size does not.
+    /// A hash of the position, and of everything that decides the ranking: the page size does not, nor do neighbours. A period
+    /// is in the text, and moves on with the time.
     fn mark(self, query: &Query) -> String {
-        let ranking = Query { offset: self.offset, pool: Some(self.pool), limit: 0, ..query.clone() };
+        let (offset, pool) = (self.offset, Some(self.pool));
+        let ranking = Query { offset, pool, limit: 0, neighbours: 0, period: None, ..query.clone() };
         let mut mark = content_hash(&format!("{ranking:?}"));
         mark.truncate(MARK);
         mark
@@ -64,7 +66,7 @@ impl Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memorist_engine::types::{Filter, Mode, Viewer, Weights};
+    use memorist_engine::types::{Filter, Mode, Period, Viewer, Weights};
 
     const CURSOR: Cursor = Cursor { offset: 10, pool: 50, tier: Tier::Full };
 
@@ -79,6 +81,9 @@ mod tests {
         let page = CURSOR.page_of(Query { limit: 3, ..query.clone() });
         assert_eq!((page.offset, page.pool, page.limit), (10, Some(50), 3));
         assert_eq!(Cursor::read(&text, &page).unwrap(), CURSOR);
+        assert_eq!(Cursor::read(&text, &Query { neighbours: 2, ..query.clone() }).unwrap(), CURSOR);
+        let period = Some(Period { from: 1, until: 2 });
+        assert_eq!(Cursor::read(&text, &Query { period, ..query.clone() }).unwrap(), CURSOR);
         let of = |viewer| Filter::of(viewer);
         let others = [
             Query::new("harbours"),

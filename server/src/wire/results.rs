@@ -182,7 +182,9 @@ pub struct Neighbour {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub turn: Option<i64>,
-    pub content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub content: Option<String>,
 }
 
 /// A memory in a list. Without text if only ids were requested.

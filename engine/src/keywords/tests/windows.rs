@@ -73,7 +73,11 @@ fn check(seed: u64) {
         let mut upserts: Vec<Record> = (0..15).map(|_| said(&mut random, &mut next)).collect();
         let replaced: Vec<RecordId> = live.keys().copied().filter(|_| random.below(10) == 0).collect();
         upserts.extend(replaced.iter().map(|&id| Record { id, ..said(&mut random, &mut next) }));
-        tail = grown(&tail, &upserts, &[]);
+        let deleted: Vec<RecordId> =
+            live.keys().copied().filter(|id| id.key() % 11 == random.below(11) as u64).collect();
+        upserts.retain(|record| !deleted.contains(&record.id));
+        tail = grown(&tail, &upserts, &deleted);
+        deleted.iter().for_each(|id| drop(live.remove(id)));
         live.extend(upserts.into_iter().map(|record| (record.id, record)));
     }
     let snapshot = index.snapshot().unwrap();

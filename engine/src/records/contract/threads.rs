@@ -5,6 +5,7 @@ use crate::progress::NoProgress;
 use crate::records::purge::patterns::PurgeText;
 use crate::records::rules::import::{Aliases, import};
 use crate::records::rules::purge::purge_text;
+use crate::records::rules::update::roll_back;
 use crate::types::{Imported, Kind, Portable};
 
 fn said(session: &str, turn: impl Into<Option<i64>>, text: &str) -> NewRecord {
@@ -64,6 +65,62 @@ fn a_record_keeps_its_place(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// What is said twice are two turns; what is saved twice is one.
+fn the_same_text_is_another_turn_of_another_place(store: &impl Subject) {
+    let add = |new: NewRecord| store.add(&new, NOW);
+    let first = add(said("a", 1, "Yes."));
+    let others = [said("a", 3, "Yes."), said("b", 1, "Yes."), said("c", None, "Yes.")].map(add);
+    assert!(first.created && others.iter().all(|other| other.created));
+    for again in [said("a", 1, "Yes."), said("a", 3, "Yes."), said("b", None, "Yes."), new("Yes.")] {
+        assert!(!add(again.clone()).created, "{again:?}");
+    }
+    assert_eq!(add(said("a", 3, "Yes.")).id, others[0].id);
+    // A text of no session is one with each of them.
+    let alone = add(new("No."));
+    assert_eq!(add(said("a", 4, "No.")).id, alone.id);
+    assert!(add(said("a", 5, "No.")).created);
+    let taken = store.update(add(new("Perhaps.")).id, &content("No."), NOW);
+    assert!(matches!(taken, Err(Error::Duplicate(_))), "{taken:?}");
+    let turn = add(said("d", 1, "Perhaps not.")).id;
+    assert!(store.update(turn, &content("No."), NOW).is_ok(), "as another turn");
+    assert!(store.delete(others[0].id));
+    let again = add(said("a", 3, "Yes."));
+    assert!(again.created);
+    let restored = trash::restore(store.authority(), others[0].id, &Viewer::OWNER, NOW);
+    assert!(matches!(restored, Err(Error::Duplicate(twin)) if twin == again.id), "{restored:?}");
+    assert!(store.delete(again.id));
+    trash::restore(store.authority(), others[0].id, &Viewer::OWNER, NOW).unwrap();
+    store.assert_sound();
+}
+
+fn a_conversation_moves_with_the_session_of_its_body(store: &impl Subject) {
+    let body =
+        |session: &str| serde_json::json!({ "session_id": session, "user_message": "Hi", "agent_response": "Yes" });
+    let add = |session: &str| store.add(&NewRecord::of_body(Kind::Conversation, body(session)).unwrap(), NOW).id;
+    let [moved, _, _] = ["wrong", "right", "right"].map(add);
+    let update = RecordUpdate { body: Some(Some(body("right"))), ..RecordUpdate::default() };
+    store.update(moved, &update, NOW).unwrap();
+    assert_eq!(place(store, moved), Some(("right".into(), 3)));
+    store.update(moved, &RecordUpdate { importance: Some(9), ..update }, NOW).unwrap();
+    assert_eq!(place(store, moved), Some(("right".into(), 3)), "it stays");
+    roll_back(store.authority(), moved, 1, None, &Viewer::OWNER, NOW).unwrap();
+    assert_eq!(place(store, moved), Some(("wrong".into(), 1)));
+    let placed = store
+        .add(
+            &NewRecord {
+                turn: Some(8),
+                session: Some("x".into()),
+                ..NewRecord::of_body(Kind::Conversation, body("y")).unwrap()
+            },
+            NOW,
+        )
+        .id;
+    let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+    store.update(placed, &update, NOW).unwrap();
+    assert_eq!(place(store, placed), Some(("x".into(), 8)), "one that was given stays");
+    store.assert_sound();
+}
+
 fn a_conversation_has_the_session_of_its_body(store: &impl Subject) {
     let body =
         |session: &str| serde_json::json!({ "session_id": session, "user_message": "Hi", "agent_response": "Yes" });
@@ -100,6 +157,21 @@ fn an_import_brings_it_and_one_without_takes_none_away(store: &impl Subject) {
     assert_eq!(place(store, 1.into()), Some(("s".into(), 3)));
     assert_eq!(run(portable(3, said("t", 9, "three"))), Imported::Replaced);
     assert_eq!(place(store, 1.into()), Some(("t".into(), 9)));
+    store.add(&said("t", 40, "later"), NOW);
+    assert_eq!(run(portable(4, said("t", None, "four"))), Imported::Replaced);
+    assert_eq!(place(store, 1.into()), Some(("t".into(), 9)), "a turn that is not given is as it was");
+    // What is here without a place gets that of the other store, whichever of the two it is here.
+    let other = Portable { ulid: ULID.replace('A', "B"), ..portable(1, new("five")) };
+    assert_eq!(run(other.clone()), Imported::Created);
+    let placed = |ulid: &str, turn: i64| Portable { ulid: ulid.into(), text: said("t", turn, "five"), ..other.clone() };
+    assert_eq!(run(placed(&other.ulid, 50)), Imported::Replaced);
+    assert_eq!(place(store, 3.into()), Some(("t".into(), 50)));
+    assert_eq!(run(placed(&other.ulid, 60)), Imported::Unchanged);
+    let twin = store.add(&new("six"), NOW).id;
+    let six = Portable { text: said("t", 70, "six"), ..placed(&ULID.replace('A', "C"), 70) };
+    assert_eq!(run(six.clone()), Imported::Replaced);
+    assert_eq!(place(store, twin), Some(("t".into(), 70)));
+    assert_eq!(run(six), Imported::Duplicate);
     store.assert_sound();
 }
 
@@ -117,6 +189,8 @@ on_every_database! {
     a_turn_that_is_not_given_comes_after_the_last,
     a_turn_needs_a_session_and_bounds,
     a_record_keeps_its_place,
+    the_same_text_is_another_turn_of_another_place,
+    a_conversation_moves_with_the_session_of_its_body,
     a_conversation_has_the_session_of_its_body,
     an_import_brings_it_and_one_without_takes_none_away,
     a_purge_finds_a_text_in_the_name_of_a_session,

@@ -37,27 +37,46 @@ pub(crate) fn add_batch(
     Ok(valid.into_iter().map(|valid| valid.map(|()| added.next().expect("one for each valid record"))).collect())
 }
 
-/// A record with the same text in the same scope, of a kind that does not repeat.
+/// A record with the same text in the same scope, of a kind that does not repeat, and no other turn of a session.
 pub(super) struct Twin {
     pub(super) id: RecordId,
     pub(super) live: bool,
-    version: i64,
+    pub(super) version: i64,
     embedding: EmbeddingState,
 }
 
-/// The twin of a text.
-pub(super) fn twin(tx: &dyn Tx, hash: &Hash, scope: i64, now: Millis) -> Result<Option<Twin>> {
-    let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id, version
-         FROM records WHERE content_hash = ?1 AND scope_id = ?2";
-    let mut twin = None;
-    tx.select(sql, &[hash.into(), scope.into(), now.into()], &mut |row| {
-        if rows::to_kind(row, 1)?.repeats() {
-            return Ok(ControlFlow::Continue(()));
-        }
-        twin = Some(Twin { id: row.get(0)?, live: row.get(2)?, version: row.get(4)?, embedding: state(row.get(3)?) });
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(twin)
+/// A text in a scope, as a turn of a session or of none.
+pub(super) struct Text<'a> {
+    pub(super) hash: &'a Hash,
+    pub(super) scope: i64,
+    pub(super) session: Option<&'a str>,
+    pub(super) turn: Option<i64>,
+}
+
+impl Text<'_> {
+    /// Whether this text, where it is said in `session` at `turn`, is said again: what is said twice in a conversation are two
+    /// turns.
+    fn is_another_turn(&self, session: Option<&str>, turn: Option<i64>) -> bool {
+        let (Some(own), Some(other)) = (self.session, session) else { return false };
+        own != other || self.turn.is_some() && self.turn != turn
+    }
+
+    /// Its twin, a live one first.
+    pub(super) fn twin(&self, tx: &dyn Tx, now: Millis) -> Result<Option<Twin>> {
+        let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id, version, session, turn
+             FROM records WHERE content_hash = ?1 AND scope_id = ?2";
+        let mut twin = None;
+        tx.select(sql, &[self.hash.into(), self.scope.into(), now.into()], &mut |row| {
+            let session: Option<String> = row.get(5)?;
+            if rows::to_kind(row, 1)?.repeats() || self.is_another_turn(session.as_deref(), row.get(6)?) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let live = row.get(2)?;
+            twin = Some(Twin { id: row.get(0)?, live, version: row.get(4)?, embedding: state(row.get(3)?) });
+            Ok(if live { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(twin)
+    }
 }
 
 /// Claims its text for `record`: an expired record of its scope that has it is removed.
@@ -66,7 +85,8 @@ pub(super) fn twin(tx: &dyn Tx, hash: &Hash, scope: i64, now: Millis) -> Result<
 /// [`Error::Duplicate`] when a live one has it.
 pub(super) fn claim_text(tx: &dyn Tx, hash: &Hash, record: &Record, now: Millis) -> Result<()> {
     let scope = scope_id(tx, &record.scope)?;
-    match twin(tx, hash, scope, now)? {
+    let text = Text { hash, scope, session: record.session.as_deref(), turn: record.turn };
+    match text.twin(tx, now)? {
         Some(twin) if twin.id != record.id && twin.live => Err(Error::Duplicate(twin.id)),
         Some(twin) if twin.id != record.id => remove(tx, twin.id).map(drop),
         _ => Ok(()),
@@ -82,8 +102,9 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     let body = new.checked_body()?;
     check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
     let content_hash = rows::hash_of_content(&new.content);
+    let text = Text { hash: &content_hash, scope, session: new.session.as_deref(), turn: new.turn };
     if !new.kind.repeats()
-        && let Some(twin) = twin(tx, &content_hash, scope, now)?
+        && let Some(twin) = text.twin(tx, now)?
     {
         if twin.live {
             return save_again(tx, &twin, new, (scope, body.as_ref()), now);

@@ -6,19 +6,23 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::add::{Identity, claim_text, embedding_hashes, insert_row, remove, twin};
+use super::add::{Identity, Text, claim_text, embedding_hashes, insert_row, remove};
+use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
 use super::{access, embeddings, links, threads, update, versions};
 use crate::body::{self, Body, ULID_PREFIX};
 use crate::error::{Error, Result};
+use crate::records::log::Change;
 use crate::records::rows::{self, MOST_ACCESSES, select_records};
 use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::records::{lookup, models};
 use crate::text::{self, Hash};
 use crate::types::bounds::check_millis;
 use crate::types::exchange::parse_ulid;
-use crate::types::{Imported, Kind, Link, Millis, ModelId, Portable, PortableLink, Record, RecordId, Scope, Viewer};
+use crate::types::{
+    Imported, Kind, Link, Millis, ModelId, NewRecord, Portable, PortableLink, Record, RecordId, Scope, Viewer,
+};
 
 type UlidBytes = [u8; 16];
 
@@ -135,7 +139,7 @@ impl<'a> Merge<'a> {
         let before = self.known(&ulid)?;
         match &before {
             Some(before) if before.scope == text.scope && before.version >= portable.version => {
-                return Ok(Imported::Unchanged);
+                return self.joined(before.id, before.version, text, Imported::Unchanged);
             }
             // Only now: an export holds what is shared as well, and to import it again unchanged is no change.
             _ if !self.viewer.changes(&text.scope) => return Err(self.not_changed(&text.scope)),
@@ -155,13 +159,14 @@ impl<'a> Merge<'a> {
         }
         let content_hash = rows::hash_of_content(&text.content);
         let scope = self.scope_id(&text.scope)?;
+        let of_turn = Text { hash: &content_hash, scope, session: text.session.as_deref(), turn: text.turn };
         if before.is_none()
             && !text.kind.repeats()
-            && let Some(twin) = twin(tx, &content_hash, scope, self.now)?
+            && let Some(twin) = of_turn.twin(tx, self.now)?
         {
             if twin.live {
                 self.found.insert(ulid, Some(twin.id));
-                return Ok(Imported::Duplicate);
+                return self.joined(twin.id, twin.version, text, Imported::Duplicate);
             }
             remove(tx, twin.id)?;
         }
@@ -186,6 +191,19 @@ impl<'a> Merge<'a> {
         self.count_accesses(id, portable)?;
         self.insert_versions(id, scope, portable, &earlier)?;
         Ok(outcome)
+    }
+
+    /// Gives a record that stays as it is the place of `text`, if it has none: then it is replaced, else `outcome`.
+    fn joined(&mut self, id: RecordId, version: i64, text: &NewRecord, outcome: Imported) -> Result<Imported> {
+        if text.session.is_none() || !self.viewer.changes(&text.scope) {
+            return Ok(outcome);
+        }
+        let scope = self.scope_id(&text.scope)?;
+        if !threads::join(self.tx, id, scope, text, None)? {
+            return Ok(outcome);
+        }
+        append(self.tx, id, &Change::Put { version, new_text: false })?;
+        Ok(Imported::Replaced)
     }
 
     fn not_changed(&self, scope: &Scope) -> Error {
@@ -216,7 +234,8 @@ impl<'a> Merge<'a> {
         content_hash: &Hash,
     ) -> Result<RecordId> {
         let (tx, text, id) = (self.tx, &portable.text, before.id);
-        let known = before.session.clone().zip(before.turn).filter(|_| text.session.is_none());
+        let is_known = text.session.is_none() || text.session == before.session && text.turn.is_none();
+        let known = before.session.clone().zip(before.turn).filter(|_| is_known);
         let (session, turn) = match known {
             Some(known) => Some(known),
             None => threads::place(tx, scope_id(tx, &before.scope)?, text, body.as_ref())?,
@@ -248,8 +267,7 @@ impl<'a> Merge<'a> {
         tx.execute("DELETE FROM versions WHERE record_id = ?1", &[id.into()])?;
         self.store_embedding(portable)?;
         update::replace(tx, &after, content_hash, &before)?;
-        let sql = "UPDATE records SET created_at = ?2, session = ?3, turn = ?4 WHERE id = ?1";
-        tx.execute(sql, &[id.into(), after.created_at.into(), after.session.as_ref().into(), after.turn.into()])?;
+        tx.execute("UPDATE records SET created_at = ?2 WHERE id = ?1", &[id.into(), after.created_at.into()])?;
         for hash in hashes {
             embeddings::remove_unused(tx, &hash)?;
         }

@@ -1,7 +1,7 @@
 //! What was deleted is kept for a while, and can be restored: a record with its versions and links. Its accesses are not
 //! kept, and it has to be embedded again where no other record has its text.
 
-use super::add::{insert_restored, remove, twin};
+use super::add::{Text, insert_restored, remove};
 use super::links;
 use super::references::{check_body, references};
 use super::versions::{self, Cause};
@@ -145,11 +145,13 @@ fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> 
         let ulid = rows::new_ulid(now);
         tx.execute("UPDATE trash SET ulid = ?2 WHERE id = ?1", &[id.into(), (&ulid).into()])?;
     }
-    let sql = "SELECT kind, content_hash, scope_id FROM trash WHERE id = ?1";
-    let text =
-        tx.first(sql, &[id.into()], |row| Ok((rows::to_kind(row, 0)?, row.get::<Hash>(1)?, row.get::<i64>(2)?)))?;
-    let Some((_, hash, scope)) = text.filter(|(kind, ..)| !kind.repeats()) else { return Ok(()) };
-    match twin(tx, &hash, scope, now)? {
+    let sql = "SELECT kind, content_hash, scope_id, session, turn FROM trash WHERE id = ?1";
+    let text = tx.first(sql, &[id.into()], |row| {
+        Ok((rows::to_kind(row, 0)?, row.get::<Hash>(1)?, row.get(2)?, row.get::<Option<String>>(3)?, row.get(4)?))
+    })?;
+    let Some((_, hash, scope, session, turn)) = text.filter(|(kind, ..)| !kind.repeats()) else { return Ok(()) };
+    let text = Text { hash: &hash, scope, session: session.as_deref(), turn };
+    match text.twin(tx, now)? {
         Some(twin) if twin.live => Err(Error::Duplicate(twin.id)),
         Some(twin) => remove(tx, twin.id).map(drop),
         None => Ok(()),

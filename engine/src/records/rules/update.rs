@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::add::claim_text;
 use super::log::append;
 use super::references::{check_body, references};
-use super::{embeddings, versions};
+use super::{embeddings, threads, versions};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -116,6 +116,7 @@ pub(super) fn change(
     }
     let known = [&references(before), gone].concat();
     check_body(tx, after.body.as_ref(), &after.scope, Some(after.id), &known, now)?;
+    threads::follow_body(tx, before, &mut after)?;
     after.content_hash = text::to_hex(&content_hash);
     after.version += 1;
     after.updated_at = now;
@@ -193,7 +194,7 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
     let body = after.body.as_ref().map(Body::to_json);
     let sql = "UPDATE records SET version = ?2, kind = ?3, importance = ?4, confidence = ?5, updated_at = ?6, expires_at = ?7,
              content_hash = ?8, embedding_hash = ?9, embedding_id = ?10, source = ?11, tags = ?12, context = ?13,
-             content = ?14, body = ?15, valid_from = ?16, valid_to = ?17
+             content = ?14, body = ?15, valid_from = ?16, valid_to = ?17, session = ?18, turn = ?19
          WHERE id = ?1";
     let values = [
         after.id.into(),
@@ -213,6 +214,8 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
         body.as_ref().into(),
         after.valid.from.into(),
         after.valid.to.into(),
+        after.session.as_ref().into(),
+        after.turn.into(),
     ];
     tx.execute(sql, &values)?;
     let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);

@@ -26,7 +26,7 @@ const RULES: [(&str, &str); 17] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
-        "SELECT max(id) FROM records WHERE kind NOT IN (14, 15) GROUP BY content_hash, scope_id HAVING count(*) > 1",
+        "SELECT max(id) FROM records WHERE kind NOT IN (14, 15) GROUP BY content_hash, scope_id, session, turn HAVING count(*) > 1",
     ),
     (
         "a link from record {} is of an unknown kind or of other scopes than its records",

@@ -102,7 +102,7 @@ mod tests {
     use crate::records::Records;
     use crate::records::rules::trash;
     use crate::text;
-    use crate::types::{Filter, Kind, NewRecord, Viewer};
+    use crate::types::{Filter, Kind, NewRecord, RecordId, Viewer};
 
     /// Opens a store with this file as its database. Returns the error, and checks that the file is left as it was.
     fn refusal(database: &[u8]) -> String {
@@ -203,33 +203,40 @@ mod tests {
         }
     }
 
-    fn is_brought_up_to_date(version: u32, schema: &str) {
-        let store = Store::new();
-        let tags = vec!["Deploy".to_owned()];
-        let news = (0..30).map(|n| NewRecord { importance: 1 + n % 3, tags: tags.clone(), ..new(&n.to_string()) });
-        let news: Vec<_> = news.collect();
-        store.add_batch(&news, NOW).unwrap();
-        let said = serde_json::json!({ "session_id": "talk", "user_message": "Hi", "agent_response": "Yes" });
-        let said = store.add(&NewRecord::of_body(Kind::Conversation, said).unwrap(), NOW).unwrap().id;
+    /// The records of a store as one of an older version.
+    fn as_of(version: u32, schema: &str, store: Store) -> tempfile::TempDir {
         let kept = store.close();
-        let paths = StorePaths::new(kept.path());
         let copy = tempfile::tempdir().unwrap();
-        let old = StorePaths::new(copy.path());
-        let made = rusqlite::Connection::open(old.database()).unwrap();
+        let made = rusqlite::Connection::open(StorePaths::new(copy.path()).database()).unwrap();
         made.execute_batch(&format!(
             "{schema} DELETE FROM scopes; PRAGMA application_id = {APPLICATION_ID};
              PRAGMA user_version = {version}; INSERT INTO meta VALUES ('store_id', '01J00000000000000000000000')"
         ))
         .unwrap();
-        made.execute("ATTACH ? AS new", [paths.database().to_str().unwrap()]).unwrap();
+        made.execute("ATTACH ? AS new", [StorePaths::new(kept.path()).database().to_str().unwrap()]).unwrap();
         for table in ["scopes", "records", "sync_log"] {
             let sql = format!("SELECT group_concat(name) FROM pragma_table_info('{table}')");
             let columns: String = made.query_row(&sql, [], |row| row.get(0)).unwrap();
             made.execute(&format!("INSERT INTO {table} SELECT {columns} FROM new.{table}"), []).unwrap();
         }
         made.execute("UPDATE records SET access_count = 9223372036854775807 WHERE id < 3", []).unwrap();
-        drop(made);
-        let records = Records::open(&old).unwrap();
+        copy
+    }
+
+    fn conversation(store: &Store, session: &str) -> RecordId {
+        let said = serde_json::json!({ "session_id": session, "user_message": "Hi", "agent_response": "Yes" });
+        store.add(&NewRecord::of_body(Kind::Conversation, said).unwrap(), NOW).unwrap().id
+    }
+
+    fn is_brought_up_to_date(version: u32, schema: &str) {
+        let store = Store::new();
+        let tags = vec!["Deploy".to_owned()];
+        let news = (0..30).map(|n| NewRecord { importance: 1 + n % 3, tags: tags.clone(), ..new(&n.to_string()) });
+        let news: Vec<_> = news.collect();
+        store.add_batch(&news, NOW).unwrap();
+        let said = conversation(&store, "talk");
+        let old = as_of(version, schema, store);
+        let records = Records::open(&StorePaths::new(old.path())).unwrap();
         let stats = records.snapshot().unwrap().stats(&Filter::default(), NOW).unwrap();
         assert_eq!((stats.total, stats.pending_embeddings), (31, 31));
         assert!(records.recount().unwrap(), "the counts that are out of range");
@@ -241,6 +248,25 @@ mod tests {
         let said = records.get(said, &Viewer::OWNER, NOW).unwrap().unwrap();
         assert_eq!((said.session.as_deref(), said.turn), (Some("talk"), Some(31)));
         assert_eq!(records.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    /// It cannot be read, and nothing else suffers.
+    #[test]
+    fn a_store_with_a_damaged_body_is_brought_up_to_date() {
+        const BODY: &str = r#"{"session_id":"damaged""#;
+        let store = Store::new();
+        let [damaged, sound] = ["damaged", "sound"].map(|session| conversation(&store, session));
+        let old = as_of(5, &[FIRST, SECOND, THIRD, FOURTH, FIFTH].concat(), store);
+        let paths = StorePaths::new(old.path());
+        let mut bytes = fs::read(paths.database()).unwrap();
+        let at = bytes.windows(BODY.len()).position(|found| found == BODY.as_bytes()).unwrap();
+        bytes[at] = b'[';
+        fs::write(paths.database(), bytes).unwrap();
+        let records = Records::open(&paths).unwrap();
+        let sound = records.get(sound, &Viewer::OWNER, NOW).unwrap().unwrap();
+        assert_eq!(sound.session.as_deref(), Some("sound"));
+        let problems = records.integrity().unwrap();
+        assert!(problems.iter().any(|problem| problem.starts_with(&format!("record {damaged}"))), "{problems:?}");
     }
 
     #[test]

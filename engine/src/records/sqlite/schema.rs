@@ -38,7 +38,7 @@
 //!
 //! - `kind` is the position in [`Kind::ALL`](crate::types::Kind::ALL).
 //! - `content_hash` is of the content, `embedding_hash` of context and content ([`crate::text`]). The content hash is
-//!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats). An expired record does not count: a text with an expired twin alone is saved under
+//!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats) and other turns of sessions. An expired record does not count: a text with an expired twin alone is saved under
 //!   a new id, because "duplicate of 7" would name a record that nobody can see.
 //! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
 //!   embedding stays as long as a record or a version has its text and the store has its model.
@@ -84,6 +84,19 @@ macro_rules! counted {
     };
 }
 pub(super) use counted;
+
+/// Gives the conversations (14) without a thread that which their body names, where it can be read. Ids are in their order.
+macro_rules! place_conversations {
+    ($table:literal) => {
+        concat!(
+            "UPDATE ",
+            $table,
+            " SET session = json_extract(body, '$.session_id'), turn = id WHERE kind = 14 AND session IS NULL
+                 AND CASE WHEN json_valid(body) THEN json_type(body, '$.session_id') = 'text' END;"
+        )
+    };
+}
+pub(super) use place_conversations;
 
 /// `MMRS`, in the database's header.
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
@@ -410,14 +423,15 @@ CREATE TABLE version_causes (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Threads.
-const SIXTH: &str = r"
+/// Threads. Conversations have named theirs all along.
+const SIXTH: &str = concat!(
+    r"
 ALTER TABLE records ADD COLUMN session TEXT;
 ALTER TABLE records ADD COLUMN turn INTEGER;
 ALTER TABLE trash ADD COLUMN session TEXT;
 ALTER TABLE trash ADD COLUMN turn INTEGER;
 CREATE INDEX records_by_thread ON records (scope_id, session, turn, id) WHERE session IS NOT NULL;
--- Conversations (14) have named theirs all along.
-UPDATE records SET session = json_extract(body, '$.session_id'), turn = id
-    WHERE kind = 14 AND json_type(body, '$.session_id') = 'text';
-";
+",
+    place_conversations!("records"),
+    place_conversations!("trash"),
+);

@@ -58,6 +58,8 @@ impl Doubts {
             ("importance", number("importance")),
             ("tags", json("tags")),
             ("body", json("body")),
+            ("session", text("session").map(Into::into)),
+            ("turn", number("turn")),
             ("expiresAt", number("expires_at")),
             ("project", scope.map(|scope| json!(scope.project))),
             ("agent", scope.map(|scope| json!(scope.agent))),

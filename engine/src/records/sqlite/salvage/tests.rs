@@ -728,3 +728,25 @@ fn records_from_before_threads_are_saved() {
     let after = Contents::of(&Connection::open(store.paths().database()).unwrap());
     assert_eq!((after.records, after.trash), (before.records, before.trash));
 }
+
+/// A damaged store of an older version is saved as one of the newest: its conversations get their threads, too.
+#[test]
+fn conversations_from_before_threads_get_theirs() {
+    let store = Store::new();
+    let body = serde_json::json!({ "session_id": "talk", "user_message": "Hi", "agent_response": "Yes" });
+    let id = store.add(&NewRecord::of_body(crate::types::Kind::Conversation, body).unwrap(), NOW).unwrap().id;
+    let folder = store.close();
+    let paths = StorePaths::new(folder.path());
+    let conn = Connection::open(paths.database()).unwrap();
+    conn.execute_batch(
+        "DROP INDEX records_by_thread;
+         ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
+         ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
+         PRAGMA user_version = 5;",
+    )
+    .unwrap();
+    drop(conn);
+    salvage(&paths, &NoProgress).unwrap();
+    let saved = Records::open(&paths).unwrap().get(id, &Viewer::OWNER, NOW).unwrap().unwrap();
+    assert_eq!((saved.session.as_deref(), saved.turn), (Some("talk"), Some(id.get())));
+}

@@ -15,6 +15,7 @@ use super::tables::{Standing, Table, Trees};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::rows;
+use crate::records::sqlite::schema::place_conversations;
 use crate::records::sqlite::{integrity, recount};
 use crate::types::{Kind, LinkKind, RecordId, Scope};
 
@@ -416,6 +417,8 @@ impl Transfer<'_> {
              DELETE FROM embeddings
                  WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'));",
         )?;
+        // Those of a store of an older version.
+        self.to.execute_batch(concat!(place_conversations!("records"), place_conversations!("trash")))?;
         recount::limit_accesses(self.to)?;
         let versions_lost = ids(
             "SELECT id FROM records r WHERE version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
@@ -442,12 +445,15 @@ impl Transfer<'_> {
         integer(table.value(row, "kind")).and_then(rows::kind_of).is_some_and(Kind::repeats)
     }
 
-    /// Another record that is saved already and has the same text in the same scope: a damaged index let it through.
+    /// Another record that is saved already and has the same text in the same scope, as the same turn if it is one: a damaged
+    /// index let it through.
     fn twin(&self, table: &Table, row: &Row) -> Result<Option<RecordId>> {
         let mut statement = self.to.prepare_cached(
-            "SELECT id FROM records WHERE content_hash = ? AND scope_id = ? AND id <> ? AND kind NOT IN (14, 15)",
+            "SELECT id FROM records WHERE content_hash = ? AND scope_id = ? AND id <> ? AND kind NOT IN (14, 15)
+                 AND session IS ? AND turn IS ?",
         )?;
-        let key = (table.value(row, "content_hash"), table.value(row, "scope_id"), row.id);
+        let value = |name| table.value(row, name);
+        let key = (value("content_hash"), value("scope_id"), row.id, value("session"), value("turn"));
         Ok(statement.query_row(key, |row| row.get(0)).optional()?)
     }
 
