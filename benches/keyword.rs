@@ -1,6 +1,7 @@
 //! Latency of a keyword search.
 //!
-//! Corpus: the whole bench corpus; queries are its questions (sentences) and their first three words.
+//! Corpus: the whole bench corpus; queries are its questions (sentences), their first three words, and the sentences with a
+//! typo: the middle letter of the longest word is left out.
 //! Run: `cargo bench --bench keyword`
 
 mod common;
@@ -13,6 +14,13 @@ use memorist_engine::records::Records;
 use memorist_engine::types::Filter;
 use roaring::RoaringTreemap;
 
+fn with_typo(text: &str) -> String {
+    let Some(longest) = text.split_whitespace().max_by_key(|word| word.len()) else { return text.to_owned() };
+    let middle = longest.chars().count() / 2;
+    let typo: String = longest.chars().enumerate().filter(|(at, _)| *at != middle).map(|(_, letter)| letter).collect();
+    text.replacen(longest, &typo, 1)
+}
+
 fn keyword(criterion: &mut Criterion) {
     let corpus = Corpus::new(common::count());
     let paths = StorePaths::new(common::store(&corpus));
@@ -22,9 +30,10 @@ fn keyword(criterion: &mut Criterion) {
     let sentences: Vec<String> = corpus.queries.iter().map(|(text, _)| text.clone()).collect();
     let words = |text: &String| text.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
     let short: Vec<String> = sentences.iter().map(words).collect();
+    let typos: Vec<String> = sentences.iter().map(|text| with_typo(text)).collect();
     let (all, none) = (Filter::default(), RoaringTreemap::new());
     let mut group = criterion.benchmark_group("keyword");
-    for (name, queries) in [("three words", &short), ("sentence", &sentences)] {
+    for (name, queries) in [("three words", &short), ("sentence", &sentences), ("typo", &typos)] {
         let mut at = (0..queries.len()).cycle();
         group.bench_function(BenchmarkId::new(name, corpus.texts.len()), |bench| {
             bench.iter(|| {

@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     Vector = 6,
     Query = 7,
     Direction = 8,
+    Identifier = 20,
 }
 
 /// A stream of draws.

@@ -32,6 +32,7 @@
 
 mod draws;
 mod grammar;
+mod identifiers;
 mod mark;
 mod memories;
 mod planted;
@@ -43,6 +44,7 @@ pub mod vectors;
 mod vocabulary;
 mod wording;
 
+pub use identifiers::{Identified, identifiers};
 pub use memories::{MemoryRecord, memories, memory, near_duplicate_of, write_jsonl};
 pub use questions::{Question, questions};
 pub use style::Style;

@@ -147,6 +147,7 @@ impl Plan {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
         };
+        let in_content = |word: &str| Found::look(word, &[SearchField::Content], fields, segments, parts);
         let words = rarest(&query.words, MAX_WORDS, look)?;
         let mut content_clause = vec![None; query.words.len()];
         let words_found = words.len();
@@ -172,11 +173,12 @@ impl Plan {
         identifiers.into_iter().for_each(|(_, found)| plan.add(Origin::Identifier, found));
         let corrections = typos.into_iter().map(|index| corrections(&query.spelt[index]));
         for corrections in corrections.filter(|corrections| !corrections.is_empty()).take(MAX_TYPOS) {
-            let found = corrections.iter().map(|word| look(word)).collect::<Result<Vec<_>>>()?;
-            let mut found: Vec<Found> = found.into_iter().filter(|found| found.frequency > 0).collect();
-            found.sort_by_key(|found| Reverse(found.frequency));
+            let corrections: Vec<String> = corrections.into_iter().collect();
+            let mut found = rarest(&corrections, usize::MAX, in_content)?;
+            found.sort_by_key(|(_, found)| Reverse(found.frequency));
             found.truncate(MAX_CORRECTIONS);
-            plan.add_corrections(found);
+            let found = found.into_iter().map(|(index, _)| look(&corrections[index]));
+            plan.add_corrections(found.collect::<Result<_>>()?);
         }
         plan.pairs = query
             .pairs

@@ -3,7 +3,8 @@
 //! The scores of each index are scaled to 0..1 (min-max), from the least that there can be or from the least among the
 //! candidates ([`Scale`]), then weighted and added. A candidate that only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less
 //! than keywords alone. From the theoretical minima, words count by the share of the query that they cover: a question in
-//! other words has a best match too, which says nothing. For one that has no vector yet, its words count for both.
+//! other words has a best match too, which says nothing. For one that has no vector yet, its words count for both;
+//! and for one that they single out, by a code or a name, if that is more, so that likeness does not push it away.
 
 use super::relevance::relevance;
 use crate::types::{MatchSource, RecordId, Scale, Weights};
@@ -150,7 +151,8 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
             };
             let lost = candidate.in_thread.as_ref().map_or(0.0, |thread| thread.lost);
             let score = (weights.vector * by_vector + weights.keyword * by_keyword - lost).max(0.0);
-            let score = candidate.lifted(score);
+            let wins = candidate.is_singled_out && scale == Scale::Theoretical && weights.keyword > 0.0;
+            let score = candidate.lifted(if wins { score.max(by_keyword) } else { score });
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
             let relevance = candidate.relevance();
@@ -320,6 +322,24 @@ mod tests {
         assert_eq!(brought(Some(0.3)).relevance(), relevance(Some(0.4), Some(0.8)));
         assert_eq!(brought(Some(0.9)).relevance(), relevance(Some(0.9), Some(0.8)));
         assert_eq!(brought(None).relevance(), relevance(None, Some(0.8)));
+    }
+
+    #[test]
+    fn what_the_words_single_out_wins_over_likeness() {
+        let like = (2..40).map(|id| Candidate { share: Some(0.1), ..candidate(id, Some(0.9), Some(1.0)) });
+        let far = |is_singled_out, share| Candidate {
+            is_singled_out,
+            share: Some(share),
+            ..candidate(1, Some(0.0), Some(9.0))
+        };
+        let first =
+            |one: Candidate, weights, scale| order(&merge(like.clone().chain([one]).collect(), weights, scale))[0];
+        let (both, theoretical) = (Weights::default(), Scale::Theoretical);
+        assert_eq!(first(far(true, 0.9), both, theoretical), 1);
+        assert_eq!(first(far(false, 0.9), both, theoretical), 2);
+        assert_eq!(first(far(true, 0.5), both, theoretical), 2, "half of the words is no proof");
+        assert_eq!(first(far(true, 0.9), both, Scale::Pool), 2);
+        assert_eq!(first(far(true, 0.9), Weights { vector: 1.0, keyword: 0.0 }, theoretical), 2);
     }
 
     #[test]

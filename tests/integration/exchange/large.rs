@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bench_data::memories;
+use bench_data::{identifiers, memories};
 use memorist_engine::Engine;
 use memorist_engine::config::Backend;
 use memorist_engine::embed::{Embedder, HashEmbedder};
@@ -104,4 +104,25 @@ fn a_hundred_thousand_memories_make_an_equal_store_with_equal_answers() {
         }
     }
     step(&format!("{searches} searches"));
+    assert_identifiers_win(&here.engine);
+    step("identifiers found");
+}
+
+/// What has a code, a path, a hash, a version, a quoted phrase or a name of the question is among the first three, whatever
+/// else is like it.
+fn assert_identifiers_win(engine: &Engine) {
+    let made = identifiers(42, 500);
+    let records: Vec<NewRecord> = made.iter().map(|one| NewRecord::new(one.content.as_str())).collect();
+    let added = engine.add_batch(&records).unwrap();
+    engine.embed_pending(&NoProgress).unwrap();
+    let mut missed = Vec::new();
+    for (one, added) in made.iter().zip(added) {
+        let id = added.unwrap().id;
+        let hits = engine.search(&Query::new(one.question.as_str())).unwrap().hits;
+        let place = hits.iter().position(|hit| hit.record.id == id);
+        if place.is_none_or(|place| place >= 3) {
+            missed.push((one, place));
+        }
+    }
+    assert!(missed.is_empty(), "{} of {}: {:?}", missed.len(), made.len(), &missed[..missed.len().min(20)]);
 }
