@@ -1,5 +1,6 @@
 //! Writes are found, in every mode, before and after they are indexed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,8 +13,8 @@ use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::{AccessKind, Records};
 use memorist_engine::sync::WriterLock;
 use memorist_engine::types::{
-    DOUBTFUL, EmbeddingState, Filter, Hit, MatchSource, Mode, NewRecord, Query, RecordUpdate, Scale, Threshold, Tier,
-    Viewer, Weights,
+    DOUBTFUL, EmbeddingState, Filter, Hit, MatchSource, Mode, NewRecord, Period, Query, RecordUpdate, Scale, Span,
+    Threshold, Tier, Viewer, Weights,
 };
 
 use crate::support::{DIMS, Store, hashed, with_embedder, words_only};
@@ -335,6 +336,38 @@ fn a_search_says_when_the_store_has_no_answer_and_what_the_best_is() {
 
     let reply = search(&query("tter", Mode::Keyword));
     assert!(reply.tier == Tier::Substring && !reply.nothing, "it is there, as a part of words");
+}
+
+#[test]
+fn the_period_of_a_query_lifts_what_is_of_it() {
+    const DAY: i64 = 86_400_000;
+    let store = Store::new(hashed());
+    let happened = |day: i64| {
+        let valid = Span { from: Some(day * DAY), to: None };
+        let new =
+            NewRecord { valid, ..NewRecord::new(format!("meeting {day} with the harbour board about the crane")) };
+        store.engine.add(&new).unwrap().id
+    };
+    let ids: Vec<_> = (1..=60).map(happened).collect();
+    store.settle();
+    let period = |from: i64, until: i64| Some(Period { from: from * DAY, until: until * DAY });
+    let ask =
+        |period, scale| Query { period, scale, limit: 60, ..query("the meeting with the harbour board", Mode::Hybrid) };
+    let without = store.find(&ask(None, None));
+    assert_eq!(without.len(), 60);
+    let with = store.find(&ask(period(30, 32), None));
+    assert_eq!(with.len(), 60, "nothing is filtered");
+    assert_eq!(with[..2].iter().copied().collect::<HashSet<_>>(), HashSet::from([ids[29], ids[30]]));
+    let pool = Some(Scale::Pool);
+    assert_eq!(
+        store.find(&ask(period(30, 32), pool)),
+        store.find(&ask(None, pool)),
+        "that is the letter of another system"
+    );
+    let today = memorist_engine::now() / DAY;
+    assert_eq!(store.find(&ask(period(today - 1, today + 2), None)), without, "saved today, but it happened before");
+    let saved = store.add("another meeting with the harbour board");
+    assert_eq!(store.find(&ask(period(today - 1, today + 2), None))[0], saved);
 }
 
 /// Texts with "ZX" are far from all others, and the shorter, the nearer: only keywords can find them.
