@@ -18,7 +18,10 @@ pub(crate) enum Purpose {
     Vector = 6,
     Query = 7,
     Direction = 8,
-    Identifier = 20,
+    Conversation = 9,
+    Change = 10,
+    Unanswerable = 11,
+    Identifier = 12,
 }
 
 /// A stream of draws.
@@ -81,6 +84,16 @@ impl Draws {
             }
         }
     }
+}
+
+/// The item of `0..count` that comes at `rank`, in an order that visits each once; `None` from `count` on. The orders of a
+/// seed begin at different items.
+pub(crate) fn visit(seed: u64, order: u64, rank: usize, count: usize) -> Option<usize> {
+    // A prime that is no factor of any number of items.
+    const STRIDE: usize = 389;
+    debug_assert!(!count.is_multiple_of(STRIDE) || count == 0);
+    let offset = |count| Draws::of(seed, Purpose::Permutation, order).below(count);
+    (rank < count).then(|| (rank * STRIDE + offset(count)) % count)
 }
 
 /// Spreads `index` over its block of 2^20 numbers, one to one, so that neighbours in the corpus do not have

@@ -187,6 +187,11 @@ impl<'a> Expansion<'a> {
         self.bound.iter().find(|(bound, _)| *bound == list).map(|(_, text)| text.as_str())
     }
 
+    /// Makes `text` the item of a list that this memory uses.
+    pub fn bind(&mut self, list: usize, text: &str) {
+        self.bound.push((list, text.to_owned()));
+    }
+
     /// Appends `template`. What it says depends on `content` only, whichever wording is chosen.
     pub fn expand(&mut self, template: &[Part], content: &mut Draws) {
         for part in template {

@@ -11,6 +11,11 @@
 //! memories and pairs of facts are planted at fixed positions, and every other memory has a unique mark (a ticket, an
 //! order, a moment).
 //!
+//! # Conversations, changes, and what nobody knows
+//! [`conversations()`] generates small talk of two speakers, among it questions whose answers have none of their words, and
+//! queries for these answers. [`changes()`] generates facts that a later one supersedes, and [`unanswerable()`] questions
+//! about what occurs in none of these texts.
+//!
 //! # Vectors
 //! [`vectors`] generates unit vectors that are as hard to search as real sentence embeddings, and others that are
 //! harder; [`profile`] measures how near neighbours are; [`real`] loads real embeddings from a directory, if there is
@@ -30,21 +35,28 @@
 //! assert_eq!(corpus[question.answers[0]].content, "User prefers dark mode for all applications");
 //! ```
 
+mod changes;
+mod conversations;
 mod draws;
 mod grammar;
 mod identifiers;
 mod mark;
 mod memories;
+mod phrases;
 mod planted;
 pub mod profile;
 mod questions;
 pub mod real;
 mod style;
+mod unanswerable;
 pub mod vectors;
 mod vocabulary;
 mod wording;
 
+pub use changes::{Change, changes};
+pub use conversations::{Conversations, Lookup, Turn, conversations};
 pub use identifiers::{Identified, identifiers};
 pub use memories::{MemoryRecord, memories, memory, near_duplicate_of, write_jsonl};
 pub use questions::{Question, questions};
 pub use style::Style;
+pub use unanswerable::unanswerable;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::draws::{Draws, Purpose};
+use crate::draws::visit;
 use crate::style::Style;
 
 /// A hand-written memory.
@@ -94,13 +94,7 @@ type Worded = (&'static str, &'static str);
 
 /// The person and the news of the pair of rank `rank`, each in the words of the memory and of a question.
 pub(crate) fn pair(seed: u64, rank: usize) -> Option<(Worded, Worded)> {
-    if rank >= pair_count() {
-        return None;
-    }
-    // a stride that shares no factor with the number of pairs visits each of them once
-    let stride = 389;
-    let offset = Draws::of(seed, Purpose::Permutation, 1).below(pair_count());
-    let number = (rank * stride + offset) % pair_count();
+    let number = visit(seed, 1, rank, pair_count())?;
     let Pairs { persons, news } = pairs();
     Some((persons[number % persons.len()], news[number / persons.len()]))
 }

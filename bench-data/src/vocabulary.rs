@@ -46,10 +46,11 @@ pub(crate) struct Topic {
     pub weight: usize,
     /// The shapes of its memories, each with its kind.
     pub shapes: Vec<(&'static str, Template)>,
-    /// Numbers of its lists.
+    /// Numbers of its lists; `talk` is what is said about it in conversations.
     pub tags: usize,
     pub context: usize,
     pub tail: Option<usize>,
+    pub talk: usize,
 }
 
 /// The whole vocabulary.
@@ -77,13 +78,19 @@ impl Vocabulary {
     }
 }
 
-fn compile() -> Result<Vocabulary, String> {
-    let mut grammar = Grammar::default();
+/// Compiles the common lists. Returns their names, and the synonyms.
+pub(crate) fn common(grammar: &mut Grammar) -> Result<(Names, Vec<String>), String> {
     let mut common = Source::parse(COMMON)?;
     let synonyms = common.sections.iter().position(|(name, _)| name == "synonym").ok_or("no synonyms")?;
     let synonyms = common.sections.remove(synonyms).1;
-    let common_names = grammar.declare(&common, &Names::new());
-    grammar.define(&common, &common_names)?;
+    let names = grammar.declare(&common, &Names::new());
+    grammar.define(&common, &names)?;
+    Ok((names, synonyms))
+}
+
+fn compile() -> Result<Vocabulary, String> {
+    let mut grammar = Grammar::default();
+    let (common_names, synonyms) = common(&mut grammar)?;
     let common_list = |name: &str| common_names.get(name).copied().ok_or_else(|| format!("no list {name:?}"));
 
     let mut topics = Vec::new();
@@ -105,6 +112,7 @@ fn compile() -> Result<Vocabulary, String> {
             shapes,
             tags: list("tags")?,
             context: list("context")?,
+            talk: list("talk")?,
             tail: own("tail").then(|| list("tail")).transpose()?,
         });
     }

@@ -30,6 +30,11 @@ pub(crate) fn tidy(text: &str) -> String {
     out
 }
 
+/// The words of `text`, with one space between them.
+pub(crate) fn join_words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Names of code (`retry_count`, `src/main.rs`, `k8s`) keep their small letters.
 fn push_capitalised(out: &mut String, word: &str, capitalise: bool) {
     let plain = word.trim_end_matches([',', '.', ':', '?']).chars().all(|c| c.is_alphabetic() || c == '\'' || c == '-');
