@@ -1,4 +1,8 @@
-//! Measures the vector search of a store on its own vectors: recall and latency.
+//! Measures the vector search of a store on its own vectors: recall and latency. And what measures searches whose
+//! answers are known: [`ranking`], with the [`statistics`] of many.
+
+pub mod ranking;
+pub mod statistics;
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -43,7 +43,7 @@
 //! | 5 | `sync` | applies the sync log to both indexes; the only writer of them |
 //! | 6 | `search` | plan, candidates from both indexes, merge, load |
 //! | 6 | [`doctor`] | checks that all of it agrees |
-//! | 6 | [`mod@bench`] | measures the vector search |
+//! | 6 | [`mod@bench`] | measures the vector search, and rankings whose answers are known |
 //! | 7 | [`engine`] | opens a store and ties the rows together |
 //! | 8 | `fuzzing` | what the fuzz targets call |
 
