@@ -31,7 +31,7 @@ impl Estimate {
         let mut draw = || {
             random = next_random(random);
             // The upper half of the product is even in 0 to the length.
-            values[(u128::from(random) * values.len() as u128 >> 64) as usize]
+            values[((u128::from(random) * values.len() as u128) >> 64) as usize]
         };
         let mut samples: Vec<f64> = (0..SAMPLES).map(|_| mean(values.iter().map(|_| draw()).sum())).collect();
         samples.sort_unstable_by(f64::total_cmp);

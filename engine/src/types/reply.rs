@@ -20,8 +20,8 @@ pub enum MatchSource {
 /// Version of the curve behind [`Hit::relevance`]: relevances of different versions are not comparable.
 pub const RELEVANCE_VERSION: u32 = 1;
 
-/// Relevance of the best result below which the store seems to have no answer. Of the queries of `benches/quality.rs` that
-/// have one, one in thirty is below it; of those that have none, one in ten to one in two.
+/// Relevance of the best result below which the store seems to have no answer. `cargo bench --bench quality` prints how often
+/// that is said with reason, and how often wrongly.
 pub const DOUBTFUL: f64 = 0.25;
 
 /// One result of a search.

@@ -1,0 +1,85 @@
+//! The ways of searching, and what each step from one to the next adds.
+
+use memorist_engine::bench::ranking::{DEPTH, Measures};
+use memorist_engine::bench::statistics::Estimate;
+use memorist_engine::types::{Mode, Query, RecordId, Scale, ThreadRules};
+
+use super::saved::SavedSet;
+
+/// A way of searching.
+struct Way {
+    name: &'static str,
+    query: Query,
+    /// Whether it is a step on the way from the way before it to the default.
+    is_step: bool,
+}
+
+fn ways() -> [Way; 8] {
+    let (mut words, mut window, mut answers) = (ThreadRules::NONE, ThreadRules::NONE, ThreadRules::ALL);
+    (words.words, window.words, window.cosines, answers.questions) = (true, true, true, false);
+    let way = |name, mode, scale, threads, is_step| Way {
+        name,
+        query: Query { mode, scale, threads, limit: DEPTH, ..Query::new("") },
+        is_step,
+    };
+    [
+        way("keyword", Mode::Keyword, None, ThreadRules::NONE, false),
+        way("vector", Mode::Vector, None, ThreadRules::NONE, false),
+        way("pool", Mode::Hybrid, Some(Scale::Pool), ThreadRules::NONE, true),
+        way("scale", Mode::Hybrid, None, ThreadRules::NONE, true),
+        way("+words", Mode::Hybrid, None, words, true),
+        way("+window", Mode::Hybrid, None, window, true),
+        way("+answers", Mode::Hybrid, None, answers, true),
+        way("hybrid", Mode::Hybrid, None, ThreadRules::ALL, true),
+    ]
+}
+
+/// Prints the measures of each way in percent, then what each step changes.
+pub fn print(set: &SavedSet) {
+    let measured: Vec<(Way, Vec<Measures>)> = ways().into_iter().map(|way| measured(set, way)).collect();
+    head("", 11);
+    for (way, all) in &measured {
+        let cells = columns(all).map(|values| {
+            let estimate = Estimate::of(&values);
+            format!("{:5.1} ±{:<4.1}", estimate.mean * 100.0, estimate.margin() * 100.0)
+        });
+        row(way.name, &cells, 11);
+    }
+    eprintln!("what each step changes, in points, with the paired 95 % interval (! worse beyond it)");
+    head("", 22);
+    for pair in measured.windows(2).filter(|pair| pair[1].0.is_step) {
+        let [(_, before), (way, after)] = pair else { continue };
+        let (before, after) = (columns(before), columns(after));
+        let cells: Vec<String> = before.iter().zip(&after).map(|(before, after)| change(before, after)).collect();
+        row(way.name, &cells, 22);
+    }
+}
+
+fn measured(set: &SavedSet, way: Way) -> (Way, Vec<Measures>) {
+    let all = set.queries.iter().map(|asked| {
+        let found: Vec<RecordId> = set.hits(asked, &way.query).iter().map(|hit| hit.record.id).collect();
+        Measures::of(&found, &asked.answers)
+    });
+    let all = all.collect();
+    (way, all)
+}
+
+/// The values of all queries, by measure.
+fn columns(all: &[Measures]) -> [Vec<f64>; Measures::NAMES.len()] {
+    std::array::from_fn(|column| all.iter().map(|one| one.values()[column]).collect())
+}
+
+fn change(before: &[f64], after: &[f64]) -> String {
+    let Estimate { mean, low, high } = Estimate::of_change(before, after);
+    let worse = if high < 0.0 { "!" } else { " " };
+    format!("{:+.1} ({:+.1} {:+.1}){worse}", mean * 100.0, low * 100.0, high * 100.0)
+}
+
+fn head(name: &str, width: usize) {
+    row(name, &Measures::NAMES.map(str::to_owned), width);
+}
+
+fn row(name: &str, cells: &[String], width: usize) {
+    let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>width$}")).collect();
+    eprintln!("{name:10} {}", cells.join(" "));
+}
