@@ -24,7 +24,7 @@
 //! | `terminal.rs` | no command prints terminal control characters |
 //! | `code.rs` | no code of the working folder runs, and no library except the pinned one |
 //! | `files.rs` | files that users name: others beside them stay, and only plain files are read |
-//! | `bench.rs` | `memorist bench`, as a user runs it |
+//! | `bench.rs`, `bench_quality.rs` | `memorist bench`, as a user runs it; the same with `--quality` |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or fails a write |
 //! | `serving.rs` | the server over HTTP and on stdio: access, memory use, and a response to every request |
@@ -41,6 +41,7 @@
 
 mod bad_input;
 mod bench;
+mod bench_quality;
 mod bodies;
 #[cfg(unix)]
 mod code;

@@ -34,11 +34,15 @@ struct Fixture {
     _folder: tempfile::TempDir,
 }
 
+/// Where the model is kept.
+pub fn model_cache() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/model-cache"))
+}
+
 /// A store with the real model.
 pub fn engine_with_model(folder: &Path) -> Engine {
-    let cache = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/model-cache"));
     let mut config = Config::default();
-    config.model.cache_dir = Some(cache);
+    config.model.cache_dir = Some(model_cache());
     let engine = Engine::open(folder, config).unwrap();
     engine.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
     engine

@@ -1,4 +1,4 @@
-//! `memorist bench`: recall and latency of the vector search of this store.
+//! `memorist bench`: recall and latency of the vector search of this store; with `--quality`, how well searches find.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -9,13 +9,16 @@ use serde_json::{Value, json};
 
 use super::app::Maintenance;
 use super::plot::{Plot, Point, Role};
-use super::{App, format, table};
+use super::{App, format, quality, table};
 use crate::args::Bench;
 use crate::atomic_file;
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command.
 pub fn run(app: &App, args: &Bench) -> Outcome {
+    if let Some(pairs) = &args.quality {
+        return quality::run(app, pairs);
+    }
     let options = BenchOptions { queries: args.queries, limit: args.limit, seed: args.seed };
     let Some(file) = &args.svg else {
         let bench = measure(app, &options)?;

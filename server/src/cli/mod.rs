@@ -38,6 +38,7 @@ mod import_report;
 mod links;
 mod plot;
 mod progress;
+mod quality;
 mod table;
 
 pub use app::App;

@@ -1,0 +1,165 @@
+//! What was measured: as a table for people, and as a document.
+
+use memorist_engine::bench::ranking::Measures;
+use memorist_engine::bench::statistics::Estimate;
+use memorist_engine::types::{Mode, Record, RecordId};
+use serde::Serialize;
+
+use super::super::{format, table};
+use super::pairs::Pair;
+
+/// Queries that are shown.
+const WORST: usize = 5;
+
+/// What one mode found for one query.
+pub struct Found {
+    /// How well.
+    pub measures: Measures,
+    /// The first result.
+    pub first: Option<Record>,
+}
+
+/// The result.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Queries.
+    pub queries: usize,
+    /// One for each mode.
+    pub measured: Vec<Row>,
+    /// The worst queries whose first result is no answer, the worst first.
+    pub worst: Vec<Worst>,
+    /// Why meaning could not be measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words_alone: Option<String>,
+    /// What the searches warned of.
+    pub warnings: Vec<String>,
+}
+
+/// The measures of a mode.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    mode: Mode,
+    recall_at_1: Share,
+    recall_at_5: Share,
+    recall_at_10: Share,
+    mrr: Share,
+    ndcg_at_10: Share,
+}
+
+/// A mean of 0 to 1 with its interval.
+#[derive(Debug, Serialize)]
+pub struct Share {
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+/// A query that is answered badly.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Worst {
+    line: u64,
+    query: String,
+    answers: Vec<RecordId>,
+    /// The rank of the first answer; none: it is not among the results.
+    rank: Option<u64>,
+    /// The first result; none: nothing was found.
+    first: Option<First>,
+}
+
+/// What was first instead.
+#[derive(Debug, Serialize)]
+struct First {
+    id: RecordId,
+    content: String,
+}
+
+impl Report {
+    /// Adds what a mode found.
+    pub fn add(&mut self, mode: Mode, found: &[Found]) {
+        let values: Vec<_> = found.iter().map(|found| found.measures.values()).collect();
+        let [recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10] = std::array::from_fn(|column| {
+            let Estimate { mean, low, high } = Estimate::of(&values.iter().map(|row| row[column]).collect::<Vec<_>>());
+            Share { mean, low, high }
+        });
+        self.queries = found.len();
+        self.measured.push(Row { mode, recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10 });
+    }
+
+    /// Adds the worst of these queries.
+    pub fn add_worst(&mut self, found: impl Iterator<Item = (Pair, Found)>) {
+        let mut wrong: Vec<_> = found.filter(|(_, found)| found.measures.recall_at_1 == 0.0).collect();
+        // In the order of the file, if they are as bad.
+        wrong.sort_by(|(_, a), (_, b)| badness(&a.measures).total_cmp(&badness(&b.measures)));
+        self.worst = wrong.into_iter().take(WORST).map(|(pair, found)| worst(pair, found)).collect();
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let queries = match self.queries {
+            1 => "1 query".to_owned(),
+            number => format!("{} queries", format::thousands(number as u64)),
+        };
+        let mut parts = vec![format!("{queries}, in percent with 95 % intervals"), self.table()];
+        parts.extend(self.words_alone.iter().map(|why| format!("measured by words alone: {why}")));
+        if !self.worst.is_empty() {
+            parts.extend(["\nthe worst queries, and what was first instead".to_owned(), self.worst_table()]);
+        }
+        parts.extend(self.warnings.iter().map(|warning| format!("note: {warning}")));
+        parts.join("\n")
+    }
+
+    fn table(&self) -> String {
+        let header: Vec<&str> = std::iter::once("").chain(Measures::NAMES).collect();
+        let mut table = table::table(&header);
+        for row in &self.measured {
+            let name = match row.mode {
+                Mode::Keyword => "words",
+                Mode::Vector => "meaning",
+                Mode::Hybrid => "hybrid",
+            };
+            let shares = [&row.recall_at_1, &row.recall_at_5, &row.recall_at_10, &row.mrr, &row.ndcg_at_10];
+            table::add_row(&mut table, std::iter::once(name.to_owned()).chain(shares.map(Share::text)).collect());
+        }
+        table::align_right(&mut table, &[1, 2, 3, 4, 5]);
+        table.trim_fmt()
+    }
+
+    fn worst_table(&self) -> String {
+        let mut table = table::table(&["line", "query", "answer's rank", "id", "first instead"]);
+        for worst in &self.worst {
+            let rank = worst.rank.map_or_else(|| "not found".to_owned(), |rank| rank.to_string());
+            let (id, content) = worst.first.as_ref().map_or_else(
+                || ("-".to_owned(), "nothing".to_owned()),
+                |first| (first.id.to_string(), format::one_line(&first.content)),
+            );
+            table::add_row(&mut table, vec![worst.line.to_string(), format::one_line(&worst.query), rank, id, content]);
+        }
+        table::align_right(&mut table, &[0, 2, 3]);
+        table.trim_fmt()
+    }
+}
+
+impl Share {
+    fn text(&self) -> String {
+        format!("{:.1} ({:.1} to {:.1})", self.mean * 100.0, self.low * 100.0, self.high * 100.0)
+    }
+}
+
+/// The lower, the worse: by the gain, then by the rank.
+fn badness(measures: &Measures) -> f64 {
+    measures.ndcg_at_10 + measures.reciprocal_rank
+}
+
+fn worst(pair: Pair, found: Found) -> Worst {
+    let reciprocal = found.measures.reciprocal_rank;
+    Worst {
+        line: pair.line,
+        query: pair.query,
+        answers: pair.answers.into_iter().collect(),
+        rank: (reciprocal > 0.0).then(|| (1.0 / reciprocal).round() as u64),
+        first: found.first.map(|record| First { id: record.id, content: record.content }),
+    }
+}
