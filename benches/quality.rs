@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `facts` | made memories of all kinds | half by meaning, half by their words |
 //! | `sessions` | what an agent saved in six made sessions | its questions later |
-//! | `identifiers` | the memories of `facts`, and 500 with a code each | "what is" and the code, which stands in a sentence |
+//! | `identifiers` | the memories of `facts`, and 500 that a code, a path, a phrase or a name tells apart | with it, in a sentence |
 //! | `conversations` | the turns of made conversations of two speakers | for answers that have no word of their question |
 //! | `changes` | made memories, and facts with what superseded them | for what is so now |
 //! | a folder | `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`: the BEIR format | those with judgements |

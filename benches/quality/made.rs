@@ -1,11 +1,7 @@
 //! The sets that are generated.
 
-use std::collections::HashSet;
-
-use bench_data::{Change, Conversations};
+use bench_data::{Change, Conversations, Identified};
 use memorist_engine::types::{Kind, NewRecord};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::set::{Judged, Set};
 
@@ -39,40 +35,12 @@ pub fn facts() -> Set {
 }
 
 pub fn identifiers() -> Set {
-    let mut texts = memories(FACTS);
-    let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    let mut codes = HashSet::new();
-    let mut queries = Vec::new();
-    while codes.len() < CODES {
-        let letters: String = (0..2).map(|_| char::from(random.random_range(b'A'..=b'Z'))).collect();
-        let number: u32 = random.random_range(100..10_000);
-        let (text, query) = match codes.len() % 4 {
-            0 => (
-                format!("The pump in hall {} is the model {letters}-{number}", number % 9),
-                format!("{letters}-{number}"),
-            ),
-            1 => (
-                format!("Error {letters}{number} means that the filter of the press is full"),
-                format!("what does {letters}{number} mean?"),
-            ),
-            2 => {
-                let hash: String = (0..8).map(|_| format!("{:x}", random.random_range(0..16))).collect();
-                (
-                    format!("The slow start of the importer was mended in commit {hash}"),
-                    format!("what was done in {hash}"),
-                )
-            }
-            _ => (
-                format!("Invoice {number}/{letters} was paid late, after two reminders"),
-                format!("invoice {number}/{letters}"),
-            ),
-        };
-        if codes.insert(query.clone()) {
-            queries.push(Judged::new(query, [texts.len()]));
-            texts.push(NewRecord::new(text));
-        }
+    let mut set = Set { name: "identifiers".into(), texts: memories(FACTS), ..Set::default() };
+    for Identified { content, question } in bench_data::identifiers(SEED, CODES) {
+        set.queries.push(Judged::new(question, [set.texts.len()]));
+        set.texts.push(NewRecord::new(content));
     }
-    Set { name: "identifiers".into(), texts, queries, ..Set::default() }
+    set
 }
 
 pub fn conversations() -> Set {

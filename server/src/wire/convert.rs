@@ -101,7 +101,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     query.min_score = params.min_score;
     query.min_relevance = params.min_relevance;
     query.scale = params.scale;
-    query.period = periods::named(&params.query, &Zoned::now());
+    query.period = periods::period(&params.query, &Zoned::now());
     if let Some(Int(neighbours)) = params.neighbours {
         query.neighbours = usize::try_from(neighbours)
             .map_err(|_| Error::invalid("neighbours", format!("{neighbours} is negative")))?;

@@ -74,6 +74,7 @@ pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
 };
 pub use parse::parse;
+pub use periods::period;
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult, Step,
     Suggestion, UpdateResult,

@@ -30,7 +30,7 @@ const BEFORE: [&str; 11] = ["in", "of", "during", "since", "last", "this", "earl
 const YEARS: Range<i16> = 1900..2100;
 
 /// The first period that `query` names, as seen from `now`. With "since" it lasts until now.
-pub fn named(query: &str, now: &Zoned) -> Option<Period> {
+pub fn period(query: &str, now: &Zoned) -> Option<Period> {
     let text = query.to_lowercase();
     let clean = |word: &'_ str| word.trim_matches(|c: char| !c.is_alphanumeric()).trim_end_matches("'s").to_owned();
     let words: Vec<String> = text.split_whitespace().map(clean).filter(|word| !word.is_empty()).collect();
@@ -205,7 +205,7 @@ mod tests {
 
     /// Its days, the last one included.
     fn days(query: &str) -> Option<String> {
-        let period = named(query, &now())?;
+        let period = super::period(query, &now())?;
         let show = |at: i64| {
             let at = jiff::Timestamp::from_millisecond(at).unwrap().to_zoned(TimeZone::system());
             at.strftime("%Y-%m-%d").to_string()

@@ -6,6 +6,7 @@ mod report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use jiff::Zoned;
 use memorist_engine::bench::ranking::{DEPTH, Measures};
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{Filter, Mode, Query, RecordId, SearchReply, Tier, Viewer};
@@ -17,7 +18,7 @@ use super::App;
 use super::app::Maintenance;
 use super::progress::Bars;
 use crate::exit::{Failure, Outcome};
-use crate::wording;
+use crate::{wire, wording};
 
 /// Runs the command.
 pub fn run(app: &App, file: &Path) -> Outcome {
@@ -72,7 +73,8 @@ fn measure(engine: &Engine, viewer: &Viewer, pairs: Vec<Pair>, bars: &Bars) -> R
 }
 
 fn query(pair: &Pair, mode: Mode, viewer: &Viewer) -> Query {
-    Query { mode, limit: DEPTH, filter: Filter::of(viewer.clone()), ..Query::new(pair.query.as_str()) }
+    let period = wire::period(&pair.query, &Zoned::now());
+    Query { mode, limit: DEPTH, period, filter: Filter::of(viewer.clone()), ..Query::new(pair.query.as_str()) }
 }
 
 /// Why a search by meaning could not be answered.
