@@ -4,7 +4,7 @@ use memorist_engine::bench::statistics::{Estimate, area_under_the_curve};
 use memorist_engine::types::{DOUBTFUL, Query};
 
 use super::made::SEED;
-use super::saved::{Asked, SavedSet};
+use super::saved::{SavedSet, SetQuery};
 
 /// Questions about what no set has.
 const UNANSWERABLE: usize = 300;
@@ -35,7 +35,7 @@ pub fn print(set: &SavedSet) {
     }
 }
 
-fn best(set: &SavedSet, asked: &Asked) -> Best {
+fn best(set: &SavedSet, asked: &SetQuery) -> Best {
     let hits = set.hits(asked, &Query::new(""));
     let best = hits.into_iter().max_by(|a, b| a.relevance.total_cmp(&b.relevance));
     best.map_or(Best { relevance: 0.0, cosine: 0.0 }, |hit| Best {

@@ -12,13 +12,13 @@ use super::set::{Judged, Set};
 
 /// The store of a set, and its queries with the ids of the answers.
 pub struct SavedSet {
-    pub queries: Vec<Asked>,
+    pub queries: Vec<SetQuery>,
     engine: Engine,
     _folder: TempDir,
 }
 
 /// A query, embedded once.
-pub struct Asked {
+pub struct SetQuery {
     text: String,
     vector: Vec<f32>,
     pub answers: BTreeMap<RecordId, u8>,
@@ -55,29 +55,29 @@ impl SavedSet {
         saved
     }
 
-    fn judged(&self, Judged { text, answers }: Judged, ids: &[RecordId], links: &[Link]) -> Asked {
+    fn judged(&self, Judged { text, answers }: Judged, ids: &[RecordId], links: &[Link]) -> SetQuery {
         // Texts that are the same are one record.
         let answers: BTreeMap<RecordId, u8> = answers.into_iter().map(|(place, grade)| (ids[place], grade)).collect();
         let superseded = links.iter().filter(|link| answers.contains_key(&link.from)).map(|link| link.to);
         let evidence = answers.keys().copied().chain(superseded).collect();
-        Asked { answers, evidence, ..self.asked(text) }
+        SetQuery { answers, evidence, ..self.asked(text) }
     }
 
     /// A query without answers.
-    pub fn asked(&self, text: String) -> Asked {
+    pub fn asked(&self, text: String) -> SetQuery {
         let vector = self.engine.embed_query(&text).expect("a vector");
-        Asked { text, vector, answers: BTreeMap::new(), evidence: Vec::new() }
+        SetQuery { text, vector, answers: BTreeMap::new(), evidence: Vec::new() }
     }
 
     /// What a query finds, searched for as `like` says.
-    pub fn hits(&self, asked: &Asked, like: &Query) -> Vec<Hit> {
+    pub fn hits(&self, asked: &SetQuery, like: &Query) -> Vec<Hit> {
         let query = Query { text: asked.text.clone(), ..like.clone() };
         let vector = (query.mode != Mode::Keyword).then(|| asked.vector.clone());
         self.engine.search_with(&query, vector).expect("searches").hits
     }
 
     /// Searches without the evidence in the store.
-    pub fn without_evidence<T>(&self, asked: &Asked, search: impl FnOnce() -> T) -> T {
+    pub fn without_evidence<T>(&self, asked: &SetQuery, search: impl FnOnce() -> T) -> T {
         let ids: BTreeSet<RecordId> = asked.evidence.iter().copied().collect();
         assert_eq!(ids.len(), asked.evidence.len(), "what supersedes goes first, once");
         for id in &asked.evidence {

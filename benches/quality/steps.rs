@@ -45,7 +45,9 @@ pub fn print(set: &SavedSet) {
         });
         row(way.name, &cells, 11);
     }
-    eprintln!("what each step changes, in points, with the paired 95 % interval (! worse beyond it)");
+    eprintln!(
+        "what each step changes from the row above, in points, with the paired 95 % interval (! worse beyond it)"
+    );
     head("", 22);
     for pair in measured.windows(2).filter(|pair| pair[1].0.is_step) {
         let [(_, before), (way, after)] = pair else { continue };
@@ -81,5 +83,5 @@ fn head(name: &str, width: usize) {
 
 fn row(name: &str, cells: &[String], width: usize) {
     let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>width$}")).collect();
-    eprintln!("{name:10} {}", cells.join(" "));
+    eprintln!("{}", format!("{name:10} {}", cells.join(" ")).trim_end());
 }

@@ -58,7 +58,9 @@ impl Measures {
 /// The discounted gain of results with these grades.
 fn gain(grades: impl Iterator<Item = u8>) -> f64 {
     let gains = grades.take(DEPTH).enumerate();
-    gains.map(|(place, grade)| (f64::from(grade).exp2() - 1.0) / ((place + 2) as f64).log2()).sum()
+    let gains = gains.map(|(place, grade)| (f64::from(grade).exp2() - 1.0) / ((place + 2) as f64).log2());
+    // The sum of nothing is -0.
+    0.0 + gains.sum::<f64>()
 }
 
 #[cfg(test)]
@@ -77,6 +79,7 @@ mod tests {
         assert_eq!(rounded(&[1, 2, 3, 4, 5, 7], &[(7, 1)]), [0.0, 0.0, 1.0, 0.1667, 0.3562]);
         assert_eq!(rounded(&[1, 2, 3], &[(7, 1)]), [0.0; 5]);
         assert_eq!(rounded(&[], &[(7, 1)]), [0.0; 5]);
+        assert!(rounded(&[], &[(7, 1)]).iter().all(|value| value.is_sign_positive()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Means with intervals, and how well a score separates two groups.
 
 use memorist_embed::hashed::next_random;
+use serde::Serialize;
 
 /// Samples of a bootstrap.
 const SAMPLES: usize = 1_000;
@@ -10,7 +11,7 @@ const SEED: u64 = 42;
 
 /// A mean, and its 95 % interval by bootstrap: the values are drawn again and again, with repeats, and nineteen in
 /// twenty of the means of these samples are in it. The same values always give the same interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
