@@ -81,7 +81,7 @@ fn a_user_s_own_pairs_are_measured_by_words_alone_without_a_model() {
     let output = bench(folder, &pairs, &[]);
     let shown = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    for part in ["4 queries", "recall@10", "words", "75.0 (", "measured by words alone: ", "not found", PUMP] {
+    for part in ["4 queries, by words alone", "recall@10", "words", "75.0 ±", "note: ", "not found", PUMP] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
     assert!(!shown.contains("meaning  ") && !shown.contains("hybrid"), "{shown}");
@@ -136,7 +136,12 @@ fn a_bad_file_is_refused_with_its_lines_and_reasons() {
     refused(
         &write(&[&sound, "amber key", r#"{"query": 7, "answers": [1]}"#, r#"{"query": "key", "answers": "1"}"#]),
         2,
-        &["nothing was measured", "\n  line 2: is not JSON", "\n  line 3: query: 7", "\n  line 4: answers: \"1\""],
+        &[
+            "nothing was measured, as 3 lines are refused:",
+            "\n  line 2: is not JSON",
+            "\n  line 3: query: 7",
+            "\n  line 4: answers: \"1\"",
+        ],
     );
     let ulid = "01J00000000000000000000000";
     let unknown = pair("amber key", &[json!(key.get()), json!(4_711), json!(ulid)]);

@@ -163,8 +163,11 @@ fn by_ulid(
 }
 
 fn refusal(file: &Path, refused: &BTreeMap<u64, String>) -> Failure {
-    let lines = format::thousands(refused.len() as u64);
-    let mut text = format!("{}: nothing was measured, for lines are refused ({lines}):", file.display());
+    let lines = match refused.len() {
+        1 => "a line is refused".to_owned(),
+        number => format!("{} lines are refused", format::thousands(number as u64)),
+    };
+    let mut text = format!("{}: nothing was measured, as {lines}:", file.display());
     refused.iter().take(LISTED).for_each(|(line, why)| text += &format!("\n  line {line}: {why}"));
     if refused.len() > LISTED {
         text += &format!("\n  and {} more", format::thousands((refused.len() - LISTED) as u64));

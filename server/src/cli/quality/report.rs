@@ -41,19 +41,11 @@ pub struct Report {
 #[serde(rename_all = "camelCase")]
 pub struct Row {
     mode: Mode,
-    recall_at_1: Share,
-    recall_at_5: Share,
-    recall_at_10: Share,
-    mrr: Share,
-    ndcg_at_10: Share,
-}
-
-/// A mean of 0 to 1 with its interval.
-#[derive(Debug, Serialize)]
-pub struct Share {
-    mean: f64,
-    low: f64,
-    high: f64,
+    recall_at_1: Estimate,
+    recall_at_5: Estimate,
+    recall_at_10: Estimate,
+    mrr: Estimate,
+    ndcg_at_10: Estimate,
 }
 
 /// A query that is answered badly.
@@ -80,10 +72,8 @@ impl Report {
     /// Adds what a mode found.
     pub fn add(&mut self, mode: Mode, found: &[Found]) {
         let values: Vec<_> = found.iter().map(|found| found.measures.values()).collect();
-        let [recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10] = std::array::from_fn(|column| {
-            let Estimate { mean, low, high } = Estimate::of(&values.iter().map(|row| row[column]).collect::<Vec<_>>());
-            Share { mean, low, high }
-        });
+        let [recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10] =
+            std::array::from_fn(|column| Estimate::of(&values.iter().map(|row| row[column]).collect::<Vec<_>>()));
         self.queries = found.len();
         self.measured.push(Row { mode, recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10 });
     }
@@ -102,12 +92,12 @@ impl Report {
             1 => "1 query".to_owned(),
             number => format!("{} queries", format::thousands(number as u64)),
         };
-        let mut parts = vec![format!("{queries}, in percent with 95 % intervals"), self.table()];
-        parts.extend(self.words_alone.iter().map(|why| format!("measured by words alone: {why}")));
+        let how = if self.words_alone.is_some() { ", by words alone" } else { "" };
+        let mut parts = vec![format!("{queries}{how}, in percent, ± half of the 95 % interval"), self.table()];
         if !self.worst.is_empty() {
             parts.extend(["\nthe worst queries, and what was first instead".to_owned(), self.worst_table()]);
         }
-        parts.extend(self.warnings.iter().map(|warning| format!("note: {warning}")));
+        parts.extend(self.words_alone.iter().chain(&self.warnings).map(|warning| format!("note: {warning}")));
         parts.join("\n")
     }
 
@@ -121,7 +111,7 @@ impl Report {
                 Mode::Hybrid => "hybrid",
             };
             let shares = [&row.recall_at_1, &row.recall_at_5, &row.recall_at_10, &row.mrr, &row.ndcg_at_10];
-            table::add_row(&mut table, std::iter::once(name.to_owned()).chain(shares.map(Share::text)).collect());
+            table::add_row(&mut table, std::iter::once(name.to_owned()).chain(shares.map(percent)).collect());
         }
         table::align_right(&mut table, &[1, 2, 3, 4, 5]);
         table.trim_fmt()
@@ -142,10 +132,8 @@ impl Report {
     }
 }
 
-impl Share {
-    fn text(&self) -> String {
-        format!("{:.1} ({:.1} to {:.1})", self.mean * 100.0, self.low * 100.0, self.high * 100.0)
-    }
+fn percent(share: &Estimate) -> String {
+    format!("{:.1} ±{:.1}", share.mean * 100.0, share.margin() * 100.0)
 }
 
 /// The lower, the worse: by the gain, then by the rank.
