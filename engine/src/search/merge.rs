@@ -140,10 +140,12 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
-            let by_keyword = covered * keyword.apply(candidate.ranked_words());
+            let words = candidate.ranked_words();
+            let by_keyword = covered * keyword.apply(words);
             // One that waits for its embedding is judged by its words alone.
             let by_vector = match (candidate.ranked_cosine(), candidate.ranked_share(), vector) {
                 (None, Some(share), Range::Between { most, .. }) if scale == Scale::Theoretical => {
+                    let share = if candidate.is_singled_out { share.max(keyword.apply(words)) } else { share };
                     vector.apply(Some(most.min(share * most.max(0.0))))
                 }
                 (None, ..) => by_keyword,
@@ -286,6 +288,12 @@ mod tests {
             order(&merge(all, Weights::default(), Scale::Theoretical))[0]
         };
         assert_eq!((first(0.8), first(0.05)), (3, 1));
+        // If it is singled out, by its words beside the best.
+        let code = Candidate { is_singled_out: true, share: Some(0.6), ..candidate(3, None, Some(7.0)) };
+        let like = Candidate { share: Some(0.4), ..candidate(1, Some(0.54), Some(4.5)) };
+        let waits =
+            |code: Candidate| order(&merge(vec![like.clone(), code], Weights::default(), Scale::Theoretical))[0];
+        assert_eq!((waits(code.clone()), waits(Candidate { is_singled_out: false, ..code })), (3, 1));
         let near = [candidate(1, Some(0.6), Some(6.0)), waiting(0.1)].to_vec();
         assert_eq!(order(&merge(near, Weights::default(), Scale::Theoretical))[0], 1);
     }

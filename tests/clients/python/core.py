@@ -563,7 +563,7 @@ async def sessions(checks, talk):
     checks.that("17.3 an answer is found by its question, which is named",
                 f"also by the words of #{asked}" in said[said.index(line):], said)
     checks.that("17.3 the turns around it come along",
-                has(said[said.index(line):], f"before it #{asked}: Where did Ada", f"after it #{after}: We should"), said)
+                has(said[said.index(line):], f'before it #{asked}: "Where did', f'after it #{after}: "We should'), said)
     said = await talk.search("where is the amber key")
     checks.that("17.3 unless they are not requested", "before it" not in said and "also by" not in said, said)
     why = await talk.refused("memory_search", query="key", neighbours=6)
