@@ -31,6 +31,8 @@ pub(super) fn connect_with(path: &Path, flags: OpenFlags, timeout: Duration) -> 
     distrust(&conn)?;
     wait_at_most(&mut conn, timeout)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Else SQLite compiles a kept statement again whenever a value is bound that its plan might depend on.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
@@ -79,4 +81,24 @@ pub(super) fn enable_secure_delete(conn: &Connection) -> rusqlite::Result<()> {
 /// Lets a database give free pages back (`space.rs`). Only one that has no page yet can learn it.
 pub(super) fn enable_incremental_vacuum(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "auto_vacuum", INCREMENTAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::super::testing::Store;
+
+    #[test]
+    fn a_kept_statement_is_not_compiled_again_for_other_values() {
+        let store = Store::new();
+        let snapshot = store.view();
+        // SQLite compares what is bound with the condition of an index of links that supersede.
+        let mut statement =
+            snapshot.conn().prepare("SELECT from_id FROM links WHERE to_id = ?1 AND kind = ?2").unwrap();
+        for kind in 0..3 {
+            assert!(!statement.exists((1, kind)).unwrap());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 }
