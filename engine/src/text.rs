@@ -35,11 +35,8 @@ pub fn embedding_hash(context: Option<&str>, content: &str) -> Hash {
 
 /// Lower-case hex digits.
 pub fn to_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 fn nfc_hash(text: &str) -> Hash {
