@@ -53,7 +53,7 @@ impl<'a> SegmentView<'a> {
 
     /// The slot of a key, deleted or not.
     pub(crate) fn slot_of(&self, key: Key) -> Option<Slot> {
-        let position = self.sorted_keys.binary_search(&key).ok()?;
+        let position = position_of(self.sorted_keys, key)?;
         self.slot_at(position)
     }
 
@@ -65,6 +65,52 @@ impl<'a> SegmentView<'a> {
     }
 }
 
+/// The position of a key in sorted ones. Keys mostly have few gaps, so it is looked for near where it would be if these were
+/// even: fewer places in memory are touched than by halving everything.
+fn position_of(sorted: &[Key], key: Key) -> Option<usize> {
+    let (first, last, end) = (*sorted.first()?, *sorted.last()?, sorted.len() - 1);
+    if key < first || key > last {
+        return None;
+    }
+    let share = (key - first) as f64 / (last - first).max(1) as f64;
+    let guess = (share * end as f64) as usize;
+    let mut reach = 4;
+    loop {
+        let (low, high) = (guess.min(end).saturating_sub(reach), (guess + reach).min(end));
+        if sorted[low] <= key && key <= sorted[high] {
+            return sorted[low..=high].binary_search(&key).ok().map(|position| low + position);
+        }
+        reach *= 8;
+    }
+}
+
 fn slice_of<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Option<&[T]> {
     bytemuck::try_cast_slice(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_key_is_found_where_it_is(
+            keys in prop::collection::btree_set(prop_oneof![0..60_u64, 0..5_000_u64, any::<u64>()], 0..200),
+            others in prop::collection::vec(prop_oneof![0..5_000_u64, any::<u64>()], 0..50),
+        ) {
+            let sorted: Vec<Key> = keys.iter().copied().collect();
+            for key in others.iter().chain(&sorted).chain(&[0, Key::MAX]) {
+                prop_assert_eq!(position_of(&sorted, *key), sorted.binary_search(key).ok());
+            }
+        }
+    }
+
+    #[test]
+    fn in_keys_that_are_not_sorted_a_search_ends() {
+        for key in 0..12 {
+            let _ = position_of(&[1, 9, 3, 0, 11, 7, 2, 2, 40, 5, 10], key);
+        }
+    }
 }
