@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 
 use roaring::RoaringBitmap;
-use tantivy::columnar::{Column, StrColumn};
+use tantivy::columnar::{Cardinality, Column, StrColumn};
 use tantivy::index::SegmentReader;
 
+use super::bits::Bits;
 use super::schema;
 use crate::error::Result;
 use crate::types::{Filter, Millis, Reach};
@@ -50,11 +51,7 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
             narrow(with_values(&columns.i64(name)?, reader.max_doc(), span(after, before)));
         }
     }
-    Ok(matching.unwrap_or_else(|| {
-        let mut all = RoaringBitmap::new();
-        all.insert_range(0..reader.max_doc());
-        all
-    }))
+    Ok(matching.unwrap_or_else(|| all(reader.max_doc())))
 }
 
 /// From a moment to before another; nothing if that is empty.
@@ -73,18 +70,28 @@ fn with_values<T>(
 where
     T: PartialOrd + Copy + std::fmt::Debug + Send + Sync + 'static,
 {
-    let mut found = RoaringBitmap::new();
+    let mut found = Bits::below(max_doc.into());
     let mut docs = Vec::new();
     for range in ranges {
+        let (least, most) = (column.min_value(), column.max_value());
         // tantivy 0.27 answers a range below every value of a column with the documents of its smallest value.
-        if *range.end() < column.min_value() || *range.start() > column.max_value() {
+        if *range.end() < least || *range.start() > most {
             continue;
+        }
+        if *range.start() <= least && most <= *range.end() && column.get_cardinality() == Cardinality::Full {
+            return all(max_doc);
         }
         docs.clear();
         column.get_docids_for_value_range(range, 0..max_doc, &mut docs);
-        found |= RoaringBitmap::from_iter(docs.iter().copied());
+        found.mark(docs.iter().copied());
     }
-    found
+    found.into_bitmap()
+}
+
+fn all(max_doc: u32) -> RoaringBitmap {
+    let mut all = RoaringBitmap::new();
+    all.insert_range(0..max_doc);
+    all
 }
 
 fn with_labels<'a>(

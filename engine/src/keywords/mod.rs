@@ -12,6 +12,8 @@
 //! | `segment.rs` | one segment opened for searching |
 //! | `filter.rs` | a filter as a set of documents, from the fast fields |
 //! | `filter_cache.rs` | a cache of filter results per segment, shared by snapshots |
+//! | `bits.rs` | sets of numbers that come in any order |
+//! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
 //! | `threads.rs` | the order of the records of a session |
@@ -63,7 +65,9 @@
 //! or more of them searches for the bigrams.
 
 mod analysis;
+mod bits;
 mod damage;
+mod doc_order;
 mod filter;
 mod filter_cache;
 mod found;

@@ -3,12 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use roaring::{RoaringBitmap, RoaringTreemap};
-use tantivy::columnar::{Column, ColumnValues};
+use tantivy::columnar::{Cardinality, Column, ColumnValues};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::TermInfo;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
+use super::bits::treemap;
+use super::doc_order::DocOrder;
 use super::filter::matching_docs;
 use super::filter_cache::{FilterCache, FilteredDocs};
 use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, id_term};
@@ -47,6 +49,8 @@ pub(super) struct Segment {
     pub(super) tags: TextField,
     pub(super) exact: TextField,
     pub(super) filter_cache: Arc<FilterCache>,
+    /// Where its ids ascend, computed on first use.
+    order: Arc<OnceLock<DocOrder>>,
     /// The ids of its deleted records, computed on first use.
     deleted: Arc<OnceLock<RoaringTreemap>>,
     /// The order of its threads, computed on first use.
@@ -71,12 +75,13 @@ impl Segment {
         let unchanged = before.filter(|before| before.reader.delete_opstamp() == reader.delete_opstamp());
         Ok(Segment {
             filter_cache: before.map_or_else(Arc::default, |before| Arc::clone(&before.filter_cache)),
+            order: before.map_or_else(Arc::default, |before| Arc::clone(&before.order)),
             deleted: unchanged.map_or_else(Arc::default, |before| Arc::clone(&before.deleted)),
             threads: before.map_or_else(Arc::default, |before| Arc::clone(&before.threads)),
             thread_columns: ThreadColumns::open(reader)?,
             reader: reader.clone(),
             fields: *fields,
-            ids: reader.fast_fields().column_first_or_default::<u64>(ID)?,
+            ids: ids(reader)?,
             id_terms: reader.inverted_index(fields.id)?,
             content: TextField::open(reader, fields.content)?,
             context: TextField::open(reader, fields.context)?,
@@ -134,6 +139,15 @@ impl Segment {
 
     /// The live document of a record.
     pub(super) fn doc(&self, id: RecordId) -> Result<Option<DocId>> {
+        let order = self.order.get_or_init(|| DocOrder::of(&*self.ids));
+        match order.doc(&*self.ids, id.key()).filter(|&doc| !self.reader.is_deleted(doc)) {
+            Some(doc) => Ok(Some(doc)),
+            None => self.doc_by_term(id),
+        }
+    }
+
+    /// The same, by the term of its id alone.
+    pub(super) fn doc_by_term(&self, id: RecordId) -> Result<Option<DocId>> {
         let Some(term) = id_term(&self.fields, id) else { return Ok(None) };
         let option = tantivy::schema::IndexRecordOption::Basic;
         let postings = self.id_terms.read_postings(&term, option).map_err(tantivy::TantivyError::from)?;
@@ -170,13 +184,11 @@ impl ThreadColumns {
     }
 }
 
-/// A set of ids, built without a lookup of the high half for each one.
-fn treemap(mut ids: Vec<u64>) -> RoaringTreemap {
-    if !ids.is_sorted() {
-        ids.sort_unstable();
+/// The ids of its documents.
+fn ids(reader: &SegmentReader) -> Result<Arc<dyn ColumnValues<u64>>> {
+    match reader.fast_fields().column_opt::<u64>(ID)? {
+        // Read without a look at how many values each has: one.
+        Some(column) if column.get_cardinality() == Cardinality::Full => Ok(column.values),
+        _ => Ok(reader.fast_fields().column_first_or_default(ID)?),
     }
-    let runs = ids.chunk_by(|left, right| left >> 32 == right >> 32);
-    RoaringTreemap::from_bitmaps(
-        runs.map(|run| ((run[0] >> 32) as u32, run.iter().map(|&id| id as u32).collect::<RoaringBitmap>())),
-    )
 }
