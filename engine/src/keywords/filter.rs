@@ -70,7 +70,7 @@ fn with_values<T>(
 where
     T: PartialOrd + Copy + std::fmt::Debug + Send + Sync + 'static,
 {
-    let mut found = Bits::below(max_doc.into());
+    let mut found = Bits::within(0..=u64::from(max_doc));
     let mut docs = Vec::new();
     for range in ranges {
         let (least, most) = (column.min_value(), column.max_value());
@@ -83,7 +83,7 @@ where
         }
         docs.clear();
         column.get_docids_for_value_range(range, 0..max_doc, &mut docs);
-        found.mark(docs.iter().copied());
+        found.mark(docs.iter().copied().map(u64::from));
     }
     found.into_bitmap()
 }
