@@ -16,6 +16,7 @@
 //! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
+//! | `sums.rs` | the documents that can reach a score, by the sums of what their terms add |
 //! | `threads.rs` | the order of the records of a session |
 //! | `windows.rs` | the records around one in its thread, over all segments and the tail |
 //! | `top_k.rs` | the best k |
@@ -81,6 +82,7 @@ mod scoring;
 pub(crate) mod seal;
 mod segment;
 mod snapshot;
+mod sums;
 mod tail;
 mod threads;
 mod top_k;

@@ -1,9 +1,9 @@
 //! BM25 of a query over several segments, and the parts of a tail, as one corpus.
 //!
 //! A [`Plan`] contains the terms of a query that occur at all, with weights from the statistics of all segments; a
-//! [`Scorer`] scores the documents of one segment one after the other. Every score that leaves this module comes from
-//! [`Scorer::score`], which adds the terms in the order of the plan, so that a record has one score, to the last bit,
-//! however it was found.
+//! [`Scorer`] scores the documents of one segment one after the other. Every score comes from [`Scorer::score`] or from the
+//! sums of `sums.rs`. Both add the terms in the order of the plan, so that a record has one score, to the last bit, however
+//! it was found.
 //!
 //! The weight of a term is its inverse document frequency (one for the three fields, from the field where it is most
 //! frequent) times the field's share:
@@ -35,7 +35,8 @@ use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, Pair};
 use super::schema::{Fields, SearchField};
-use super::segment::Segment;
+use super::segment::{Segment, TextField};
+use super::sums::Addend;
 use super::tail::Part;
 use super::typos::corrections;
 use crate::error::Result;
@@ -265,14 +266,44 @@ impl Plan {
         Ok(BooleanQuery::union(self.clauses.iter().map(boosted).collect()).weight(scoring)?)
     }
 
+    /// What the terms add to the scores of the documents of one segment, without the phrase bonus.
+    pub(super) fn addends<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Vec<Addend<'a>>> {
+        let found = self.clauses.iter().filter_map(|clause| Some((clause, clause.found[ordinal].as_ref()?)));
+        let addend = |(clause, info): (&'a Clause, &TermInfo)| {
+            let TextField { terms, norms } = segment.field(clause.place);
+            let postings = terms.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
+            Ok(Addend { postings: postings.map_err(TantivyError::from)?, weight: &clause.weight, norms })
+        };
+        found.map(addend).collect()
+    }
+
     /// A scorer of the documents of one segment.
     pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a, SegmentPostings>> {
+        self.scorer_of(ordinal, segment, true)
+    }
+
+    /// One that knows the words of pairs alone: for the phrase bonus of documents whose sums are known.
+    pub(super) fn pair_scorer<'a>(
+        &'a self,
+        ordinal: usize,
+        segment: &'a Segment,
+    ) -> Result<Scorer<'a, SegmentPostings>> {
+        self.scorer_of(ordinal, segment, false)
+    }
+
+    fn scorer_of<'a>(
+        &'a self,
+        ordinal: usize,
+        segment: &'a Segment,
+        with_lone_words: bool,
+    ) -> Result<Scorer<'a, SegmentPostings>> {
         self.scorer_over(|index, clause| {
             let Some(info) = &clause.found[ordinal] else { return Ok(None) };
             let paired = self.pairs.iter().any(|pair| pair.first == index || pair.second == index);
             let option = match paired {
                 true => IndexRecordOption::WithFreqsAndPositions,
-                false => IndexRecordOption::WithFreqs,
+                false if with_lone_words => IndexRecordOption::WithFreqs,
+                false => return Ok(None),
             };
             let field = segment.field(clause.place);
             let postings = field.terms.read_postings_from_terminfo(info, option).map_err(TantivyError::from)?;
@@ -430,6 +461,11 @@ impl<P: PostingList> Scorer<'_, P> {
                 sum += cursor.clause.weight.score(cursor.norms.fieldnorm_id(doc), cursor.postings.frequency());
             }
         }
+        self.with_bonus(doc, sum, bar)
+    }
+
+    /// The same of a document whose terms add up to `sum`.
+    pub(super) fn with_bonus(&mut self, doc: DocId, sum: f32, bar: f32) -> f32 {
         if self.pairs.is_empty() || sum * (1.0 + PHRASE_BONUS) < bar {
             return sum;
         }
@@ -460,6 +496,9 @@ impl<P: PostingList> Scorer<'_, P> {
         let Pair { first, second, distance } = self.pairs[pair];
         for (index, cursor) in [first, second].into_iter().enumerate() {
             let postings = &mut self.cursors[cursor].postings;
+            if postings.doc() < doc {
+                postings.seek(doc);
+            }
             if postings.doc() != doc {
                 return false;
             }

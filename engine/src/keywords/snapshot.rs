@@ -14,6 +14,7 @@ use super::query::KeywordQuery;
 use super::schema::Fields;
 use super::scoring::{Plan, Scorer};
 use super::segment::Segment;
+use super::sums::{self, Addend};
 use super::tail::{Part, TailIndex};
 use super::top_k::TopK;
 use super::traits::{KeywordSearch, KeywordSnapshot};
@@ -24,6 +25,9 @@ use crate::verification::Verification;
 
 /// Below this many postings in a segment every match is scored: that is cheaper than setting up the pruning.
 const SCORE_ALL_POSTINGS: u64 = 2_000;
+/// Below this many, the sums of all matches are made first, and those that can reach the threshold are scored. Tests
+/// have indexes on both sides of it.
+const SUM_ALL_POSTINGS: u64 = if cfg!(test) { 3_000 } else { 250_000 };
 /// If a filter passes at most one in this many documents, those are scored and the others skipped.
 const SCORE_ALLOWED_SHARE: u64 = 16;
 /// Pruning adds in another order than [`Scorer::score`]; its sums may differ by this factor.
@@ -109,13 +113,16 @@ impl<'a> Search<'a> {
                 let id = segment.id(doc);
                 (!except.contains(id.key()) && !self.is_replaced(id)).then_some(id)
             };
-            let (scorer, source) = (plan.scorer(ordinal, segment)?, ordinal as u32);
-            let mut collector = Collector { scorer, source, top: &mut top, admit };
+            let is_narrow =
+                docs.is_some_and(|docs| docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()));
+            let postings = plan.postings(ordinal);
+            let sums = !is_narrow && (SCORE_ALL_POSTINGS..SUM_ALL_POSTINGS).contains(&postings);
+            let scorer = if sums { plan.pair_scorer(ordinal, segment)? } else { plan.scorer(ordinal, segment)? };
+            let mut collector = Collector { scorer, source: ordinal as u32, top: &mut top, admit };
             match docs {
-                Some(docs) if docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()) => {
-                    docs.iter().for_each(|doc| collector.consider(doc));
-                }
-                _ if plan.postings(ordinal) <= SCORE_ALL_POSTINGS => collector.consider_all(),
+                Some(docs) if is_narrow => docs.iter().for_each(|doc| collector.consider(doc)),
+                _ if sums => collector.sum(plan, plan.addends(ordinal, segment)?),
+                _ if postings < SCORE_ALL_POSTINGS => collector.consider_all(),
                 _ => collector.prune(plan, &self.snapshot.searcher, &segment.reader)?,
             }
         }
@@ -219,6 +226,18 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
             self.consider(doc);
             doc = self.scorer.next(doc + 1);
         }
+    }
+
+    /// Considers the documents whose sums can reach the threshold.
+    fn sum(&mut self, plan: &Plan, addends: Vec<Addend<'_>>) {
+        let slack = ROUNDING / plan.most_bonus();
+        sums::visit(addends, self.top.threshold() * slack, |doc, sum| {
+            if let Some(id) = (self.admit)(doc) {
+                let score = self.scorer.with_bonus(doc, sum, self.top.threshold());
+                self.top.offer(id, Place { source: self.source, doc }, score);
+            }
+            self.top.threshold() * slack
+        });
     }
 
     /// Considers the documents that can reach the threshold, by the maxima of each block of postings (block-max WAND:

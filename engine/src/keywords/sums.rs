@@ -1,0 +1,50 @@
+//! Which documents of a segment can reach a score: what its terms add is summed up for a block of documents at a time, in
+//! memory that the processor has at hand (the idea of Lucene's `BooleanScorer`). Up to some ten thousands of postings this
+//! is faster than to find out what can be skipped.
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::Bm25Weight;
+use tantivy::{DocId, DocSet, TERMINATED};
+
+/// Documents in a block.
+const BLOCK: usize = 4_096;
+
+/// The postings of a term, and what each adds.
+pub(super) struct Addend<'a> {
+    pub(super) postings: SegmentPostings,
+    pub(super) weight: &'a Bm25Weight,
+    pub(super) norms: &'a FieldNormReader,
+}
+
+/// Visits the documents whose sums are at least `least`, in ascending order, with their sums. `visit` returns the next `least`.
+pub(super) fn visit(mut addends: Vec<Addend<'_>>, mut least: f32, mut visit: impl FnMut(DocId, f32) -> f32) {
+    let (mut sums, mut occupied) = (vec![0.0; BLOCK], [0_u64; BLOCK / 64]);
+    loop {
+        let first = addends.iter().map(|addend| addend.postings.doc()).min().unwrap_or(TERMINATED);
+        if first == TERMINATED {
+            return;
+        }
+        let start = first - first % BLOCK as u32;
+        let end = (start + BLOCK as u32).min(TERMINATED);
+        for Addend { postings, weight, norms } in &mut addends {
+            let mut doc = postings.doc();
+            while doc < end {
+                let at = (doc - start) as usize;
+                sums[at] += weight.score(norms.fieldnorm_id(doc), postings.term_freq());
+                occupied[at / 64] |= 1 << (at % 64);
+                doc = postings.advance();
+            }
+        }
+        for (word, bits) in occupied.iter_mut().enumerate() {
+            while *bits != 0 {
+                let at = word * 64 + bits.trailing_zeros() as usize;
+                *bits &= *bits - 1;
+                let sum = std::mem::take(&mut sums[at]);
+                if sum >= least {
+                    least = visit(start + at as u32, sum);
+                }
+            }
+        }
+    }
+}
