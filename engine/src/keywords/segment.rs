@@ -149,17 +149,14 @@ impl Segment {
         })
     }
 
-    /// The live document of a record.
-    pub(super) fn doc(&self, id: RecordId) -> Result<Option<DocId>> {
+    /// The live document of a record, where ids ascend. Elsewhere only [`Self::doc`] finds it, in several times the time.
+    pub(super) fn doc_in_order(&self, id: RecordId) -> Option<DocId> {
         let order = self.order.get_or_init(|| DocOrder::of(&*self.ids));
-        match order.doc(&*self.ids, id.key()).filter(|&doc| !self.reader.is_deleted(doc)) {
-            Some(doc) => Ok(Some(doc)),
-            None => self.doc_by_term(id),
-        }
+        order.doc(&*self.ids, id.key()).filter(|&doc| !self.reader.is_deleted(doc))
     }
 
-    /// The same, by the term of its id alone.
-    pub(super) fn doc_by_term(&self, id: RecordId) -> Result<Option<DocId>> {
+    /// The live document of a record.
+    pub(super) fn doc(&self, id: RecordId) -> Result<Option<DocId>> {
         let Some(term) = id_term(&self.fields, id) else { return Ok(None) };
         let option = tantivy::schema::IndexRecordOption::Basic;
         let postings = self.id_terms.read_postings(&term, option).map_err(tantivy::TantivyError::from)?;

@@ -145,6 +145,12 @@ impl<'a> Search<'a> {
                 return Ok(Some(Place { source: (segments.len() + number) as u32, doc }));
             }
         }
+        // A record is live in one segment.
+        for (source, segment) in (0..).zip(segments) {
+            if let Some(doc) = segment.doc_in_order(id) {
+                return Ok(Some(Place { source, doc }));
+            }
+        }
         for (source, segment) in (0..).zip(segments) {
             if let Some(doc) = segment.doc(id)? {
                 return Ok(Some(Place { source, doc }));
