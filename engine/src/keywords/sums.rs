@@ -1,5 +1,5 @@
 //! Which documents of a segment can reach a score: what its terms add is summed up for a block of documents at a time, in
-//! memory that the processor has at hand (the idea of Lucene's `BooleanScorer`). Up to some ten thousands of postings this
+//! memory that stays in the processor's cache (the idea of Lucene's `BooleanScorer`). Up to some ten thousands of postings this
 //! is faster than to find out what can be skipped.
 
 use tantivy::fieldnorm::FieldNormReader;
