@@ -1,11 +1,12 @@
 //! The candidates of both indexes, under the same filter, and the scores that an index did not return.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::Arc;
 use std::time::Instant;
 
 use roaring::RoaringTreemap;
 
+use super::at_once::at_once;
 use super::merge::Candidate;
 use super::tail::Tail;
 use super::threads::{Pool, Scores};
@@ -33,38 +34,36 @@ pub fn collect(
     now: Millis,
     explain: &mut Explain,
 ) -> Result<Vec<Candidate>> {
-    let vector_side = vector.zip(view.vectors.as_deref()).map(|((vector, quality), index)| VectorSide {
-        index,
-        vector,
-        quality,
-        tail: &view.tail,
-        hidden: &view.hidden,
-    });
     let keywords = view.keywords.as_deref().filter(|_| by_words);
     let keyword_side = keywords.map(|index| KeywordSide {
         index,
         filter: &query.filter,
         tail: &view.tail,
         // Records of the tail are searched there; those that it deletes are excluded.
-        except: (&view.tail.keyword_ids - view.tail.words.ids()) | &view.hidden,
+        except: (&view.tail.keyword_ids - view.tail.words.ids()) | &*view.hidden,
     });
 
     let filtering = Instant::now();
-    let allowed = match &vector_side {
+    let vector = vector.zip(view.vectors.clone());
+    let allowed = match &vector {
         Some(_) if !query.filter.is_empty() => Some(allowed(view, query, now)?),
         _ => None,
     };
     explain.filter_us = micros(filtering);
     explain.allowed = allowed.as_ref().map(RoaringTreemap::len);
+    let vector_side = vector.map(|((vector, quality), index)| {
+        let (vector, tail, hidden) = (vector.to_vec(), Arc::clone(&view.tail), Arc::clone(&view.hidden));
+        Arc::new(VectorSide { index, vector, quality, tail, hidden, allowed })
+    });
 
     let pool = explain.pool;
-    let search_vectors =
-        || vector_side.as_ref().map_or(Ok((Vec::new(), 0)), |side| side.search(pool, allowed.as_ref()));
-    let search_words = || keyword_side.as_ref().map(|side| side.search(pool, &query.text)).transpose();
-    let has_both = vector_side.is_some() && keyword_side.is_some();
-    let (by_vector, by_words) = match has_both.then(search_pool).flatten() {
-        Some(threads) => in_both(threads, search_vectors, search_words),
-        None => (search_vectors(), search_words()),
+    let (by_vector, by_words) = match (&vector_side, &keyword_side) {
+        (Some(vectors), Some(words)) => {
+            let vectors = Arc::clone(vectors);
+            at_once(move || vectors.search(pool), || words.search(pool, &query.text).map(Some))
+        }
+        (Some(vectors), None) => (vectors.search(pool), Ok(None)),
+        (None, words) => (Ok((Vec::new(), 0)), words.as_ref().map(|words| words.search(pool, &query.text)).transpose()),
     };
     let ((by_vector, vector_us), by_words) = (by_vector?, by_words?);
     let by_keyword = by_words.as_ref().map_or(&[][..], |words| &words.found);
@@ -86,31 +85,6 @@ pub fn collect(
     Ok(candidates)
 }
 
-/// A separate thread pool for searches: a program's own work in rayon's global pool must not keep them waiting.
-///
-/// `None` if the system gives no threads: then one thread searches both sides.
-fn search_pool() -> Option<&'static rayon::ThreadPool> {
-    static POOL: LazyLock<Option<rayon::ThreadPool>> = LazyLock::new(|| {
-        let name = |at| format!("memorist-search-{at}");
-        rayon::ThreadPoolBuilder::new().thread_name(name).build().ok()
-    });
-    POOL.as_ref()
-}
-
-/// Runs `there` on a thread of the pool, and `here` on this one meanwhile: to hand over one of two is half as dear.
-fn in_both<A: Send, B>(
-    threads: &rayon::ThreadPool,
-    there: impl FnOnce() -> A + Send,
-    here: impl FnOnce() -> B,
-) -> (A, B) {
-    let mut found = None;
-    let by_here = threads.in_place_scope(|scope| {
-        scope.spawn(|_| found = Some(there()));
-        here()
-    });
-    (found.expect("the scope waits for it"), by_here)
-}
-
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records
 /// if that index is unusable.
 fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
@@ -125,42 +99,43 @@ fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
         None => view.records.matching(&query.filter, now)?,
     };
     // Last, as the tail contains some of them too.
-    allowed -= &view.hidden;
+    allowed -= &*view.hidden;
     Ok(allowed)
 }
 
 /// The vector search.
-struct VectorSide<'a> {
-    index: &'a dyn VectorSnapshot,
-    vector: &'a [f32],
+struct VectorSide {
+    index: Arc<dyn VectorSnapshot>,
+    vector: Vec<f32>,
     quality: Quality,
-    tail: &'a Tail,
-    hidden: &'a RoaringTreemap,
+    tail: Arc<Tail>,
+    hidden: Arc<RoaringTreemap>,
+    allowed: Option<RoaringTreemap>,
 }
 
-impl VectorSide<'_> {
-    fn search(&self, pool: usize, allowed: Option<&RoaringTreemap>) -> Ranking {
+impl VectorSide {
+    fn search(&self, pool: usize) -> Ranking {
         let started = Instant::now();
-        let tail = self.tail;
-        let stale = &tail.vector_ids | self.hidden;
+        let (tail, allowed) = (&self.tail, self.allowed.as_ref());
+        let stale = &tail.vector_ids | &*self.hidden;
         let filter = match allowed {
             Some(allowed) => IdFilter::Only(allowed - &stale),
             None if stale.is_empty() => IdFilter::All,
             None => IdFilter::Except(stale),
         };
-        let mut found = self.index.search(self.vector, pool, &filter, self.quality)?;
+        let mut found = self.index.search(&self.vector, pool, &filter, self.quality)?;
         let passes = |id: u64| allowed.map_or(!self.hidden.contains(id), |allowed| allowed.contains(id));
         let fresh = tail.vectors.iter().filter(|(id, _)| passes(id.key()));
-        found.extend(fresh.map(|(id, vector)| (*id, cosine(self.vector, vector))));
+        found.extend(fresh.map(|(id, vector)| (*id, cosine(&self.vector, vector))));
         best_first(&mut found, pool);
         Ok((found, micros(started)))
     }
 
     fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        let mut scores = self.index.scores(self.vector, ids)?;
+        let mut scores = self.index.scores(&self.vector, ids)?;
         for (id, score) in ids.iter().zip(&mut scores) {
             if self.tail.vector_ids.contains(id.key()) {
-                *score = self.tail.vectors.get(id).map(|vector| cosine(self.vector, vector));
+                *score = self.tail.vectors.get(id).map(|vector| cosine(&self.vector, vector));
             }
         }
         Ok(scores)

@@ -5,6 +5,7 @@
 //! | `view.rs` | one consistent view of records, both indexes and the unapplied tail |
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
 //! | `superseded.rs` | a cache of the superseded records, which are live but not results |
+//! | `at_once.rs` | two parts of a search at the same time |
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
 //! | `threads.rs` | a candidate judged with its neighbours in a thread |
 //! | `merge.rs` | one ranking of all candidates |
@@ -12,6 +13,7 @@
 //! | `timing.rs` | how long a step took |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
 
+mod at_once;
 mod candidates;
 mod merge;
 mod near_miss;

@@ -41,7 +41,7 @@ pub struct View {
     /// Log entries that the indexes have not applied.
     pub tail: Arc<Tail>,
     /// Records that are never results: expired ones, and superseded ones unless they are requested.
-    pub hidden: RoaringTreemap,
+    pub hidden: Arc<RoaringTreemap>,
     warnings: Vec<String>,
     remedy: Option<Remedy>,
 }
@@ -116,7 +116,7 @@ impl SearchContext<'_> {
             if !query.include_superseded {
                 hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
             }
-            return Ok(View { records, vectors, keywords, tail, hidden, warnings, remedy });
+            return Ok(View { records, vectors, keywords, tail, hidden: Arc::new(hidden), warnings, remedy });
         }
         // It stays behind: an old copy has replaced it.
         Err(Error::behind_the_log(behind))

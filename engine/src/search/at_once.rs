@@ -1,0 +1,70 @@
+//! Two parts of a search at the same time.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, LazyLock, mpsc};
+
+use parking_lot::Mutex;
+
+/// Runs `there` on a thread for searches, and `here` on this one. While all cores are busy that thread may not have begun
+/// when `here` is done: then this one does it too, instead of waiting.
+pub fn at_once<A: Send + 'static, B>(there: impl FnOnce() -> A + Send + 'static, here: impl FnOnce() -> B) -> (A, B) {
+    let Some(threads) = search_pool() else { return (there(), here()) };
+    let offered = Arc::new(Mutex::new(Some(there)));
+    let (sender, receiver) = mpsc::channel();
+    let taken = Arc::clone(&offered);
+    threads.spawn(move || {
+        let work = taken.lock().take();
+        if let Some(there) = work {
+            // The receiver is gone if the other part has failed.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(there)));
+        }
+    });
+    let by_here = here();
+    let left = offered.lock().take();
+    let by_there = match left {
+        Some(there) => there(),
+        None => {
+            receiver.recv().expect("who takes the work sends its outcome").unwrap_or_else(|panic| resume_unwind(panic))
+        }
+    };
+    (by_there, by_here)
+}
+
+/// A separate thread pool for searches: a program's own work in rayon's global pool must not keep them waiting.
+///
+/// `None` if the system gives no threads: then one thread searches both sides.
+fn search_pool() -> Option<&'static rayon::ThreadPool> {
+    static POOL: LazyLock<Option<rayon::ThreadPool>> = LazyLock::new(|| {
+        let name = |at| format!("memorist-search-{at}");
+        rayon::ThreadPoolBuilder::new().thread_name(name).build().ok()
+    });
+    POOL.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn both_parts_are_done_also_while_all_threads_are_busy() {
+        assert_eq!(at_once(|| 1, || std::thread::sleep(Duration::from_millis(20))), (1, ()));
+        let (end, ended) = crossbeam_channel::bounded::<()>(0);
+        let pool = search_pool().expect("threads");
+        for _ in 0..pool.current_num_threads() {
+            let ended = ended.clone();
+            pool.spawn(move || drop(ended.recv()));
+        }
+        assert_eq!(at_once(|| 1, || 2), (1, 2));
+        drop(end);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        let panicked = catch_unwind(|| {
+            at_once(|| panic!("there"), || std::thread::sleep(Duration::from_millis(20)));
+        });
+        assert!(panicked.is_err());
+    }
+}
