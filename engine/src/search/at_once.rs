@@ -54,7 +54,9 @@ mod tests {
         let pool = search_pool().expect("threads");
         for _ in 0..pool.current_num_threads() {
             let ended = ended.clone();
-            pool.spawn(move || drop(ended.recv()));
+            pool.spawn(move || {
+                let _ = ended.recv();
+            });
         }
         assert_eq!(at_once(|| 1, || 2), (1, 2));
         drop(end);
