@@ -93,6 +93,7 @@ struct Remembered {
     text: String,
     kind: Kind,
     project: Option<String>,
+    session: Option<String>,
 }
 
 impl Model {
@@ -100,8 +101,13 @@ impl Model {
         (!self.ids.is_empty()).then(|| self.ids[which % self.ids.len()])
     }
 
-    fn twin(&self, text: &str, project: &Option<String>) -> Option<RecordId> {
-        self.live.iter().find(|(_, kept)| kept.text == text && kept.project == *project).map(|(id, _)| *id)
+    /// A record with this text in this project, but for other turns: those of other sessions, and if `is_turn` those of the
+    /// same one.
+    fn twin(&self, text: &str, project: &Option<String>, session: &Option<String>, is_turn: bool) -> Option<RecordId> {
+        let is_other =
+            |kept: &Remembered| session.is_some() && kept.session.is_some() && (is_turn || kept.session != *session);
+        let is_twin = |kept: &Remembered| kept.text == text && kept.project == *project && !is_other(kept);
+        self.live.iter().find(|(_, kept)| is_twin(kept)).map(|(id, _)| *id)
     }
 
     /// It is live, in its last state.
@@ -143,16 +149,20 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
             new.scope.project = in_project.then(|| "atlas".into());
             new.expires_at = expired.then_some(200_000_000_000);
             new.session = session.map(|session| format!("session {session}"));
-            let twin = model.twin(&new.content, &new.scope.project);
+            let twin = model.twin(&new.content, &new.scope.project, &new.session, false);
             let outcome = pair.engine().add(&new).expect("a sound record");
             assert_eq!(twin, (!outcome.created).then_some(outcome.id), "the same text is saved once");
             if outcome.created {
                 assert!(!model.ids.contains(&outcome.id), "an id is never given twice");
                 model.ids.push(outcome.id);
                 if !expired {
-                    let kept = Remembered { text: new.content, kind: *kind, project: new.scope.project };
+                    let (project, session) = (new.scope.project, new.session);
+                    let kept = Remembered { text: new.content, kind: *kind, project, session };
                     model.live.insert(outcome.id, kept);
                 }
+            } else if let Some(twin) = model.live.get_mut(&outcome.id) {
+                // One without a session joins that of the text that is saved again.
+                twin.session = twin.session.take().or(new.session);
             }
         }
         Step::Change { which, word, number } => {
@@ -160,7 +170,8 @@ fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
             let content = text(*word, *number);
             let update = RecordUpdate { content: Some(content.clone()), ..RecordUpdate::default() };
             let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
-            let twin = model.live.get(&id).and_then(|kept| model.twin(&content, &kept.project));
+            let kept = model.live.get(&id);
+            let twin = kept.and_then(|kept| model.twin(&content, &kept.project, &kept.session, true));
             match (model.live.get_mut(&id), twin) {
                 (None, _) => assert!(matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}"),
                 (Some(_), Some(twin)) if twin != id => {
