@@ -338,6 +338,19 @@ fn a_search_says_when_the_store_has_no_answer_and_what_the_best_is() {
     assert!(reply.tier == Tier::Substring && !reply.nothing, "it is there, as a part of words");
 }
 
+/// A fragment of a word is no typo of another.
+#[test]
+fn a_part_of_a_word_is_found_where_only_a_typo_would_be() {
+    let store = Store::new(words_only());
+    let [part, typo] = ["Tune the postgres cache", "I wrote a blog post"].map(|text| store.add(text));
+    let reply = store.engine.search(&query("postg", Mode::Keyword)).unwrap();
+    assert_eq!((reply.tier, reply.hits[0].record.id, reply.hits.len()), (Tier::Substring, part, 1));
+    let reply = store.engine.search(&query("blogg", Mode::Keyword)).unwrap();
+    assert_eq!((reply.tier, reply.hits[0].record.id), (Tier::Full, typo));
+    assert!(reply.explain.only_corrected);
+    assert!(!store.engine.search(&query("blog", Mode::Keyword)).unwrap().explain.only_corrected);
+}
+
 #[test]
 fn the_period_of_a_query_lifts_what_is_of_it() {
     const DAY: i64 = 86_400_000;
@@ -358,6 +371,10 @@ fn the_period_of_a_query_lifts_what_is_of_it() {
     let with = store.find(&ask(period(30, 32), None));
     assert_eq!(with.len(), 60, "nothing is filtered");
     assert_eq!(with[..2].iter().copied().collect::<HashSet<_>>(), HashSet::from([ids[29], ids[30]]));
+    let scored = |period| Query { min_score: Some(0.8), ..ask(period, None) };
+    let kept = store.find(&scored(None));
+    let lifted = store.find(&scored(period(30, 32)));
+    assert!(kept.iter().all(|id| lifted.contains(id)) && !kept.is_empty());
     let pool = Some(Scale::Pool);
     assert_eq!(
         store.find(&ask(period(30, 32), pool)),

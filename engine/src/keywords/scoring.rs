@@ -230,6 +230,11 @@ impl Plan {
         self.clauses.is_empty()
     }
 
+    /// Whether no word of the query occurs as it is spelt, but only those one letter away.
+    pub(super) fn is_of_typos(&self) -> bool {
+        !self.is_empty() && self.clauses.iter().all(|clause| clause.origin == Origin::Typo)
+    }
+
     /// The maximum factor of the phrase bonus.
     pub(super) fn most_bonus(&self) -> f32 {
         match self.pairs_asked {

@@ -287,6 +287,10 @@ impl KeywordSearch for Search<'_> {
         self.snapshot.blame(contained(|| self.best_of(k, filter, except)))
     }
 
+    fn is_of_typos(&self) -> bool {
+        self.plan.is_of_typos()
+    }
+
     fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>> {
         self.snapshot.blame(contained(|| ids.iter().map(|&id| self.place_of(id)).collect()))
     }

@@ -22,7 +22,8 @@ pub(super) fn visit(mut addends: Vec<Addend<'_>>, mut least: f32, mut visit: imp
     let (mut sums, mut occupied) = (vec![0.0; BLOCK], [0_u64; BLOCK / 64]);
     loop {
         let first = addends.iter().map(|addend| addend.postings.doc()).min().unwrap_or(TERMINATED);
-        if first == TERMINATED {
+        // A damaged list may go beyond it.
+        if first >= TERMINATED {
             return;
         }
         let start = first - first % BLOCK as u32;

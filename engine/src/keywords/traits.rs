@@ -48,6 +48,9 @@ pub trait KeywordSearch: Send {
     /// `except` are ids that must not be returned, from the index or the tail: deleted or expired ones.
     fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>>;
 
+    /// Whether no word of the query occurs as it is spelt, but only those one letter away.
+    fn is_of_typos(&self) -> bool;
+
     /// Where each of `ids` is: `None` if there is no such record.
     fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>>;
 

@@ -70,6 +70,8 @@ pub fn collect(
     (explain.vector_us, explain.keyword_us) = (vector_us, by_words.as_ref().map_or(0, |words| words.micros));
     (explain.vector_candidates, explain.keyword_candidates) = (by_vector.len(), by_keyword.len());
 
+    explain.only_corrected = by_words.as_ref().is_some_and(|words| words.search.is_of_typos());
+
     let merging = Instant::now();
     let candidates = union(&by_vector, by_keyword);
     let scale = explain.scale;

@@ -105,6 +105,8 @@ pub struct Ranked {
     pub score: f64,
     /// 0 to 1.
     pub relevance: f64,
+    /// The score without a period, which excludes nothing.
+    unlifted: f64,
     /// Its keyword score as a share of the best one, if the words of the query single it out; else 0.
     by_words: f64,
 }
@@ -114,7 +116,7 @@ impl Ranked {
     /// alone: the keyword weight bounds its merged score, however exact the match is. The candidates of the vector
     /// index do not matter for that, so that an exact match in a small store is one in a large store, too.
     pub fn reaches(&self, least: f64) -> bool {
-        self.score >= least || self.by_words >= least
+        self.score.max(self.unlifted) >= least || self.by_words >= least
     }
 
     /// The same of a minimum relevance.
@@ -154,11 +156,12 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
             let lost = candidate.in_thread.as_ref().map_or(0.0, |thread| thread.lost);
             let score = (weights.vector * by_vector + weights.keyword * by_keyword - lost).max(0.0);
             let wins = candidate.is_singled_out && scale == Scale::Theoretical && weights.keyword > 0.0;
-            let score = candidate.lifted(if wins { score.max(by_keyword) } else { score });
+            let unlifted = if wins { score.max(by_keyword) } else { score };
+            let score = candidate.lifted(unlifted);
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
             let relevance = candidate.relevance();
-            Ranked { candidate, score, relevance, by_words }
+            Ranked { candidate, score, relevance, unlifted, by_words }
         })
         .collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
@@ -364,7 +367,9 @@ mod tests {
         assert_eq!(order(&lifted), [3, 1, 2, 4]);
         assert!(lifted.iter().all(|ranked| ranked.score <= 1.0));
         assert_eq!(order(&scored(&|id| Some(id == 4))), [1, 4, 2, 3], "what is better by more stays first");
-        assert_eq!(order(&scored(&|_| Some(false))), [1, 2, 3, 4]);
+        let (none, others) = (scored(&|_| None), scored(&|_| Some(false)));
+        assert_eq!(order(&others), [1, 2, 3, 4]);
+        assert!(others.iter().zip(&none).all(|(other, none)| other.reaches(none.score)));
     }
 
     #[test]

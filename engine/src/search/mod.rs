@@ -38,7 +38,8 @@ use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
 use crate::types::{
-    DOUBTFUL, Explain, Hit, LinkKind, Millis, Mode, NearMiss, Period, Query, Scale, SearchReply, Tier, Weights,
+    DOUBTFUL, Explain, Hit, LinkKind, MAX_POOL, Millis, Mode, NearMiss, Period, Query, Scale, SearchReply, Tier,
+    Weights,
 };
 
 /// The vector of a query and the model that made it, or why there is none.
@@ -76,12 +77,15 @@ pub fn search(
     now: Millis,
 ) -> Result<SearchReply> {
     let started = Instant::now();
-    let mut explain = Explain {
-        pool: query.pool(),
-        weights: query.weights.unwrap_or(config.weights).normalised()?,
-        scale: query.scale.unwrap_or(config.scale),
-        ..Explain::default()
+    let scale = query.scale.unwrap_or(config.scale);
+    let period = query.period.filter(|_| scale == Scale::Theoretical);
+    let pool = match (query.pool, period) {
+        // What lies in a period may rank far behind before it is lifted.
+        (None, Some(_)) => (4 * query.pool()).min(MAX_POOL),
+        _ => query.pool(),
     };
+    let weights = query.weights.unwrap_or(config.weights).normalised()?;
+    let mut explain = Explain { pool, weights, scale, ..Explain::default() };
     let mut warnings = Vec::new();
     let mut remedy = None;
     let vector = match vector {
@@ -105,7 +109,7 @@ pub fn search(
     }
     let vector = vector.as_deref().map(|vector| (vector, context.store.config().quality));
     let mut candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
-    if let Some(period) = query.period.filter(|_| explain.scale == Scale::Theoretical) {
+    if let Some(period) = period {
         place_in(period, &mut candidates, &view)?;
     }
     let found_nothing = candidates.is_empty();
@@ -126,10 +130,10 @@ pub fn search(
         (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
-    if found_nothing && by_words && query.substring_tier {
+    if (found_nothing || vector.is_none() && explain.only_corrected) && by_words && query.substring_tier {
         let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, most)?;
-        hits = found.into_iter().map(unscored).collect();
-        if !hits.is_empty() {
+        if !found.is_empty() {
+            hits = found.into_iter().map(unscored).collect();
             tier = Tier::Substring;
         }
     }

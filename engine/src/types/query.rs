@@ -178,10 +178,7 @@ impl Query {
 
     /// Candidates taken from each index, independent of small limits, so that the first of ten is the first of one.
     pub fn pool(&self) -> usize {
-        let usual = (4 * self.limit).max(50);
-        // What lies in a period may rank far behind before it is lifted.
-        let wide = if self.period.is_some() { (4 * usual).min(MAX_POOL) } else { usual };
-        self.pool.unwrap_or(wide)
+        self.pool.unwrap_or((4 * self.limit).max(50))
     }
 
     /// Checks every bound.

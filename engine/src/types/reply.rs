@@ -129,6 +129,8 @@ pub struct Explain {
     pub allowed: Option<u64>,
     /// Candidates of the vector search.
     pub vector_candidates: usize,
+    /// Whether no word of the query was found as it is spelt, but only as a typo of others.
+    pub only_corrected: bool,
     /// Candidates of the keyword search.
     pub keyword_candidates: usize,
     /// Log entries that the indexes had not applied and that were searched exactly.

@@ -93,6 +93,18 @@ fn the_same_text_is_another_turn_of_another_place(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// Expired turns with a text make room for it, however many they are.
+fn expired_turns_make_room_for_their_text(store: &impl Subject) {
+    let expiring = |new: NewRecord, at: i64| NewRecord { expires_at: Some(NOW + at), ..new };
+    store.add(&expiring(said("a", 1, "Yes."), 10), NOW);
+    store.add(&expiring(said("b", 1, "Yes."), 10), NOW);
+    assert!(store.add(&expiring(new("Yes."), 30), NOW + 20).created);
+    assert_eq!(store.count("records"), 1);
+    assert!(store.add(&said("a", 1, "Yes."), NOW + 40).created);
+    assert_eq!(store.count("records"), 1);
+    store.assert_sound();
+}
+
 fn a_conversation_moves_with_the_session_of_its_body(store: &impl Subject) {
     let body =
         |session: &str| serde_json::json!({ "session_id": session, "user_message": "Hi", "agent_response": "Yes" });
@@ -190,6 +202,7 @@ on_every_database! {
     a_turn_needs_a_session_and_bounds,
     a_record_keeps_its_place,
     the_same_text_is_another_turn_of_another_place,
+    expired_turns_make_room_for_their_text,
     a_conversation_moves_with_the_session_of_its_body,
     a_conversation_has_the_session_of_its_body,
     an_import_brings_it_and_one_without_takes_none_away,

@@ -40,7 +40,7 @@ pub(crate) fn add_batch(
 /// A record with the same text in the same scope, of a kind that does not repeat, and no other turn of a session.
 pub(super) struct Twin {
     pub(super) id: RecordId,
-    pub(super) live: bool,
+    live: bool,
     pub(super) version: i64,
     embedding: EmbeddingState,
 }
@@ -51,6 +51,8 @@ pub(super) struct Text<'a> {
     pub(super) scope: i64,
     pub(super) session: Option<&'a str>,
     pub(super) turn: Option<i64>,
+    /// The record that has it or is to have it, which is no twin of itself.
+    pub(super) own: Option<RecordId>,
 }
 
 impl Text<'_> {
@@ -61,14 +63,27 @@ impl Text<'_> {
         own != other || self.turn.is_some() && self.turn != turn
     }
 
+    /// Its live twin. Expired ones are removed if there is none.
+    pub(super) fn claim(&self, tx: &dyn Tx, now: Millis) -> Result<Option<Twin>> {
+        loop {
+            match self.twin(tx, now)? {
+                Some(twin) if !twin.live => drop(remove(tx, twin.id)?),
+                outcome => return Ok(outcome),
+            }
+        }
+    }
+
     /// Its twin, a live one first.
-    pub(super) fn twin(&self, tx: &dyn Tx, now: Millis) -> Result<Option<Twin>> {
+    fn twin(&self, tx: &dyn Tx, now: Millis) -> Result<Option<Twin>> {
         let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id, version, session, turn
              FROM records WHERE content_hash = ?1 AND scope_id = ?2";
         let mut twin = None;
         tx.select(sql, &[self.hash.into(), self.scope.into(), now.into()], &mut |row| {
             let session: Option<String> = row.get(5)?;
-            if rows::to_kind(row, 1)?.repeats() || self.is_another_turn(session.as_deref(), row.get(6)?) {
+            if self.own == Some(row.get(0)?)
+                || rows::to_kind(row, 1)?.repeats()
+                || self.is_another_turn(session.as_deref(), row.get(6)?)
+            {
                 return Ok(ControlFlow::Continue(()));
             }
             let live = row.get(2)?;
@@ -85,11 +100,10 @@ impl Text<'_> {
 /// [`Error::Duplicate`] when a live one has it.
 pub(super) fn claim_text(tx: &dyn Tx, hash: &Hash, record: &Record, now: Millis) -> Result<()> {
     let scope = scope_id(tx, &record.scope)?;
-    let text = Text { hash, scope, session: record.session.as_deref(), turn: record.turn };
-    match text.twin(tx, now)? {
-        Some(twin) if twin.id != record.id && twin.live => Err(Error::Duplicate(twin.id)),
-        Some(twin) if twin.id != record.id => remove(tx, twin.id).map(drop),
-        _ => Ok(()),
+    let (session, turn, own) = (record.session.as_deref(), record.turn, Some(record.id));
+    match (Text { hash, scope, session, turn, own }).claim(tx, now)? {
+        Some(twin) => Err(Error::Duplicate(twin.id)),
+        None => Ok(()),
     }
 }
 
@@ -102,14 +116,11 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     let body = new.checked_body()?;
     check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
     let content_hash = rows::hash_of_content(&new.content);
-    let text = Text { hash: &content_hash, scope, session: new.session.as_deref(), turn: new.turn };
+    let text = Text { hash: &content_hash, scope, session: new.session.as_deref(), turn: new.turn, own: None };
     if !new.kind.repeats()
-        && let Some(twin) = text.twin(tx, now)?
+        && let Some(twin) = text.claim(tx, now)?
     {
-        if twin.live {
-            return save_again(tx, &twin, new, (scope, body.as_ref()), now);
-        }
-        remove(tx, twin.id)?;
+        return save_again(tx, &twin, new, (scope, body.as_ref()), now);
     }
     let identity = Identity { ulid: rows::new_ulid(now), scope, version: 1, created_at: now, updated_at: now };
     let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, &identity)?;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::add::{Identity, Text, claim_text, embedding_hashes, insert_row, remove};
+use super::add::{Identity, Text, claim_text, embedding_hashes, insert_row};
 use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
@@ -159,16 +159,14 @@ impl<'a> Merge<'a> {
         }
         let content_hash = rows::hash_of_content(&text.content);
         let scope = self.scope_id(&text.scope)?;
-        let of_turn = Text { hash: &content_hash, scope, session: text.session.as_deref(), turn: text.turn };
+        let (session, turn) = (text.session.as_deref(), text.turn);
+        let of_turn = Text { hash: &content_hash, scope, session, turn, own: None };
         if before.is_none()
             && !text.kind.repeats()
-            && let Some(twin) = of_turn.twin(tx, self.now)?
+            && let Some(twin) = of_turn.claim(tx, self.now)?
         {
-            if twin.live {
-                self.found.insert(ulid, Some(twin.id));
-                return self.joined(twin.id, twin.version, text, Imported::Duplicate);
-            }
-            remove(tx, twin.id)?;
+            self.found.insert(ulid, Some(twin.id));
+            return self.joined(twin.id, twin.version, text, Imported::Duplicate);
         }
         let (body, earlier) = match self.bodies(portable) {
             Err(Unresolved::Unknown(ulid)) => return Ok(Imported::Waits(ulid)),

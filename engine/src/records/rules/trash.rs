@@ -150,10 +150,9 @@ fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> 
         Ok((rows::to_kind(row, 0)?, row.get::<Hash>(1)?, row.get(2)?, row.get::<Option<String>>(3)?, row.get(4)?))
     })?;
     let Some((_, hash, scope, session, turn)) = text.filter(|(kind, ..)| !kind.repeats()) else { return Ok(()) };
-    let text = Text { hash: &hash, scope, session: session.as_deref(), turn };
-    match text.twin(tx, now)? {
-        Some(twin) if twin.live => Err(Error::Duplicate(twin.id)),
-        Some(twin) => remove(tx, twin.id).map(drop),
+    let text = Text { hash: &hash, scope, session: session.as_deref(), turn, own: None };
+    match text.claim(tx, now)? {
+        Some(twin) => Err(Error::Duplicate(twin.id)),
         None => Ok(()),
     }
 }
