@@ -1,0 +1,1 @@
+//! Blocks packed into chunks of a number of tokens.

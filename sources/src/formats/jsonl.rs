@@ -1,0 +1,196 @@
+//! Files of lines, one JSON value each, to which an agent appends.
+//!
+//! What was read of a file is skipped the next time, if its beginning is still the same. The last line may be torn: it
+//! waits until its end is written.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::Cursor;
+
+/// Bytes at the beginning by which a file is recognised.
+const HEAD: u64 = 4 << 10;
+/// The longest line that is read. A longer one is passed over: it holds what a tool printed.
+const MAX_LINE: usize = 64 << 20;
+
+/// The lines of a file beyond those that were read before.
+pub struct Lines<S> {
+    reader: Box<dyn BufRead>,
+    place: Place<S>,
+    from_start: bool,
+    line: Vec<u8>,
+}
+
+/// How far a file was read, and what its format has to remember.
+#[derive(Serialize, Deserialize)]
+struct Place<S> {
+    /// Bytes up to the end of the last whole line.
+    offset: u64,
+    /// Lines up to there.
+    line: u64,
+    /// The length of the beginning that was hashed, and its hash.
+    head: (u64, String),
+    state: S,
+}
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Counted from 1.
+    pub number: u64,
+    /// Its bytes without the line break; `None` if it is too long to be read.
+    pub bytes: Option<&'a [u8]>,
+}
+
+impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
+    /// Opens a file where `since` ends, or at its beginning if it is another file by now or has become shorter.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(path: &Path, since: Option<&Cursor>) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let known = since.and_then(|cursor| serde_json::from_str::<Place<S>>(&cursor.0).ok());
+        let (place, from_start) = match known {
+            Some(place) if continues(&mut file, &place)? => (place, false),
+            _ => (Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() }, true),
+        };
+        let length = file.metadata()?.len().min(HEAD);
+        // While a file is shorter than its head, the head grows with it.
+        let head = if place.head.0 < length { (length, hash(&mut file, length)?) } else { place.head };
+        file.seek(SeekFrom::Start(place.offset))?;
+        let reader = Box::new(BufReader::with_capacity(256 << 10, file));
+        Ok(Lines { reader, place: Place { head, ..place }, from_start, line: Vec::new() })
+    }
+
+    /// The lines of what `reader` gives, from its beginning, such as of a file that is compressed.
+    pub fn of_reader(reader: impl Read + 'static) -> Self {
+        let place = Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
+        Lines { reader: Box::new(BufReader::new(reader)), place, from_start: true, line: Vec::new() }
+    }
+
+    /// Whether the lines are read from the beginning of the file.
+    pub fn from_start(&self) -> bool {
+        self.from_start
+    }
+
+    /// What the format remembers of the lines before; the default at the beginning of a file.
+    pub fn state(&mut self) -> &mut S {
+        &mut self.place.state
+    }
+
+    /// The next whole line; `None` at the end, and before a line whose end is not written yet.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let (mut length, mut too_long) = (0, false);
+        loop {
+            let available = self.reader.fill_buf()?;
+            if available.is_empty() {
+                return Ok(None);
+            }
+            let end = available.iter().position(|&byte| byte == b'\n');
+            let part = &available[..end.unwrap_or(available.len())];
+            too_long |= self.line.len() + part.len() > MAX_LINE;
+            if too_long {
+                self.line = Vec::new();
+            } else {
+                self.line.extend_from_slice(part);
+            }
+            let read = part.len() + usize::from(end.is_some());
+            self.reader.consume(read);
+            length += read as u64;
+            if end.is_some() {
+                self.place.offset += length;
+                self.place.line += 1;
+                let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
+                return Ok(Some(Line { number: self.place.line, bytes: (!too_long).then_some(line) }));
+            }
+        }
+    }
+
+    /// Where the next call continues: behind the last line that [`Lines::next_line`] gave.
+    pub fn cursor(&self) -> Cursor {
+        Cursor(serde_json::to_string(&self.place).expect("a state is plain data"))
+    }
+}
+
+/// Whether the file still begins with what was read of it.
+fn continues<S>(file: &mut File, place: &Place<S>) -> io::Result<bool> {
+    Ok(file.metadata()?.len() >= place.offset && hash(file, place.head.0)? == place.head.1)
+}
+
+/// The hash of the first bytes, in hex.
+fn hash(file: &mut File, length: u64) -> io::Result<String> {
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(length).read_to_end(&mut head)?;
+    Ok(Sha256::digest(&head).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+
+    use super::*;
+
+    fn append(path: &Path, text: &str) {
+        OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// The lines since a cursor, with their numbers, and the next cursor.
+    fn read(path: &Path, since: Option<&Cursor>) -> (Vec<String>, bool, Cursor) {
+        let mut lines = Lines::<u64>::open(path, since).unwrap();
+        let mut all = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            all.push(format!("{} {}", line.number, String::from_utf8_lossy(line.bytes.unwrap())));
+            *lines.state() += 1;
+        }
+        (all, lines.from_start(), lines.cursor())
+    }
+
+    #[test]
+    fn a_file_is_read_on_where_it_ended_and_a_torn_line_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        append(&path, "one\r\ntwo\nthr");
+        let (lines, from_start, cursor) = read(&path, None);
+        assert_eq!((lines, from_start), (vec!["1 one".to_owned(), "2 two".to_owned()], true));
+        append(&path, "ee\n");
+        let (lines, from_start, cursor) = read(&path, Some(&cursor));
+        assert_eq!((lines, from_start), (vec!["3 three".to_owned()], false));
+        assert_eq!(*Lines::<u64>::open(&path, Some(&cursor)).unwrap().state(), 3);
+        assert!(read(&path, Some(&cursor)).0.is_empty());
+    }
+
+    #[test]
+    fn another_file_and_a_shorter_one_are_read_from_their_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        append(&path, "one\ntwo\n");
+        let cursor = read(&path, None).2;
+        fs::write(&path, "uno\ntwo\nthree\n").unwrap();
+        assert_eq!(read(&path, Some(&cursor)).0.len(), 3);
+        fs::write(&path, "one\n").unwrap();
+        assert_eq!(read(&path, Some(&cursor)).0, ["1 one"]);
+        assert!(read(&path, Some(&Cursor("no JSON".into()))).1);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        append(&path, &format!("{}\nb\n", "a".repeat(MAX_LINE + 1)));
+        let mut lines = Lines::<()>::open(&path, None).unwrap();
+        assert_eq!(lines.next_line().unwrap(), Some(Line { number: 1, bytes: None }));
+        assert_eq!(lines.next_line().unwrap(), Some(Line { number: 2, bytes: Some(b"b") }));
+        assert_eq!(lines.next_line().unwrap(), None);
+    }
+}

@@ -1,0 +1,19 @@
+//! Notes and agents' transcripts: where they are, and how they are read into chunks and turns. Knows nothing of a store.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`machine`] | the home folder and the environment, which say where agents keep their files |
+//! | [`formats`] | transcripts: one parser an agent, each gives [`formats::Turn`]s |
+//! | [`walk`] | the files below a folder that are notes, with `.gitignore` and limits |
+//! | [`notes`] | a note's blocks: headings, paragraphs, lists, fences |
+//! | [`chunks`] | blocks packed into chunks of a number of tokens |
+//! | [`tokens`] | how tokens are counted |
+//! | [`discover`] | what is on this machine |
+
+pub mod chunks;
+pub mod discover;
+pub mod formats;
+pub mod machine;
+pub mod notes;
+pub mod tokens;
+pub mod walk;

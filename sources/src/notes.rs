@@ -1,0 +1,1 @@
+//! A note's blocks: headings, paragraphs, lists, fences.

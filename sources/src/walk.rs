@@ -1,0 +1,1 @@
+//! The files below a folder that are notes.
