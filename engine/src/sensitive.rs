@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use self::text::{in_text, redacted};
 use crate::body::Body;
 use crate::error::{Error, Result};
-use crate::types::{Earlier, NewRecord, Portable, RecordUpdate, Replaced, Scope};
+use crate::types::{Earlier, NewRecord, Place, Portable, RecordUpdate, Replaced, Scope};
 
 /// What to do about sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +52,8 @@ impl Sensitive {
             ("source", Some(new.source.as_str())),
             ("session", new.session.as_deref()),
         ];
-        let found = first(texts.into_iter().chain(labelled(&new.tags)), new.body.as_ref());
+        let place = new.place.iter().flat_map(Place::texts).map(|text| ("place", Some(text)));
+        let found = first(texts.into_iter().chain(labelled(&new.tags)).chain(place), new.body.as_ref());
         let allowed = match self.decide(found)? {
             None => Cow::Borrowed(new),
             Some(Redacting) => Cow::Owned(NewRecord {
@@ -62,6 +63,7 @@ impl Sensitive {
                 session: new.session.as_deref().map(redacted),
                 tags: new.tags.iter().map(|tag| redacted(tag)).collect(),
                 body: new.body.clone().map(redacted_body).transpose()?,
+                place: new.place.clone().map(redacted_place),
                 ..new.clone()
             }),
         };
@@ -205,6 +207,11 @@ fn first<'a>(texts: impl IntoIterator<Item = (&'static str, Option<&'a str>)>, b
 fn redacted_body(body: Value) -> Result<Value> {
     let body = json::redacted(body);
     json::find(&body).map_or(Ok(body), |what| Err(stays(what)))
+}
+
+fn redacted_place(mut place: Place) -> Place {
+    place.texts_mut().for_each(|text| *text = redacted(text));
+    place
 }
 
 fn stays(what: &str) -> Error {

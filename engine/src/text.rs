@@ -39,6 +39,20 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// The bytes that hex digits stand for, in upper or lower case; `None` where they are not `N`.
+pub fn from_hex<const N: usize>(hex: &str) -> Option<[u8; N]> {
+    let (digits, rest) = hex.as_bytes().as_chunks::<2>();
+    if digits.len() != N || !rest.is_empty() {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits) {
+        let [high, low] = pair.map(|digit| char::from(digit).to_digit(16));
+        *byte = u8::try_from(high? * 16 + low?).ok()?;
+    }
+    Some(bytes)
+}
+
 fn nfc_hash(text: &str) -> Hash {
     let mut hasher = Sha256::new();
     if unicode_normalization::is_nfc(text) {

@@ -8,6 +8,7 @@
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
+//! | `sources.rs` | files that are read into the store |
 //! | `undo.rs` | undoing the last thing that was done to a memory |
 //! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | near-duplicates and suggestions for links |
@@ -26,6 +27,7 @@ mod records;
 mod reports;
 mod search;
 mod similar;
+mod sources;
 mod undo;
 
 pub use exchange::Import;

@@ -8,7 +8,7 @@ use super::transaction::Row;
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{Kind, Link, LinkKind, Millis, Record, Replaced, Scope, Span, Version};
+use crate::types::{Kind, Link, LinkKind, Millis, Place, Record, Replaced, Scope, Span, Version};
 
 /// An access count stays here: no memory is fetched as often, and the sum of all of them is still a number.
 pub(super) const MOST_ACCESSES: i64 = u32::MAX as i64;
@@ -23,7 +23,7 @@ macro_rules! select_records {
         concat!(
             "SELECT r.id, r.ulid, r.version, r.kind, r.importance, r.confidence, r.created_at, r.updated_at, ",
             "r.expires_at, r.access_count, r.last_accessed_at, r.content_hash, r.source, r.tags, r.context, ",
-            "r.content, s.agent, s.project, r.body, r.valid_from, r.valid_to, r.session, r.turn FROM ",
+            "r.content, s.agent, s.project, r.body, r.valid_from, r.valid_to, r.session, r.turn, r.provenance FROM ",
             $table,
             " r JOIN scopes s ON s.id = r.scope_id ",
             $clauses
@@ -57,6 +57,7 @@ pub(super) fn to_record(row: &dyn Row) -> Result<Record> {
         body: to_body(row, 18, kind)?,
         session: row.get(21)?,
         turn: row.get(22)?,
+        place: to_place(row, 23)?,
     })
 }
 
@@ -109,6 +110,16 @@ pub(super) fn link_code(kind: LinkKind) -> i64 {
 fn to_body(row: &dyn Row, column: usize, kind: Kind) -> Result<Option<Body>> {
     let body = row.get::<Option<&str>>(column)?.map(|json| Body::from_stored(kind, json));
     body.transpose().map_err(|error| Error::unreadable(format!("a body: {error}")))
+}
+
+/// The place in this column. Damage to it must not cost the text.
+pub(super) fn to_place(row: &dyn Row, column: usize) -> Result<Option<Place>> {
+    Ok(row.get::<Option<&str>>(column)?.and_then(|json| serde_json::from_str(json).ok()))
+}
+
+/// The column value of a place.
+pub(super) fn place_json(place: &Place) -> String {
+    serde_json::to_string(place).expect("texts and numbers")
 }
 
 /// The kind with the code in this column.

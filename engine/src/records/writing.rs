@@ -2,6 +2,7 @@
 //! good. Each runs a rule on the database.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 
 use roaring::RoaringTreemap;
 
@@ -11,14 +12,14 @@ use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
-use super::rules::{add, embeddings, expiry, links, next_model, trash, update};
+use super::rules::{add, embeddings, expiry, files, links, next_model, trash, update};
 use super::sqlite::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
-    AddOutcome, Expect, Imported, Link, Millis, Model, ModelId, NewRecord, Portable, PortableLink, Purge, Record,
-    RecordId, RecordUpdate, Viewer,
+    AddOutcome, Expect, FileChanges, FileReading, Imported, Link, Millis, Model, ModelId, NewRecord, NewSource,
+    Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SourceId, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -123,6 +124,49 @@ impl Records {
     /// Removes a link between two records that `viewer` sees. Returns whether there was one.
     pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         links::unlink(self, link, viewer)
+    }
+}
+
+/// What is read from files.
+impl Records {
+    /// Adds a source, unless it is there already: then it gets the globs and the scope of this one. Returns its id, and
+    /// whether it is new.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) names the bound that is violated.
+    pub fn add_source(&self, new: &NewSource, now: Millis) -> Result<(SourceId, bool)> {
+        files::add_source(self, new, now)
+    }
+
+    /// Removes a source. What was read of it stays. Returns whether there was one.
+    pub fn remove_source(&self, id: SourceId) -> Result<bool> {
+        files::remove_source(self, id)
+    }
+
+    /// Saves what was read of files of a source, in one transaction. The outcomes are in their order. `None` if there is no
+    /// such source any more.
+    pub fn save_readings(
+        &self,
+        source: SourceId,
+        readings: &[FileReading],
+        now: Millis,
+    ) -> Result<Option<Vec<FileChanges>>> {
+        files::save_readings(self, source, readings, now)
+    }
+
+    /// Files of a source that are gone: their chunks are deleted, their turns stay.
+    pub fn miss_files(&self, source: SourceId, files: &[i64], now: Millis) -> Result<FileChanges> {
+        files::miss_files(self, source, files, now)
+    }
+
+    /// Notes that all files of a source were looked at, and how many were passed over, by reason.
+    pub fn finish_sync(&self, id: SourceId, skipped: &BTreeMap<String, u64>, now: Millis) -> Result<()> {
+        files::finish_sync(self, id, skipped, now)
+    }
+
+    /// Deletes records that were read from files, so that they may be read again. Returns how many there were.
+    pub fn remove_read(&self, ids: &[RecordId]) -> Result<u64> {
+        files::remove_read(self, ids)
     }
 }
 

@@ -14,6 +14,8 @@
 //! | `chain.rs` | chains of linked memories, and superseded memories |
 //! | `digest.rs` | a summary of a project's memories |
 //! | `record.rs` | a record: new, changed, and stored |
+//! | `place.rs` | where a record was read |
+//! | `source.rs` | files that are read, and what was read of them |
 //! | `model.rs` | what makes embeddings comparable |
 //! | `named.rs` | enums that are read by their name |
 //! | `exchange.rs` | memories on their way from one store to another |
@@ -33,11 +35,13 @@ mod link;
 mod model;
 mod named;
 mod period;
+mod place;
 mod purge;
 mod query;
 mod record;
 mod reply;
 mod scope;
+mod source;
 mod span;
 mod stats;
 mod units;
@@ -55,6 +59,7 @@ pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use period::Period;
+pub use place::{Origin, Place};
 pub use purge::{Purge, Purged};
 pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules, Weights};
 pub use record::{
@@ -64,6 +69,10 @@ pub use reply::{
     DOUBTFUL, Explain, Hit, MatchSource, NearMiss, RELEVANCE_VERSION, SearchReply, Similar, Threshold, Tier,
 };
 pub use scope::{Reach, Scope, Viewer};
+pub use source::{
+    FileChanges, FileContent, FileReading, FileStamp, KnownFile, NewSource, Source, SourceFile, SourceId, SourceKind,
+    SourceStats,
+};
 pub use span::Span;
 pub use stats::{Names, Stats};
 pub use units::{Millis, RecordId, Seq};

@@ -10,6 +10,7 @@ use super::bounds::{
     check_thread,
 };
 use super::kind::Kind;
+use super::place::Place;
 use super::scope::Scope;
 use super::span::Span;
 use super::units::{Millis, RecordId};
@@ -46,6 +47,8 @@ pub struct NewRecord {
     pub session: Option<String>,
     /// Its place in the thread, 0 to [`MAX_TURN`](super::MAX_TURN), in any steps. With a session and no turn it comes last.
     pub turn: Option<i64>,
+    /// Where it was read.
+    pub place: Option<Place>,
 }
 
 impl NewRecord {
@@ -65,6 +68,7 @@ impl NewRecord {
             body: None,
             session: None,
             turn: None,
+            place: None,
         }
     }
 
@@ -99,6 +103,7 @@ impl NewRecord {
         }
         self.valid.validate()?;
         check_thread(self.session.as_deref(), self.turn)?;
+        self.place.as_ref().map_or(Ok(()), Place::validate)?;
         self.scope.validate()
     }
 
@@ -276,6 +281,8 @@ pub struct Record {
     pub session: Option<String>,
     /// Its place in the thread.
     pub turn: Option<i64>,
+    /// Where it was read.
+    pub place: Option<Place>,
 }
 
 /// A version of a record, the newest or an earlier one.

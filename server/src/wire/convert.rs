@@ -454,6 +454,7 @@ mod tests {
             body: None,
             session: None,
             turn: None,
+            place: None,
         }
     }
 

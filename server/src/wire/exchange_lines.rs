@@ -1,7 +1,7 @@
 //! The lines of an export, field by field: documented in `exchange.rs`.
 
 use memorist_engine::types::{
-    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Portable, PortableLink,
+    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Place, Portable, PortableLink,
     Replaced, Scope, Span,
 };
 use serde::{Deserialize, Serialize};
@@ -133,6 +133,8 @@ pub struct RecordLine {
     session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<Place>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     versions: Vec<VersionLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -221,6 +223,7 @@ impl From<Portable> for RecordLine {
             body: text.body,
             session: text.session,
             turn: text.turn,
+            place: text.place,
             versions: portable.earlier.into_iter().map(VersionLine::from).collect(),
             accesses: portable.accesses.into_iter().map(AccessLine::from).collect(),
             embedding: portable.embedding,
@@ -243,6 +246,7 @@ impl From<RecordLine> for Portable {
         text.body = line.body;
         text.session = line.session;
         text.turn = line.turn;
+        text.place = line.place;
         text.scope = scope.clone();
         Portable {
             ulid: line.ulid,
@@ -301,6 +305,7 @@ impl VersionLine {
                 body: self.body,
                 session: None,
                 turn: None,
+                place: None,
             },
         }
     }

@@ -438,6 +438,7 @@ mod tests {
             body: None,
             session: None,
             turn: None,
+            place: None,
         }
     }
 

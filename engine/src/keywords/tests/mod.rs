@@ -43,6 +43,7 @@ pub(super) fn record(id: i64, content: &str) -> Record {
         body: None,
         session: None,
         turn: None,
+        place: None,
     }
 }
 

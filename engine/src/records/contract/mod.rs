@@ -16,10 +16,12 @@
 //! | `deleting.rs` | expiry and purge |
 //! | `accesses.rs` | the access log |
 //! | `threads.rs` | the place of a record in a thread |
+//! | `files.rs` | what is read from files |
 
 mod accesses;
 mod deleting;
 mod embeddings;
+mod files;
 mod import;
 mod links;
 mod model_change;
@@ -43,7 +45,7 @@ use crate::types::{
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
-const TABLES: [(&str, &str); 13] = [
+const TABLES: [(&str, &str); 16] = [
     ("records", "id"),
     ("versions", "record_id, version"),
     ("version_causes", "record_id, version"),
@@ -55,6 +57,9 @@ const TABLES: [(&str, &str); 13] = [
     ("models", "id"),
     ("embeddings", "id"),
     ("access_log", "id"),
+    ("sources", "id"),
+    ("files", "id"),
+    ("forgotten", "origin"),
     ("sync_log", "seq"),
     ("meta", "key"),
 ];

@@ -3,7 +3,7 @@
 use super::*;
 use crate::records::rules::access::{Access, record_access};
 use crate::text;
-use crate::types::{AccessKind, Expect, Kind, LinkKind, Reach, Span};
+use crate::types::{AccessKind, Expect, Kind, LinkKind, Origin, Place, Reach, Span};
 
 /// R1.
 fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
@@ -21,6 +21,10 @@ fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
         body: None,
         session: Some("s".into()),
         turn: Some(7),
+        place: Some(Place {
+            role: Some("user".into()),
+            ..Place::new(Origin::from_bytes([7; 16]), "/log/a.jsonl", 3, 4)
+        }),
     };
     let outcome = store.add(&given, NOW);
     assert!(outcome.created);
@@ -49,6 +53,7 @@ fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
         body: None,
         session: Some("s".into()),
         turn: Some(7),
+        place: given.place,
     };
     assert_eq!(record, expected);
 }

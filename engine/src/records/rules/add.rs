@@ -7,7 +7,7 @@ use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
 use super::versions::{self, Cause};
-use super::{embeddings, links, threads};
+use super::{embeddings, links, origins, threads};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -116,6 +116,12 @@ fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     let body = new.checked_body()?;
     check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
     let content_hash = rows::hash_of_content(&new.content);
+    let known = new.place.as_ref().map_or(Ok(None), |place| origins::record_of(tx, place.origin))?;
+    if let Some(id) = known {
+        let sql = "SELECT embedding_id FROM records WHERE id = ?1";
+        let embedding = state(tx.first(sql, &[id.into()], |row| row.get(0))?.flatten());
+        return Ok(AddOutcome { id, created: false, supersedes_again: Vec::new(), embedding });
+    }
     let text = Text { hash: &content_hash, scope, session: new.session.as_deref(), turn: new.turn, own: None };
     if !new.kind.repeats()
         && let Some(twin) = text.claim(tx, now)?
@@ -172,12 +178,13 @@ pub(super) fn insert_row(
     };
     let embedding_id = embeddings::find(tx, &embedding_hash)?;
     let tags = rows::tags_json(&rows::unique_tags(&new.tags));
-    let place = threads::place(tx, identity.scope, new, body)?;
+    let thread = threads::place(tx, identity.scope, new, body)?;
+    let provenance = new.place.as_ref().map(rows::place_json);
     let body = body.map(Body::to_json);
     let sql = "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
              content_hash, embedding_hash, embedding_id, source, tags, context, content, body, valid_from, valid_to,
-             session, turn)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+             session, turn, origin, provenance)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
          RETURNING id";
     let values = [
         (&identity.ulid).into(),
@@ -199,8 +206,10 @@ pub(super) fn insert_row(
         body.as_ref().into(),
         new.valid.from.into(),
         new.valid.to.into(),
-        place.as_ref().map(|(session, _)| session).into(),
-        place.as_ref().map(|(_, turn)| *turn).into(),
+        thread.as_ref().map(|(session, _)| session).into(),
+        thread.as_ref().map(|(_, turn)| *turn).into(),
+        new.place.as_ref().map(|place| place.origin.as_bytes()).into(),
+        provenance.as_ref().into(),
     ];
     let id = tx.insert(sql, &values)?.into();
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;

@@ -10,7 +10,7 @@ use super::add::{Identity, Text, claim_text, embedding_hashes, insert_row};
 use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
-use super::{access, embeddings, links, threads, update, versions};
+use super::{access, embeddings, links, origins, threads, update, versions};
 use crate::body::{self, Body, ULID_PREFIX};
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -21,7 +21,7 @@ use crate::text::{self, Hash};
 use crate::types::bounds::check_millis;
 use crate::types::exchange::parse_ulid;
 use crate::types::{
-    Imported, Kind, Link, Millis, ModelId, NewRecord, Portable, PortableLink, Record, RecordId, Scope, Viewer,
+    Imported, Kind, Link, Millis, ModelId, NewRecord, Place, Portable, PortableLink, Record, RecordId, Scope, Viewer,
 };
 
 type UlidBytes = [u8; 16];
@@ -162,6 +162,13 @@ impl<'a> Merge<'a> {
         let (session, turn) = (text.session.as_deref(), text.turn);
         let of_turn = Text { hash: &content_hash, scope, session, turn, own: None };
         if before.is_none()
+            && let Some(place) = &text.place
+            && let Some(twin) = origins::record_of(tx, place.origin)?
+        {
+            self.found.insert(ulid, Some(twin));
+            return Ok(Imported::Duplicate);
+        }
+        if before.is_none()
             && !text.kind.repeats()
             && let Some(twin) = of_turn.claim(tx, self.now)?
         {
@@ -256,6 +263,7 @@ impl<'a> Merge<'a> {
             session,
             turn,
             body,
+            place: self.place_of(&before, text)?,
             ..before.clone()
         };
         if !text.kind.repeats() {
@@ -270,6 +278,13 @@ impl<'a> Merge<'a> {
             embeddings::remove_unused(tx, &hash)?;
         }
         Ok(id)
+    }
+
+    /// The place that it has, else that of `text`, unless another record has that.
+    fn place_of(&self, before: &Record, text: &NewRecord) -> Result<Option<Place>> {
+        let Some(place) = before.place.as_ref().or(text.place.as_ref()) else { return Ok(None) };
+        let owner = origins::record_of(self.tx, place.origin)?;
+        Ok(owner.is_none_or(|owner| owner == before.id).then(|| place.clone()))
     }
 
     fn check_dims(&self, embedding: Option<&[f32]>) -> Result<()> {

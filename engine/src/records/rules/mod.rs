@@ -17,6 +17,8 @@
 //! | `next_model.rs` | the change to another model |
 //! | `versions.rs` | earlier versions |
 //! | `threads.rs` | the place of a record in a thread |
+//! | `files.rs` | sources, their files, and the records that are read from them |
+//! | `origins.rs` | what was read is read once |
 //! | `scopes.rs` | rows of scopes |
 //! | `log.rs` | appends to the sync log |
 
@@ -24,10 +26,12 @@ pub(super) mod access;
 pub(super) mod add;
 pub(super) mod embeddings;
 pub(super) mod expiry;
+pub(super) mod files;
 pub(super) mod import;
 pub(super) mod links;
 mod log;
 pub(super) mod next_model;
+mod origins;
 pub(super) mod purge;
 pub(super) mod references;
 mod scopes;

@@ -7,7 +7,7 @@ use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
 use super::add::remove;
-use super::{embeddings, trash, versions};
+use super::{embeddings, origins, trash, versions};
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::records::lookup::{changeable, may_change};
@@ -64,6 +64,7 @@ pub(crate) fn purge_ids(
             for &id in ids {
                 if may_change(tx, id, viewer)? {
                     add_texts(tx, id, patterns)?;
+                    origins::forget(tx, id)?;
                     step.records += u64::from(remove(tx, id)?);
                 } else if may_change_in_trash(tx, id, viewer)? {
                     add_texts(tx, id, patterns)?;
@@ -173,7 +174,10 @@ fn remove_text(
     })?;
     match has_text {
         None => {}
-        Some(true) => step.records += u64::from(remove(tx, id)?),
+        Some(true) => {
+            origins::forget(tx, id)?;
+            step.records += u64::from(remove(tx, id)?);
+        }
         Some(false) => step.versions += remove_versions(tx, id, text, patterns)?,
     }
     Ok(())

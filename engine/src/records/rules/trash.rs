@@ -2,9 +2,9 @@
 //! kept, and it has to be embedded again where no other record has its text.
 
 use super::add::{Text, insert_restored, remove};
-use super::links;
 use super::references::{check_body, references};
 use super::versions::{self, Cause};
+use super::{links, origins};
 use crate::error::{Error, Result};
 use crate::records::lookup;
 use crate::records::rows::{self, to_link};
@@ -17,7 +17,7 @@ macro_rules! columns {
     () => {
         "id, ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at, valid_from,
              valid_to, access_count, last_accessed_at, content_hash, embedding_hash, source, tags, provenance, body,
-             context, content, session, turn"
+             context, content, session, turn, origin"
     };
 }
 
@@ -77,6 +77,7 @@ pub(super) fn put_back(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) 
         " FROM trash_versions WHERE record_id = ?1"
     );
     tx.execute(sql, &[id.into()])?;
+    origins::recall(tx, id)?;
     insert_restored(tx, id)?;
     restore_links(tx, id, now)?;
     forget(tx, id)?;
@@ -117,6 +118,7 @@ fn keep(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
         " FROM records WHERE id = ?1"
     );
     tx.execute(sql, &[id.into(), now.into()])?;
+    origins::forget(tx, id)?;
     let sql = concat!(
         "INSERT INTO trash_versions (",
         version_columns!(),

@@ -192,9 +192,11 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
     let embedding_hash = text::embedding_hash(after.context.as_deref(), &after.content);
     let tags = rows::tags_json(&after.tags);
     let body = after.body.as_ref().map(Body::to_json);
+    let provenance = after.place.as_ref().map(rows::place_json);
     let sql = "UPDATE records SET version = ?2, kind = ?3, importance = ?4, confidence = ?5, updated_at = ?6, expires_at = ?7,
              content_hash = ?8, embedding_hash = ?9, embedding_id = ?10, source = ?11, tags = ?12, context = ?13,
-             content = ?14, body = ?15, valid_from = ?16, valid_to = ?17, session = ?18, turn = ?19
+             content = ?14, body = ?15, valid_from = ?16, valid_to = ?17, session = ?18, turn = ?19,
+             origin = ?20, provenance = ?21
          WHERE id = ?1";
     let values = [
         after.id.into(),
@@ -216,6 +218,8 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
         after.valid.to.into(),
         after.session.as_ref().into(),
         after.turn.into(),
+        after.place.as_ref().map(|place| place.origin.as_bytes()).into(),
+        provenance.as_ref().into(),
     ];
     tx.execute(sql, &values)?;
     let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);

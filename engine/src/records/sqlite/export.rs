@@ -103,6 +103,7 @@ impl Snapshot {
                 body: self.body(record.kind, record.body, now)?,
                 session: record.session,
                 turn: record.turn,
+                place: record.place,
             },
         })
     }
@@ -113,7 +114,7 @@ impl Snapshot {
         let scope = record.scope.clone();
         // One from the table of earlier versions was replaced.
         let replaced = version.replaced.unwrap_or(Replaced { at: version.since, reason: "update".into() });
-        let (session, turn) = (None, None);
+        let (session, turn, place) = (None, None, None);
         let text = NewRecord {
             content,
             kind,
@@ -128,6 +129,7 @@ impl Snapshot {
             body,
             session,
             turn,
+            place,
         };
         Ok(Earlier { version: version.version, since: version.since, replaced, text })
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::schema::{MIGRATIONS, counted};
+use super::schema::{MIGRATIONS, counted, misplaced};
 use super::shape;
 use super::store::Records;
 use crate::body::Body;
@@ -22,7 +22,7 @@ pub(super) const WRONG_TALLY: &str = "the totals of scope {} are not those of it
 pub(super) const WRONG_ACCESSES: &str = "the access count of record {} is out of range";
 
 /// A finding, and the query that looks for it: each row it gives is a number that replaces `{}`.
-const RULES: [(&str, &str); 17] = [
+const RULES: [(&str, &str); 18] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
@@ -94,6 +94,10 @@ const RULES: [(&str, &str); 17] = [
     (
         "record {} has a session without a turn, or a turn without a session",
         "SELECT id FROM records WHERE (session IS NULL) <> (turn IS NULL)",
+    ),
+    (
+        "record {} has an origin and a place that do not belong together",
+        concat!("SELECT id FROM records WHERE ", misplaced!()),
     ),
     (
         "the last number that was given is out of range: {}",
@@ -314,7 +318,7 @@ mod tests {
             ("UPDATE versions SET version = 5", "record 2 has a version that is not older than it"),
             (
                 "INSERT INTO records SELECT 3, zeroblob(16), 1, kind, scope_id, 5, 1.0, 1, 1, NULL, NULL, NULL, 0, NULL,
-                     content_hash, embedding_hash, embedding_id, source, NULL, NULL, NULL, NULL, content, NULL, NULL
+                     content_hash, embedding_hash, embedding_id, source, NULL, NULL, NULL, NULL, content, NULL, NULL, NULL
                  FROM records WHERE id = 1",
                 "record 3 has the text of another of its scope",
             ),
@@ -331,6 +335,9 @@ mod tests {
             ("UPDATE records SET access_count = -1 WHERE id = 2", "the access count of record 2 is out of range"),
             ("CREATE VIEW spy AS SELECT content FROM records", "its tables are not those that memorist makes (added: view \"spy\")"),
             ("UPDATE records SET turn = 1 WHERE id = 1", "record 1 has a session without a turn, or a turn without a session"),
+            ("UPDATE records SET origin = zeroblob(16) WHERE id = 1", "record 1 has an origin and a place that do not belong"),
+            ("UPDATE records SET provenance = '{}' WHERE id = 1", "record 1 has an origin and a place that do not belong"),
+            ("UPDATE records SET provenance = '{' WHERE id = 1", "record 1 has an origin and a place that do not belong"),
             ("DELETE FROM meta WHERE key = 'superseding'", "the count of changes to what supersedes is missing"),
             ("PRAGMA foreign_keys = OFF; INSERT INTO links VALUES (1, 0, 9, 1, 1, 0)", "of links refers to"),
             ("DELETE FROM versions", "record 2 lacks an earlier version"),

@@ -32,6 +32,7 @@
 //! | `names.rs` | the projects and tags in use |
 //! | `substring.rs` | the last tier of a search: texts that contain a text |
 //! | `embeddings.rs` | the model, the texts that wait, the vectors |
+//! | `files.rs` | sources, and the files that were read of them |
 //! | `export.rs` | records with all that belongs to them, for another store |
 //! | `purge_scan.rs` | which rows have a text that is to be purged |
 //! | *care* | |
@@ -49,6 +50,7 @@ mod digest;
 mod embeddings;
 mod errors;
 mod export;
+mod files;
 mod filter;
 mod folder;
 mod history;

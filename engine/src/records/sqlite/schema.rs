@@ -22,6 +22,10 @@
 //! | `embeddings` | the vector of one text under one model, `f32` little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `records/log.rs` |
+//! | `sources` | a file or a folder that is read: its notes, or the transcripts of an agent |
+//! | `files` | one file of a source, and how far it was read; goes when the source goes |
+//! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
+//! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
@@ -47,7 +51,14 @@
 //! - `session` and `turn` are the thread of a record and its place in it, both null or neither. The records of one scope
 //!   with the same `session` are a thread, in the order of `turn` and then of `id`. A conversation has the one that its body names. Versions have
 //!   none: a change leaves them.
-//! - `provenance` (JSON: path and lines) and `body` (JSON, its shape is the kind's) are carried for kinds that define them.
+//! - `origin` is what a record is in the file that it was read from, unique; `provenance` is its
+//!   [`Place`](crate::types::Place) as JSON. Both are null for what was not read from a file.
+//! - `body` is JSON, its shape is the kind's.
+//!
+//! `sources.kind` is 0 for notes and 1 for sessions, whose `format` is the agent's. `agent` and `project` are those that its
+//! records get; null where each file decides. `files.thread` is the session of the chunks of a note: the path that it had at first, so that they stay when it is
+//! renamed. `files.modified` is in nanoseconds since 1970, `cursor` is the reader's.
+//! `gone_at` is when a file was not found any more. `skipped` counts what was passed over, by reason (JSON).
 //!
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
 //! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).
@@ -71,6 +82,7 @@
 //! | 4 | the trash; tags without upper and lower case; records in the order of their last change |
 //! | 5 | what ended a version: an undo is not undone |
 //! | 6 | threads: the session of a record, and its turn |
+//! | 7 | sources and their files; where a record was read; searches |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -98,11 +110,20 @@ macro_rules! place_conversations {
 }
 pub(super) use place_conversations;
 
+/// Whether a row of `records` has an origin and a place that do not belong together.
+macro_rules! misplaced {
+    () => {
+        "CASE WHEN json_valid(provenance) THEN json_extract(provenance, '$.origin') IS NOT lower(hex(origin))
+              ELSE provenance IS NOT NULL OR origin IS NOT NULL END"
+    };
+}
+pub(super) use misplaced;
+
 /// `MMRS`, in the database's header.
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
+pub(super) const MIGRATIONS: [&str; 7] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -424,7 +445,7 @@ CREATE TABLE version_causes (
 ";
 
 /// Threads. Conversations have named theirs all along.
-const SIXTH: &str = concat!(
+pub(super) const SIXTH: &str = concat!(
     r"
 ALTER TABLE records ADD COLUMN session TEXT;
 ALTER TABLE records ADD COLUMN turn INTEGER;
@@ -435,3 +456,62 @@ CREATE INDEX records_by_thread ON records (scope_id, session, turn, id) WHERE se
     place_conversations!("records"),
     place_conversations!("trash"),
 );
+
+/// Files that are read; searches.
+const SEVENTH: &str = r"
+ALTER TABLE records ADD COLUMN origin BLOB CHECK (length(origin) = 16);
+ALTER TABLE trash ADD COLUMN origin BLOB;
+CREATE UNIQUE INDEX records_by_origin ON records (origin) WHERE origin IS NOT NULL;
+CREATE INDEX trash_by_origin ON trash (origin) WHERE origin IS NOT NULL;
+
+CREATE TABLE sources (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind INTEGER NOT NULL CHECK (kind IN (0, 1)),
+    path TEXT NOT NULL,
+    format TEXT,
+    globs TEXT,
+    agent TEXT,
+    project TEXT,
+    added_at INTEGER NOT NULL,
+    synced_at INTEGER,
+    skipped TEXT
+) STRICT;
+CREATE UNIQUE INDEX sources_by_path ON sources (path, kind, coalesce(format, ''));
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    device INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    hash BLOB,
+    cursor TEXT,
+    title TEXT,
+    read_at INTEGER NOT NULL,
+    gone_at INTEGER,
+    problem TEXT,
+    skipped TEXT
+) STRICT;
+CREATE UNIQUE INDEX files_by_path ON files (source_id, path);
+CREATE INDEX files_by_path_alone ON files (path);
+CREATE UNIQUE INDEX files_by_thread ON files (source_id, thread);
+CREATE TABLE forgotten (
+    origin BLOB PRIMARY KEY CHECK (length(origin) = 16)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE searches (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    searched_at INTEGER NOT NULL,
+    agent TEXT,
+    project TEXT,
+    tool TEXT NOT NULL,
+    query TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    filters TEXT,
+    hits INTEGER NOT NULL,
+    best_score REAL,
+    best_cosine REAL,
+    micros INTEGER NOT NULL
+) STRICT;
+";

@@ -32,6 +32,7 @@ pub fn record(id: i64, content: &str) -> Record {
         body: None,
         session: None,
         turn: None,
+        place: None,
     }
 }
 

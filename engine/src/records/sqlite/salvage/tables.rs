@@ -53,7 +53,7 @@ impl Table {
         let columns = statement
             .query_map([name], |row| {
                 let name: String = row.get(0)?;
-                let added = matches!(name.as_str(), "session" | "turn");
+                let added = matches!(name.as_str(), "session" | "turn" | "origin");
                 Ok(Column { name, kind: row.get(1)?, not_null: row.get(2)?, added })
             })?
             .collect::<rusqlite::Result<_>>()?;

@@ -16,12 +16,14 @@ use crate::error::Error;
 use crate::paths::{StorePaths, companions};
 use crate::progress::NoProgress;
 use crate::records::{Access, AccessKind};
-use crate::types::{Link, LinkKind, NewRecord, RecordId, RecordUpdate, Scope, Viewer};
+use crate::types::{
+    Link, LinkKind, NewRecord, NewSource, Origin, Place, RecordId, RecordUpdate, Scope, SourceKind, Viewer,
+};
 
 const DIMS: usize = 24;
 const PAGE: usize = 4_096;
 /// Columns that neither a hash nor an index repeats.
-const TAKEN_AS_THEY_STAND: [&str; 10] = [
+const TAKEN_AS_THEY_STAND: [&str; 11] = [
     "version",
     "updated_at",
     "valid_from",
@@ -32,6 +34,7 @@ const TAKEN_AS_THEY_STAND: [&str; 10] = [
     "provenance",
     "session",
     "turn",
+    "origin",
 ];
 
 type Rows<K> = BTreeMap<K, BTreeMap<String, Value>>;
@@ -504,7 +507,7 @@ fn twins_that_a_damaged_index_let_through_do_not_stop_it() {
         "DROP INDEX records_by_content;
          INSERT INTO records SELECT 900, randomblob(16), version, kind, scope_id, importance, confidence, created_at,
              updated_at, expires_at, valid_from, valid_to, access_count, last_accessed_at, content_hash, embedding_hash,
-             embedding_id, source, tags, provenance, body, context, content, session, turn FROM records WHERE id = 2;",
+             embedding_id, source, tags, provenance, body, context, content, session, turn, NULL FROM records WHERE id = 2;",
     )
     .unwrap();
     drop(conn);
@@ -711,7 +714,9 @@ fn records_from_before_threads_are_saved() {
     let store = Damaged::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
-        "DROP INDEX records_by_thread;
+        "DROP INDEX records_by_thread; DROP INDEX records_by_origin; DROP INDEX trash_by_origin;
+         DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE searches;
+         ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;
          ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
          ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
          PRAGMA user_version = 5;",
@@ -739,7 +744,9 @@ fn conversations_from_before_threads_get_theirs() {
     let paths = StorePaths::new(folder.path());
     let conn = Connection::open(paths.database()).unwrap();
     conn.execute_batch(
-        "DROP INDEX records_by_thread;
+        "DROP INDEX records_by_thread; DROP INDEX records_by_origin; DROP INDEX trash_by_origin;
+         DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE searches;
+         ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;
          ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
          ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
          PRAGMA user_version = 5;",
@@ -749,4 +756,41 @@ fn conversations_from_before_threads_get_theirs() {
     salvage(&paths, &NoProgress).unwrap();
     let saved = Records::open(&paths).unwrap().get(id, &Viewer::OWNER, NOW).unwrap().unwrap();
     assert_eq!((saved.session.as_deref(), saved.turn), (Some("talk"), Some(id.get())));
+}
+
+/// What is read from files stays known, so that it is not read a second time.
+#[test]
+fn sources_and_what_was_read_of_them_are_saved() {
+    let store = Store::new();
+    let place = |number: u8| Some(Place::new(Origin::from_bytes([number; 16]), "/notes/a.md", 1, 2));
+    for number in 1..=3 {
+        store.add(&NewRecord { place: place(number), ..new(&format!("chunk {number}")) }, NOW).unwrap();
+    }
+    assert!(store.delete(1.into(), &Viewer::OWNER, NOW).unwrap());
+    let notes = NewSource {
+        kind: SourceKind::Notes,
+        path: "/notes".into(),
+        format: None,
+        globs: vec!["*.md".into()],
+        scope: Scope::default(),
+    };
+    let source = store.add_source(&notes, NOW).unwrap().0;
+    store.sql(
+        "INSERT INTO files (source_id, path, thread, size, modified, device, inode, read_at)
+             VALUES (1, '/notes/a.md', '/notes/a.md', 1, 2, 3, 4, 5);
+         UPDATE records SET provenance = '{' WHERE id = 3",
+    );
+    let files = store.view().source_files(source).unwrap();
+    let folder = store.close();
+    let paths = StorePaths::new(folder.path());
+    salvage(&paths, &NoProgress).unwrap();
+    let saved = Records::open(&paths).unwrap();
+    let snapshot = saved.snapshot().unwrap();
+    assert_eq!(snapshot.sources().unwrap()[0].source, notes);
+    assert_eq!(snapshot.source_files(source).unwrap(), files);
+    assert_eq!(saved.get(2.into(), &Viewer::OWNER, NOW).unwrap().unwrap().place, place(2));
+    assert_eq!(saved.get(3.into(), &Viewer::OWNER, NOW).unwrap().unwrap().place, None, "it could not be read");
+    let conn = Connection::open(paths.database()).unwrap();
+    let forgotten: i64 = conn.query_row("SELECT count(*) FROM forgotten", [], |row| row.get(0)).unwrap();
+    assert_eq!((forgotten, saved.integrity().unwrap()), (1, Vec::new()));
 }

@@ -15,12 +15,12 @@ use super::tables::{Standing, Table, Trees};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::rows;
-use crate::records::sqlite::schema::place_conversations;
+use crate::records::sqlite::schema::{misplaced, place_conversations};
 use crate::records::sqlite::{integrity, recount};
 use crate::types::{Kind, LinkKind, RecordId, Scope};
 
 /// The tables with row ids, in the order of [`Tables`].
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "records",
     "versions",
     "trash",
@@ -29,6 +29,8 @@ const NAMES: [&str; 10] = [
     "scopes",
     "models",
     "access_log",
+    "sources",
+    "files",
     "sync_log",
     "sqlite_sequence",
 ];
@@ -62,8 +64,20 @@ pub(super) fn transfer(
     trees.find_strays(&mut tables);
     let evidence = IndexEvidence::collect(&mut trees, &roots);
     let meta = read_meta(&mut trees, &roots);
-    let [records, versions, trash, trash_versions, embeddings, scopes, models, access_log, sync_log, sequences] =
-        &tables[..]
+    let [
+        records,
+        versions,
+        trash,
+        trash_versions,
+        embeddings,
+        scopes,
+        models,
+        access_log,
+        sources,
+        files,
+        sync_log,
+        sequences,
+    ] = &tables[..]
     else {
         unreachable!("one for each name")
     };
@@ -88,6 +102,7 @@ pub(super) fn transfer(
     saved?;
     let deleted = transfer.trash(trash, trash_versions, &mut trees, &roots)?;
     transfer.access_log(access_log)?;
+    transfer.files(sources, files, &mut trees, &roots)?;
     let links_lost = transfer.links(&mut trees, &roots)?;
     transfer.meta(&meta)?;
     transfer.sequences(sequences, sync_log, &meta, &evidence)?;
@@ -310,6 +325,30 @@ impl Transfer<'_> {
         Ok(())
     }
 
+    /// What is read, and what is not read again. A file that is lost is read once more, which adds nothing.
+    fn files(&mut self, sources: &Table, files: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+        for table in [sources, files] {
+            for row in sound_rows(table, self.pages).filter(|row| (1..=LARGEST).contains(&row.id)) {
+                let _refused = self.insert(table, &row)?;
+            }
+        }
+        // Half of what is known of a source would not be what its owner added.
+        self.to.execute("DELETE FROM files WHERE source_id NOT IN (SELECT id FROM sources)", [])?;
+        let mut insert = self.to.prepare("INSERT OR IGNORE INTO forgotten VALUES (?)")?;
+        let mut forgotten = Vec::new();
+        trees.keys(roots.get("forgotten"), 1, |entry| {
+            if let [Value::Blob(origin)] = entry
+                && origin.len() == 16
+            {
+                forgotten.push(origin.clone());
+            }
+        });
+        for origin in forgotten {
+            insert.execute([origin])?;
+        }
+        Ok(())
+    }
+
     /// Those between saved records that both the table and its index know, or the one where the other cannot be read.
     /// Returns how many more there were.
     fn links(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
@@ -419,6 +458,7 @@ impl Transfer<'_> {
         )?;
         // Those of a store of an older version.
         self.to.execute_batch(concat!(place_conversations!("records"), place_conversations!("trash")))?;
+        self.to.execute(concat!("UPDATE records SET origin = NULL, provenance = NULL WHERE ", misplaced!()), [])?;
         recount::limit_accesses(self.to)?;
         let versions_lost = ids(
             "SELECT id FROM records r WHERE version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",

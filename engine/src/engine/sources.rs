@@ -1,0 +1,130 @@
+//! Files that are read into the store: sources, and what was read of them. Who finds and reads the files is above the
+//! engine.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::sensitive::Sensitive;
+use crate::sync::Message;
+use crate::types::{
+    FileChanges, FileContent, FileReading, NewRecord, NewSource, Record, Source, SourceFile, SourceId, SourceKind,
+    SourceStats, Viewer,
+};
+
+impl Engine {
+    /// Adds a source, unless it is there already: then it gets the globs and the scope of this one. Returns its id, and
+    /// whether it is new. Nothing of it is read yet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the bound that is violated.
+    pub fn add_source(&self, new: &NewSource) -> Result<(SourceId, bool)> {
+        self.store.records.add_source(new, self.store.now())
+    }
+
+    /// Removes a source, with the records that were read from it if `with_records`: these may be read again by another one.
+    /// Returns how many records were deleted; `None` if there is no such source.
+    pub fn remove_source(&self, id: SourceId, with_records: bool) -> Result<Option<u64>> {
+        let snapshot = self.store.records.snapshot()?;
+        let files = snapshot.source_files(id)?.into_iter().map(|file| file.path);
+        let paths: BTreeSet<String> = if with_records { files.collect() } else { BTreeSet::new() };
+        let ids = if paths.is_empty() { Vec::new() } else { snapshot.read_from(|path| paths.contains(path))? };
+        drop(snapshot);
+        // First the source, so that nobody reads it again meanwhile.
+        if !self.store.records.remove_source(id)? {
+            return Ok(None);
+        }
+        let mut removed = 0;
+        for ids in ids.chunks(1_000) {
+            removed += self.store.records.remove_read(ids)?;
+            self.worker.send(Message::Written);
+        }
+        Ok(Some(removed))
+    }
+
+    /// All sources, in the order in which they were added.
+    pub fn sources(&self) -> Result<Vec<Source>> {
+        self.store.records.snapshot()?.sources()
+    }
+
+    /// All sources with what was read of them.
+    pub fn source_stats(&self) -> Result<Vec<SourceStats>> {
+        self.store.records.snapshot()?.source_stats()
+    }
+
+    /// The files of a source as they were last read, by path.
+    pub fn source_files(&self, source: SourceId) -> Result<Vec<SourceFile>> {
+        self.store.records.snapshot()?.source_files(source)
+    }
+
+    /// Saves what was read of files of a source, in one transaction: a search finds each of them as it was before, or as it is
+    /// now. What should stay secret is redacted, whatever the settings say. The outcomes are in the order of the readings;
+    /// `None` if there is no such source any more.
+    pub fn save_readings(&self, source: SourceId, readings: Vec<FileReading>) -> Result<Option<Vec<FileChanges>>> {
+        let mut allowed = Vec::with_capacity(readings.len());
+        let mut refused = Vec::with_capacity(readings.len());
+        for mut reading in readings {
+            let mut reasons = BTreeMap::new();
+            if let FileContent::Chunks(records) | FileContent::Turns { turns: records, .. } = &mut reading.content {
+                *records = std::mem::take(records)
+                    .into_iter()
+                    .filter_map(|record| redacted(record, &mut reasons).transpose())
+                    .collect::<Result<_>>()?;
+            }
+            allowed.push(reading);
+            refused.push(reasons);
+        }
+        let saved = self.store.records.save_readings(source, &allowed, self.store.now())?;
+        self.worker.send(Message::Written);
+        Ok(saved.map(|mut saved| {
+            for (changes, reasons) in saved.iter_mut().zip(refused) {
+                changes.add(FileChanges { refused: reasons, ..FileChanges::default() });
+            }
+            saved
+        }))
+    }
+
+    /// Files of a source that are gone, by their ids: the chunks of notes are deleted, the turns of sessions stay.
+    pub fn miss_files(&self, source: SourceId, files: &[i64]) -> Result<FileChanges> {
+        let changes = self.store.records.miss_files(source, files, self.store.now())?;
+        self.worker.send(Message::Written);
+        Ok(changes)
+    }
+
+    /// Notes that all files of a source were looked at, and how many were passed over, by reason.
+    pub fn finish_sync(&self, source: SourceId, skipped: &BTreeMap<String, u64>) -> Result<()> {
+        self.store.records.finish_sync(source, skipped, self.store.now())
+    }
+
+    /// What was read of the file with this path, in its order, as far as `viewer` sees it, and what its source has. `None`
+    /// where nothing was.
+    pub fn read_of_file(&self, path: &str, viewer: &Viewer) -> Result<Option<(SourceKind, Vec<Record>)>> {
+        viewer.validate()?;
+        let snapshot = self.store.records.snapshot()?;
+        let Some(file) = snapshot.known_files(path)?.into_iter().next() else { return Ok(None) };
+        let ids = snapshot.read_from(|of| of == path)?;
+        let mut records = snapshot.records(&ids, self.store.now())?;
+        records.retain(|record| viewer.sees(&record.scope));
+        records.sort_by_key(|record| (record.place.as_ref().map(|place| place.first_line), record.id));
+        Ok((!records.is_empty()).then_some((file.kind, records)))
+    }
+
+    /// The paths of files that were read and that end with this one, at most `limit`.
+    pub fn files_ending_with(&self, end: &str, limit: usize) -> Result<Vec<String>> {
+        self.store.records.snapshot()?.paths_ending_with(end, limit)
+    }
+}
+
+/// A record without what should stay secret. `None` if it cannot be saved even so.
+fn redacted(record: NewRecord, refused: &mut BTreeMap<String, u64>) -> Result<Option<NewRecord>> {
+    match Sensitive::Redact.new_record(&record) {
+        Ok(Cow::Owned(redacted)) => Ok(Some(redacted)),
+        Ok(Cow::Borrowed(_)) => Ok(Some(record)),
+        Err(Error::Invalid { field, .. }) => {
+            *refused.entry(format!("a {field} that should stay secret")).or_default() += 1;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,125 @@
+//! Sources, and the files that were read of them.
+
+use std::collections::BTreeMap;
+
+use super::snapshot::Snapshot;
+use crate::error::{Error, Result};
+use crate::records::rows;
+use crate::records::transaction::{Row, SelectExt};
+use crate::text::Hash;
+use crate::types::{
+    FileStamp, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind, SourceStats,
+};
+
+const NANOS: i64 = 1_000_000;
+
+impl Snapshot {
+    /// All sources, in the order in which they were added.
+    pub fn sources(&self) -> Result<Vec<Source>> {
+        let sql = "SELECT id, kind, path, format, globs, agent, project, added_at, synced_at, skipped FROM sources
+             ORDER BY id";
+        self.conn().all(sql, &[], |row| {
+            let globs = row.get::<Option<&str>>(4)?.map(rows::tags_of).transpose();
+            let globs = globs.map_err(|error| Error::unreadable(format!("globs: {error}")))?;
+            Ok(Source {
+                id: row.get::<i64>(0)?.into(),
+                source: NewSource {
+                    kind: to_kind(row.get(1)?),
+                    path: row.get(2)?,
+                    format: row.get(3)?,
+                    globs: globs.unwrap_or_default(),
+                    scope: Scope { agent: row.get(5)?, project: row.get(6)? },
+                },
+                added_at: row.get(7)?,
+                synced_at: row.get(8)?,
+                skipped: counts(row, 9)?,
+            })
+        })
+    }
+
+    /// What was read of each source.
+    pub fn source_stats(&self) -> Result<Vec<SourceStats>> {
+        let all = self.sources()?.into_iter();
+        let stats = all.map(|source| {
+            let sql =
+                "SELECT count(*) FILTER (WHERE gone_at IS NULL), coalesce(sum(size) FILTER (WHERE gone_at IS NULL), 0),
+                     count(gone_at), count(problem) FILTER (WHERE gone_at IS NULL), max(modified) FROM files
+                 WHERE source_id = ?1";
+            let stats = self.conn().first(sql, &[source.id.get().into()], |row| {
+                let number = |column| Ok::<_, Error>(row.get::<i64>(column)?.unsigned_abs());
+                let newest = row.get::<Option<Millis>>(4)?.map(|at| at / NANOS);
+                Ok((number(0)?, number(1)?, number(2)?, number(3)?, newest))
+            })?;
+            let (files, bytes, gone, failed, newest) = stats.unwrap_or_default();
+            let mut skipped = BTreeMap::new();
+            let sql = "SELECT skipped FROM files WHERE source_id = ?1 AND skipped IS NOT NULL";
+            for of_file in self.conn().all(sql, &[source.id.get().into()], |row| counts(row, 0))? {
+                of_file.into_iter().for_each(|(why, count)| *skipped.entry(why).or_default() += count);
+            }
+            Ok(SourceStats { source, files, bytes, gone, failed, skipped, newest })
+        });
+        stats.collect()
+    }
+
+    /// Every file of a source, by path.
+    pub fn source_files(&self, source: SourceId) -> Result<Vec<SourceFile>> {
+        let sql = "SELECT id, path, thread, size, modified, device, inode, hash, cursor, gone_at, problem FROM files
+             WHERE source_id = ?1 ORDER BY path";
+        self.conn().all(sql, &[source.get().into()], |row| {
+            Ok(SourceFile {
+                id: row.get(0)?,
+                path: row.get(1)?,
+                thread: row.get(2)?,
+                stamp: FileStamp {
+                    size: row.get::<i64>(3)?.cast_unsigned(),
+                    modified: row.get(4)?,
+                    identity: (row.get::<i64>(5)?.cast_unsigned(), row.get::<i64>(6)?.cast_unsigned()),
+                },
+                hash: row.get::<Option<Hash>>(7)?,
+                cursor: row.get(8)?,
+                gone_at: row.get(9)?,
+                problem: row.get(10)?,
+            })
+        })
+    }
+
+    /// The sources that have a file with this path.
+    pub fn known_files(&self, path: &str) -> Result<Vec<KnownFile>> {
+        let sql = "SELECT f.source_id, s.kind, f.thread, f.gone_at FROM files f JOIN sources s ON s.id = f.source_id
+             WHERE f.path = ?1 ORDER BY f.source_id";
+        self.conn().all(sql, &[path.into()], |row| {
+            Ok(KnownFile {
+                source: row.get::<i64>(0)?.into(),
+                kind: to_kind(row.get(1)?),
+                thread: row.get(2)?,
+                gone_at: row.get(3)?,
+            })
+        })
+    }
+
+    /// The files whose path ends with `/` and this, at most `limit`.
+    pub fn paths_ending_with(&self, end: &str, limit: usize) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT path FROM files WHERE substr(path, -length(?1) - 1) IN ('/' || ?1, '\\' || ?1)
+             ORDER BY path LIMIT ?2";
+        self.conn().all(sql, &[end.into(), i64::try_from(limit).unwrap_or(i64::MAX).into()], |row| row.get(0))
+    }
+
+    /// The records that were read from files that `holds` is true of, with the files' paths.
+    pub fn read_from(&self, holds: impl Fn(&str) -> bool) -> Result<Vec<RecordId>> {
+        let sql = "SELECT id, provenance FROM records INDEXED BY records_by_origin WHERE origin IS NOT NULL";
+        let all = self.conn().all(sql, &[], |row| {
+            let place = rows::to_place(row, 1)?.filter(|place| holds(&place.path));
+            Ok(place.map(|_| row.get::<RecordId>(0)).transpose()?)
+        })?;
+        Ok(all.into_iter().flatten().collect())
+    }
+}
+
+fn to_kind(code: i64) -> SourceKind {
+    if code == 0 { SourceKind::Notes } else { SourceKind::Sessions }
+}
+
+/// Counts by reason, in this column. Damage to them counts as none.
+fn counts(row: &dyn Row, column: usize) -> Result<BTreeMap<String, u64>> {
+    Ok(row.get::<Option<&str>>(column)?.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default())
+}
