@@ -15,6 +15,8 @@
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `jsonl.rs` | files of lines that grow |
+//! | `records.rs` | what the parsers of JSON records share |
+//! | `field.rs` | JSON values that may be of any kind |
 //! | `clean.rs` | a text without what programs put around it |
 
 use std::collections::BTreeMap;
@@ -25,7 +27,9 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 
 pub mod clean;
+pub mod field;
 pub mod jsonl;
+pub mod records;
 
 /// Reads the transcripts of one agent.
 pub trait Format: Send + Sync {
