@@ -18,6 +18,7 @@
 //! | `records.rs` | what the parsers of JSON records share |
 //! | `field.rs` | JSON values that may be of any kind |
 //! | `clean.rs` | a text without what programs put around it |
+//! | `corpus.rs` | tests of all formats on the files in `tests/corpus` |
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 
+pub mod claude_code;
 pub mod clean;
+#[cfg(test)]
+mod corpus;
 pub mod field;
 pub mod jsonl;
 pub mod records;
@@ -139,8 +143,11 @@ pub enum ReadError {
 }
 
 /// Every format.
+#[rustfmt::skip] // one a line
 pub fn all() -> &'static [&'static dyn Format] {
-    &[]
+    &[
+        &claude_code::ClaudeCode,
+    ]
 }
 
 /// The format of this name.
