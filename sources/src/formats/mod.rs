@@ -29,6 +29,7 @@ use crate::machine::Machine;
 
 pub mod claude_code;
 pub mod clean;
+pub mod codex;
 #[cfg(test)]
 mod corpus;
 pub mod field;
@@ -147,6 +148,7 @@ pub enum ReadError {
 pub fn all() -> &'static [&'static dyn Format] {
     &[
         &claude_code::ClaudeCode,
+        &codex::Codex,
     ]
 }
 
