@@ -33,6 +33,7 @@ pub mod codex;
 #[cfg(test)]
 mod corpus;
 pub mod field;
+pub mod gemini;
 pub mod jsonl;
 pub mod records;
 
@@ -149,6 +150,7 @@ pub fn all() -> &'static [&'static dyn Format] {
     &[
         &claude_code::ClaudeCode,
         &codex::Codex,
+        &gemini::Gemini,
     ]
 }
 
