@@ -34,6 +34,7 @@ pub mod codex;
 mod corpus;
 pub mod field;
 pub mod gemini;
+pub mod gimli;
 pub mod jsonl;
 pub mod records;
 
@@ -151,6 +152,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &claude_code::ClaudeCode,
         &codex::Codex,
         &gemini::Gemini,
+        &gimli::Gimli,
     ]
 }
 
