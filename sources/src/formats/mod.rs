@@ -15,7 +15,10 @@
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `jsonl.rs` | files of lines that grow |
+//! | `records.rs` | what the parsers of JSON records share |
+//! | `field.rs` | JSON values that may be of any kind |
 //! | `clean.rs` | a text without what programs put around it |
+//! | `corpus.rs` | tests of all formats on the files in `tests/corpus` |
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,8 +27,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 
+pub mod claude_code;
 pub mod clean;
+pub mod codex;
+#[cfg(test)]
+mod corpus;
+pub mod field;
+pub mod gemini;
+pub mod gimli;
 pub mod jsonl;
+pub mod records;
 
 /// Reads the transcripts of one agent.
 pub trait Format: Send + Sync {
@@ -135,8 +146,14 @@ pub enum ReadError {
 }
 
 /// Every format.
+#[rustfmt::skip] // one a line
 pub fn all() -> &'static [&'static dyn Format] {
-    &[]
+    &[
+        &claude_code::ClaudeCode,
+        &codex::Codex,
+        &gemini::Gemini,
+        &gimli::Gimli,
+    ]
 }
 
 /// The format of this name.

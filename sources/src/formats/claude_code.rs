@@ -1,0 +1,309 @@
+//! Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, subagents in `<session>/subagents/agent-<id>.jsonl`.
+//!
+//! What was typed while the agent worked stands in attachments. A message of the agent is spread over several lines, each
+//! with its own `uuid`. The lines of a subagent have the session of the agent that started it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::clean::clean;
+use super::field::{Field, parse};
+use super::jsonl::Lines;
+use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
+use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::machine::Machine;
+
+/// Reads transcripts of Claude Code.
+pub struct ClaudeCode;
+
+/// Beginnings of texts that stand as the user's and were not typed.
+const NOT_TYPED: [&str; 6] =
+    ["<local-command", "<task-notification", "<teammate-message", "<bash-", "Caveat:", "<system-reminder"];
+/// The model of lines that the program itself writes, such as errors of the network.
+const NO_MODEL: &str = "<synthetic>";
+
+impl Format for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn places(&self, machine: &Machine) -> Vec<PathBuf> {
+        vec![machine.path("CLAUDE_CONFIG_DIR", ".claude").join("projects")]
+    }
+
+    fn is_transcript(&self, path: &Path) -> bool {
+        let within = |name: &str| path.iter().any(|part| part == name);
+        let is_agent = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("agent-"));
+        path.extension().is_some_and(|extension| extension == "jsonl")
+            && !within("tool-results")
+            && (is_agent || !within("subagents"))
+    }
+
+    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let file = Transcript::at(path);
+        let mut batch = Batch::default();
+        for_each_line(&mut Lines::open(path, since)?, &mut batch, |state, batch, line, bytes| {
+            let mut mended = Vec::new();
+            match parse(bytes, &mut mended) {
+                Some(record) => file.take(&record, state, batch, line),
+                None => batch.skipped.count(UNREADABLE),
+            }
+        })?;
+        Ok(batch)
+    }
+}
+
+/// What is remembered of the lines before.
+#[derive(Default, Serialize, Deserialize)]
+struct State {
+    /// From how good a source each session has its title.
+    titles: BTreeMap<String, u8>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    subtype: Field<'a>,
+    uuid: Field<'a>,
+    session_id: Field<'a>,
+    timestamp: Field<'a>,
+    cwd: Field<'a>,
+    git_branch: Field<'a>,
+    agent_id: Field<'a>,
+    is_sidechain: Field<'a>,
+    is_meta: Field<'a>,
+    is_compact_summary: Field<'a>,
+    message: Field<'a, Message<'a>>,
+    attachment: Field<'a, Attachment<'a>>,
+    content: Field<'a>,
+    custom_title: Field<'a>,
+    agent_name: Field<'a>,
+    ai_title: Field<'a>,
+    summary: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Content<'a>,
+    model: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Attachment<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    prompt: Content<'a>,
+    command_mode: Field<'a>,
+    is_meta: Field<'a>,
+    origin: Field<'a, Origin<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Origin<'a> {
+    #[serde(borrow)]
+    kind: Field<'a>,
+}
+
+/// What the path of a file says.
+struct Transcript {
+    stem: String,
+    session: String,
+    agent: Option<String>,
+}
+
+impl Transcript {
+    fn at(path: &Path) -> Self {
+        let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = name(path);
+        let agent = stem.strip_prefix("agent-").map(str::to_owned);
+        let folder = path.ancestors().find(|folder| folder.ends_with("subagents")).and_then(Path::parent);
+        Transcript { session: folder.map_or_else(|| stem.clone(), name), stem, agent }
+    }
+
+    fn take(&self, record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
+        let taken = match record.kind.text() {
+            Some("user") => user(record),
+            Some("assistant") => assistant(record),
+            Some("attachment") => queued(record),
+            Some("system") if record.subtype.text() == Some("local_command") => {
+                record.content.text().and_then(command).map(|text| (Role::User, text)).ok_or("system")
+            }
+            Some("custom-title") => return self.title(record, &record.custom_title, 3, state, batch),
+            Some("agent-name") => return self.title(record, &record.agent_name, 2, state, batch),
+            Some("ai-title") => return self.title(record, &record.ai_title, 1, state, batch),
+            Some("summary") => return self.title(record, &record.summary, 0, state, batch),
+            Some("system") => Err("system"),
+            Some("queue-operation") => Err("queue-operation"),
+            Some("progress") => Err("progress"),
+            Some("mode" | "permission-mode") => Err("mode"),
+            Some("last-prompt") => Err("last-prompt"),
+            Some("pr-link") => Err("pr-link"),
+            Some(kind) if kind.starts_with("file-history-") => Err("file-history"),
+            kind => return count_unknown(&mut batch.skipped, kind),
+        };
+        match taken {
+            Ok((role, text)) => batch.turns.push(self.turn(record, role, text, line)),
+            Err(reason) => batch.skipped.count(reason),
+        }
+    }
+
+    fn turn(&self, record: &Record<'_>, role: Role, text: String, line: u64) -> Turn {
+        // Older versions wrote the lines of subagents among the others, and not whose they are.
+        let sidechain = || record.is_sidechain.is_true().then(|| "sidechain".to_owned());
+        Turn {
+            id: record.uuid.owned().unwrap_or_else(|| format!("{}#{line}", self.stem)),
+            session: record.session_id.owned().unwrap_or_else(|| self.session.clone()),
+            role,
+            text,
+            at: record.timestamp.time(),
+            cwd: record.cwd.owned(),
+            branch: record.git_branch.owned(),
+            model: record.message.object().and_then(|message| message.model.owned()),
+            subagent: record.agent_id.owned().or_else(|| self.agent.clone()).or_else(sidechain),
+            lines: (line, line),
+        }
+    }
+
+    /// Takes a title, unless its session has one from a better source.
+    fn title(&self, record: &Record<'_>, title: &Field<'_>, rank: u8, state: &mut State, batch: &mut Batch) {
+        let Some(title) = title.text().and_then(clean).filter(|_| self.agent.is_none()) else {
+            return batch.skipped.count("title");
+        };
+        let session = record.session_id.text().unwrap_or(&self.session);
+        let best = state.titles.entry(session.to_owned()).or_default();
+        if *best <= rank {
+            *best = rank;
+            batch.titles.insert(session.to_owned(), title);
+        }
+    }
+}
+
+/// A turn's role and text, or why there is none.
+type Taken = Result<(Role, String), &'static str>;
+
+fn user(record: &Record<'_>) -> Taken {
+    let message = record.message.object().ok_or("no text")?;
+    if record.is_compact_summary.is_true() {
+        return join(texts(&message.content)).map(|text| (Role::Summary, text)).ok_or("no text");
+    }
+    typed(&message.content, record.is_meta.is_true())
+}
+
+fn assistant(record: &Record<'_>) -> Taken {
+    let message = record.message.object().ok_or("no text")?;
+    if message.model.text() == Some(NO_MODEL) {
+        return Err("not of the model");
+    }
+    join(texts(&message.content)).map(|text| (Role::Assistant, text)).ok_or_else(|| why_skipped(&message.content))
+}
+
+/// A prompt that was typed while the agent worked.
+fn queued(record: &Record<'_>) -> Taken {
+    let attachment = record.attachment.object().ok_or("attachment")?;
+    let by_person = match &attachment.origin {
+        Field::Nothing => true,
+        origin => origin.object().is_some_and(|origin| origin.kind.text() == Some("human")),
+    };
+    let is_prompt = attachment.command_mode.text() == Some("prompt");
+    if attachment.kind.text() != Some("queued_command") || !is_prompt || !by_person {
+        return Err("attachment");
+    }
+    typed(&attachment.prompt, record.is_meta.is_true() || attachment.is_meta.is_true())
+}
+
+/// What a person typed of a content.
+fn typed(content: &Content<'_>, is_meta: bool) -> Taken {
+    if is_meta {
+        return Err("meta");
+    }
+    let mut not_typed = false;
+    let typed = texts(content).filter_map(|text| {
+        let begins = NOT_TYPED.iter().any(|start| text.starts_with(start));
+        not_typed |= begins;
+        if begins { None } else { Some(command(&text).unwrap_or(text)) }
+    });
+    match join(typed) {
+        Some(text) => Ok((Role::User, text)),
+        None if not_typed => Err("not typed"),
+        None => Err(why_skipped(content)),
+    }
+}
+
+/// The slash command as it was typed, if the text is one.
+fn command(text: &str) -> Option<String> {
+    if !text.trim_start().starts_with("<command-") {
+        return None;
+    }
+    let within = |open: &str, close: &str| {
+        let (_, rest) = text.split_once(open)?;
+        Some(rest.split_once(close).map_or(rest, |(inner, _)| inner).trim())
+    };
+    let name = within("<command-name>", "</command-name>").filter(|name| !name.is_empty())?;
+    let arguments = within("<command-args>", "</command-args>").unwrap_or_default();
+    Some(format!("{name} {arguments}").trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::corpus;
+    use super::*;
+
+    #[test]
+    fn the_corpus_says_what_it_should() {
+        corpus::check_all(&ClaudeCode);
+    }
+
+    #[test]
+    fn a_file_that_grows_says_the_same() {
+        corpus::check_pieces(&ClaudeCode);
+    }
+
+    #[test]
+    fn a_broken_file_is_read() {
+        corpus::check_mutations(&ClaudeCode);
+    }
+
+    #[test]
+    fn transcripts_are_known_by_their_path() {
+        let machine = Machine::new("/h", []);
+        let sessions = [
+            "/h/.claude/projects/-p/S.jsonl",
+            "/h/.claude/projects/-p/agent-a1.jsonl",
+            "/h/.claude/projects/-p/S/subagents/agent-a1.jsonl",
+            "/h/.claude/projects/-p/S/subagents/workflows/w/agent-a2.jsonl",
+        ];
+        let others = [
+            "/h/.claude/history.jsonl",
+            "/h/.claude/projects/-p/memory/MEMORY.md",
+            "/h/.claude/projects/-p/sessions-index.json",
+            "/h/.claude/projects/-p/S/subagents/agent-a1.meta.json",
+            "/h/.claude/projects/-p/S/subagents/workflows/w/journal.jsonl",
+            "/h/.claude/projects/-p/S/tool-results/x.jsonl",
+        ];
+        assert_eq!(corpus::transcripts(&ClaudeCode, &machine, &[&sessions[..], &others].concat()), sessions);
+        let moved = Machine::new("/h", [("CLAUDE_CONFIG_DIR", "/c")]);
+        assert_eq!(ClaudeCode.places(&moved), [PathBuf::from("/c/projects")]);
+    }
+
+    #[test]
+    fn a_title_from_a_better_source_stays_when_the_file_grows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("S.jsonl");
+        let custom = "{\"type\":\"custom-title\",\"customTitle\":\"mine\",\"sessionId\":\"S\"}\n";
+        std::fs::write(&path, custom).unwrap();
+        let first = ClaudeCode.read(&path, None).unwrap();
+        assert_eq!(first.titles["S"], "mine");
+        std::fs::write(&path, format!("{custom}{{\"type\":\"ai-title\",\"aiTitle\":\"its\",\"sessionId\":\"S\"}}\n"))
+            .unwrap();
+        let second = ClaudeCode.read(&path, Some(&first.cursor)).unwrap();
+        assert_eq!((second.titles, second.whole), (BTreeMap::new(), false));
+    }
+}

@@ -1,0 +1,339 @@
+//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, subagents in `chats/<session>/<id>.jsonl`.
+//!
+//! A file is a log of edits, so it is read as a whole whenever it grew: a message whose id comes again is replaced, `$set`
+//! may set all of them, and `$rewindTo` removes a message and those after it. Older versions wrote one JSON object, `.json`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::clean::clean;
+use super::field::{Field, parse};
+use super::jsonl::Lines;
+use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, stamp, texts, why_skipped};
+use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::machine::Machine;
+
+/// Reads transcripts of Gemini CLI.
+pub struct Gemini;
+
+/// Beginnings of texts that stand as the user's and were not said to the model.
+const NOT_SAID: [&str; 4] = ["/", "?", "<session_context>", "<hook_context>"];
+
+impl Format for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn places(&self, machine: &Machine) -> Vec<PathBuf> {
+        vec![machine.path("GEMINI_CLI_HOME", "").join(".gemini").join("tmp")]
+    }
+
+    fn is_transcript(&self, path: &Path) -> bool {
+        let is_main = || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("session-"));
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => is_main() && parent_is_chats(path),
+            Some("jsonl") => is_main() && parent_is_chats(path) || path.parent().is_some_and(parent_is_chats),
+            _ => false,
+        }
+    }
+
+    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        if path.extension().is_some_and(|extension| extension == "json") {
+            return read_object(path, since);
+        }
+        if since.is_some() {
+            let mut lines = Lines::<()>::open(path, since)?;
+            if !lines.from_start() && lines.next_line()?.is_none() {
+                return Ok(Batch { cursor: lines.cursor(), ..Batch::default() });
+            }
+        }
+        let (mut batch, mut log) = (Batch::default(), Log::default());
+        for_each_line(&mut Lines::<()>::open(path, None)?, &mut batch, |(), batch, line, bytes| {
+            let mut mended = Vec::new();
+            match parse(bytes, &mut mended) {
+                Some(record) => log.take(record, batch, line),
+                None => batch.skipped.count(UNREADABLE),
+            }
+        })?;
+        log.finish(path, &mut batch);
+        Ok(batch)
+    }
+}
+
+/// Reads a file of an older version. While it is being written it cannot be read, and is read again.
+fn read_object(path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+    let cursor = stamp(path)?;
+    let mut batch = Batch::default();
+    if since == Some(&cursor) {
+        batch.cursor = cursor;
+        return Ok(batch);
+    }
+    let (bytes, mut mended) = (fs::read(path)?, Vec::new());
+    let Some(record) = parse::<Record>(&bytes, &mut mended) else {
+        batch.skipped.count(UNREADABLE);
+        return Ok(batch);
+    };
+    let mut log = Log::default();
+    log.session(&record);
+    for (message, number) in record.messages.elements().iter().filter_map(Field::object).zip(1..) {
+        let id = message.id.owned().unwrap_or_else(|| format!("#{number}"));
+        log.put(id, Message::of(message, number));
+    }
+    batch.whole = true;
+    batch.cursor = cursor;
+    log.finish(path, &mut batch);
+    Ok(batch)
+}
+
+/// A line of any kind.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(rename = "type")]
+    kind: Field<'a>,
+    timestamp: Field<'a>,
+    model: Field<'a>,
+    content: Content<'a>,
+    /// What was typed, if the content has more, such as files that it mentions.
+    display_content: Content<'a>,
+    session_id: Field<'a>,
+    directories: Field<'a>,
+    summary: Field<'a>,
+    messages: Box<Field<'a, Record<'a>>>,
+    #[serde(rename = "$set")]
+    set: Box<Field<'a, Record<'a>>>,
+    #[serde(rename = "$rewindTo")]
+    rewind_to: Field<'a>,
+}
+
+/// What the edits made of a session so far.
+#[derive(Default)]
+struct Log {
+    session: Option<String>,
+    directory: Option<String>,
+    title: Option<String>,
+    messages: Vec<(String, Message)>,
+    /// Where each id stands in `messages`.
+    places: HashMap<String, usize>,
+}
+
+/// A message as it was written last.
+struct Message {
+    /// Its role and text, or why it is not taken.
+    said: Result<(Role, String), Unsaid>,
+    at: Option<i64>,
+    model: Option<String>,
+    line: u64,
+}
+
+enum Unsaid {
+    Because(&'static str),
+    Unknown(Option<String>),
+}
+
+impl Message {
+    fn of(record: &Record<'_>, line: u64) -> Self {
+        let said = match record.kind.text() {
+            Some("user") => user(record).map(|text| (Role::User, text)).map_err(Unsaid::Because),
+            // Files of the first versions say `model`.
+            Some("gemini" | "model") => {
+                let text = join(texts(&record.content)).map(|text| (Role::Assistant, text));
+                text.ok_or_else(|| Unsaid::Because(why_skipped(&record.content)))
+            }
+            Some("info" | "error" | "warning") => Err(Unsaid::Because("notice")),
+            _ => Err(Unsaid::Unknown(record.kind.owned())),
+        };
+        Message { said, at: record.timestamp.time(), model: record.model.owned(), line }
+    }
+}
+
+fn user(record: &Record<'_>) -> Result<String, &'static str> {
+    let content = match &record.display_content {
+        Field::Nothing => &record.content,
+        shown => shown,
+    };
+    let mut not_said = false;
+    let said = texts(content).filter(|text| {
+        let begins = NOT_SAID.iter().any(|start| text.starts_with(start));
+        not_said |= begins;
+        !begins
+    });
+    let said = join(said);
+    said.ok_or_else(|| if not_said { "not typed" } else { why_skipped(content) })
+}
+
+impl Log {
+    fn take(&mut self, record: Record<'_>, batch: &mut Batch, line: u64) {
+        if let Some(id) = record.rewind_to.text() {
+            return self.rewind(id);
+        }
+        if let Some(id) = record.id.owned() {
+            return self.put(id, Message::of(&record, line));
+        }
+        match record.set.object() {
+            Some(set) => self.session(set),
+            None if record.session_id.text().is_some() => self.session(&record),
+            None => return count_unknown(&mut batch.skipped, record.kind.text()),
+        }
+        let messages = record.set.object().map_or(&record.messages, |set| &set.messages);
+        if let Field::List(messages) = &**messages {
+            if record.set.object().is_some() {
+                self.rewind("");
+            }
+            for message in messages.iter().filter_map(Field::object) {
+                match message.id.owned() {
+                    Some(id) => self.put(id, Message::of(message, line)),
+                    None => batch.skipped.count("no id"),
+                }
+            }
+        }
+    }
+
+    fn session(&mut self, record: &Record<'_>) {
+        self.session = record.session_id.owned().or(self.session.take());
+        self.title = record.summary.text().and_then(clean).or(self.title.take());
+        self.directory = record.directories.elements().first().and_then(Field::owned).or(self.directory.take());
+    }
+
+    fn put(&mut self, id: String, message: Message) {
+        match self.places.get(&id).and_then(|&place| self.messages.get_mut(place)) {
+            Some((_, old)) => *old = message,
+            None => {
+                self.places.insert(id.clone(), self.messages.len());
+                self.messages.push((id, message));
+            }
+        }
+    }
+
+    /// Removes a message and those after it. If there is no such message, all go.
+    fn rewind(&mut self, id: &str) {
+        let place = self.places.get(id).copied().unwrap_or_default();
+        for (id, _) in self.messages.drain(place..) {
+            self.places.remove(&id);
+        }
+    }
+
+    fn finish(self, path: &Path, batch: &mut Batch) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let own = self.session.unwrap_or_else(|| stem.into_owned());
+        // A subagent's file stands in a folder that is named like the session that started it.
+        let parent = path.parent().filter(|folder| parent_is_chats(folder)).and_then(Path::file_name);
+        let session = parent.map_or_else(|| own.clone(), |parent| parent.to_string_lossy().into_owned());
+        let cwd = root(path).or(self.directory);
+        for (id, message) in self.messages {
+            match message.said {
+                Ok((role, text)) => batch.turns.push(Turn {
+                    id: format!("{own}:{id}"),
+                    session: session.clone(),
+                    role,
+                    text,
+                    at: message.at,
+                    cwd: cwd.clone(),
+                    branch: None,
+                    model: message.model,
+                    subagent: parent.is_some().then(|| own.clone()),
+                    lines: (message.line, message.line),
+                }),
+                Err(Unsaid::Because(reason)) => batch.skipped.count(reason),
+                Err(Unsaid::Unknown(kind)) => count_unknown(&mut batch.skipped, kind.as_deref()),
+            }
+        }
+        if let (Some(title), None) = (self.title, parent) {
+            batch.titles.insert(own, title);
+        }
+    }
+}
+
+/// The working folder: a file beside `chats` says it, or the list of all projects.
+fn root(path: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Projects {
+        projects: BTreeMap<String, String>,
+    }
+    let project = path.ancestors().skip(1).find(|folder| folder.ends_with("chats"))?.parent()?;
+    if let Some(root) = fs::read_to_string(project.join(".project_root")).ok().and_then(|root| clean(&root)) {
+        return Some(root);
+    }
+    let projects = fs::read(project.parent()?.parent()?.join("projects.json")).ok()?;
+    let Projects { projects } = serde_json::from_slice(&projects).ok()?;
+    projects.into_iter().find(|(_, id)| project.ends_with(id)).map(|(root, _)| root)
+}
+
+fn parent_is_chats(path: &Path) -> bool {
+    path.parent().is_some_and(|parent| parent.ends_with("chats"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::corpus;
+    use super::*;
+
+    #[test]
+    fn the_corpus_says_what_it_should() {
+        corpus::check_all(&Gemini);
+    }
+
+    #[test]
+    fn a_file_that_grows_says_the_same() {
+        corpus::check_pieces(&Gemini);
+    }
+
+    #[test]
+    fn a_broken_file_is_read() {
+        corpus::check_mutations(&Gemini);
+    }
+
+    #[test]
+    fn transcripts_are_known_by_their_path() {
+        let machine = Machine::new("/h", []);
+        let chats = [
+            "/h/.gemini/tmp/p/chats/session-2026-11-02T09-00-0a0a0a0a.jsonl",
+            "/h/.gemini/tmp/p/chats/session-2025-11-02T09-00-0a0a0a0a.json",
+            "/h/.gemini/tmp/p/chats/S/explorer.jsonl",
+        ];
+        let others = [
+            "/h/.gemini/tmp/p/logs.json",
+            "/h/.gemini/tmp/p/chats/notes.jsonl",
+            "/h/.gemini/tmp/p/chats/S/explorer.json",
+            "/h/.gemini/tmp/p/chats/S/T/explorer.jsonl",
+            "/h/.gemini/settings.json",
+        ];
+        assert_eq!(corpus::transcripts(&Gemini, &machine, &[&chats[..], &others].concat()), chats);
+        let moved = Machine::new("/h", [("GEMINI_CLI_HOME", "/m")]);
+        assert_eq!(Gemini.places(&moved), [PathBuf::from("/m/.gemini/tmp")]);
+    }
+
+    #[test]
+    fn a_file_that_did_not_change_is_not_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.jsonl", "a.json"] {
+            let path = folder.path().join(name);
+            fs::write(
+                &path,
+                "{\"sessionId\":\"S\",\"messages\":[{\"id\":\"m\",\"type\":\"user\",\"content\":\"hi\"}]}\n",
+            )
+            .unwrap();
+            let first = Gemini.read(&path, None).unwrap();
+            assert_eq!((first.turns.len(), first.whole), (1, true), "{name}");
+            let second = Gemini.read(&path, Some(&first.cursor)).unwrap();
+            assert_eq!(second, Batch { cursor: first.cursor, ..Batch::default() });
+            fs::write(&path, "{\"sessionId\":\"S\"}\n").unwrap();
+            let third = Gemini.read(&path, Some(&second.cursor)).unwrap();
+            assert_eq!((third.turns.len(), third.whole), (0, true), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_torn_object_removes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        fs::write(&path, "{\"sessionId\":\"S\",\"mess").unwrap();
+        let batch = Gemini.read(&path, None).unwrap();
+        assert_eq!((batch.whole, batch.skipped.0[UNREADABLE], batch.cursor), (false, 1, Cursor::default()));
+    }
+}
