@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::database::{Database, EMBEDDINGS, is_database};
+use super::database::{Database, EMBEDDINGS};
 use super::error::StoreError;
 use super::mem0_history::{self, History};
 use super::mend::{is_blank, list};
 use super::out::{Out, Outcome};
 use super::pickle;
 use super::places::entries;
+use super::reader::is_database;
 use super::types::{Memory, Report};
 use super::{MoveError, System, times};
 
@@ -193,9 +194,12 @@ fn as_memory(item: Value) -> Option<Map<String, Value>> {
 /// row.
 fn collection<E>(file: &Path, report: &mut Report) -> Result<Vec<Map<String, Value>>, MoveError<E>> {
     let database = Database::open(System::Mem0, file)?;
-    let failed = |error| MoveError::Store(database.failed(error));
-    let mut statement =
-        database.connection().prepare("SELECT CAST(point AS BLOB) FROM points ORDER BY rowid DESC").map_err(failed)?;
+    let failed = |error| MoveError::Store(database.reader().failed(error));
+    let mut statement = database
+        .reader()
+        .connection()
+        .prepare("SELECT CAST(point AS BLOB) FROM points ORDER BY rowid DESC")
+        .map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     let mut found: Vec<Map<String, Value>> = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {

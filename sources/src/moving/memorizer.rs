@@ -8,7 +8,7 @@ use super::System;
 use super::body::{Fields, fits, json};
 use super::database::Database;
 use super::out::{Out, Outcome};
-use super::people;
+use super::people::{self, of_row};
 use super::places;
 use super::table::{Row, Table};
 use super::types::{Earlier, Memory, Report};
@@ -55,18 +55,6 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
     let tables = [FACTS, CONVERSATIONS, PROFILES, HISTORY];
     database.count_unknown_tables(&[&tables[..], &people::TABLES].concat(), &mut out.report)?;
     Ok(())
-}
-
-/// A memory of a table's row, with its agent and times.
-pub(super) fn of_row(kind: &str, row: &Row<'_>, report: &mut Report) -> Memory {
-    Memory {
-        kind: kind.into(),
-        agent: report.owner(row.get("agent_id")),
-        created_at: report.time(row.get("created_at")),
-        updated_at: report.time(row.get("updated_at")),
-        last_accessed_at: report.time(row.get("last_accessed_at")),
-        ..Memory::new(format!("{kind}:{}", row.key("id")), "")
-    }
 }
 
 /// The categories of facts are kinds of memorist. Contacts and projects among them are texts, without a body.

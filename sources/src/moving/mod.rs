@@ -16,7 +16,7 @@
 //! | `server_memory.rs` | the reference memory server |
 //! | `mem0.rs`, `mem0_history.rs`, `pickle.rs` | mem0: exports and vector stores; their history; Python's pickles |
 //! | `claude_mem.rs` | claude-mem |
-//! | `database.rs`, `table.rs` | SQLite databases; their rows |
+//! | `reader.rs`, `table.rs`, `database.rs` | connections to SQLite databases; rows of their tables; their tables |
 //! | `places.rs` | the file of a store in a folder |
 //! | `mend.rs`, `times.rs`, `body.rs` | values within the bounds of memorist; times; bodies |
 //! | `out.rs` | where the readers pass what they read |
@@ -39,6 +39,7 @@ mod out;
 mod people;
 mod pickle;
 mod places;
+mod reader;
 mod server_memory;
 mod system;
 mod table;

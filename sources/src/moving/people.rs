@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::body::{Fields, MAX_ITEMS, json as parsed};
 use super::database::Database;
-use super::memorizer::of_row;
 use super::mend::{is_blank, list};
 use super::out::{Out, Outcome};
 use super::table::Row;
@@ -82,6 +81,18 @@ pub fn read<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
         table.count_unknown_columns(&SKILL, &mut out.report)?;
     }
     Ok(())
+}
+
+/// A memory of a table's row, with its agent and times.
+pub fn of_row(kind: &str, row: &Row<'_>, report: &mut Report) -> Memory {
+    Memory {
+        kind: kind.into(),
+        agent: report.owner(row.get("agent_id")),
+        created_at: report.time(row.get("created_at")),
+        updated_at: report.time(row.get("updated_at")),
+        last_accessed_at: report.time(row.get("last_accessed_at")),
+        ..Memory::new(format!("{kind}:{}", row.key("id")), "")
+    }
 }
 
 fn labels(fields: &mut Fields, names: &[&str], row: &Row<'_>, report: &mut Report) {

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::System;
-use super::database::{Database, is_database};
+use super::database::Database;
 use super::error::StoreError;
+use super::reader::is_database;
 
 /// The database of `system` at `path`: that file, or the one in that folder that has a table of these names. Its usual
 /// places are tried first.

@@ -4,14 +4,14 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Rows, ToSql};
 use serde_json::Value;
 
-use super::database::{Database, quoted};
 use super::error::{MoveError, StoreError};
 use super::out::Outcome;
+use super::reader::{Reader, quoted};
 use super::types::Report;
 
 /// A table and the columns that it has.
 pub struct Table<'d> {
-    database: &'d Database,
+    reader: &'d Reader,
     name: &'static str,
     columns: Vec<String>,
 }
@@ -23,12 +23,12 @@ pub struct Row<'t> {
 }
 
 impl<'d> Table<'d> {
-    pub(super) fn of(database: &'d Database, name: &'static str) -> Result<Self, StoreError> {
+    pub(super) fn of(reader: &'d Reader, name: &'static str) -> Result<Self, StoreError> {
         let columns =
-            database.connection().prepare("SELECT name FROM pragma_table_info(?1)").and_then(|mut statement| {
+            reader.connection().prepare("SELECT name FROM pragma_table_info(?1)").and_then(|mut statement| {
                 statement.query_map([name], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()
             });
-        Ok(Table { database, name, columns: columns.map_err(|error| database.failed(error))? })
+        Ok(Table { reader, name, columns: columns.map_err(|error| reader.failed(error))? })
     }
 
     /// Whether it has this column.
@@ -73,10 +73,10 @@ impl<'d> Table<'d> {
         values: &[&dyn ToSql],
         visit: &mut impl FnMut(&Row<'_>) -> Outcome<E>,
     ) -> Outcome<E> {
-        let failed = |error| MoveError::Store(self.database.failed(error));
+        let failed = |error| MoveError::Store(self.reader.failed(error));
         let columns: Vec<_> = self.columns.iter().map(|column| quoted(column)).collect();
         let sql = format!("SELECT {} FROM {} {rest}", columns.join(", "), quoted(self.name));
-        let mut statement = self.database.connection().prepare_cached(&sql).map_err(failed)?;
+        let mut statement = self.reader.connection().prepare_cached(&sql).map_err(failed)?;
         let mut rows: Rows<'_> = statement.query(values).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let values = (0..self.columns.len()).map(|column| row.get_ref(column).map(value_of));
@@ -91,7 +91,7 @@ impl<'d> Table<'d> {
     /// # Errors
     /// Those of the database.
     pub fn count(&self) -> Result<u64, StoreError> {
-        self.database.count(&format!("SELECT count(*) FROM {}", quoted(self.name)))
+        self.reader.count(&format!("SELECT count(*) FROM {}", quoted(self.name)))
     }
 
     /// How many rows have a value in `column` that is none of `parent_column` of `parent`.
@@ -103,7 +103,7 @@ impl<'d> Table<'d> {
             return Ok(0);
         }
         let (column, parent_column) = (quoted(column), quoted(parent_column));
-        self.database.count(&format!(
+        self.reader.count(&format!(
             "SELECT count(*) FROM {} c WHERE NOT EXISTS (SELECT 1 FROM {} p WHERE p.{parent_column} = c.{column})",
             quoted(self.name),
             quoted(parent.name),
@@ -118,7 +118,7 @@ impl<'d> Table<'d> {
         for column in self.columns.iter().filter(|column| !known.contains(&column.as_str())) {
             let sql = format!("SELECT count({}) FROM {}", quoted(column), quoted(self.name));
             let reason = format!("values of the column {}.{column}, which memorist does not know", self.name);
-            report.count_many(reason, self.database.count(&sql)?);
+            report.count_many(reason, self.reader.count(&sql)?);
         }
         Ok(())
     }

@@ -119,7 +119,7 @@ pub struct Report {
 
 impl Memory {
     /// A fact with the defaults of memorist.
-    pub(super) fn new(key: impl Into<String>, content: impl Into<String>) -> Self {
+    pub fn new(key: impl Into<String>, content: impl Into<String>) -> Self {
         Memory {
             key: key.into(),
             content: content.into(),
