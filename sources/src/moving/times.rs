@@ -11,8 +11,8 @@ const MIN_MILLIS: f64 = 1e11;
 const MAX_MILLIS: f64 = 1e14;
 const MAX_MICROS: f64 = 1e17;
 
-/// The time in `value`: a number of seconds, milliseconds, microseconds or nanoseconds, told apart by their size; or ISO
-/// 8601, without an offset in UTC.
+/// The time in `value`: a number of seconds, milliseconds, microseconds or nanoseconds, which differ in size; or ISO 8601,
+/// without an offset in UTC.
 pub fn millis(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => of_number(number.as_f64()?),

@@ -155,7 +155,7 @@ fn mem0_by_its_local_vector_store() {
         updated_at: new_year,
         ..tea()
     };
-    assert_eq!(found.memories, [memory.clone()]);
+    assert_eq!((found.memories.len(), &found.memories[0]), (1, &memory));
     let of_points = [("embeddings (made again)", 1), ("points of the vector store that cannot be read", 1)];
     let of_history = [
         ("memories of the history that are no more", 1),
