@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`machine`] | the home folder and the environment, which say where agents keep their files |
 //! | [`formats`] | transcripts: one parser an agent, each gives [`formats::Turn`]s |
+//! | [`moving`] | the stores of other memory systems |
 //! | [`walk`] | the files below a folder that are notes, with `.gitignore` and limits |
 //! | [`notes`] | a note's blocks: headings, paragraphs, lists, fences |
 //! | [`chunks`] | blocks packed into chunks of a number of tokens |
@@ -14,6 +15,7 @@ pub mod chunks;
 pub mod discover;
 pub mod formats;
 pub mod machine;
+pub mod moving;
 pub mod notes;
 pub mod tokens;
 pub mod walk;

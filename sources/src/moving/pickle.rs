@@ -1,0 +1,305 @@
+//! Python's pickles, as far as they are plain data: texts, numbers, lists and dictionaries. Nothing is run. An object is the
+//! state that it was given; one without becomes null.
+
+use serde_json::{Map, Number, Value};
+
+/// Most values that are made of a pickle: one value can stand in many places.
+const MAX_VALUES: usize = 1 << 20;
+/// Deepest nesting.
+const MAX_DEPTH: usize = 64;
+
+/// The place of a value among all.
+type Place = usize;
+
+/// A value in the making. Its parts are places, for a list is named before it is filled.
+enum Made {
+    Leaf(Value),
+    List(Vec<Place>),
+    Dict(Vec<(Place, Place)>),
+    Object(Option<Place>),
+}
+
+/// Reads a pickle of any of Python's binary protocols; `None` if it is none.
+pub fn parse(bytes: &[u8]) -> Option<Value> {
+    let mut machine = Machine { bytes, made: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: Vec::new() };
+    while machine.step()? {}
+    let top = machine.stack.pop()?;
+    let mut left = MAX_VALUES;
+    machine.value(top, MAX_DEPTH, &mut left)
+}
+
+struct Machine<'a> {
+    bytes: &'a [u8],
+    made: Vec<Made>,
+    stack: Vec<Place>,
+    /// Heights of the stack.
+    marks: Vec<usize>,
+    memo: Vec<Option<Place>>,
+}
+
+impl<'a> Machine<'a> {
+    /// Runs an instruction. Returns whether there are more.
+    fn step(&mut self) -> Option<bool> {
+        match self.byte()? {
+            0x80 => drop(self.byte()?),
+            0x95 => drop(self.take(8)?),
+            b'.' => return Some(false),
+            b'(' => self.marks.push(self.stack.len()),
+            b'0' => drop(self.stack.pop()?),
+            b'1' => drop(self.since_mark()?),
+            b'2' => self.stack.push(*self.stack.last()?),
+            b'N' => self.leaf(Value::Null),
+            0x88 => self.leaf(true.into()),
+            0x89 => self.leaf(false.into()),
+            b'K' => self.number(1, false)?,
+            b'M' => self.number(2, false)?,
+            b'J' => self.number(4, true)?,
+            0x8a => {
+                let length = self.length(1)?;
+                self.number(length, true)?;
+            }
+            b'G' => {
+                let float = u64::try_from(unsigned(self.take(8)?.iter())).ok()?;
+                self.leaf(Number::from_f64(f64::from_bits(float)).map_or(Value::Null, Value::Number));
+            }
+            0x8c => self.text(1)?,
+            b'X' => self.text(4)?,
+            0x8d => self.text(8)?,
+            b'C' => self.skip(1)?,
+            b'B' => self.skip(4)?,
+            0x8e | 0x96 => self.skip(8)?,
+            b'c' => {
+                self.line()?;
+                self.line()?;
+                self.push(Made::Object(None));
+            }
+            0x93 => {
+                self.stack.pop()?;
+                self.stack.pop()?;
+                self.push(Made::Object(None));
+            }
+            // The class and its arguments become an object.
+            b'R' | 0x81 => {
+                self.stack.pop()?;
+                self.stack.pop()?;
+                self.push(Made::Object(None));
+            }
+            0x92 => {
+                self.stack.truncate(self.stack.len().checked_sub(3)?);
+                self.push(Made::Object(None));
+            }
+            b'b' => {
+                let state = self.stack.pop()?;
+                let place = *self.stack.last()?;
+                if let Made::Object(known) = self.made.get_mut(place)? {
+                    *known = Some(state);
+                }
+            }
+            b')' | b']' | 0x8f => self.push(Made::List(Vec::new())),
+            b'}' => self.push(Made::Dict(Vec::new())),
+            b't' | b'l' | 0x91 => {
+                let items = self.since_mark()?;
+                self.push(Made::List(items));
+            }
+            count @ 0x85..=0x87 => {
+                let items = self.stack.split_off(self.stack.len().checked_sub(usize::from(count - 0x84))?);
+                self.push(Made::List(items));
+            }
+            b'd' => {
+                let pairs = pairs(&self.since_mark()?);
+                self.push(Made::Dict(pairs));
+            }
+            b'a' => {
+                let item = self.stack.pop()?;
+                self.extend(&[item])?;
+            }
+            b'e' | 0x90 | b'u' => {
+                let items = self.since_mark()?;
+                self.extend(&items)?;
+            }
+            b's' => {
+                let items = self.stack.split_off(self.stack.len().checked_sub(2)?);
+                self.extend(&items)?;
+            }
+            0x94 => self.memo.push(Some(*self.stack.last()?)),
+            b'q' => self.put(1)?,
+            b'r' => self.put(4)?,
+            b'h' => self.get(1)?,
+            b'j' => self.get(4)?,
+            _ => return None,
+        }
+        Some(true)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        Some(*first)
+    }
+
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    fn line(&mut self) -> Option<()> {
+        let end = self.bytes.iter().position(|byte| *byte == b'\n')?;
+        self.take(end + 1).map(drop)
+    }
+
+    /// A length in `width` bytes.
+    fn length(&mut self, width: usize) -> Option<usize> {
+        usize::try_from(unsigned(self.take(width)?.iter().rev())).ok()
+    }
+
+    fn number(&mut self, width: usize, signed: bool) -> Option<()> {
+        let bytes = self.take(width)?;
+        let number = match (width, bytes.last()) {
+            // Larger ones are no number of JSON.
+            (9.., _) => None,
+            (_, Some(top)) if signed && *top >= 0x80 => {
+                i64::try_from(unsigned(bytes.iter().rev()) - (1 << (8 * width))).ok()
+            }
+            _ => i64::try_from(unsigned(bytes.iter().rev())).ok(),
+        };
+        self.leaf(number.map_or(Value::Null, Value::from));
+        Some(())
+    }
+
+    fn text(&mut self, width: usize) -> Option<()> {
+        let length = self.length(width)?;
+        let text = String::from_utf8_lossy(self.take(length)?).into_owned();
+        self.leaf(text.into());
+        Some(())
+    }
+
+    fn skip(&mut self, width: usize) -> Option<()> {
+        let length = self.length(width)?;
+        self.take(length)?;
+        self.leaf(Value::Null);
+        Some(())
+    }
+
+    fn leaf(&mut self, value: Value) {
+        self.push(Made::Leaf(value));
+    }
+
+    fn push(&mut self, made: Made) {
+        self.stack.push(self.made.len());
+        self.made.push(made);
+    }
+
+    fn since_mark(&mut self) -> Option<Vec<Place>> {
+        let mark = self.marks.pop()?;
+        (mark <= self.stack.len()).then(|| self.stack.split_off(mark))
+    }
+
+    /// Adds to the list or the dictionary on top of the stack.
+    fn extend(&mut self, items: &[Place]) -> Option<()> {
+        match self.made.get_mut(*self.stack.last()?)? {
+            Made::List(list) => list.extend(items),
+            Made::Dict(dict) => dict.extend(pairs(items)),
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn put(&mut self, width: usize) -> Option<()> {
+        let place = self.length(width)?;
+        // A pickle numbers what it remembers one by one.
+        if place > self.made.len() {
+            return None;
+        }
+        if self.memo.len() <= place {
+            self.memo.resize(place + 1, None);
+        }
+        *self.memo.get_mut(place)? = self.stack.last().copied();
+        Some(())
+    }
+
+    fn get(&mut self, width: usize) -> Option<()> {
+        let place = self.length(width)?;
+        self.stack.push((*self.memo.get(place)?)?);
+        Some(())
+    }
+
+    /// A value with its parts; `None` if there are too many, as in a list within itself.
+    fn value(&self, place: Place, depth: usize, left: &mut usize) -> Option<Value> {
+        *left = left.checked_sub(1)?;
+        let depth = depth.checked_sub(1)?;
+        Some(match self.made.get(place)? {
+            Made::Leaf(value) => value.clone(),
+            Made::List(items) => {
+                Value::Array(items.iter().map(|item| self.value(*item, depth, left)).collect::<Option<_>>()?)
+            }
+            Made::Dict(pairs) => {
+                let mut members = Map::new();
+                for (name, value) in pairs {
+                    let name = match self.made.get(*name)? {
+                        Made::Leaf(Value::String(name)) => name.clone(),
+                        Made::Leaf(other) => other.to_string(),
+                        _ => continue,
+                    };
+                    members.insert(name, self.value(*value, depth, left)?);
+                }
+                Value::Object(members)
+            }
+            Made::Object(Some(state)) => self.value(*state, depth, left)?,
+            Made::Object(None) => Value::Null,
+        })
+    }
+}
+
+/// The number of these bytes, the highest first.
+fn unsigned<'b>(bytes: impl Iterator<Item = &'b u8>) -> i128 {
+    bytes.fold(0, |number, byte| (number << 8) | i128::from(*byte))
+}
+
+fn pairs(items: &[Place]) -> Vec<(Place, Place)> {
+    items.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// `pickle.dumps({"a": [1, -2, 300, 2**40, 1.5, True, None, "é"], "b": ("x", {"x": "a"})}, protocol=4)`.
+    const PLAIN: &[u8] =
+        b"\x80\x04\x95:\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94]\x94(K\x01J\xfe\xff\xff\xffM,\x01\
+        \x8a\x06\x00\x00\x00\x00\x00\x01G?\xf8\x00\x00\x00\x00\x00\x00\x88N\x8c\x02\xc3\xa9\x94e\x8c\x01b\x94\x8c\x01x\
+        \x94}\x94h\x05h\x01s\x86\x94u.";
+
+    #[test]
+    fn plain_data_is_read() {
+        let expected = json!({ "a": [1, -2, 300, 1_i64 << 40, 1.5, true, null, "é"], "b": ["x", { "x": "a" }] });
+        assert_eq!(parse(PLAIN), Some(expected));
+    }
+
+    #[test]
+    fn an_object_is_its_state() {
+        let pickle = b"\x80\x04\x8c\x01m\x8c\x01C\x93)\x81}\x8c\x01k\x8c\x01vsb.";
+        assert_eq!(parse(pickle), Some(json!({ "k": "v" })));
+        assert_eq!(parse(b"\x80\x02cdatetime\ndatetime\nC\x02abR."), Some(Value::Null));
+    }
+
+    #[test]
+    fn any_bytes_end() {
+        for cut in 0..PLAIN.len() {
+            assert_eq!(parse(&PLAIN[..cut]), None);
+        }
+        for place in 0..PLAIN.len() {
+            for bit in 0..8 {
+                let mut bytes = PLAIN.to_vec();
+                bytes[place] ^= 1 << bit;
+                let _ = parse(&bytes);
+            }
+        }
+        // A list within itself, and one that doubles with every step.
+        assert_eq!(parse(b"\x80\x04]\x94h\x00a."), None);
+        let doubling: Vec<u8> = b"K\x01".iter().chain(b"2\x86".repeat(40).iter()).chain(b".").copied().collect();
+        assert_eq!(parse(&doubling), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! The file of a store in a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::System;
+use super::database::Database;
+use super::error::StoreError;
+use super::reader::is_database;
+
+/// The database of `system` at `path`: that file, or the one in that folder that has a table of these names. Its usual
+/// places are tried first.
+///
+/// # Errors
+/// If there is none, or more than one.
+pub fn database(system: System, path: &Path, usual: &[&str], tables: &[&'static str]) -> Result<PathBuf, StoreError> {
+    if !path.is_dir() {
+        return Ok(path.into());
+    }
+    if let Some(found) = usual.iter().map(|name| path.join(name)).find(|file| file.is_file()) {
+        return Ok(found);
+    }
+    let mut found = databases(system, path, tables)?;
+    match (found.pop(), found.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (Some(_), false) => Err(StoreError::unexpected(system, path, "has more than one; name the file")),
+        (None, _) => Err(StoreError::unexpected(system, path, "has none")),
+    }
+}
+
+/// The databases in a folder, not below it, that have a table of these names, in the order of their names.
+///
+/// # Errors
+/// Those of the file system and of the databases.
+pub fn databases(system: System, folder: &Path, tables: &[&'static str]) -> Result<Vec<PathBuf>, StoreError> {
+    let mut found = Vec::new();
+    for file in entries(folder)? {
+        if is_database(&file) && has_table(&Database::open(system, &file)?, tables)? {
+            found.push(file);
+        }
+    }
+    Ok(found)
+}
+
+fn has_table(database: &Database, tables: &[&'static str]) -> Result<bool, StoreError> {
+    for table in tables {
+        if database.table(table)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What is in a folder, in the order of the names.
+///
+/// # Errors
+/// Those of the file system.
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = StoreError::io(folder);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(&failed)? {
+        paths.push(entry.map_err(&failed)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,141 @@
+//! The reference memory server: lines of entities and relations. They become the same memories as when such a file is
+//! imported as it is: each observation a fact that names its entity, each relation a sentence.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::System;
+use super::error::StoreError;
+use super::mend::is_blank;
+use super::out::{Out, Outcome};
+use super::types::{Link, Memory, Report};
+
+/// The source of these memories.
+const SOURCE: &str = "knowledge graph";
+/// A relation is linked to the memories of an entity if these are at most so many.
+const FEW: usize = 8;
+
+/// Reads the file.
+///
+/// # Errors
+/// If it has neither entities nor relations, and is not empty.
+pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
+    let usual = ["memory.jsonl", "memory.json"].map(|name| path.join(name));
+    let file = usual.into_iter().find(|file| file.is_file()).unwrap_or_else(|| path.into());
+    if file.is_dir() || !file.exists() {
+        let why = if file.exists() { "has none" } else { "does not exist" };
+        return Err(StoreError::unexpected(System::ServerMemory, path, why).into());
+    }
+    let bytes = fs::read(&file).map_err(StoreError::io(&file))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = lines(&text, &mut out.report);
+    if lines.is_empty() && !text.trim().is_empty() {
+        let why = "has neither an entity nor a relation";
+        return Err(StoreError::unexpected(System::ServerMemory, &file, why).into());
+    }
+    let mut names: HashMap<String, Vec<String>> = HashMap::new();
+    for entity in lines.iter().filter(|line| line.get("type") == Some(&"entity".into())) {
+        let name = out.report.text(entity.get("name").unwrap_or(&Value::Null));
+        for memory in entity_memories(&name, entity, &mut out.report) {
+            let key = memory.key.clone();
+            if out.has(&key) {
+                continue;
+            }
+            out.memory(memory)?;
+            names.entry(name.clone()).or_default().push(key);
+        }
+    }
+    let relations: Vec<_> = lines.iter().filter(|line| line.get("type") == Some(&"relation".into())).collect();
+    let mut links = Vec::new();
+    for relation in relations {
+        let [from, to, kind] =
+            ["from", "to", "relationType"].map(|field| out.report.text(relation.get(field).unwrap_or(&Value::Null)));
+        if [&from, &to, &kind].iter().any(|part| part.trim().is_empty()) {
+            out.report.count("relations without both ends and a type");
+            continue;
+        }
+        let memory = Memory {
+            kind: "relationship".into(),
+            ..of_graph(&["relation", &from, &kind, &to], &format!("{from} {kind} {to}"), &[&from, &to], &mut out.report)
+        };
+        for end in [&from, &to] {
+            match names.get(end) {
+                Some(keys) if keys.len() <= FEW => {
+                    links.extend(keys.iter().map(|key| (memory.key.clone(), key.clone())))
+                }
+                Some(_) => out.report.count("relations of entities with more than 8 observations (not linked)"),
+                None => out.report.count("relations of entities that are gone (not linked)"),
+            }
+        }
+        out.memory(memory)?;
+    }
+    links.into_iter().try_for_each(|(from, to)| out.link(Link { from, to, kind: "related", created_at: None }))
+}
+
+/// The entities and relations of the file. Also of one that is a whole graph, as the tool `read_graph` gives it.
+fn lines(text: &str, report: &mut Report) -> Vec<Map<String, Value>> {
+    if let Ok(Value::Object(mut graph)) = serde_json::from_str(text)
+        && graph.contains_key("entities")
+    {
+        let mut part = |name: &str, kind: &str| match graph.get_mut(name).map(Value::take) {
+            Some(Value::Array(items)) => items.into_iter().filter_map(|item| typed(item, kind)).collect(),
+            _ => Vec::new(),
+        };
+        return [part("entities", "entity"), part("relations", "relation")].concat();
+    }
+    let mut lines = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(Value::Object(line)) if is_known(&line) => lines.push(line),
+            Ok(_) => report.count("lines that are neither an entity nor a relation"),
+            Err(_) => report.count("lines that are no JSON"),
+        }
+    }
+    lines
+}
+
+fn typed(item: Value, kind: &str) -> Option<Map<String, Value>> {
+    let Value::Object(mut line) = item else { return None };
+    line.insert("type".into(), kind.into());
+    Some(line)
+}
+
+fn is_known(line: &Map<String, Value>) -> bool {
+    matches!(line.get("type").and_then(Value::as_str), Some("entity" | "relation"))
+}
+
+fn entity_memories(name: &str, entity: &Map<String, Value>, report: &mut Report) -> Vec<Memory> {
+    if name.trim().is_empty() {
+        report.count("entities without a name");
+        return Vec::new();
+    }
+    let kind = report.text(entity.get("entityType").unwrap_or(&Value::Null)).trim().to_owned();
+    let observations = match entity.get("observations") {
+        Some(Value::Array(items)) => {
+            items.iter().filter(|item| !is_blank(item)).map(|item| report.text(item)).collect()
+        }
+        _ => Vec::new(),
+    };
+    if observations.is_empty() {
+        let text = if kind.is_empty() { name.to_owned() } else { format!("{name} ({kind})") };
+        return vec![of_graph(&["entity", name], &text, &[name, &kind], report)];
+    }
+    let memory =
+        |said: &String| of_graph(&["observation", name, said], &format!("{name}: {said}"), &[name, &kind], report);
+    observations.iter().map(memory).collect()
+}
+
+/// A memory with the names as its tags.
+fn of_graph(key: &[&str], text: &str, names: &[&str], report: &mut Report) -> Memory {
+    let mut tags = Vec::new();
+    for name in names {
+        if let Some(name) = report.label(&(*name).into()) {
+            report.tag(&mut tags, &name);
+        }
+    }
+    let content = report.content(&text.into());
+    Memory { tags, source: SOURCE.into(), ..Memory::new(Value::from(key.to_vec()).to_string(), content) }
+}
