@@ -117,6 +117,7 @@ fn a_fact_stands_on_its_line_and_nowhere_else() {
     let mut lines = HashSet::new();
     for fact in &facts {
         assert!(fact.question.contains(&fact.mark) && fact.answer.contains(&fact.mark), "{fact:?}");
+        assert!(fact.answer.ends_with('.'), "{fact:?} is on more lines");
         assert_eq!(all[&fact.path].lines().nth(fact.line - 1), Some(fact.answer.as_str()));
         lines.insert(fact.line);
     }

@@ -4,7 +4,7 @@ use super::blocks::{Block, Draft};
 use super::names::Name;
 use crate::draws::Draws;
 
-/// The columns of a paragraph that its writer broke into lines.
+/// The columns of a paragraph that its writer broke into lines. No fact is that long.
 const WIDTH: usize = 88;
 
 pub(super) fn write(name: &Name, draft: &Draft, draws: &mut Draws) -> String {
@@ -18,8 +18,7 @@ pub(super) fn write(name: &Name, draft: &Draft, draws: &mut Draws) -> String {
         out.push('\n');
         match block {
             Block::Heading { level, text } => out += &format!("{} {text}\n", "#".repeat(*level)),
-            // A fact stays on its line.
-            Block::Paragraph(text) if is_broken && !text.contains("NF-") => break_lines(text, &mut out),
+            Block::Paragraph(text) if is_broken => break_lines(text, &mut out),
             Block::Paragraph(text) => out += &format!("{text}\n"),
             Block::List { is_numbered, items } => {
                 for (number, (depth, text)) in items.iter().enumerate() {
