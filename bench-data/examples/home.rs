@@ -51,7 +51,7 @@ fn create(path: &Path) -> io::Result<BufWriter<File>> {
 
 fn write(options: &Options) -> io::Result<()> {
     // The folder by which a vault of Obsidian is known.
-    create(&options.folder.join("Documents/vault/.obsidian/app.json"))?.flush()?;
+    fs::create_dir_all(options.folder.join("Documents/vault/.obsidian"))?;
     for note in vault(options.seed, options.notes) {
         let mut out = create(&options.folder.join("Documents/vault").join(note.path))?;
         out.write_all(note.text.as_bytes())?;

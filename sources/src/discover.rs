@@ -56,7 +56,7 @@ pub enum What {
 }
 
 /// Finds the transcripts of every format, and the notes of agents, Obsidian and the working folder. `progress` is called
-/// with each folder that is looked into.
+/// with each folder that is looked into. `working_folder` is an absolute path.
 pub fn discover(machine: &Machine, working_folder: Option<&Path>, progress: &mut dyn FnMut(&Path)) -> Vec<Place> {
     discover_in(formats::all(), machine, working_folder, progress)
 }

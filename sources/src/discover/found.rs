@@ -1,5 +1,6 @@
 //! The list of places: each once, none inside another.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,13 +13,14 @@ use crate::machine::Machine;
 pub(super) struct Found<'a> {
     home: PathBuf,
     progress: &'a mut dyn FnMut(&Path),
-    /// Each with its path without links.
-    places: Vec<(PathBuf, Place)>,
+    places: Vec<Place>,
+    /// Their numbers by their paths without links.
+    by_path: HashMap<PathBuf, Vec<usize>>,
 }
 
 impl<'a> Found<'a> {
     pub fn new(machine: &Machine, progress: &'a mut dyn FnMut(&Path)) -> Self {
-        Found { home: real(machine.home()), progress, places: Vec::new() }
+        Found { home: real(machine.home()), progress, places: Vec::new(), by_path: HashMap::new() }
     }
 
     /// Is called with each folder that is looked into.
@@ -63,30 +65,44 @@ impl<'a> Found<'a> {
         }
     }
 
+    /// Adds what could not be read on the way to notes.
+    pub fn unread(&mut self, about: &'static str, path: &Path, problem: String) {
+        self.add(path, What::Notes { about }, Some(Survey::failed(problem)));
+    }
+
+    /// The places at a path without links.
+    fn at(&self, real: &Path) -> impl Iterator<Item = &Place> {
+        let numbers = self.by_path.get(real).into_iter().flatten();
+        numbers.filter_map(|&number| self.places.get(number))
+    }
+
     fn is_new(&self, path: &Path, what: What) -> bool {
-        let real = real(path);
-        !self.places.iter().any(|(known, place)| *known == real && is_same(place.what, what))
+        !self.at(&real(path)).any(|place| is_same(place.what, what))
     }
 
     fn add(&mut self, path: &Path, what: What, survey: Option<Survey>) {
         let Some(Survey { files, bytes, newest, problem }) = survey else { return };
         if files > 0 || problem.is_some() {
-            let place = Place { path: path.to_owned(), what, files, bytes, newest, problem };
-            self.places.push((real(path), place));
+            self.by_path.entry(real(path)).or_default().push(self.places.len());
+            self.places.push(Place { path: path.to_owned(), what, files, bytes, newest, problem });
         }
     }
 
     /// All of them, without those that are read as a part of another.
-    pub fn places(self) -> Vec<Place> {
-        let is_read_by = |(outer, other): &(PathBuf, Place), (inner, place): &(PathBuf, Place)| {
-            let below = inner.strip_prefix(outer).ok().filter(|below| !below.as_os_str().is_empty());
-            other.files > 0
-                && is_same(other.what, place.what)
-                && below.is_some_and(|below| matches!(place.what, What::Sessions { .. }) || !is_hidden(below))
-        };
-        let inner = |place: &(PathBuf, Place)| self.places.iter().any(|other| is_read_by(other, place));
-        let kept: Vec<bool> = self.places.iter().map(|place| !inner(place)).collect();
-        self.places.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|((_, place), _)| place).collect()
+    pub fn places(mut self) -> Vec<Place> {
+        let mut inner = vec![false; self.places.len()];
+        for (path, numbers) in &self.by_path {
+            for &number in numbers {
+                let what = self.places[number].what;
+                inner[number] = path.ancestors().skip(1).any(|outer| {
+                    let is_read = matches!(what, What::Sessions { .. }) || !has_hidden(path, outer);
+                    is_read && self.at(outer).any(|place| place.files > 0 && is_same(place.what, what))
+                });
+            }
+        }
+        let mut inner = inner.into_iter();
+        self.places.retain(|_| !inner.next().unwrap_or_default());
+        self.places
     }
 }
 
@@ -98,10 +114,10 @@ fn is_same(one: What, other: What) -> bool {
     }
 }
 
-/// Whether a part of a path is hidden: notes there are not read with those around it.
-fn is_hidden(path: &Path) -> bool {
-    let hidden = |part: Component| part.as_os_str().to_str().is_some_and(|part| part.starts_with('.'));
-    path.components().any(hidden)
+/// Whether a part of `path` below `outer` is hidden: notes there are not read with the others of `outer`.
+fn has_hidden(path: &Path, outer: &Path) -> bool {
+    let hidden = |part: Component| part.as_os_str().as_encoded_bytes().starts_with(b".");
+    path.strip_prefix(outer).is_ok_and(|below| below.components().any(hidden))
 }
 
 /// The path without links, as far as it can be found.

@@ -9,6 +9,7 @@ use crate::machine::Machine;
 
 /// What agents read before they begin.
 const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md"];
+const ABOUT: &str = "instructions of this project";
 /// What a workspace remembers.
 const MEMORIES: [&str; 3] = ["MEMORY.md", "memory.md", "memory"];
 
@@ -41,19 +42,22 @@ pub(super) fn of_working_folder(folder: &Path, found: &mut Found) {
     let root = root.unwrap_or(folder);
     for above in folder.ancestors().take_while(|above| above.starts_with(root)) {
         for name in INSTRUCTIONS {
-            found.notes_inside("instructions of this project", root, &above.join(name));
+            found.notes_inside(ABOUT, root, &above.join(name));
         }
     }
     if root.join(".git").exists() && !found.has_home(root) {
         let mut paths = Vec::new();
         let is_instructions = |name: &OsStr| INSTRUCTIONS.iter().any(|known| name == *known);
-        walk(&own_files(root), found.progress(), |entry| {
+        let problem = walk(&own_files(root), found.progress(), |entry| {
             if is_instructions(entry.file_name()) {
                 paths.push(entry.into_path());
             }
         });
         for path in paths {
-            found.notes_inside("instructions of this project", root, &path);
+            found.notes_inside(ABOUT, root, &path);
+        }
+        if let Some(problem) = problem {
+            found.unread(ABOUT, root, problem);
         }
     }
 }

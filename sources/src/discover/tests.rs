@@ -208,6 +208,23 @@ fn vaults_are_found_by_obsidians_list_and_where_they_usually_lie() {
 }
 
 #[test]
+fn obsidians_list_is_read_on_every_system() {
+    for folder in [
+        ".config",
+        ".var/app/md.obsidian.Obsidian/config",
+        "snap/obsidian/current/.config",
+        "Library/Application Support",
+        "AppData/Roaming",
+    ] {
+        let list = format!("{folder}/obsidian/obsidian.json");
+        let home = home(&[&list, "deep/down/work/a.md"]);
+        let vaults = serde_json::json!({"vaults": {"1": {"path": home.path().join("deep/down/work")}}});
+        fs::write(home.path().join(&list), vaults.to_string()).unwrap();
+        assert_eq!(found(&home, None), [place("deep/down/work", "an Obsidian vault", 1)], "{folder}");
+    }
+}
+
+#[test]
 fn a_place_inside_another_is_not_listed_twice() {
     let home = home(&["vault/.obsidian/app.json", "vault/p/AGENTS.md", "vault/p/memory/a.md", "vault/.dot/AGENTS.md"]);
     assert_eq!(found(&home, Some("vault/p")), [place("vault", "an Obsidian vault", 2)]);
@@ -286,7 +303,10 @@ fn a_place_with_too_many_files_says_so() {
     for number in 0..MAX_ENTRIES {
         fs::write(home.path().join(format!(".logs/b{number}.log")), "").unwrap();
     }
-    let places = discover_in(&[&LOGS], &machine(&home), None, &mut |_| {});
-    assert_eq!(places[0].files, MAX_ENTRIES as u64 - 1);
-    assert!(places[0].problem.as_ref().is_some_and(|problem| problem.contains("500")), "{places:?}");
+    fs::create_dir(home.path().join(".logs/.git")).unwrap();
+    let folder = home.path().join(".logs");
+    let places = discover_in(&[&LOGS], &machine(&home), Some(&folder), &mut |_| {});
+    assert_eq!(places[0].files, MAX_ENTRIES as u64 - 2);
+    let problems: Vec<_> = places.iter().map(|place| place.problem.as_deref().unwrap_or_default()).collect();
+    assert!(problems.len() == 2 && problems.iter().all(|problem| problem.contains("500")), "{places:?}");
 }

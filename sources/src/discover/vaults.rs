@@ -44,10 +44,12 @@ pub(super) fn find(machine: &Machine, found: &mut Found) {
     }
 }
 
-/// Where Obsidian keeps its list on Linux, macOS and Windows.
-fn lists(machine: &Machine) -> [PathBuf; 3] {
+/// Where Obsidian keeps its list: on Linux, also if it came as a Flatpak or a snap, on macOS and on Windows.
+fn lists(machine: &Machine) -> [PathBuf; 5] {
     [
         machine.path("XDG_CONFIG_HOME", ".config"),
+        machine.home().join(".var/app/md.obsidian.Obsidian/config"),
+        machine.home().join("snap/obsidian/current/.config"),
         machine.home().join("Library/Application Support"),
         machine.path("APPDATA", "AppData/Roaming"),
     ]
