@@ -235,8 +235,9 @@ fn a_place_inside_another_is_not_listed_twice() {
     // Transcripts of one format, too; another format takes other files.
     let all = Logs { name: "logs", place: "vault" };
     let other = Logs { name: "other", place: "vault/p" };
-    let inner = Logs { name: "logs", place: "vault/p" };
+    let inner = Logs { name: "logs", place: "vault/.dot" };
     fs::write(home.path().join("vault/p/a.log"), "text").unwrap();
+    fs::write(home.path().join("vault/.dot/b.log"), "text").unwrap();
     let places = discover_in(&[&inner, &all, &other], &machine(&home), None, &mut |_| {});
     let places: Vec<_> = places.iter().map(|place| (below(&home, place), name(place.what))).collect();
     let expected = [("vault", "logs"), ("vault/p", "other"), ("vault", "an Obsidian vault")];
