@@ -22,6 +22,10 @@ pub(crate) enum Purpose {
     Change = 10,
     Unanswerable = 11,
     Identifier = 12,
+    Note = 13,
+    NoteName = 14,
+    Session = 15,
+    SessionTurn = 16,
 }
 
 /// A stream of draws.

@@ -16,6 +16,13 @@
 //! queries for these answers. [`changes()`] generates facts that a later one supersedes, and [`unanswerable()`] questions
 //! about what occurs in none of these texts.
 //!
+//! # Notes
+//! [`vault()`] generates a vault of notes in nested folders, as people write them; [`note_facts`] asks for lines of them.
+//!
+//! # Sessions
+//! [`sessions()`] generates sessions of coding agents, with what their tools print, and each with a [`SessionFact`].
+//! [`transcripts`] writes them in the formats of the agents.
+//!
 //! # Vectors
 //! [`vectors`] generates unit vectors that are as hard to search as real sentence embeddings, and others that are
 //! harder; [`profile`] measures how near neighbours are; [`real`] loads real embeddings from a directory, if there is
@@ -36,6 +43,7 @@
 //! ```
 
 mod changes;
+mod code;
 mod conversations;
 mod draws;
 mod grammar;
@@ -45,10 +53,14 @@ mod memories;
 mod phrases;
 mod planted;
 pub mod profile;
+mod prose;
 mod questions;
 pub mod real;
+mod sessions;
 mod style;
+pub mod transcripts;
 mod unanswerable;
+mod vault;
 pub mod vectors;
 mod vocabulary;
 mod wording;
@@ -58,5 +70,7 @@ pub use conversations::{Conversations, Lookup, Turn, conversations};
 pub use identifiers::{Identified, identifiers};
 pub use memories::{MemoryRecord, memories, memory, near_duplicate_of, write_jsonl};
 pub use questions::{Question, questions};
+pub use sessions::{LEFT_OUT, Session, SessionFact, SessionTurn, ToolCall, session, sessions};
 pub use style::Style;
 pub use unanswerable::unanswerable;
+pub use vault::{Note, NoteFact, note, note_facts, vault};

@@ -129,7 +129,8 @@ fn compose(seed: u64, says: usize, index: usize) -> MemoryRecord {
     }
 }
 
-fn pick_topic<'a>(vocabulary: &'a Vocabulary, content: &mut Draws) -> &'a Topic {
+/// A topic, by the topics' weights.
+pub(crate) fn pick_topic<'a>(vocabulary: &'a Vocabulary, content: &mut Draws) -> &'a Topic {
     let mut ticket = content.below(vocabulary.weight);
     for topic in &vocabulary.topics {
         match ticket.checked_sub(topic.weight) {
