@@ -9,9 +9,11 @@
 //! |---|---|---|
 //! | 0 | [`error`], [`progress`] | errors; progress and cancellation |
 //! | 1 | `identity`, `plan`, `settings`, `normalise` | which model it is, what a download will be, the settings, vectors of length 1 |
+//! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number |
 //! | 2 | `embedder` | [`Embedder`]: what a model does |
 //! | 3 | `loader`, [`hashed`] | [`Loader`]: what loads a model; [`HashEmbedder`]: vectors without one, for tests and benches only |
 //! | 4 | `provision` | finds the library and the model, or has them fetched |
+//! | 5 | `local_tokenizer` | [`local_tokenizer()`]: the tokenizer of the model, if it is on this machine |
 //! | 5 | `onnx` | models that ONNX Runtime runs, and their [`Loader`]; [`setup`] |
 //! | 6 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
 //! | 6 | [`allocator`] | settings under which released memory goes back to the system |
@@ -23,6 +25,8 @@ pub mod hashed;
 mod host;
 mod identity;
 mod loader;
+#[cfg(feature = "onnx")]
+mod local_tokenizer;
 mod normalise;
 #[cfg(feature = "onnx")]
 mod onnx;
@@ -33,6 +37,8 @@ mod provision;
 mod settings;
 #[cfg(all(test, feature = "provision"))]
 mod tests;
+#[cfg(feature = "onnx")]
+mod wordpiece;
 
 pub use embedder::Embedder;
 pub use error::{Error, Result};
@@ -41,9 +47,13 @@ pub use host::ModelHost;
 pub use identity::ModelIdentity;
 pub use loader::Loader;
 #[cfg(feature = "onnx")]
+pub use local_tokenizer::local_tokenizer;
+#[cfg(feature = "onnx")]
 pub use onnx::{SetupReport, setup};
 pub use plan::Plan;
 #[cfg(feature = "provision")]
 #[doc(hidden)]
 pub use provision::fuzzing;
 pub use settings::{ModelSettings, ModelSource};
+#[cfg(feature = "onnx")]
+pub use wordpiece::WordPiece;

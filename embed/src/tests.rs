@@ -19,8 +19,14 @@ fn cache_dir() -> PathBuf {
     program.ancestors().nth(3).unwrap().join("tmp").join("model-cache")
 }
 
-fn settings() -> ModelSettings {
+pub fn settings() -> ModelSettings {
     ModelSettings { cache_dir: Some(cache_dir()), idle: Duration::from_secs(60), ..ModelSettings::default() }
+}
+
+/// The `tokenizer.json` of the default model.
+pub fn tokenizer_json() -> Vec<u8> {
+    let files = Provision::new(&settings()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap();
+    files.tokenizer.read().unwrap()
 }
 
 fn embedder() -> OnnxEmbedder {

@@ -94,6 +94,17 @@ impl Provision {
         Ok(Some(ModelFiles { library, model, tokenizer, identity: self.identity() }))
     }
 
+    /// The tokenizer, if it is available locally: the library need not be.
+    pub fn tokenizer(&self) -> Option<SourceFile> {
+        match &self.own_model {
+            Some(folder) => {
+                let path = folder.join(TOKENIZER_FILE);
+                path.is_file().then(|| SourceFile::own(path))
+            }
+            None => self.cache.is_whole(&MODEL).then(|| SourceFile::cached(&self.cache, &MODEL, &MODEL.artefacts[1])),
+        }
+    }
+
     /// What [`Provision::ensure`] would fetch; `None` when nothing is missing.
     pub fn plan(&self) -> Result<Option<Plan>> {
         let missing = self.missing()?;

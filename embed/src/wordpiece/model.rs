@@ -1,0 +1,27 @@
+//! What a tokenizer of this kind knows.
+
+use aho_corasick::AhoCorasick;
+
+use super::trie::Trie;
+
+/// A vocabulary, and how words are made of it.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// The tokens.
+    pub vocabulary: Trie,
+    /// The id of a word that no tokens make up.
+    pub unknown: u32,
+    /// A longer word is unknown.
+    pub max_chars: usize,
+    /// Tokens that are found in a text as they are, before anything else, such as `[SEP]`.
+    pub added: Option<Added>,
+}
+
+/// Texts and their ids.
+#[derive(Debug, Clone)]
+pub struct Added {
+    /// What is searched.
+    pub texts: AhoCorasick,
+    /// In the same order.
+    pub ids: Vec<u32>,
+}
