@@ -167,6 +167,8 @@ pub struct FileReading {
     pub file: Option<i64>,
     /// Its path.
     pub path: String,
+    /// The thread of its chunks: the path that it had at first, so that they stay when it is renamed.
+    pub thread: String,
     /// What it was like.
     pub stamp: FileStamp,
     /// The SHA-256 of its content, of a note.

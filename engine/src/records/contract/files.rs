@@ -39,6 +39,7 @@ fn reading(file: Option<i64>, content: FileContent) -> FileReading {
     FileReading {
         file,
         path: "/notes/a.md".into(),
+        thread: "/notes/a.md".into(),
         stamp: FileStamp { size: 1, modified: 2, identity: (3, u64::MAX) },
         hash: None,
         cursor: None,
@@ -227,6 +228,7 @@ fn a_renamed_file_keeps_its_chunks(store: &impl Subject) {
     assert_eq!(save(store, notes, to_b).kept, 1);
     assert_eq!(store.record(id, NOW).unwrap().place.unwrap().path, "/notes/b.md");
     let new_a = reading(None, FileContent::Chunks(vec![chunk("x", 1)]));
+    let new_a = FileReading { thread: "/notes/a.md (2)".into(), ..new_a };
     assert_eq!(save(store, notes, new_a), FileChanges { added: 1, ..FileChanges::default() });
     assert_eq!((texts(store, "/notes/a.md").as_str(), texts(store, "/notes/a.md (2)").as_str()), ("a", "x"));
     store.assert_sound();

@@ -138,11 +138,11 @@ fn counts_json(counts: &BTreeMap<String, u64>) -> Option<String> {
 }
 
 fn save_reading(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) -> Result<FileChanges> {
-    let thread = save_file(tx, source, reading, now)?;
+    save_file(tx, source, reading, now)?;
     let mut saving = Saving { tx, now, changes: FileChanges::default() };
     match &reading.content {
         FileContent::Unchanged => {}
-        FileContent::Chunks(chunks) => saving.chunks(&thread, chunks)?,
+        FileContent::Chunks(chunks) => saving.chunks(&reading.thread, chunks)?,
         FileContent::Turns { turns, whole } => {
             saving.turns(turns)?;
             if *whole {
@@ -153,71 +153,41 @@ fn save_reading(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Milli
     Ok(saving.changes)
 }
 
-/// Writes the row of a file. Returns the thread of its chunks.
-fn save_file(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) -> Result<String> {
+/// Writes the row of a file.
+fn save_file(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) -> Result<()> {
+    // Another process may have read it first, or it was renamed onto another.
+    let others = "DELETE FROM files WHERE source_id = ?1 AND path = ?2 AND id IS DISTINCT FROM ?3";
+    tx.execute(others, &[source.get().into(), (&reading.path).into(), reading.file.into()])?;
     let skipped = counts_json(&reading.skipped);
     let (device, inode) = reading.stamp.identity;
-    let values = |first: i64, thread: &str| -> Result<()> {
-        let values = [
-            first.into(),
-            (&reading.path).into(),
-            reading.stamp.size.cast_signed().into(),
-            reading.stamp.modified.into(),
-            device.cast_signed().into(),
-            inode.cast_signed().into(),
-            reading.hash.as_ref().into(),
-            reading.cursor.as_ref().into(),
-            reading.title.as_ref().into(),
-            now.into(),
-            reading.problem.as_ref().into(),
-            skipped.as_ref().into(),
-            thread.into(),
-        ];
-        let sql = if reading.file.is_some() {
-            "UPDATE files SET path = ?2, size = ?3, modified = ?4, device = ?5, inode = ?6, hash = ?7, cursor = ?8,
-                 title = coalesce(?9, title), read_at = ?10, gone_at = NULL, problem = ?11, skipped = ?12, thread = ?13
-             WHERE id = ?1"
-        } else {
-            "INSERT INTO files (source_id, path, size, modified, device, inode, hash, cursor, title, read_at, problem,
-                 skipped, thread)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
-        };
-        tx.execute(sql, &values).map(drop)
-    };
-    // Another process may have read it first, or it was renamed onto another.
-    let others = "SELECT id FROM files WHERE source_id = ?1 AND path = ?2";
-    let other: Option<i64> = tx.first(others, &[source.get().into(), (&reading.path).into()], |row| row.get(0))?;
-    if let Some(other) = other.filter(|other| Some(*other) != reading.file) {
-        tx.execute("DELETE FROM files WHERE id = ?1", &[other.into()])?;
+    let values = [
+        reading.file.unwrap_or(source.get()).into(),
+        (&reading.path).into(),
+        reading.stamp.size.cast_signed().into(),
+        reading.stamp.modified.into(),
+        device.cast_signed().into(),
+        inode.cast_signed().into(),
+        reading.hash.as_ref().into(),
+        reading.cursor.as_ref().into(),
+        reading.title.as_ref().into(),
+        now.into(),
+        reading.problem.as_ref().into(),
+        skipped.as_ref().into(),
+        (&reading.thread).into(),
+    ];
+    let known = "UPDATE files SET path = ?2, size = ?3, modified = ?4, device = ?5, inode = ?6, hash = ?7, cursor = ?8,
+             title = coalesce(?9, title), read_at = ?10, gone_at = NULL, problem = ?11, skipped = ?12, thread = ?13
+         WHERE id = ?1";
+    if reading.file.is_some() && tx.execute(known, &values)? == 1 {
+        return Ok(());
     }
-    match reading.file {
-        Some(file) => {
-            let sql = "SELECT thread FROM files WHERE id = ?1";
-            let thread = tx.first(sql, &[file.into()], |row| row.get::<String>(0))?;
-            let thread = thread.map_or_else(|| free_thread(tx, source, &reading.path), Ok)?;
-            values(file, &thread)?;
-            Ok(thread)
-        }
-        None => {
-            let thread = free_thread(tx, source, &reading.path)?;
-            values(source.get(), &thread)?;
-            Ok(thread)
-        }
-    }
-}
-
-/// A name for the thread of a new file: its path, unless a file that was renamed still has that.
-fn free_thread(tx: &dyn Tx, source: SourceId, path: &str) -> Result<String> {
-    let longest = crate::types::MAX_LABEL_BYTES - 32;
-    let name = &path[path.ceil_char_boundary(path.len().saturating_sub(longest))..];
-    let sql = "SELECT 1 FROM files WHERE source_id = ?1 AND thread = ?2";
-    let mut thread = name.to_owned();
-    let mut number = 1;
-    while tx.exists(sql, &[source.get().into(), (&thread).into()])? {
-        number += 1;
-        thread = format!("{name} ({number})");
-    }
-    Ok(thread)
+    let sql =
+        "INSERT INTO files (source_id, path, size, modified, device, inode, hash, cursor, title, read_at, problem,
+             skipped, thread)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    let mut values = values;
+    values[0] = source.get().into();
+    tx.execute(sql, &values).map(drop)
 }
 
 /// A chunk, or a turn, that is there.

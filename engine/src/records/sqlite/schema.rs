@@ -496,7 +496,6 @@ CREATE TABLE files (
 ) STRICT;
 CREATE UNIQUE INDEX files_by_path ON files (source_id, path);
 CREATE INDEX files_by_path_alone ON files (path);
-CREATE UNIQUE INDEX files_by_thread ON files (source_id, thread);
 CREATE TABLE forgotten (
     origin BLOB PRIMARY KEY CHECK (length(origin) = 16)
 ) STRICT, WITHOUT ROWID;
