@@ -394,24 +394,23 @@ mod tests {
 
     #[test]
     fn a_compressed_file_has_the_same_turns() {
-        let plain = corpus::folder(&Codex)
-            .join("sessions/2026/11/02/rollout-2026-11-02T09-00-00-0199aa00-0000-7000-8000-000000000001.jsonl");
         let folder = tempfile::tempdir().unwrap();
-        let name = format!("{}.zst", plain.file_name().unwrap().to_str().unwrap());
-        let path = folder.path().join(name);
-        let compressed = compress_to_vec(File::open(&plain).unwrap(), CompressionLevel::Fastest);
-        std::fs::write(&path, &compressed).unwrap();
+        for plain in corpus::files(&Codex) {
+            let path = folder.path().join(format!("{}.zst", plain.file_name().unwrap().to_str().unwrap()));
+            let compressed = compress_to_vec(File::open(&plain).unwrap(), CompressionLevel::Fastest);
+            std::fs::write(&path, &compressed).unwrap();
+            let expected = Codex.read(&plain, None).unwrap();
+            let batch = Codex.read(&path, None).unwrap();
+            assert_eq!((&batch.turns, batch.whole), (&expected.turns, true));
+            let again = Codex.read(&path, Some(&batch.cursor)).unwrap();
+            assert_eq!(again, Batch { cursor: batch.cursor, ..Batch::default() });
 
-        let expected = Codex.read(&plain, None).unwrap();
-        let batch = Codex.read(&path, None).unwrap();
-        assert_eq!((&batch.turns, batch.whole), (&expected.turns, true));
-        let again = Codex.read(&path, Some(&batch.cursor)).unwrap();
-        assert_eq!(again, Batch { cursor: batch.cursor, ..Batch::default() });
-
-        std::fs::write(&path, &compressed[..compressed.len() / 2]).unwrap();
-        let torn = Codex.read(&path, Some(&again.cursor)).unwrap();
-        assert!(expected.turns.starts_with(&torn.turns) && torn.turns.len() < expected.turns.len());
-        assert_eq!((torn.whole, torn.cursor), (false, Cursor::default()));
+            std::fs::write(&path, &compressed[..compressed.len() / 2]).unwrap();
+            let torn = Codex.read(&path, Some(&again.cursor)).unwrap();
+            assert!(expected.turns.starts_with(&torn.turns) && torn.turns.len() < expected.turns.len());
+            assert_eq!((torn.whole, torn.cursor), (false, Cursor::default()));
+        }
+        let path = folder.path().join("rollout-a.jsonl.zst");
         std::fs::write(&path, "no frame").unwrap();
         assert_eq!(Codex.read(&path, None).unwrap().skipped.0[UNREADABLE], 1);
     }

@@ -153,12 +153,12 @@ pub fn transcripts<'a>(format: &dyn Format, machine: &Machine, paths: &[&'a str]
 }
 
 /// The folder of a format's files.
-pub fn folder(format: &dyn Format) -> PathBuf {
+fn folder(format: &dyn Format) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(format.name().replace('-', "_"))
 }
 
 /// The transcripts of a format below its folder, in order.
-fn files(format: &dyn Format) -> Vec<PathBuf> {
+pub fn files(format: &dyn Format) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![folder(format)], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {

@@ -326,6 +326,10 @@ mod tests {
             let third = Gemini.read(&path, Some(&second.cursor)).unwrap();
             assert_eq!((third.turns.len(), third.whole), (0, true), "{name}");
         }
+        let path = folder.path().join("a.jsonl");
+        let cursor = Gemini.read(&path, None).unwrap().cursor;
+        fs::write(&path, "").unwrap();
+        assert!(Gemini.read(&path, Some(&cursor)).unwrap().whole);
     }
 
     #[test]
