@@ -2,6 +2,7 @@
 //! happened to them in a `history.db`. An export of `get_all` has the same as the first. What it keeps in other vector
 //! stores and in graphs comes by such an export alone.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -94,7 +95,7 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
             out.report.count("memories of the history that are no more");
         } else {
             out.report
-                .count("owners and metadata, which are not in the history (give the vector store or an export too)");
+                .count("owners and metadata, which are not in the history (put the folder of the vector store, or an export, beside it)");
             out.memory(of_history(&id, history))?;
         }
     }
@@ -201,10 +202,13 @@ fn collection<E>(file: &Path, report: &mut Report) -> Result<Vec<Map<String, Val
         .prepare("SELECT CAST(point AS BLOB) FROM points ORDER BY rowid DESC")
         .map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
-    let mut found: Vec<Map<String, Value>> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let point = row.get_ref(0).map_err(failed)?.as_blob_or_null().ok().flatten().and_then(pickle::parse);
         match point.and_then(payload) {
+            // An older row of it.
+            Some(payload) if !seen.insert(payload.get("id").map(Value::to_string)) => {}
             Some(payload) => {
                 report.count(EMBEDDINGS);
                 found.push(payload);
@@ -233,9 +237,10 @@ fn memory(id: &str, item: &Map<String, Value>, report: &mut Report) -> Memory {
         Value::Object(members) => members.clone(),
         _ => Map::new(),
     };
-    let others = item.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str())).chain(&metadata);
+    let others = item.iter().chain(&metadata);
     let mut tags = Vec::new();
-    for value in [field("categories"), field("category"), metadata.get("category").unwrap_or(&Value::Null)] {
+    let of_metadata = ["categories", "category"].map(|name| metadata.get(name).unwrap_or(&Value::Null));
+    for value in [field("categories"), field("category")].into_iter().chain(of_metadata) {
         for tag in report.tags(&Value::Array(list(value))) {
             report.tag(&mut tags, &tag);
         }
@@ -247,7 +252,7 @@ fn memory(id: &str, item: &Map<String, Value>, report: &mut Report) -> Memory {
         }
     }
     let mut parts = Vec::new();
-    for (name, value) in others.filter(|(name, value)| !is_blank(value) && name.as_str() != "category") {
+    for (name, value) in others.filter(|(name, value)| !is_blank(value) && !KNOWN.contains(&name.as_str())) {
         parts.push(format!("{name}: {}", report.text(value)));
     }
     let expires = field("expiration_date");
