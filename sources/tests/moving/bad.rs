@@ -91,6 +91,22 @@ fn a_damaged_database_is_an_error() {
 }
 
 #[test]
+fn a_store_that_nobody_has_open_is_read_with_its_log_and_left_as_it_was() {
+    let folder = folder();
+    let (path, running) = make(folder.path(), "memory.db", include_str!("../corpus/moving/mudpuppy.sql"));
+    let copy = folder.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    let files = ["memory.db", "memory.db-wal"];
+    let bytes = files.map(|name| fs::read(folder.path().join(name)).unwrap());
+    for (name, bytes) in files.iter().zip(&bytes) {
+        fs::write(copy.join(name), bytes).unwrap();
+    }
+    assert_eq!(read(System::Mudpuppy, &copy), read(System::Mudpuppy, &path));
+    assert_eq!(files.map(|name| fs::read(copy.join(name)).unwrap()), bytes);
+    drop(running);
+}
+
+#[test]
 fn tables_with_few_columns_are_read() {
     let folder = folder();
     let stores = [
