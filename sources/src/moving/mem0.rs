@@ -64,7 +64,7 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
     };
     let mut items = Vec::new();
     for file in &files.exports {
-        match export(file)? {
+        match export(file, &mut out.report)? {
             Some(found) => items.extend(found),
             // A folder has other files too.
             None if path.is_dir() => {}
@@ -164,12 +164,14 @@ fn is_aside(folder: &Path) -> bool {
 }
 
 /// The memories of an export: a list, a list under one of a few names, or lines; `None` if it is something else.
-fn export<E>(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, MoveError<E>> {
+fn export<E>(file: &Path, report: &mut Report) -> Result<Option<Vec<Map<String, Value>>>, MoveError<E>> {
     let bytes = fs::read(file).map_err(StoreError::io(file))?;
     let text = String::from_utf8_lossy(&bytes);
     let items = match serde_json::from_str(&text) {
         Ok(Value::Array(items)) => items,
         Ok(Value::Object(mut whole)) => {
+            let relations = whole.get("relations").and_then(Value::as_array).map_or(0, Vec::len);
+            report.count_many("relations of mem0's graph", relations as u64);
             match ["results", "memories", "data"].iter().find_map(|name| whole.remove(*name)) {
                 Some(Value::Array(items)) => items,
                 _ => vec![Value::Object(whole)],

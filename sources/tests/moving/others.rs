@@ -132,6 +132,7 @@ fn mem0_by_an_export_and_its_history() {
         ("memories that were deleted", 1),
         ("memories without a text", 1),
         ("recent messages that mem0 keeps beside memories", 1),
+        ("relations of mem0's graph", 1),
     ]);
     assert_eq!(found, Found { memories: vec![memory.clone()], links: vec![], not_brought });
     let alone = read(System::Mem0, &folder.path().join("export.json"));
