@@ -116,7 +116,7 @@ fn memory(note: &Note, file: &Path, inside: &Path, report: &mut Report) -> Memor
         }
         _ => "fact".into(),
     };
-    let has_title = note.text.strip_prefix("# ").is_some_and(|text| text.starts_with(title.as_str()));
+    let has_title = note.text.lines().next().and_then(|line| line.strip_prefix("# ")) == Some(title.as_str());
     let text = match note.text.as_str() {
         "" => title,
         text if has_title => text.to_owned(),

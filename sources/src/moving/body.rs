@@ -87,6 +87,17 @@ fn depth(value: &Value) -> usize {
     }
 }
 
+/// Whether a text can be made of this.
+pub fn says_anything(body: &Value) -> bool {
+    match body {
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(says_anything),
+        Value::Object(members) => members.values().any(says_anything),
+    }
+}
+
 /// A value without NUL characters.
 pub fn without_nul(value: Value) -> Value {
     match value {

@@ -2,6 +2,7 @@
 //! the agent's database, under longer names.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -70,15 +71,20 @@ fn index<E>(system: System, file: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
         return Err(StoreError::unexpected(system, file, "has no table chunks").into());
     };
     let chunks = database.needed_table(system, name)?;
+    out.report.count_many(EMBEDDINGS, if chunks.has("embedding") { chunks.count()? } else { 0 });
+    // They are most of a row.
+    let chunks = chunks.without("embedding");
     let agent = agent(file).map(Value::from).unwrap_or_default();
     let agent = out.report.owner(&agent);
     let changed = changed(&database, &mut out.report)?;
     let metadata = metadata(&database)?;
+    // Of a chunk, all but its id and its model.
+    let hasher = RandomState::new();
     let mut seen = HashSet::new();
     chunks.each(&["path", "start_line", "end_line", "id"], |row| {
         let mut memory = chunk(row, agent.as_deref(), &mut out.report);
-        let place = (row.key("path"), row.key("source"), row.key("start_line"), row.key("end_line"), row.key("text"));
-        if !seen.insert(place) {
+        let columns = ["path", "source", "start_line", "end_line", "text"];
+        if !seen.insert(hasher.hash_one(columns.map(|column| row.key(column)))) {
             out.report.count("chunks that the store has for more than one model");
             return Ok(());
         }
@@ -90,7 +96,6 @@ fn index<E>(system: System, file: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
         memory.created_at = file.copied().into_iter().chain(memory.updated_at).min();
         out.memory(memory)
     })?;
-    out.report.count_many(EMBEDDINGS, if chunks.has("embedding") { chunks.count()? } else { 0 });
     if let Some(cache) = first_table(&database, &CACHES)? {
         let rows = database.table(cache)?.map(|cache| cache.count()).transpose()?;
         out.report.count_many("entries of the cache of embeddings", rows.unwrap_or_default());

@@ -2,6 +2,7 @@
 //! happened to them in a `history.db`. An export of `get_all` has the same as the first. What it keeps in other vector
 //! stores and in graphs comes by such an export alone.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
     };
     let mut items = Vec::new();
     for file in &files.exports {
-        match export(file)? {
+        match export(file, &mut out.report)? {
             Some(found) => items.extend(found),
             // A folder has other files too.
             None if path.is_dir() => {}
@@ -94,7 +95,7 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
             out.report.count("memories of the history that are no more");
         } else {
             out.report
-                .count("owners and metadata, which are not in the history (give the vector store or an export too)");
+                .count("owners and metadata, which are not in the history (put the folder of the vector store, or an export, beside it)");
             out.memory(of_history(&id, history))?;
         }
     }
@@ -163,12 +164,14 @@ fn is_aside(folder: &Path) -> bool {
 }
 
 /// The memories of an export: a list, a list under one of a few names, or lines; `None` if it is something else.
-fn export<E>(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, MoveError<E>> {
+fn export<E>(file: &Path, report: &mut Report) -> Result<Option<Vec<Map<String, Value>>>, MoveError<E>> {
     let bytes = fs::read(file).map_err(StoreError::io(file))?;
     let text = String::from_utf8_lossy(&bytes);
     let items = match serde_json::from_str(&text) {
         Ok(Value::Array(items)) => items,
         Ok(Value::Object(mut whole)) => {
+            let relations = whole.get("relations").and_then(Value::as_array).map_or(0, Vec::len);
+            report.count_many("relations of mem0's graph", relations as u64);
             match ["results", "memories", "data"].iter().find_map(|name| whole.remove(*name)) {
                 Some(Value::Array(items)) => items,
                 _ => vec![Value::Object(whole)],
@@ -201,10 +204,13 @@ fn collection<E>(file: &Path, report: &mut Report) -> Result<Vec<Map<String, Val
         .prepare("SELECT CAST(point AS BLOB) FROM points ORDER BY rowid DESC")
         .map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
-    let mut found: Vec<Map<String, Value>> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let point = row.get_ref(0).map_err(failed)?.as_blob_or_null().ok().flatten().and_then(pickle::parse);
         match point.and_then(payload) {
+            // An older row of it.
+            Some(payload) if !seen.insert(payload.get("id").map(Value::to_string)) => {}
             Some(payload) => {
                 report.count(EMBEDDINGS);
                 found.push(payload);
@@ -233,9 +239,10 @@ fn memory(id: &str, item: &Map<String, Value>, report: &mut Report) -> Memory {
         Value::Object(members) => members.clone(),
         _ => Map::new(),
     };
-    let others = item.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str())).chain(&metadata);
+    let others = item.iter().chain(&metadata);
     let mut tags = Vec::new();
-    for value in [field("categories"), field("category"), metadata.get("category").unwrap_or(&Value::Null)] {
+    let of_metadata = ["categories", "category"].map(|name| metadata.get(name).unwrap_or(&Value::Null));
+    for value in [field("categories"), field("category")].into_iter().chain(of_metadata) {
         for tag in report.tags(&Value::Array(list(value))) {
             report.tag(&mut tags, &tag);
         }
@@ -247,7 +254,7 @@ fn memory(id: &str, item: &Map<String, Value>, report: &mut Report) -> Memory {
         }
     }
     let mut parts = Vec::new();
-    for (name, value) in others.filter(|(name, value)| !is_blank(value) && name.as_str() != "category") {
+    for (name, value) in others.filter(|(name, value)| !is_blank(value) && !KNOWN.contains(&name.as_str())) {
         parts.push(format!("{name}: {}", report.text(value)));
     }
     let expires = field("expiration_date");

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::System;
-use super::body::{Fields, fits, json};
+use super::body::{Fields, fits, json, says_anything};
 use super::database::Database;
 use super::out::{Out, Outcome};
 use super::people::{self, of_row};
@@ -43,7 +43,7 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
     })?;
     facts.count_unknown_columns(&FACT, &mut out.report)?;
     if let Some(conversations) = database.table(CONVERSATIONS)? {
-        conversations.each(&["created_at", "id"], |row| {
+        conversations.each(&["id"], |row| {
             let memory = conversation(row, &mut out.report);
             out.memory(memory)
         })?;
@@ -119,12 +119,12 @@ fn profiles<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
 /// The text and the body of a profile.
 fn profile(data: &Value, report: &mut Report) -> (String, Option<Value>) {
     match json(data) {
-        Some(Value::Object(empty)) if empty.is_empty() => (String::new(), None),
+        Some(body @ Value::Object(_)) if !says_anything(&body) => (String::new(), None),
         Some(body @ Value::Object(_)) if fits(&body) => (String::new(), Some(body)),
         _ => {
             let text = report.content(data);
             if !text.trim().is_empty() {
-                report.count("profiles that are no JSON object (kept as a text)");
+                report.count("profiles that are no JSON object, or too large a one (kept as a text)");
             }
             (text, None)
         }

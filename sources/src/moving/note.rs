@@ -324,4 +324,17 @@ mod tests {
         let seen: Vec<_> = note.relations.iter().map(|one| (one.kind.as_deref(), &*one.target)).collect();
         assert_eq!(seen, [(None, "A"), (None, "B"), (Some("implements"), "C"), (Some("is part of"), "D"), (None, "E")]);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_note(parts in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "---\n", "- ", "\n", "  ", "[", "]", "[[", "]]", "(", ")", "#", "é", "\\", "`", "```\n", "> ", "1. ", "a: ",
+                "x", "\"", "|", "\u{feff}", "\r\n",
+            ]),
+            0..40,
+        )) {
+            parse(&parts.concat());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::System;
 use super::error::StoreError;
@@ -37,17 +37,11 @@ impl Reader {
             let why = if path.exists() { "is no SQLite database" } else { "does not exist" };
             return Err(StoreError::unexpected(system, path, why));
         }
-        // Without NO_MUTEX, SQLite locks on every call. Not `immutable`: that misses what is in the write-ahead log.
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
-            connection.busy_timeout(TIMEOUT)?;
-            // The schema is of others: none of its views and triggers may call a function.
-            connection.pragma_update(None, "trusted_schema", false)?;
-            // One snapshot for all that is read.
-            connection.execute_batch("BEGIN")?;
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-            Ok(connection)
-        });
+        let opened = match connect(path, "") {
+            // Beside the database nothing can be written, as on a backup: then nobody writes to it either.
+            Err(error) if is_refused(&error) && !has_log(path) => connect(path, "?immutable=1"),
+            opened => opened,
+        };
         let connection = opened.map_err(|error| StoreError::Database { path: path.into(), error })?;
         Ok(Reader { connection, path: path.into() })
     }
@@ -85,6 +79,49 @@ impl Reader {
         let count = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         count.map(|count| count.unsigned_abs()).map_err(|error| self.failed(error))
     }
+}
+
+/// Opens a database with the parameters of SQLite's URIs.
+fn connect(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = if parameters.is_empty() {
+        Connection::open_with_flags(path, flags)?
+    } else {
+        Connection::open_with_flags(uri(path) + parameters, flags | OpenFlags::SQLITE_OPEN_URI)?
+    };
+    connection.busy_timeout(TIMEOUT)?;
+    // The schema is of others: none of its views and triggers may call a function.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    // One snapshot for all that is read.
+    connection.execute_batch("BEGIN")?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// A path as a URI.
+fn uri(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let mut uri = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'/' | b'.' | b'-' | b'_' | b':' => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if cfg!(windows) { uri.replacen("file://", "file:///", 1) } else { uri }
+}
+
+fn is_refused(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// Whether a write-ahead log has what the database does not have yet.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// A name within SQL.

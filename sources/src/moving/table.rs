@@ -31,6 +31,12 @@ impl<'d> Table<'d> {
         Ok(Table { reader, name, columns: columns.map_err(|error| reader.failed(error))? })
     }
 
+    /// The table without a column, which is not read then.
+    pub fn without(mut self, column: &str) -> Self {
+        self.columns.retain(|known| known != column);
+        self
+    }
+
     /// Whether it has this column.
     pub fn has(&self, column: &str) -> bool {
         self.columns.iter().any(|known| known == column)

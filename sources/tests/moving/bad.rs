@@ -91,6 +91,38 @@ fn a_damaged_database_is_an_error() {
 }
 
 #[test]
+fn a_store_that_nobody_has_open_is_read_with_its_log_and_left_as_it_was() {
+    let folder = folder();
+    let (path, running) = make(folder.path(), "memory.db", include_str!("../corpus/moving/mudpuppy.sql"));
+    let copy = folder.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    let files = ["memory.db", "memory.db-wal"];
+    let bytes = files.map(|name| fs::read(folder.path().join(name)).unwrap());
+    for (name, bytes) in files.iter().zip(&bytes) {
+        fs::write(copy.join(name), bytes).unwrap();
+    }
+    assert_eq!(read(System::Mudpuppy, &copy), read(System::Mudpuppy, &path));
+    assert_eq!(files.map(|name| fs::read(copy.join(name)).unwrap()), bytes);
+    drop(running);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_beside_which_nothing_can_be_written_is_read() {
+    let folder = folder();
+    let (path, running) = make(folder.path(), "a b%3f?#é/memory.db", include_str!("../corpus/moving/mudpuppy.sql"));
+    let found = read(System::Mudpuppy, &path);
+    running.close().unwrap();
+    // What SQLite makes for a database with a write-ahead log cannot be made.
+    std::os::unix::fs::symlink("nowhere/memory.db-shm", path.with_file_name("memory.db-shm")).unwrap();
+    assert!(Connection::open(&path).unwrap().query_row("SELECT 1 FROM memory_entries", [], |_| Ok(())).is_err());
+    assert_eq!(read(System::Mudpuppy, &path), found);
+    // What may be in a log must not be missed.
+    fs::write(path.with_file_name("memory.db-wal"), "x").unwrap();
+    assert!(refused(System::Mudpuppy, &path).contains("unable to open database file"));
+}
+
+#[test]
 fn tables_with_few_columns_are_read() {
     let folder = folder();
     let stores = [

@@ -166,7 +166,7 @@ fn memorizer() {
         ("embeddings (made again)", 2),
         ("numbers of steps below 1 (the default was taken)", 1),
         ("participants whose names memorist cannot keep", 1),
-        ("profiles that are no JSON object (kept as a text)", 1),
+        ("profiles that are no JSON object, or too large a one (kept as a text)", 1),
         ("times that cannot be read", 1),
         ("types of contacts that memorist does not have (kept as a tag)", 1),
         ("types that memorist does not have (a fact with the type as its tag)", 1),

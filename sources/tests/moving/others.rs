@@ -120,7 +120,7 @@ fn mem0_by_an_export_and_its_history() {
     fs::write(folder.path().join("config.json"), "{\"user_id\": \"x\"}").unwrap();
     let found = read(System::Mem0, folder.path());
     let memory = Memory {
-        tags: tags(&["drinks", "food", "user:ann", "actor:cy"]),
+        tags: tags(&["drinks", "hot", "food", "user:ann", "actor:cy"]),
         context: some("role: user; mood: calm; list: [1,2]"),
         created_at: Some(START),
         updated_at: Some(START + MINUTE),
@@ -132,6 +132,7 @@ fn mem0_by_an_export_and_its_history() {
         ("memories that were deleted", 1),
         ("memories without a text", 1),
         ("recent messages that mem0 keeps beside memories", 1),
+        ("relations of mem0's graph", 1),
     ]);
     assert_eq!(found, Found { memories: vec![memory.clone()], links: vec![], not_brought });
     let alone = read(System::Mem0, &folder.path().join("export.json"));
@@ -187,7 +188,7 @@ fn mem0_by_its_history_alone() {
         },
     ];
     assert_eq!(found.memories, memories);
-    let reason = "owners and metadata, which are not in the history (give the vector store or an export too)";
+    let reason = "owners and metadata, which are not in the history (put the folder of the vector store, or an export, beside it)";
     assert_eq!(found.not_brought[reason], 2);
 }
 

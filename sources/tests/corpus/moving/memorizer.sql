@@ -84,8 +84,8 @@ INSERT INTO profiles VALUES
   ('main', '{"name":"Ann","likes":["tea","rain"]}', '2026-02-02 02:40:00', '2026-02-02 02:44:00'),
   ('plain', 'Ann likes tea', NULL, NULL);
 INSERT INTO profile_history VALUES
-  (2, 'main', '{"name":"Ann"}', '2026-02-02 02:44:00', NULL),
-  (1, 'main', '{"name":"A."}', '2026-02-02 02:43:00', 'full name'),
+  (1, 'main', '{"name":"Ann"}', '2026-02-02 02:44:00', NULL),
+  (2, 'main', '{"name":"A."}', '2026-02-02 02:43:00', 'full name'),
   (3, 'main', '{"name":"Ann","likes":["tea","rain"]}', '2026-02-02 02:45:00', 'again'),
   (4, 'gone', '{"name":"Bo"}', '2026-02-02 02:44:00', NULL);
 INSERT INTO skills VALUES
