@@ -13,6 +13,7 @@
 pub mod chunks;
 pub mod discover;
 pub mod formats;
+mod hash;
 pub mod machine;
 pub mod notes;
 pub mod tokens;

@@ -15,7 +15,9 @@ impl TokenCount for Estimate {
         let (mut wide, mut others) = (0, 0);
         for char in text.chars() {
             match u32::from(char) {
-                0x2E80..=0xA4CF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF00..=0xFFEF | 0x2_0000..=0x3_FFFF => wide += 1,
+                0x2E80..=0xA4CF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF00..=0xFFEF | 0x2_0000..=0x3_FFFF => {
+                    wide += 1
+                }
                 _ => others += 1,
             }
         }
