@@ -9,16 +9,16 @@ use super::*;
 use crate::tokens::Estimate;
 
 /// A word is a token.
-struct Words;
+struct WordCount;
 
-impl TokenCount for Words {
+impl TokenCount for WordCount {
     fn count(&self, text: &str) -> usize {
         text.split_whitespace().count()
     }
 }
 
 fn cut(text: &str, kind: NoteKind, cuts: &HashSet<u64>) -> Note {
-    chunk(text, kind, &Limits::default(), &Words, cuts)
+    chunk(text, kind, &Limits::default(), &WordCount, cuts)
 }
 
 fn markdown(text: &str) -> Vec<Chunk> {
@@ -222,7 +222,7 @@ proptest! {
         let mut specs: Vec<Spec> = specs.into_iter().enumerate().map(|(seed, (kind, size))| (kind, size, seed)).collect();
         let text = note_of(&specs);
         let mut note = cut(&text, NoteKind::Markdown, &HashSet::new());
-        check(&text, &note, &Limits::default(), &Words);
+        check(&text, &note, &Limits::default(), &WordCount);
         for (seed, (index, what, kind, size)) in (1000..).zip(edits) {
             let at = index.index(specs.len());
             match what {
@@ -234,14 +234,14 @@ proptest! {
             let text = note_of(&specs);
             let before: HashSet<&str> = note.chunks.iter().map(|chunk| &chunk.text[..]).collect();
             let after = cut(&text, NoteKind::Markdown, &starts(&note));
-            check(&text, &after, &Limits::default(), &Words);
+            check(&text, &after, &Limits::default(), &WordCount);
             let new: Vec<&str> = after.chunks.iter().map(|chunk| &chunk.text[..]).filter(|text| !before.contains(text)).collect();
             prop_assert!(new.len() <= 3, "{} of {} chunks are new: {new:#?}", new.len(), after.chunks.len());
             prop_assert_eq!(&cut(&text, NoteKind::Markdown, &starts(&after)), &after, "the same again");
             note = after;
         }
         let most = note.chunks.len() as f64 * 400.0;
-        let fill = Words.count(&text) as f64 / most;
+        let fill = WordCount.count(&text) as f64 / most;
         prop_assert!(note.chunks.len() < 4 || fill > 0.15, "{} chunks are {fill:.2} full", note.chunks.len());
     }
 
