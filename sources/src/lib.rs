@@ -14,6 +14,7 @@
 pub mod chunks;
 pub mod discover;
 pub mod formats;
+mod hash;
 pub mod machine;
 pub mod moving;
 pub mod notes;

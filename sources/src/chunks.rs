@@ -1,1 +1,0 @@
-//! Blocks packed into chunks of a number of tokens.

@@ -1,0 +1,123 @@
+//! Blocks, and parts of those that do not fit: what is never cut again.
+
+use std::collections::HashMap;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::words;
+use crate::hash::hash;
+use crate::notes::{Block, BlockKind};
+use crate::tokens::TokenCount;
+
+/// A token is counted at least for so many bytes: a word of 100 kB is one token for some models.
+const BYTES_A_TOKEN: usize = 16;
+
+/// A part of a note that is never cut again.
+#[derive(Debug)]
+pub struct Piece {
+    /// Its first byte.
+    pub start: usize,
+    /// Where the next begins.
+    pub end: usize,
+    /// Its tokens.
+    pub cost: usize,
+    /// The level of the heading that it is or begins, and the number of its block.
+    pub heading: Option<(u8, usize)>,
+    /// It is repeated whole, or not at all.
+    pub whole: bool,
+    /// Marks it in this run and later ones.
+    pub key: u64,
+}
+
+impl Piece {
+    /// The level of the heading that it is.
+    pub fn level(&self) -> Option<u8> {
+        self.heading.map(|(level, _)| level)
+    }
+}
+
+/// The pieces of a note.
+pub struct Pieces<'a> {
+    /// In their order. None is empty or costs more than the limit, but for a single character.
+    pub list: Vec<Piece>,
+    text: &'a str,
+    limit: usize,
+    tokens: &'a dyn TokenCount,
+    /// How often a text was a piece already: equal ones get different keys.
+    seen: HashMap<u64, u64>,
+}
+
+/// What a text is cut into if it is too long, in this order.
+#[derive(Clone, Copy)]
+enum Cut {
+    Lines,
+    Sentences,
+    Words,
+}
+
+impl<'a> Pieces<'a> {
+    /// Cuts the blocks of `text`.
+    pub fn of(text: &'a str, blocks: &[Block], limit: usize, tokens: &'a dyn TokenCount) -> Self {
+        let mut pieces = Pieces { list: Vec::new(), text, limit, tokens, seen: HashMap::new() };
+        let ends = blocks.iter().skip(1).map(|block| block.start).chain([text.len()]);
+        for (index, (block, end)) in blocks.iter().zip(ends).enumerate() {
+            let first = pieces.list.len();
+            pieces.add(block.start, end, Cut::Lines, block.kind == BlockKind::Fence);
+            if let BlockKind::Heading { level, .. } = block.kind
+                && let Some(piece) = pieces.list.get_mut(first)
+            {
+                piece.heading = Some((level, index));
+                piece.whole = true;
+            }
+        }
+        pieces
+    }
+
+    /// Adds a part of the text, cut if it does not fit.
+    fn add(&mut self, start: usize, end: usize, cut: Cut, whole: bool) {
+        let part = self.text.get(start..end).unwrap_or_default();
+        if part.trim().is_empty() {
+            // Belongs to what is before it.
+            if let Some(last) = self.list.last_mut() {
+                last.end = end;
+            }
+            return;
+        }
+        let least = part.len().div_ceil(BYTES_A_TOKEN);
+        let cost = if least > self.limit { least } else { least.max(self.tokens.count(part)) };
+        if cost <= self.limit {
+            return self.push(start, end, cost, whole);
+        }
+        let parts: &mut dyn Iterator<Item = &str> = match cut {
+            Cut::Lines => &mut part.split_inclusive('\n'),
+            Cut::Sentences => &mut part.split_sentence_bounds(),
+            Cut::Words => return self.add_words(start, part),
+        };
+        let next = match cut {
+            Cut::Lines => Cut::Sentences,
+            _ => Cut::Words,
+        };
+        let mut at = start;
+        for part in parts {
+            let begin = at;
+            at += part.len();
+            self.add(begin, at, next, whole);
+        }
+    }
+
+    fn add_words(&mut self, start: usize, part: &str) {
+        let tokens = self.tokens;
+        let cost = |text: &str| tokens.count(text).max(text.len().div_ceil(BYTES_A_TOKEN));
+        for (from, to, cost) in words::cut(part, self.limit, &cost) {
+            self.push(start + from, start + to, cost, true);
+        }
+    }
+
+    fn push(&mut self, start: usize, end: usize, cost: usize, whole: bool) {
+        let hash = hash(self.text.get(start..end).unwrap_or_default().trim_end().as_bytes());
+        let seen = self.seen.entry(hash).or_default();
+        let key = hash.wrapping_add(seen.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        *seen += 1;
+        self.list.push(Piece { start, end, cost, heading: None, whole, key });
+    }
+}

@@ -1,1 +1,0 @@
-//! A note's blocks: headings, paragraphs, lists, fences.

@@ -1,0 +1,69 @@
+//! What a reader finds in a note.
+
+/// The blocks of a note, in its order.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// Its title, if it says one.
+    pub title: Option<String>,
+    /// The tags that its front matter has.
+    pub tags: Vec<String>,
+    /// Each ends where the next begins, the last at the end of the note. What is before the first is no text.
+    pub blocks: Vec<Block>,
+}
+
+/// A block: it begins at the beginning of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its first byte.
+    pub start: usize,
+    /// What it is.
+    pub kind: BlockKind,
+}
+
+/// What a block is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// A heading.
+    Heading {
+        /// 1 is the highest.
+        level: u8,
+        /// Without its marks.
+        text: String,
+    },
+    /// A paragraph, an item of a list, a table, HTML.
+    Text,
+    /// Code, which is best left whole.
+    Fence,
+}
+
+impl Outline {
+    /// Level and text of the heading that is block number `index`.
+    pub fn heading(&self, index: usize) -> Option<(u8, &str)> {
+        match &self.blocks.get(index)?.kind {
+            BlockKind::Heading { level, text } => Some((*level, text)),
+            _ => None,
+        }
+    }
+
+    /// Begins a block. One that begins in the same line replaces it only if that one has nothing of its own.
+    pub fn begin(&mut self, start: usize, kind: BlockKind) {
+        match self.blocks.last_mut() {
+            Some(last) if last.start >= start => {
+                if last.kind == BlockKind::Text {
+                    last.kind = kind;
+                }
+            }
+            _ => self.blocks.push(Block { start, kind }),
+        }
+    }
+}
+
+/// The lines of a text with their places; each has its line break.
+pub fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = from;
+    text.get(from..).unwrap_or_default().split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        (start, line)
+    })
+}

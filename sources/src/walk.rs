@@ -1,1 +1,0 @@
-//! The files below a folder that are notes.

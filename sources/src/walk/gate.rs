@@ -1,0 +1,77 @@
+//! Which folders are entered, and which links are followed.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ignore::DirEntry;
+
+use super::rules::Rules;
+use crate::formats::Skipped;
+
+/// Decides which folders are entered and which links are followed.
+pub struct Gate {
+    rules: Arc<Rules>,
+    real_root: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Links to folders that are followed.
+    links: HashSet<PathBuf>,
+    /// The real folders that they lead to: each is entered once through a link.
+    linked: HashSet<PathBuf>,
+    skipped: Skipped,
+}
+
+impl Gate {
+    /// A walk below a folder, given also by its real path.
+    pub fn new(rules: Arc<Rules>, real_root: PathBuf) -> Self {
+        Gate { rules, real_root, state: Mutex::default() }
+    }
+
+    /// What was not followed, by reason; it is counted once.
+    pub fn take_skipped(&self) -> Skipped {
+        std::mem::take(&mut self.state().skipped)
+    }
+
+    /// Whether an entry is looked at.
+    pub fn passes(&self, entry: &DirEntry) -> bool {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if is_folder && !self.rules.may_enter(entry.path()) {
+            return false;
+        }
+        if !entry.path_is_symlink() {
+            return true;
+        }
+        if !is_folder && !self.rules.is_note(entry.path()) {
+            return false;
+        }
+        let mut state = self.state();
+        let Ok(real) = entry.path().canonicalize() else {
+            state.skipped.count("link to nothing");
+            return false;
+        };
+        if !real.starts_with(&self.real_root) {
+            state.skipped.count("link out of the folder");
+            return false;
+        }
+        if !is_folder {
+            return true;
+        }
+        state.links.insert(entry.path().to_owned());
+        state.linked.insert(real)
+    }
+
+    /// Whether a link leads to this file, or to a folder above it.
+    pub fn is_linked(&self, entry: &DirEntry) -> bool {
+        let state = self.state();
+        let through = |path: &Path| !state.links.is_empty() && path.ancestors().any(|path| state.links.contains(path));
+        (entry.depth() > 0 && entry.path_is_symlink()) || through(entry.path())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,156 @@
+//! The files below a folder that are notes.
+//!
+//! | file | job |
+//! |---|---|
+//! | `rules` | which files are notes, and which folders may have some |
+//! | `gate` | which folders are entered, and which links are followed |
+
+mod gate;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::fs::Metadata;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use ignore::WalkBuilder;
+
+use crate::formats::Skipped;
+use gate::Gate;
+use rules::Rules;
+
+/// A file with rules like those of `.gitignore`, for us alone.
+const IGNORE_FILE: &str = ".memoristignore";
+/// What is walked.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// A folder, or a single file, which is taken whatever its name is.
+    pub root: PathBuf,
+    /// Which files are notes, in the syntax of `.gitignore` (`!` excludes); none: Markdown, text and org files. A hidden
+    /// file or folder is taken only if a glob names it: `.claude/**/*.md`.
+    pub globs: Vec<String>,
+    /// A larger file is skipped and counted.
+    pub max_bytes: u64,
+}
+
+impl Options {
+    /// Every note up to 64 MiB.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Options { root: root.into(), globs: Vec::new(), max_bytes: 64 << 20 }
+    }
+}
+
+/// A file that is a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Absolute, as it is below the root: links in it are not resolved.
+    pub path: PathBuf,
+    /// In bytes.
+    pub size: u64,
+    /// In nanoseconds since 1970.
+    pub modified: i64,
+    /// Device and inode of the real file.
+    pub identity: (u64, u64),
+}
+
+/// Visits the notes in the order of their paths, until `visit` breaks. What is skipped is counted by reason.
+///
+/// Respects `.gitignore` and `.memoristignore` from the root downwards. Follows a link only if it leads to a place inside
+/// the root. Each real file is visited once, by its real path if that is not ignored.
+///
+/// # Errors
+/// If the root cannot be read, or a glob is wrong. A folder below it that cannot be read is counted.
+pub fn walk(
+    options: &Options,
+    skipped: &mut Skipped,
+    visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let root = std::path::absolute(&options.root)?;
+    let real_root = root.canonicalize()?;
+    let rules = Arc::new(Rules::new(&root, &options.globs)?);
+    let gate = Arc::new(Gate::new(rules.clone(), real_root));
+    let filter = gate.clone();
+    let walk = WalkBuilder::new(&root)
+        .standard_filters(false)
+        .git_ignore(true)
+        .require_git(false)
+        .add_custom_ignore_filename(IGNORE_FILE)
+        .follow_links(true)
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .filter_entry(move |entry| filter.passes(entry))
+        .build();
+    let mut found = Vec::new();
+    for entry in walk {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                if let Some(reason) = reason(&error) {
+                    skipped.count(reason);
+                }
+                continue;
+            }
+        };
+        let is_root = entry.depth() == 0;
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) || !(is_root || rules.is_note(entry.path())) {
+            continue;
+        }
+        match entry.metadata() {
+            Ok(at) if at.len() > options.max_bytes => skipped.count("too large"),
+            Ok(at) => {
+                let linked = gate.is_linked(&entry);
+                found.push((linked, describe(entry.into_path(), &at)));
+            }
+            Err(_) => skipped.count("unreadable"),
+        }
+    }
+    skipped.add(gate.take_skipped());
+    let real: HashSet<_> = found.iter().filter(|(linked, _)| !linked).map(|(_, found)| found.identity).collect();
+    let mut seen = HashSet::new();
+    found.retain(|(linked, found)| (!linked || !real.contains(&found.identity)) && seen.insert(found.identity));
+    found.sort_unstable_by(|(_, a), (_, b)| a.path.cmp(&b.path));
+    for (_, found) in found {
+        if visit(found).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn describe(path: PathBuf, at: &Metadata) -> Found {
+    let modified = match at.modified().map(|time| time.duration_since(UNIX_EPOCH)) {
+        Ok(Ok(since)) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Ok(Err(before)) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |time| -time),
+        Err(_) => 0,
+    };
+    let identity = identity(&path, at);
+    Found { path, size: at.len(), modified, identity }
+}
+
+#[cfg(unix)]
+fn identity(_path: &Path, at: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (at.dev(), at.ino())
+}
+
+/// Where the numbers of a file are not to be had, its real path stands for them.
+#[cfg(not(unix))]
+fn identity(path: &Path, _at: &Metadata) -> (u64, u64) {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    (0, crate::hash::hash(real.to_string_lossy().as_bytes()))
+}
+
+/// Why an entry is skipped; `None` for a link to a folder above it, whose files are visited anyway.
+fn reason(error: &ignore::Error) -> Option<&'static str> {
+    match error {
+        ignore::Error::WithPath { err, .. } | ignore::Error::WithDepth { err, .. } => reason(err),
+        ignore::Error::WithLineNumber { err, .. } => reason(err),
+        ignore::Error::Loop { .. } => None,
+        ignore::Error::Io(error) if error.kind() == io::ErrorKind::NotFound => Some("link to nothing"),
+        _ => Some("unreadable"),
+    }
+}
