@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | `wording` | errors of the engine: parameters by their wire names, remedies as commands |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
-//! | 1 | `exit`, `escape`, `project` | exit codes, escaping for terminals, the project of a working folder |
+//! | 1 | `exit`, `escape` | exit codes, escaping for terminals |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 3 | `ops` | one function per tool, over the engine |
@@ -27,7 +27,6 @@ mod logging;
 mod mcp;
 mod ops;
 mod output;
-mod project;
 mod settings;
 mod wire;
 mod wording;
@@ -41,6 +40,7 @@ use clap::error::ErrorKind;
 use args::{Cli, Command};
 use cli::App;
 use exit::{Failure, Kind, Outcome};
+use memorist_ingest::project;
 use output::Output;
 use settings::Settings;
 

@@ -40,6 +40,10 @@ impl Format for Gemini {
         }
     }
 
+    fn takes_back(&self) -> bool {
+        true
+    }
+
     fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         if path.extension().is_some_and(|extension| extension == "json") {
             return read_object(path, since);

@@ -49,6 +49,11 @@ pub trait Format: Send + Sync {
     /// Whether a file below such a folder is a transcript, by its path alone.
     fn is_transcript(&self, path: &Path) -> bool;
 
+    /// Whether a transcript can take back what was said: then what a whole reading lacks is gone.
+    fn takes_back(&self) -> bool {
+        false
+    }
+
     /// Reads what a file has beyond `since`, or all of it.
     ///
     /// # Errors

@@ -28,6 +28,18 @@ pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
     Some(name)
 }
 
+/// The project of a session in this folder, which may be gone by now: as [`of_folder`], else the name of the folder.
+/// What was said in one folder does not belong to every project.
+pub fn of_session(folder: &Path, home: Option<&Path>) -> Option<String> {
+    let named = || {
+        let name = folder.file_name()?.to_str()?.to_owned();
+        Scope { project: Some(name.clone()), agent: None }.validate().ok()?;
+        Some(name)
+    };
+    let is_home = home.is_some_and(|home| home == folder);
+    of_folder(folder, home).or_else(|| if is_home { None } else { named() })
+}
+
 /// The main tree of the repository whose linked work tree this is (`git worktree add`): its `.git` is a file that names
 /// `REPOSITORY/worktrees/NAME`. For a repository without a main tree, the folder that names it.
 fn main_tree(tree: &Path) -> Option<PathBuf> {

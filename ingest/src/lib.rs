@@ -1,0 +1,27 @@
+//! Brings notes and transcripts into a store, and keeps them up to date.
+//!
+//! | row | module | job |
+//! |---|---|---|
+//! | 0 | [`settings`] | how files are read, and when |
+//! | 0 | [`project`] | the project of a folder |
+//! | 0 | `origins` | what identifies a chunk or a turn |
+//! | 0 | `stamp` | by what a file is known to be unchanged |
+//! | 0 | `lock` | one process at a time |
+//! | 1 | `listing` | the files of a source |
+//! | 1 | `note` | a note, read into chunks |
+//! | 1 | `session` | a transcript, read into turns |
+//! | 2 | [`sync`] | all files of all sources that have changed |
+//! | 3 | [`watch`] | the same whenever a file changes |
+
+mod listing;
+mod lock;
+mod note;
+mod origins;
+pub mod project;
+mod session;
+pub mod settings;
+mod stamp;
+pub mod sync;
+pub mod watch;
+
+pub use memorist_sources as sources;

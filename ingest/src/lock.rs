@@ -1,0 +1,73 @@
+//! One process at a time reads the files of a store. The others find its work done.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
+
+/// How often to try again.
+const RETRY: Duration = Duration::from_millis(25);
+
+/// The lock of one store, shared by the threads of a process. The kernel frees it when its holder dies.
+#[derive(Debug)]
+pub struct SyncLock {
+    path: PathBuf,
+    threads: Mutex<()>,
+}
+
+/// Proof that nobody else reads the files of this store.
+#[derive(Debug)]
+pub struct SyncGuard<'a> {
+    _thread: MutexGuard<'a, ()>,
+    _file: File,
+}
+
+impl SyncLock {
+    /// That of the store in this folder.
+    pub fn of(store: &Path) -> Self {
+        SyncLock { path: store.join("sources.lock"), threads: Mutex::new(()) }
+    }
+
+    /// The lock, if it is free.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn try_acquire(&self) -> io::Result<Option<SyncGuard<'_>>> {
+        let Some(thread) = self.threads.try_lock() else { return Ok(None) };
+        let file = private(&self.path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(SyncGuard { _thread: thread, _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Waits for the lock until `give_up` returns true.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn acquire(&self, mut give_up: impl FnMut() -> bool) -> io::Result<Option<SyncGuard<'_>>> {
+        loop {
+            if let Some(guard) = self.try_acquire()? {
+                return Ok(Some(guard));
+            }
+            if give_up() {
+                return Ok(None);
+            }
+            std::thread::sleep(RETRY);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn private(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn private(path: &Path) -> io::Result<File> {
+    fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}

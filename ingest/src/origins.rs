@@ -1,0 +1,71 @@
+//! What identifies a chunk or a turn.
+
+use std::collections::HashMap;
+
+use memorist_engine::types::Origin;
+use sha2::{Digest, Sha256};
+
+/// The chunks of one note: the same text under the same headings is the same chunk, wherever it stands in the note.
+pub struct Chunks<'a> {
+    thread: &'a str,
+    seen: HashMap<[u8; 32], u64>,
+}
+
+impl<'a> Chunks<'a> {
+    /// Those of the note with this thread.
+    pub fn of(thread: &'a str) -> Self {
+        Chunks { thread, seen: HashMap::new() }
+    }
+
+    /// The next chunk, by what is embedded of it.
+    pub fn next(&mut self, context: &str, text: &str) -> Origin {
+        let content = hash(&["chunk", self.thread, context, text]);
+        let times = self.seen.entry(content).or_default();
+        *times += 1;
+        if *times == 1 { shortened(content) } else { shortened(hash_bytes(&[&content, &times.to_le_bytes()])) }
+    }
+}
+
+/// A part of a turn: its format, its id there, and which part it is.
+pub fn turn(format: &str, id: &str, part: u64) -> Origin {
+    shortened(hash(&["turn", format, id, &part.to_string()]))
+}
+
+fn hash(parts: &[&str]) -> [u8; 32] {
+    let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+    hash_bytes(&parts)
+}
+
+fn hash_bytes(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+fn shortened(hash: [u8; 32]) -> Origin {
+    let (first, _) = hash.as_chunks::<16>();
+    Origin::from_bytes(first[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They are in the stores of users: another rule would read everything a second time.
+    #[test]
+    fn origins_stay_what_they_are() {
+        let mut chunks = Chunks::of("/notes/a.md");
+        let first = chunks.next("A", "text");
+        assert_eq!(first.to_string(), "8617b71051b424cadb0404fbdc003c0f");
+        let again = chunks.next("A", "text");
+        assert_ne!(again, first, "a text that stands twice in a note is two chunks");
+        assert_eq!(Chunks::of("/notes/a.md").next("A", "text"), first);
+        assert_ne!(Chunks::of("/notes/b.md").next("A", "text"), first);
+        assert_ne!(Chunks::of("/notes/a.md").next("At", "ext"), first);
+        assert_eq!(turn("codex", "id", 0).to_string(), "e15470d5f916ef5415ff1fdeb76a3b09");
+        assert_ne!(turn("codex", "id", 0), turn("codex", "id", 1));
+    }
+}

@@ -1,0 +1,128 @@
+//! A transcript, read into turns.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::time::SystemTime;
+
+use memorist_engine::types::{
+    FileContent, FileReading, FileStamp, Kind, MAX_LABEL_BYTES, MIN_PLAUSIBLE_MILLIS, NewRecord, Place, Scope,
+    SourceFile, Span,
+};
+use memorist_sources::chunks::{self, Limits};
+use memorist_sources::formats::{Cursor, Format, Role, Turn};
+use memorist_sources::notes::NoteKind;
+use memorist_sources::tokens::TokenCount;
+
+use crate::{origins, project, stamp};
+
+/// How transcripts are read.
+pub struct SessionReader<'a> {
+    /// The agent's.
+    pub format: &'static dyn Format,
+    /// How long the parts of a long turn are.
+    pub limits: Limits,
+    /// Counts tokens.
+    pub tokens: &'a dyn TokenCount,
+    /// Whether files are read as if they were new.
+    pub force: bool,
+    /// The owner of the turns; without a project, that of their working folder.
+    pub scope: &'a Scope,
+    /// The home folder, which is no project.
+    pub home: Option<&'a Path>,
+}
+
+impl SessionReader<'_> {
+    /// Reads what is new in a transcript.
+    pub fn read(&self, path: &Path, found: FileStamp, known: Option<&SourceFile>) -> FileReading {
+        let read_at = SystemTime::now();
+        let name = path.to_string_lossy().into_owned();
+        let blank = FileReading {
+            file: known.map(|known| known.id),
+            path: name.clone(),
+            thread: name,
+            stamp: stamp::settled(found, read_at),
+            hash: None,
+            cursor: known.and_then(|known| known.cursor.clone()),
+            title: None,
+            problem: None,
+            skipped: BTreeMap::new(),
+            content: FileContent::Unchanged,
+        };
+        let since = blank.cursor.clone().filter(|_| !self.force).map(Cursor);
+        let batch = match self.format.read(path, since.as_ref()) {
+            Ok(batch) => batch,
+            Err(error) => return FileReading { problem: Some(error.to_string()), ..blank },
+        };
+        let mut projects = HashMap::new();
+        let turns: Vec<NewRecord> =
+            batch.turns.into_iter().flat_map(|turn| self.records(turn, &blank.path, &mut projects)).collect();
+        let content = if turns.is_empty() {
+            FileContent::Unchanged
+        } else {
+            FileContent::Turns { turns, whole: batch.whole && self.format.takes_back() }
+        };
+        FileReading {
+            cursor: Some(batch.cursor.0),
+            title: batch.titles.into_values().next(),
+            skipped: batch.skipped.0,
+            content,
+            ..blank
+        }
+    }
+
+    /// The records of a turn: one, or several of a long one.
+    fn records(&self, turn: Turn, path: &str, projects: &mut HashMap<String, Option<String>>) -> Vec<NewRecord> {
+        let project = self.scope.project.clone().or_else(|| {
+            let cwd = turn.cwd.as_ref()?;
+            let known = projects.entry(cwd.clone());
+            known.or_insert_with(|| project::of_session(Path::new(cwd), self.home)).clone()
+        });
+        let scope = Scope { project, agent: self.scope.agent.clone() };
+        let at = turn.at.filter(|&at| at >= MIN_PLAUSIBLE_MILLIS);
+        let role = match turn.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Summary => "summary",
+        };
+        let short = |text: Option<String>| text.map(shortened).filter(|text| !text.trim().is_empty());
+        let place = |part: u64| Place {
+            role: Some(role.to_owned()),
+            cwd: short(turn.cwd.clone()),
+            branch: short(turn.branch.clone()),
+            model: short(turn.model.clone()),
+            subagent: short(turn.subagent.clone()),
+            ..Place::new(origins::turn(self.format.name(), &turn.id, part), path, turn.lines.0, turn.lines.1)
+        };
+        // What a subagent was told and said is a thread of its own.
+        let session = turn.subagent.iter().fold(turn.session.clone(), |session, agent| format!("{session}/{agent}"));
+        let session = shortened(session);
+        let parts = self.parts(&turn.text);
+        let record = |(part, text): (usize, String)| NewRecord {
+            kind: Kind::Conversation,
+            source: self.format.name().to_owned(),
+            tags: vec![role.to_owned()],
+            valid: Span { from: at, to: None },
+            scope: scope.clone(),
+            session: Some(session.clone()),
+            place: Some(place(part as u64)),
+            ..NewRecord::new(text)
+        };
+        parts.into_iter().enumerate().map(record).collect()
+    }
+
+    fn parts(&self, text: &str) -> Vec<String> {
+        let text = text.replace('\0', " ");
+        // Most turns are short: a token has at least one byte.
+        if text.len() <= self.limits.tokens || self.tokens.count(&text) <= self.limits.tokens {
+            return vec![text];
+        }
+        let note = chunks::chunk(&text, NoteKind::Markdown, &self.limits, self.tokens, &HashSet::new());
+        note.chunks.into_iter().map(|chunk| chunk.text).collect()
+    }
+}
+
+fn shortened(text: String) -> String {
+    let mut text = text.replace('\0', " ");
+    text.truncate(text.floor_char_boundary(MAX_LABEL_BYTES));
+    text
+}

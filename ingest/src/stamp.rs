@@ -1,0 +1,54 @@
+//! By what a file is known to be unchanged.
+
+use std::fs::Metadata;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
+
+use memorist_engine::types::FileStamp;
+
+/// A file that was changed so recently may change again without another time.
+const GRAIN: Duration = Duration::from_millis(50);
+
+/// The stamp of a transcript. That of a database covers what is not in its main file yet.
+///
+/// # Errors
+/// Those of the file system.
+pub fn of(path: &Path) -> io::Result<FileStamp> {
+    let mut stamp = of_metadata(&fs::metadata(path)?);
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if let Ok(log) = fs::metadata(log) {
+        let log = of_metadata(&log);
+        stamp.size = stamp.size.wrapping_add(log.size);
+        stamp.modified = stamp.modified.max(log.modified);
+    }
+    Ok(stamp)
+}
+
+fn of_metadata(metadata: &Metadata) -> FileStamp {
+    FileStamp { size: metadata.len(), modified: modified(metadata), identity: identity(metadata) }
+}
+
+fn modified(metadata: &Metadata) -> i64 {
+    let since = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// A stamp that no file has, if this one is too fresh to be trusted: then the file is read again the next time.
+pub fn settled(stamp: FileStamp, read_at: SystemTime) -> FileStamp {
+    let read_at = read_at.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(GRAIN).as_nanos();
+    let is_settled = u128::try_from(stamp.modified).is_ok_and(|modified| modified < read_at);
+    if is_settled { stamp } else { FileStamp { modified: -1, ..stamp } }
+}

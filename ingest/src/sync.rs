@@ -1,0 +1,428 @@
+//! All files of all sources that have changed, read into the store.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use directories::BaseDirs;
+use memorist_engine::embed::{ModelSettings, WordPiece, local_tokenizer};
+use memorist_engine::progress::Progress;
+use memorist_engine::types::{
+    FileChanges, FileReading, FileStamp, NewSource, Scope, Source, SourceFile, SourceId, SourceKind,
+};
+use memorist_engine::{Engine, Error, Result};
+use memorist_sources::formats::{self, Format};
+use memorist_sources::tokens::{Estimate, TokenCount};
+use rayon::prelude::*;
+
+use crate::listing::{self, Listing};
+use crate::lock::{SyncGuard, SyncLock};
+use crate::note::{NoteReader, why};
+use crate::project;
+use crate::session::SessionReader;
+use crate::settings::SyncSettings;
+
+/// Files are read together up to this many bytes, and saved in one transaction.
+const BATCH_BYTES: u64 = 8 << 20;
+/// And up to this many.
+const BATCH_FILES: usize = 128;
+/// Problems that a report names.
+const NAMED: usize = 20;
+
+/// Reads the files of a store's sources.
+pub struct Syncer {
+    settings: SyncSettings,
+    model: ModelSettings,
+    lock: SyncLock,
+    home: Option<PathBuf>,
+    words: OnceLock<Option<ModelTokens>>,
+}
+
+/// What to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SyncOptions {
+    /// Only this source.
+    pub source: Option<SourceId>,
+    /// All files, as if they were new.
+    pub force: bool,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SyncReport {
+    /// By source.
+    pub sources: Vec<SourceReport>,
+}
+
+/// What was read of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceReport {
+    /// The source.
+    pub source: Source,
+    /// Its files.
+    pub files: u64,
+    /// Those that were read.
+    pub read: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those that are gone since.
+    pub gone: u64,
+    /// What that changed.
+    pub changes: FileChanges,
+    /// How many files, and records within files, were passed over, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Files that could not be read, and why: the first 20.
+    pub problems: Vec<(String, String)>,
+    /// How many could not.
+    pub failed: u64,
+}
+
+impl SyncReport {
+    /// What all sources together changed.
+    pub fn changes(&self) -> FileChanges {
+        let mut all = FileChanges::default();
+        self.sources.iter().for_each(|source| all.add(source.changes.clone()));
+        all
+    }
+}
+
+impl Syncer {
+    /// Reads files into the store in this folder. `model` is the store's, whose tokens are counted.
+    pub fn new(store: &Path, settings: SyncSettings, model: ModelSettings) -> Self {
+        let home = BaseDirs::new().map(|dirs| fs::canonicalize(dirs.home_dir()).unwrap_or(dirs.home_dir().to_owned()));
+        Syncer { settings, model, lock: SyncLock::of(store), home, words: OnceLock::new() }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &SyncSettings {
+        &self.settings
+    }
+
+    /// Reads what has changed. While another process does it, this one waits, and finds it done. An interrupted one is
+    /// continued by the next.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; those of the store. A file, or a source, that cannot be read is in the report.
+    pub fn sync(&self, engine: &Engine, options: &SyncOptions, progress: &dyn Progress) -> Result<SyncReport> {
+        let guard = self.lock.acquire(|| progress.cancelled()).map_err(|error| lock_error(&error))?;
+        let Some(guard) = guard else { return Err(Error::Cancelled) };
+        self.sync_locked(engine, options, progress, &guard)
+    }
+
+    /// The same, unless another process is doing it.
+    ///
+    /// # Errors
+    /// As [`Syncer::sync`].
+    pub fn try_sync(
+        &self,
+        engine: &Engine,
+        options: &SyncOptions,
+        progress: &dyn Progress,
+    ) -> Result<Option<SyncReport>> {
+        match self.lock.try_acquire().map_err(|error| lock_error(&error))? {
+            Some(guard) => self.sync_locked(engine, options, progress, &guard).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn sync_locked(
+        &self,
+        engine: &Engine,
+        options: &SyncOptions,
+        progress: &dyn Progress,
+        _guard: &SyncGuard<'_>,
+    ) -> Result<SyncReport> {
+        let sources = engine.sources()?;
+        let mut report = SyncReport::default();
+        // A file that two sources have belongs to the one that was added first.
+        let mut taken = BTreeSet::new();
+        for source in sources {
+            let is_wanted = options.source.is_none_or(|id| id == source.id);
+            if !is_wanted {
+                taken.extend(engine.source_files(source.id)?.into_iter().map(|file| PathBuf::from(file.path)));
+                continue;
+            }
+            let one = OneSource { syncer: self, engine, progress, force: options.force };
+            if let Some(of_source) = one.sync(source, &mut taken)? {
+                report.sources.push(of_source);
+            }
+        }
+        Ok(report)
+    }
+
+    /// Counts the tokens of the store's model, if its tokenizer is on this machine.
+    fn tokens(&self) -> &dyn TokenCount {
+        let words = self.words.get_or_init(|| local_tokenizer(&self.model).map(ModelTokens)).as_ref();
+        words.map_or(&Estimate as &dyn TokenCount, |words| words)
+    }
+}
+
+/// Counts as the store's model does.
+struct ModelTokens(WordPiece);
+
+impl TokenCount for ModelTokens {
+    fn count(&self, text: &str) -> usize {
+        self.0.count(text)
+    }
+}
+
+fn lock_error(error: &io::Error) -> Error {
+    Error::invalid("store", format!("its sources cannot be locked: {error}"))
+}
+
+/// One source, while it is read.
+struct OneSource<'a> {
+    syncer: &'a Syncer,
+    engine: &'a Engine,
+    progress: &'a dyn Progress,
+    force: bool,
+}
+
+/// A file to be read.
+struct Task<'a> {
+    path: PathBuf,
+    stamp: FileStamp,
+    known: Option<&'a SourceFile>,
+}
+
+impl OneSource<'_> {
+    /// `None` if the source is gone by now.
+    fn sync(&self, source: Source, taken: &mut BTreeSet<PathBuf>) -> Result<Option<SourceReport>> {
+        let known = self.engine.source_files(source.id)?;
+        let mut report = SourceReport {
+            source,
+            files: 0,
+            read: 0,
+            bytes: 0,
+            gone: 0,
+            changes: FileChanges::default(),
+            skipped: BTreeMap::new(),
+            problems: Vec::new(),
+            failed: 0,
+        };
+        let format = report.source.source.format.as_deref().and_then(formats::by_name);
+        let mut listing = match self.list(&report.source.source, format) {
+            Ok(listing) => listing,
+            Err(error) => {
+                // A disk that is not mounted has lost nothing: what was read of it stays.
+                let path = report.source.source.path.clone();
+                report.problem(path, format!("{}; what was read of it stays", why(&error)));
+                taken.extend(known.into_iter().map(|file| PathBuf::from(file.path)));
+                return Ok(Some(report));
+            }
+        };
+        let all = listing.files.len();
+        listing.files.retain(|path, _| taken.insert(path.clone()));
+        for _ in listing.files.len()..all {
+            listing.skipped.count("in another source");
+        }
+        report.files = listing.files.len() as u64;
+        let gone = gone(&known, &listing, &mut report);
+        let tasks = self.tasks(&known, &listing, &gone, format);
+        let scope = self.scope(&report.source.source);
+        if !self.read_all(&mut report, &tasks, &known, &scope, format)? {
+            return Ok(None);
+        }
+        let moved: BTreeSet<i64> = tasks.iter().filter_map(|task| task.known).map(|file| file.id).collect();
+        let gone: Vec<i64> = gone.iter().map(|file| file.id).filter(|id| !moved.contains(id)).collect();
+        for gone in gone.chunks(BATCH_FILES) {
+            report.changes.add(self.engine.miss_files(report.source.id, gone)?);
+            report.gone += gone.len() as u64;
+        }
+        self.engine.finish_sync(report.source.id, &listing.skipped.0)?;
+        for (reason, count) in listing.skipped.0 {
+            *report.skipped.entry(reason).or_default() += count;
+        }
+        Ok(Some(report))
+    }
+
+    fn list(&self, source: &NewSource, format: Option<&'static dyn Format>) -> io::Result<Listing> {
+        match (source.kind, format) {
+            (SourceKind::Notes, _) => listing::notes(source, &self.syncer.settings),
+            (SourceKind::Sessions, Some(format)) => listing::sessions(source, format),
+            (SourceKind::Sessions, None) => {
+                let name = source.format.as_deref().unwrap_or_default();
+                Err(io::Error::other(format!("{name:?} is no format that this version knows")))
+            }
+        }
+    }
+
+    /// Its owner: that of the source, or the project of its folder.
+    fn scope(&self, source: &NewSource) -> Scope {
+        let of_folder = || project::of_folder(Path::new(&source.path), self.syncer.home.as_deref());
+        let project = source.scope.project.clone();
+        let project = if source.kind == SourceKind::Notes { project.or_else(of_folder) } else { project };
+        Scope { project, agent: source.scope.agent.clone() }
+    }
+
+    /// The files that have to be read.
+    fn tasks<'k>(
+        &self,
+        known: &'k [SourceFile],
+        listing: &Listing,
+        gone: &[&'k SourceFile],
+        format: Option<&'static dyn Format>,
+    ) -> Vec<Task<'k>> {
+        let notes = self.notes();
+        let by_path: HashMap<&str, &SourceFile> = known.iter().map(|file| (file.path.as_str(), file)).collect();
+        // A note that is gone and has its inode elsewhere was renamed.
+        let mut renamed: HashMap<(u64, u64), &SourceFile> = HashMap::new();
+        if format.is_none() {
+            renamed.extend(gone.iter().map(|file| (file.stamp.identity, *file)).filter(|(id, _)| *id != (0, 0)));
+        }
+        let mut tasks = Vec::new();
+        for (path, &stamp) in &listing.files {
+            let known = by_path.get(&*path.to_string_lossy()).copied();
+            let is_unchanged = known.is_some_and(|known| {
+                known.stamp == stamp
+                    && known.problem.is_none()
+                    && known.gone_at.is_none()
+                    && !self.force
+                    && (format.is_some() || notes.is_current(known))
+            });
+            if is_unchanged || known.is_some_and(|known| self.waits(known, stamp, format)) {
+                continue;
+            }
+            let known = known.or_else(|| renamed.remove(&stamp.identity));
+            tasks.push(Task { path: path.clone(), stamp, known });
+        }
+        tasks
+    }
+
+    /// Whether a transcript has grown too little to be read.
+    fn waits(&self, known: &SourceFile, stamp: FileStamp, format: Option<&'static dyn Format>) -> bool {
+        let grown = stamp.size.checked_sub(known.stamp.size);
+        let settings = &self.syncer.settings;
+        format.is_some() && !self.force && grown.is_some_and(|grown| grown > 0 && grown < settings.delta_bytes)
+    }
+
+    fn notes(&self) -> NoteReader<'_> {
+        NoteReader { limits: self.syncer.settings.limits(), tokens: self.syncer.tokens(), force: self.force }
+    }
+
+    /// Reads files together and saves them together. False if the source is gone.
+    fn read_all(
+        &self,
+        report: &mut SourceReport,
+        tasks: &[Task<'_>],
+        known: &[SourceFile],
+        scope: &Scope,
+        format: Option<&'static dyn Format>,
+    ) -> Result<bool> {
+        if tasks.is_empty() {
+            return Ok(true);
+        }
+        let notes = self.notes();
+        let sessions = format.map(|format| SessionReader {
+            format,
+            limits: self.syncer.settings.limits(),
+            tokens: self.syncer.tokens(),
+            force: self.force,
+            scope,
+            home: self.syncer.home.as_deref(),
+        });
+        let threads = threads(tasks, known);
+        self.progress.start("reading", Some(tasks.len() as u64));
+        let outcome = batches(tasks).try_for_each(|batch| {
+            if self.progress.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let readings: Vec<FileReading> = batch
+                .par_iter()
+                .map(|task| match &sessions {
+                    Some(sessions) => sessions.read(&task.path, task.stamp, task.known),
+                    None => notes.read(&task.path, threads[&task.path].clone(), task.stamp, task.known, scope),
+                })
+                .collect();
+            for (task, reading) in batch.iter().zip(&readings) {
+                report.count(task, reading);
+            }
+            let Some(changes) = self.engine.save_readings(report.source.id, readings)? else {
+                return Err(Error::NotFound(report.source.id.get().into()));
+            };
+            changes.into_iter().for_each(|changes| report.changes.add(changes));
+            self.progress.advance(batch.len() as u64);
+            Ok(())
+        });
+        self.progress.finish();
+        match outcome {
+            Err(Error::NotFound(_)) => Ok(false),
+            outcome => outcome.map(|()| true),
+        }
+    }
+}
+
+impl SourceReport {
+    fn problem(&mut self, path: String, why: String) {
+        self.failed += 1;
+        if self.problems.len() < NAMED {
+            self.problems.push((path, why));
+        }
+    }
+
+    fn count(&mut self, task: &Task<'_>, reading: &FileReading) {
+        if let Some(why) = &reading.problem {
+            self.problem(reading.path.clone(), why.clone());
+            return;
+        }
+        self.read += 1;
+        self.bytes += task.stamp.size;
+        for (reason, count) in &reading.skipped {
+            *self.skipped.entry(reason.clone()).or_default() += count;
+        }
+    }
+}
+
+/// The files that were read and are not there any more. One that only cannot be reached is a problem, and stays.
+fn gone<'k>(known: &'k [SourceFile], listing: &Listing, report: &mut SourceReport) -> Vec<&'k SourceFile> {
+    let missing =
+        known.iter().filter(|file| file.gone_at.is_none() && !listing.files.contains_key(Path::new(&file.path)));
+    let gone = missing.filter(|file| match fs::symlink_metadata(&file.path) {
+        // It is there, and not wanted any more: a glob, or an ignore file, excludes it.
+        Ok(_) => true,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => true,
+        Err(error) => {
+            report.problem(file.path.clone(), format!("{}; what was read of it stays", why(&error)));
+            false
+        }
+    });
+    gone.collect()
+}
+
+/// The thread of each note: that which it has, else its path, unless a renamed one still has that.
+fn threads(tasks: &[Task<'_>], known: &[SourceFile]) -> HashMap<PathBuf, String> {
+    let mut used: BTreeSet<String> = known.iter().map(|file| file.thread.clone()).collect();
+    let thread = |task: &Task<'_>| {
+        if let Some(known) = task.known {
+            return (task.path.clone(), known.thread.clone());
+        }
+        let path = task.path.to_string_lossy();
+        let longest = memorist_engine::types::MAX_LABEL_BYTES - 16;
+        let name = &path[path.ceil_char_boundary(path.len().saturating_sub(longest))..];
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !used.contains(name));
+        let thread = free.unwrap_or_else(|| name.to_owned());
+        used.insert(thread.clone());
+        (task.path.clone(), thread)
+    };
+    tasks.iter().map(thread).collect()
+}
+
+/// Tasks that are done together.
+fn batches<'a, 'k>(tasks: &'a [Task<'k>]) -> impl Iterator<Item = &'a [Task<'k>]> {
+    let mut rest = tasks;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |task: &&Task<'_>| {
+            let is_first = bytes == 0;
+            bytes += task.stamp.size.max(1);
+            is_first || bytes <= BATCH_BYTES
+        };
+        let count = rest.iter().take(BATCH_FILES).take_while(fits).count();
+        let (batch, later) = rest.split_at(count);
+        rest = later;
+        (!batch.is_empty()).then_some(batch)
+    })
+}

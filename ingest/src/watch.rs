@@ -1,0 +1,1 @@
+//! Files are read whenever they change.

@@ -1,0 +1,270 @@
+//! Files into a store: once, as they are, and only as long as they are there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{FileChanges, Kind, ListQuery, NewSource, Query, Record, Scope, SourceKind, Viewer};
+use memorist_ingest::settings::SyncSettings;
+use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
+use tempfile::TempDir;
+
+/// A store, and a folder of files.
+struct Desk {
+    folder: TempDir,
+    engine: Engine,
+    syncer: Syncer,
+}
+
+impl Desk {
+    fn new(settings: SyncSettings) -> Self {
+        let folder = TempDir::new().unwrap();
+        let store = folder.path().join("store");
+        let config = Config::without_model();
+        let model = config.model.clone();
+        let engine = Engine::open(&store, config).unwrap();
+        fs::create_dir(folder.path().join("files")).unwrap();
+        Desk { engine, syncer: Syncer::new(&store, settings, model), folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("files").join(name)
+    }
+
+    /// Writes a file, with another time than before.
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn source(&self, kind: SourceKind, format: Option<&str>) {
+        let new = NewSource {
+            kind,
+            path: self.folder.path().join("files").to_str().unwrap().into(),
+            format: format.map(str::to_owned),
+            globs: Vec::new(),
+            scope: Scope::default(),
+        };
+        self.engine.add_source(&new).unwrap();
+    }
+
+    fn notes() -> Self {
+        let desk = Desk::new(SyncSettings::default());
+        desk.source(SourceKind::Notes, None);
+        desk
+    }
+
+    fn sync(&self) -> SyncReport {
+        self.syncer.sync(&self.engine, &SyncOptions::default(), &NoProgress).unwrap()
+    }
+
+    fn changes(&self) -> FileChanges {
+        self.sync().changes()
+    }
+
+    fn records(&self) -> Vec<Record> {
+        let query = ListQuery { limit: 1_000, ..ListQuery::default() };
+        let mut records = self.engine.list(&query).unwrap();
+        records.sort_by_key(|record| (record.session.clone(), record.turn, record.id));
+        records
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.records().into_iter().map(|record| record.content).collect()
+    }
+
+    fn found(&self, query: &str) -> Vec<Record> {
+        self.engine.search(&Query::new(query)).unwrap().hits.into_iter().map(|hit| hit.record).collect()
+    }
+}
+
+#[test]
+fn a_note_is_found_at_its_lines_and_follows_its_file() {
+    let desk = Desk::notes();
+    desk.write("deep/a.md", "---\ntags: [ops]\n---\n# Plan\n\nThe zebra deploys on Tuesdays.\n");
+    assert_eq!(desk.changes().added, 1);
+    let found = desk.found("zebra").remove(0);
+    let place = found.place.clone().unwrap();
+    assert_eq!((found.kind, place.path.as_str()), (Kind::Chunk, desk.path("deep/a.md").to_str().unwrap()));
+    assert_eq!((place.first_line, place.last_line), (4, 6));
+    assert_eq!(
+        (found.tags.as_slice(), found.source.as_str()),
+        (&["a.md".to_owned(), "ops".to_owned()][..], "file-index")
+    );
+    assert!(found.context.unwrap().contains("Plan"));
+    assert_eq!(desk.changes(), FileChanges::default(), "nothing changed");
+    desk.write("deep/a.md", "# Plan\n\nThe giraffe deploys on Thursdays.\n");
+    assert_eq!(desk.changes(), FileChanges { added: 1, removed: 1, ..FileChanges::default() });
+    assert!(desk.found("zebra").is_empty());
+    fs::remove_file(desk.path("deep/a.md")).unwrap();
+    assert_eq!(desk.changes().removed, 1);
+    assert!(desk.records().is_empty());
+}
+
+/// A note of so many sections, each longer than a quarter of a chunk.
+fn long_note(changed: usize) -> String {
+    (0..40)
+        .map(|section| {
+            let words = if section == changed { "changed" } else { "sameness" };
+            format!("## Section {section}\n\n{}\n\n", format!("{words} of number {section} goes on. ").repeat(18))
+        })
+        .collect()
+}
+
+#[test]
+fn an_edit_of_a_paragraph_changes_its_chunk_alone() {
+    let desk = Desk::notes();
+    desk.write("a.md", &long_note(usize::MAX));
+    let first = desk.changes().added;
+    assert!(first > 10, "{first}");
+    let before: Vec<_> = desk.records().into_iter().map(|record| record.id).collect();
+    desk.write("a.md", &format!("A new beginning.\n\n{}", long_note(20)));
+    let changes = desk.changes();
+    assert!(changes.added <= 4 && changes.kept + 3 >= first, "{changes:?}");
+    let after: Vec<_> = desk.records().into_iter().map(|record| record.id).collect();
+    assert!(before.iter().filter(|id| after.contains(id)).count() as u64 + 3 >= first, "their ids stay");
+    let last = desk.records().pop().unwrap();
+    let lines = fs::read_to_string(desk.path("a.md")).unwrap().lines().count() as u64;
+    assert!(last.place.unwrap().last_line + 1 >= lines, "their lines follow");
+}
+
+#[test]
+fn a_renamed_note_keeps_its_memories() {
+    let desk = Desk::notes();
+    desk.write("a.md", "# One\n\nAlpha.\n");
+    desk.sync();
+    let id = desk.records()[0].id;
+    fs::rename(desk.path("a.md"), desk.path("b.md")).unwrap();
+    desk.write("a.md", "# One\n\nAlpha.\n");
+    let changes = desk.changes();
+    assert_eq!((changes.removed, changes.added), (0, 1));
+    let records = desk.records();
+    let moved = records.iter().find(|record| record.id == id).unwrap().place.clone().unwrap();
+    // The new file may have got the old one's name before the old one was missed: then its chunks are found there.
+    assert!(moved.path.ends_with("a.md") || moved.path.ends_with("b.md"));
+    assert_eq!(records.len(), 2);
+    desk.sync();
+    assert_eq!(desk.records().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_read_is_reported_and_stays() {
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha beta.\n");
+    desk.write("bytes.md", "zero \0 bytes");
+    desk.write("bad.md", "x");
+    fs::write(desk.path("bad.md"), b"caf\xe9 latin\n").unwrap();
+    let report = desk.sync();
+    assert_eq!(report.sources[0].skipped.get("no text"), Some(&1));
+    assert_eq!(desk.texts().len(), 2);
+    let away = desk.folder.path().join("away");
+    fs::rename(desk.folder.path().join("files"), &away).unwrap();
+    let report = desk.sync();
+    assert_eq!((report.sources[0].failed, report.changes()), (1, FileChanges::default()));
+    assert_eq!(desk.texts().len(), 2, "the folder is gone, or not mounted");
+    fs::rename(&away, desk.folder.path().join("files")).unwrap();
+    assert_eq!(desk.changes(), FileChanges::default());
+}
+
+#[test]
+fn secrets_in_files_are_redacted() {
+    let desk = Desk::notes();
+    let secret = concat!("Tr0ub4", "dor&3");
+    desk.write("a.md", &format!("# Keys\n\nlogin: password = {secret}\n"));
+    desk.sync();
+    assert!(desk.texts()[0].contains("[redacted: "), "{:?}", desk.texts());
+    assert!(!desk.texts()[0].contains(secret));
+}
+
+fn turn(id: &str, text: &str) -> String {
+    format!(
+        "{{\"type\":\"user\",\"uuid\":\"{id}\",\"sessionId\":\"S\",\"timestamp\":\"2026-11-02T09:00:00.000Z\",\"cwd\":\"/p/atlas\",\
+         \"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+    )
+}
+
+#[test]
+fn a_session_grows_is_copied_and_outlives_its_file() {
+    let desk = Desk::new(SyncSettings::default());
+    desk.source(SourceKind::Sessions, Some("claude-code"));
+    let file = "-p-atlas/0f8fad5b-d9cb-469f-a165-70867728950e.jsonl";
+    desk.write(file, &turn("u1", "why is the zebra red"));
+    assert_eq!(desk.changes().added, 1);
+    desk.write(file, &(turn("u1", "why is the zebra red") + &turn("u2", "go on")));
+    assert_eq!(desk.changes(), FileChanges { added: 1, ..FileChanges::default() });
+    let copy = "-p-atlas/7c9e6679-7425-40de-944b-e07fc1f90ae7.jsonl";
+    desk.write(copy, &(turn("u1", "why is the zebra red") + &turn("u3", "and then")));
+    assert_eq!(desk.changes().added, 1, "the copy of a turn is no other turn");
+    fs::remove_file(desk.path(file)).unwrap();
+    let report = desk.sync();
+    assert_eq!((report.sources[0].gone, desk.texts().len()), (1, 3), "what was said stays");
+    let said = desk.found("zebra").remove(0);
+    assert_eq!((said.scope.project.as_deref(), said.tags.as_slice()), (Some("atlas"), &["user".to_owned()][..]));
+    let place = said.place.unwrap();
+    assert_eq!((place.role.as_deref(), place.cwd.as_deref(), place.first_line), (Some("user"), Some("/p/atlas"), 1));
+    assert!(desk.engine.delete(said.id, &Viewer::OWNER).unwrap());
+    let options = SyncOptions { force: true, ..SyncOptions::default() };
+    let again = desk.syncer.sync(&desk.engine, &options, &NoProgress).unwrap().changes();
+    assert_eq!((again.added, desk.texts().len()), (0, 2), "what was deleted does not come back");
+}
+
+#[test]
+fn a_source_goes_with_or_without_its_memories() {
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha.\n");
+    desk.sync();
+    let source = desk.engine.sources().unwrap()[0].id;
+    assert_eq!(desk.engine.remove_source(source, false).unwrap(), Some(0));
+    assert_eq!(desk.texts().len(), 1);
+    desk.source(SourceKind::Notes, None);
+    assert_eq!(desk.changes().kept, 1, "they are known when it is added again");
+    let source = desk.engine.sources().unwrap()[0].id;
+    assert_eq!(desk.engine.remove_source(source, true).unwrap(), Some(1));
+    assert!(desk.texts().is_empty());
+    desk.source(SourceKind::Notes, None);
+    assert_eq!(desk.changes().added, 1);
+}
+
+/// The daily log says what is saved already.
+#[test]
+fn the_daily_log_is_not_read() {
+    let folder = TempDir::new().unwrap();
+    let settings = SyncSettings::default();
+    let desk = Desk::new(settings);
+    drop(folder);
+    let mut settings = SyncSettings::default();
+    settings.daily_log = Some(desk.path("memory"));
+    let syncer = Syncer::new(&desk.folder.path().join("store"), settings, Config::without_model().model);
+    desk.source(SourceKind::Notes, None);
+    desk.write("memory/2026-11-25.md", "# 2026-11-25\n\n- **14:30:00** [fact] (manual) zebra\n");
+    desk.write("a.md", "Alpha.\n");
+    let report = syncer.sync(&desk.engine, &SyncOptions::default(), &NoProgress).unwrap();
+    assert_eq!((report.changes().added, report.sources[0].skipped.get("the daily log")), (1, Some(&1)));
+}
+
+#[test]
+fn many_processes_read_a_file_once() {
+    let desk = Desk::notes();
+    for number in 0..200 {
+        desk.write(&format!("{number}.md"), &format!("# Note {number}\n\nText of {number}.\n"));
+    }
+    let store = desk.folder.path().join("store");
+    let added: u64 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let store: &Path = &store;
+                scope.spawn(move || {
+                    let config = Config::without_model();
+                    let syncer = Syncer::new(store, SyncSettings::default(), config.model.clone());
+                    let engine = Engine::open(store, config).unwrap();
+                    syncer.sync(&engine, &SyncOptions::default(), &NoProgress).unwrap().changes().added
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!((added, desk.texts().len()), (200, 200));
+}
