@@ -93,7 +93,7 @@ impl SessionReader<'_> {
             subagent: short(turn.subagent.clone()),
             ..Place::new(origins::turn(self.format.name(), &turn.id, part), path, turn.lines.0, turn.lines.1)
         };
-        // What a subagent was told and said is a thread of its own.
+        // What a subagent was given and said is a thread of its own.
         let session = turn.subagent.iter().fold(turn.session.clone(), |session, agent| format!("{session}/{agent}"));
         let session = shortened(session);
         let parts = self.parts(&turn.text);

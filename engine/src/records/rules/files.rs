@@ -342,7 +342,7 @@ impl Saving<'_> {
     }
 }
 
-/// Rising turns for a list in which some have one already, which they keep if possible: all are spread anew if not.
+/// Rising turns for a list in which some have one already, which they keep if possible: if not, all are spread again.
 fn turns_between(known: &[Option<i64>]) -> Vec<i64> {
     let is_rising = known.iter().flatten().is_sorted_by(|before, after| before < after);
     let kept = if is_rising { spread(known) } else { None };
