@@ -5,6 +5,7 @@
 //! | `records.rs` | saving, finding, changing, deleting, listing |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
+//! | `sources.rs` | files that are read |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
@@ -12,6 +13,7 @@
 mod graph;
 mod history;
 mod records;
+mod sources;
 mod values;
 
 use std::ffi::OsString;
@@ -28,6 +30,7 @@ use crate::exit;
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Rollback, Undo};
 pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Update};
+pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, Sync};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -239,6 +242,10 @@ pub enum Command {
     Purge(Purge),
     /// Show statistics of the store
     Stats,
+    /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
+    Source(Source),
+    /// Read what has changed in the sources
+    Sync(Sync),
     /// Read memories from a JSONL file; run it again to continue
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings
@@ -292,6 +299,8 @@ impl Command {
                 serve.http.is_none() && !matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer)
             }
             Command::Purge(_)
+            | Command::Source(_)
+            | Command::Sync(_)
             | Command::Import(_)
             | Command::Export(_)
             | Command::Backup(_)

@@ -9,6 +9,7 @@ use memorist_engine::config::{Backend, Config, ModelSource};
 use memorist_engine::quality::Quality;
 use memorist_engine::sensitive::Sensitive;
 use memorist_engine::types::{Scale, Weights};
+use memorist_ingest::settings::SyncSettings;
 use serde::Deserialize;
 
 use crate::args::{Global, ProfileName};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub context: Context,
     /// Whether nothing names a project, or says that there is none: then that of the working folder may be used.
     pub project_is_open: bool,
+    /// How files are read, and when.
+    pub sync: SyncSettings,
     /// The tools that a server offers.
     pub profile: ProfileName,
     /// Where results go.
@@ -67,6 +70,8 @@ struct File {
     model_idle_seconds: Option<u64>,
     #[serde(default)]
     search: SearchSection,
+    #[serde(default)]
+    sync: SyncSettings,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -132,6 +137,7 @@ impl Settings {
             Some("none") => ModelSource::None,
             Some(folder) => ModelSource::Folder(folder.into()),
         };
+        file.sync.validate().map_err(|error| Failure::input(format!("[sync] in the configuration: {error}")))?;
         Ok(Settings {
             engine,
             context: Context {
@@ -141,6 +147,7 @@ impl Settings {
             },
             store,
             project_is_open,
+            sync: file.sync,
             profile: file.profile.unwrap_or_default(),
             output: Output { json: global.json, quiet: global.quiet },
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),

@@ -17,6 +17,7 @@
 //! | `lines.rs` | the lines of a file |
 //! | `defaults.rs` | default project and agent, and `--only` |
 //! | `convert.rs` | conversions to and from the engine's types |
+//! | `sources.rs` | sources, and what was read of them |
 //! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
@@ -48,6 +49,7 @@ mod periods;
 mod results;
 mod schema;
 mod snippet;
+mod sources;
 mod times;
 mod types;
 mod values;
@@ -81,5 +83,9 @@ pub use results::{
 };
 pub use schema::{input_schema, output_schema};
 pub use snippet::{cut_to, has_word_of};
+pub use sources::{
+    DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
+    SyncedSource,
+};
 pub use times::{Future, Past, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When};
