@@ -15,6 +15,7 @@
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `jsonl.rs` | files of lines that grow |
+//! | `sqlite.rs` | databases of agents |
 //! | `records.rs` | what the parsers of JSON records share |
 //! | `field.rs` | JSON values that may be of any kind |
 //! | `clean.rs` | a text without what programs put around it |
@@ -37,6 +38,7 @@ pub mod gemini;
 pub mod gimli;
 pub mod jsonl;
 pub mod records;
+pub mod sqlite;
 
 /// Reads the transcripts of one agent.
 pub trait Format: Send + Sync {
