@@ -19,7 +19,7 @@
 //! | `records.rs` | what the parsers of JSON records share |
 //! | `field.rs` | JSON values that may be of any kind |
 //! | `clean.rs` | a text without what programs put around it |
-//! | `corpus.rs` | tests of all formats on the files in `tests/corpus` |
+//! | `corpus.rs`, `databases.rs` | tests of all formats on the files and scripts in `tests/corpus` |
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,10 +33,13 @@ pub mod clean;
 pub mod codex;
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod databases;
 pub mod field;
 pub mod gemini;
 pub mod gimli;
 pub mod jsonl;
+pub mod openclaw;
 pub mod records;
 pub mod sqlite;
 
@@ -154,6 +157,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &claude_code::ClaudeCode,
         &codex::Codex,
         &gemini::Gemini,
+        &openclaw::OpenClaw,
         &gimli::Gimli,
     ]
 }
