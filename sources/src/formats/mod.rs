@@ -40,6 +40,7 @@ pub mod gemini;
 pub mod gimli;
 pub mod jsonl;
 pub mod openclaw;
+pub mod opencode;
 pub mod records;
 pub mod sqlite;
 
@@ -158,6 +159,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &codex::Codex,
         &gemini::Gemini,
         &openclaw::OpenClaw,
+        &opencode::OpenCode,
         &gimli::Gimli,
     ]
 }
