@@ -38,6 +38,7 @@ mod databases;
 pub mod field;
 pub mod gemini;
 pub mod gimli;
+pub mod goose;
 pub mod jsonl;
 pub mod openclaw;
 pub mod opencode;
@@ -160,6 +161,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &gemini::Gemini,
         &openclaw::OpenClaw,
         &opencode::OpenCode,
+        &goose::Goose,
         &gimli::Gimli,
     ]
 }

@@ -112,9 +112,9 @@ pub fn join(texts: impl IntoIterator<Item = String>) -> Option<String> {
 pub fn why_skipped(content: &Content<'_>) -> &'static str {
     let kinds = content.elements().iter().filter_map(Field::object);
     let mut reasons = kinds.filter_map(|block| match block.kind.text() {
-        Some("tool_result" | "toolResult") => Some("tool output"),
-        Some("tool_use" | "toolCall" | "server_tool_use") => Some("tool call"),
-        Some("thinking" | "redacted_thinking") => Some("thinking"),
+        Some("tool_result" | "toolResult" | "toolResponse") => Some("tool output"),
+        Some("tool_use" | "toolCall" | "toolRequest" | "frontendToolRequest" | "server_tool_use") => Some("tool call"),
+        Some("thinking" | "redacted_thinking" | "redactedThinking") => Some("thinking"),
         Some("image" | "input_image" | "document") => Some("image"),
         _ => block.thought.is_true().then_some("thinking"),
     });
