@@ -33,6 +33,7 @@ pub mod clean;
 pub mod codex;
 #[cfg(test)]
 mod corpus;
+pub mod cursor;
 #[cfg(test)]
 mod databases;
 pub mod field;
@@ -162,6 +163,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &openclaw::OpenClaw,
         &opencode::OpenCode,
         &goose::Goose,
+        &cursor::CursorAgent,
         &gimli::Gimli,
     ]
 }
