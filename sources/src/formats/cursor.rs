@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::clean::clean;
+use super::clean::{clean, without};
 use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
@@ -139,11 +139,7 @@ fn typed(mut text: String) -> Option<String> {
         return join(queries);
     }
     for block in ADDED {
-        let (open, close) = (format!("<{block}>"), format!("</{block}>"));
-        while let Some(start) = text.find(&open) {
-            let end = text[start..].find(&close).map_or(text.len(), |end| start + end + close.len());
-            text.replace_range(start..end, "");
-        }
+        text = without(&text, &format!("<{block}>"), &format!("</{block}>"));
     }
     clean(&text)
 }

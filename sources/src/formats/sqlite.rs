@@ -37,8 +37,10 @@ impl Database {
     /// # Errors
     /// Those of the file system and of SQLite: it is locked, or no database.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        // SQLite says no more of a missing file than that it cannot open it.
-        fs::metadata(path)?;
+        // SQLite says no more of a missing file than that it cannot open it, and waits for the writer of a pipe.
+        if !fs::metadata(path)?.is_file() {
+            return Err(ReadError::Unknown("it is no file".into()));
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(BUSY)?;

@@ -1,7 +1,7 @@
 //! What OpenClaw puts around the messages of channels, and messages that it writes itself.
 
 use super::super::Role;
-use super::super::clean::clean;
+use super::super::clean::{clean, without};
 
 /// Marks of what the gateway adds to a message for the model.
 const CONTEXT: (&str, &str) = ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>");
@@ -21,16 +21,17 @@ const NOT_TYPED: [(&str, &str); 7] = [
     ("An async command you ran earlier has completed", "system text"),
     ("[Inter-session message", "another session's message"),
     ("[cron:", "scheduled prompt"),
-    ("Read HEARTBEAT.md", "heartbeat"),
+    ("Read HEARTBEAT.md if it exists", "heartbeat"),
 ];
 
 /// What was said in a text; else why it says nothing.
 pub fn unwrap(role: Role, text: &str) -> Result<String, &'static str> {
-    let mut text = without(without(text.to_owned(), CONTEXT), MEMORIES);
-    if role == Role::User {
-        text = without_metadata(without_time(&text));
-    }
-    let text = clean(without_time(without_tags(text.trim(), role))).ok_or("wrapper")?;
+    let text = without(&without(text, CONTEXT.0, CONTEXT.1), MEMORIES.0, MEMORIES.1);
+    let text = match role {
+        Role::User => clean(without_time(without_metadata(without_time(&text)).trim())),
+        _ => clean(without_tags(&text)),
+    };
+    let text = text.ok_or("wrapper")?;
     if role == Role::User
         && let Some((_, reason)) = NOT_TYPED.iter().find(|(start, _)| text.starts_with(start))
     {
@@ -41,15 +42,6 @@ pub fn unwrap(role: Role, text: &str) -> Result<String, &'static str> {
         "NO_REPLY" => Err("silent reply"),
         _ => Ok(text),
     }
-}
-
-/// A text without what is between two marks. What is never closed goes to the end.
-fn without(mut text: String, (open, close): (&str, &str)) -> String {
-    while let Some(start) = text.find(open) {
-        let end = text[start..].find(close).map_or(text.len(), |end| start + end + close.len());
-        text.replace_range(start..end, "");
-    }
-    text
 }
 
 /// A text without the time before it, as in `[Mon 2026-11-02 09:00 UTC] hi`.
@@ -69,9 +61,8 @@ fn without_time(text: &str) -> &str {
 }
 
 /// An answer without the marks before it that say how it is sent, as in `[[reply_to_current]]`.
-fn without_tags(text: &str, role: Role) -> &str {
-    let tag = text.strip_prefix("[[").filter(|_| role == Role::Assistant).and_then(|inner| inner.split_once("]]"));
-    match tag {
+fn without_tags(text: &str) -> &str {
+    match text.trim_start().strip_prefix("[[").and_then(|inner| inner.split_once("]]")) {
         Some((name, after)) if name.starts_with("reply_to") => after.trim_start(),
         _ => text,
     }
