@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::clean::clean;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, for_each_line, join, texts, why_skipped};
-use super::sqlite::{Database, bytes, cursor, hash, limited, line, number, place, text, time};
+use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, why_skipped};
+use super::sqlite::{Database, bytes, cursor, limited, line, number, place, text, time};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::machine::Machine;
 

@@ -3,18 +3,17 @@
 //! Both have the same events. An event is identified by its own identifier and time, so what is left of the older files,
 //! and what a fork copies, are the same turns. `.jsonl.reset.<time>` and `.jsonl.deleted.<time>` are history, too.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::clean::clean;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, is_uuid, join, stamp, texts, why_skipped};
-use super::sqlite::{hash, time};
+use super::records::{
+    Content, UNREADABLE, count_unknown, for_each_line, hash, is_uuid, join, read_compressed, texts, why_skipped,
+};
+use super::sqlite::time;
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::machine::Machine;
 
@@ -51,27 +50,11 @@ impl Format for OpenClaw {
         let mut batch = Batch::default();
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("sqlite") => database::read(path, since, &mut batch)?,
-            Some("zst") => read_compressed(path, since, &mut batch)?,
+            Some("zst") => read_compressed(path, since, &mut batch, |lines, batch| read_lines(path, lines, batch))?,
             _ => read_lines(path, &mut Lines::open(path, since)?, &mut batch)?,
         }
         Ok(batch)
     }
-}
-
-/// Reads history, to which nothing is appended.
-fn read_compressed(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
-    let cursor = stamp(path)?;
-    if since != Some(&cursor) {
-        let decoder = StreamingDecoder::new(BufReader::new(File::open(path)?)).ok();
-        let read =
-            decoder.and_then(|decoder| read_lines(path, &mut Lines::of_reader(decoder.chain(&b"\n"[..])), batch).ok());
-        batch.whole = read.is_some();
-        if read.is_none() {
-            batch.skipped.count(UNREADABLE);
-        }
-    }
-    batch.cursor = cursor;
-    Ok(())
 }
 
 fn read_lines(path: &Path, lines: &mut Lines<Session>, batch: &mut Batch) -> std::io::Result<()> {

@@ -6,7 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::sqlite::{Database, Watermark, cursor, hash, place, text};
+use super::records::hash;
+use super::sqlite::{Database, Watermark, cursor, place, text};
 use super::{Batch, Cursor, Format, ReadError, Skipped, Turn};
 use crate::machine::Machine;
 

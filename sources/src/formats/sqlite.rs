@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Params, Row};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::{Cursor, ReadError};
 
@@ -161,16 +160,6 @@ pub fn place<T: for<'de> Deserialize<'de> + Default>(since: Option<&Cursor>) -> 
 /// Makes a cursor.
 pub fn cursor(place: &impl Serialize) -> Cursor {
     Cursor(serde_json::to_string(place).unwrap_or_default())
-}
-
-/// A hash of texts that stays the same, since cursors and identifiers hold it.
-pub fn hash(texts: &[&str]) -> u64 {
-    let mut digest = Sha256::new();
-    for text in texts {
-        digest.update(text);
-        digest.update([0]);
-    }
-    digest.finalize().iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }
 
 /// Rows can be committed later than others with a newer time, by as much, in milliseconds.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::clean::clean;
 use super::super::field::{Field, parse};
-use super::super::records::UNREADABLE;
-use super::super::sqlite::{Database, Watermark, bytes, cursor, hash, limited, line, number, place, text, time};
+use super::super::records::{UNREADABLE, hash};
+use super::super::sqlite::{Database, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError, Role, Turn};
 
 /// How far a database was read.

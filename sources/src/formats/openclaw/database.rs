@@ -10,10 +10,8 @@ use rusqlite::Row;
 use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::super::records::UNREADABLE;
-use super::super::sqlite::{
-    Database, MAX_VALUE, Watermark, bytes, cursor, hash, limited, line, number, place, text, time,
-};
+use super::super::records::{UNREADABLE, hash};
+use super::super::sqlite::{Database, MAX_VALUE, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError};
 use super::{Session, take};
 

@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, File};
 
 use rusqlite::params;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
