@@ -72,11 +72,13 @@ pub fn check_mutations(format: &dyn Format, made: &Made, table: &str, columns: &
                 0 => Value::Null,
                 1 => Value::Integer(i64::MAX),
                 2 => Value::Real(-0.5),
-                3 => Value::Blob(bytes),
+                3 | 4 => Value::Blob(bytes),
                 _ => Value::Text(String::from_utf8_lossy(&bytes).into_owned()),
             };
+            // A text need not be UTF-8.
+            let put = if kind == 4 { "CAST(?1 AS TEXT)" } else { "?1" };
             // A column may refuse it.
-            let _ = made.agent.execute(&format!("UPDATE {table} SET {column} = ?1 WHERE rowid = ?2"), (value, row));
+            let _ = made.agent.execute(&format!("UPDATE {table} SET {column} = {put} WHERE rowid = ?2"), (value, row));
         }
         made.agent.execute_batch("COMMIT").unwrap();
         let batch = format.read(&made.path, None);

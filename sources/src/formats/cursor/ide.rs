@@ -56,7 +56,7 @@ pub fn read(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<()
 /// The chats that may have changed, in the order of their identifiers.
 fn changed(database: &Database, place: &Place) -> Result<BTreeSet<String>, ReadError> {
     let mut chats = BTreeSet::new();
-    // With the last row, since its number is used again when it is replaced.
+    // With the last row: if it went, its number was given again.
     let query = "SELECT key FROM cursorDiskKV WHERE rowid >= ?1 AND key >= 'bubbleId:' AND key < 'bubbleId;'";
     database.each(query, [place.row], |row| {
         chats.extend(text(row, 0)?.as_deref().and_then(|key| key.split(':').nth(1)).map(str::to_owned));

@@ -43,33 +43,32 @@ fn a_text_that_grows_comes_again_with_the_same_identifier() {
     let mut cursor = None;
     read(&made, &mut cursor);
     let bubble = |text: &str| format!(r#"{{"type":2,"text":"{text}"}}"#);
-    // A row that is replaced is the last one, with the number that it had.
+    // The last row goes, and what replaces it gets its number. The time of its chat stays.
+    put(&made, "composerData:z", r#"{"lastUpdatedAt":1700000000000,"fullConversationHeadersOnly":[{"bubbleId":"b"}]}"#);
     for text in ["On", "One", "One."] {
-        put(&made, "bubbleId:c9:b6", &bubble(text));
+        made.agent.execute_batch("DELETE FROM cursorDiskKV WHERE key = 'bubbleId:z:b'").unwrap();
+        put(&made, "bubbleId:z:b", &bubble(text));
         let batch = read(&made, &mut cursor);
-        assert_eq!((texts(&batch), &*batch.turns[0].id, batch.whole), (vec![text], "c9:b6", false));
+        assert_eq!((texts(&batch), &*batch.turns[0].id, batch.whole), (vec![text], "z:b", false));
         assert_eq!(read(&made, &mut cursor).turns, []);
     }
     // A row that is changed in place, in a chat that says when.
-    let change = r#"UPDATE cursorDiskKV SET value = replace(value, 'done', 'all done') WHERE key = 'bubbleId:c9:b9';
-        UPDATE cursorDiskKV SET value = replace(value, '1793610009000', '1793610019000') WHERE key = 'composerData:c9'"#;
+    let change = r#"UPDATE cursorDiskKV SET value = replace(value, 'by a', 'by another') WHERE key = 'bubbleId:sub:s1';
+        UPDATE cursorDiskKV SET value = replace(value, '1793610005000', '1793610019000') WHERE key = 'composerData:sub'"#;
     made.agent.execute_batch(change).unwrap();
-    assert_eq!(texts(&read(&made, &mut cursor)), ["all done"]);
+    assert_eq!(texts(&read(&made, &mut cursor)), ["by another subagent"]);
     // A new chat.
     put(&made, "bubbleId:n:b", &bubble("new"));
     assert_eq!(texts(&read(&made, &mut cursor)), [""; 0]);
     put(&made, "composerData:n", r#"{"name":"New","fullConversationHeadersOnly":[{"bubbleId":"b"}]}"#);
     let batch = read(&made, &mut cursor);
     assert_eq!((texts(&batch), &*batch.titles["n"]), (vec!["new"], "New"));
-    // Its last rows go, and others get their numbers.
+    // The last rows go, and others get their numbers.
     made.agent.execute_batch("DELETE FROM cursorDiskKV WHERE rowid > 15").unwrap();
-    put(&made, "bubbleId:sub:s1", &bubble("instead"));
-    put(
-        &made,
-        "composerData:sub",
-        r#"{"lastUpdatedAt":1793610020000,"fullConversationHeadersOnly":[{"bubbleId":"s1"}]}"#,
-    );
+    put(&made, "bubbleId:y:b", &bubble("instead"));
+    put(&made, "composerData:y", r#"{"lastUpdatedAt":1700000000000,"fullConversationHeadersOnly":[{"bubbleId":"b"}]}"#);
     assert!(texts(&read(&made, &mut cursor)).contains(&"instead"));
+    read(&made, &mut cursor);
     assert_eq!(read(&made, &mut cursor).turns, []);
 }
 

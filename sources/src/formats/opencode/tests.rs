@@ -67,11 +67,6 @@ fn a_text_that_grows_comes_again_with_the_same_identifier() {
                 r#"UPDATE part SET data = '{"type":"text","text":"One."}', time_updated = time_updated + 5 WHERE id = 'q1'"#,
                 &["One."],
             ),
-            // It is committed later than another one with a newer time.
-            (
-                r#"INSERT INTO part VALUES ('q2', 'n1', 'ses_1', 1793610010000, 1793610010000, '{"type":"text","text":"Two."}')"#,
-                &["One.\n\nTwo."],
-            ),
             ("UPDATE message SET time_updated = time_updated + 9 WHERE id = 'n1'", &[]),
         ],
     );
@@ -88,6 +83,25 @@ fn a_text_that_grows_comes_again_with_the_same_identifier() {
             ),
         ],
     );
+}
+
+#[test]
+fn what_is_committed_later_than_newer_rows_is_read() {
+    let made = make(&OpenCode, V1, PATH);
+    let mut cursor = None;
+    read(&made, &mut cursor);
+    let add = |id: &str, time: i64| {
+        let message = format!(r#"INSERT INTO message VALUES ('{id}', 'ses_1', {time}, {time}, '{{"role":"user"}}')"#);
+        let part = format!(
+            r#"INSERT INTO part VALUES ('{id}', '{id}', 'ses_1', {time}, {time}, '{{"type":"text","text":"{id}"}}')"#
+        );
+        made.agent.execute_batch(&format!("{message}; {part}")).unwrap();
+    };
+    add("newer", 1_793_610_050_000);
+    assert_eq!(texts(&read(&made, &mut cursor)), ["newer"]);
+    add("older", 1_793_610_020_000);
+    assert_eq!(texts(&read(&made, &mut cursor)), ["older"]);
+    assert_eq!(read(&made, &mut cursor).turns, []);
 }
 
 #[test]
