@@ -108,7 +108,7 @@ fn the_agent() {
     let Some(path) = std::env::var_os(AGENT).map(PathBuf::from) else { return };
     let agent = Connection::open(&path).unwrap();
     agent.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
-    for number in 2.. {
+    for number in 2..20_000 {
         agent.execute("INSERT INTO t VALUES (?1, 'y')", [number]).unwrap();
         if path.with_extension("stop").exists() {
             // Without a checkpoint, as if it was killed.
@@ -130,6 +130,7 @@ fn what_another_process_writes_is_seen_without_a_checkpoint() {
         .unwrap();
     let mut seen = Vec::new();
     while seen.len() < 50 {
+        assert!(process.try_wait().unwrap().is_none(), "the agent ended");
         let found = numbers(&path).unwrap();
         assert_eq!(found, (1..).take(found.len()).collect::<Vec<_>>());
         assert!(found.len() >= seen.len());
