@@ -15,10 +15,11 @@
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `jsonl.rs` | files of lines that grow |
+//! | `sqlite.rs` | databases of agents |
 //! | `records.rs` | what the parsers of JSON records share |
 //! | `field.rs` | JSON values that may be of any kind |
 //! | `clean.rs` | a text without what programs put around it |
-//! | `corpus.rs` | tests of all formats on the files in `tests/corpus` |
+//! | `corpus.rs`, `databases.rs` | tests of all formats on the files and scripts in `tests/corpus` |
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,11 +33,18 @@ pub mod clean;
 pub mod codex;
 #[cfg(test)]
 mod corpus;
+pub mod cursor;
+#[cfg(test)]
+mod databases;
 pub mod field;
 pub mod gemini;
 pub mod gimli;
+pub mod goose;
 pub mod jsonl;
+pub mod openclaw;
+pub mod opencode;
 pub mod records;
+pub mod sqlite;
 
 /// Reads the transcripts of one agent.
 pub trait Format: Send + Sync {
@@ -157,6 +165,10 @@ pub fn all() -> &'static [&'static dyn Format] {
         &claude_code::ClaudeCode,
         &codex::Codex,
         &gemini::Gemini,
+        &openclaw::OpenClaw,
+        &opencode::OpenCode,
+        &goose::Goose,
+        &cursor::CursorAgent,
         &gimli::Gimli,
     ]
 }
