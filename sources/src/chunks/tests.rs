@@ -79,7 +79,7 @@ fn small_sections_share_a_chunk_and_a_heading_begins_one_when_there_is_enough() 
 #[test]
 fn a_chunk_knows_the_headings_above_it() {
     let text = format!(
-        "Top\n===\n\nx\n\n## *B* `c`\n\n{}\n\n{}\n\n> # no heading\n\n# Z\n\n{}\n\n{}",
+        "Top\n===\n\nx\n\n## *B* `c`\n\n{}\n\n> ### no heading\n\n{}\n\n# Z\n\n{}\n\n{}",
         words(0..250),
         words(300..500),
         words(600..850),
@@ -95,7 +95,7 @@ fn a_chunk_knows_the_headings_above_it() {
 fn a_heading_stays_with_what_is_below_it() {
     let chunks = markdown(&format!("{}\n\n# H\n\n{}", words(0..95), words(100..405)));
     assert_eq!(chunks.len(), 2);
-    assert!(chunks[1].text.starts_with("# H"));
+    assert!(chunks[1].text.starts_with("# H") && !chunks[0].text.contains("# H"));
 }
 
 #[test]
@@ -110,6 +110,8 @@ fn a_chunk_repeats_whole_sentences_of_the_one_before_but_none_before_a_heading()
         chunks[1].text
     );
     assert_eq!((chunks[1].lines, &chunks[2].text[..]), ((1, 3), "# H\n\nend"));
+    let text = format!("{}\n\n# H\n\n{}\n\n{}", words(0..48), words(60..80), words(100..440));
+    assert!(markdown(&text)[1].text.starts_with("# H\n\nW60 "), "nothing from above a heading");
     let lines = (0..200).map(|n| format!("- a b c item{n}\n")).collect::<String>();
     let chunks = markdown(&lines);
     assert!(chunks[1].text.starts_with("- a b c item"), "whole lines: {}", chunks[1].text);
@@ -118,7 +120,8 @@ fn a_chunk_repeats_whole_sentences_of_the_one_before_but_none_before_a_heading()
 #[test]
 fn a_fence_that_fits_is_whole_and_another_is_cut_at_lines() {
     let code: String = (0..60).map(|n| format!("  let a{n} = b{n} ;\n\n")).collect();
-    let text = format!("{}\n\n- item\n\n  ```rust\n{code}  ```\n  after\n\n{}", words(0..150), words(200..300));
+    let text =
+        format!("{}\n\n- item\n\n  ```rust\n{code}  ```\n  {}\n\n{}", words(0..150), words(600..800), words(200..300));
     let chunks = markdown(&text);
     let whole: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.text.contains("```")).collect();
     assert!(whole.iter().all(|chunk| chunk.text.matches("```").count() == 2), "{chunks:#?}");
