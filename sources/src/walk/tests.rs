@@ -52,15 +52,15 @@ fn notes_are_found_in_the_order_of_their_paths() {
 #[test]
 fn ignored_files_and_folders_of_programs_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
-    let files = ["a.md", "b.md", "c/d.md", "c/e.md", ".git/x.md", "node_modules/x.md", "c/.venv/x.md", "drafts/x.md"];
+    let files = ["a.md", "b.md", "c/d.md", "c/e.md", "c/.git/x.md", "node_modules/x.md", "c/.venv/x.md", "drafts/b.md"];
     write(folder.path(), &files);
     fs::write(folder.path().join(".gitignore"), "b.md\n").unwrap();
     fs::write(folder.path().join(".memoristignore"), "drafts/\n").unwrap();
     fs::write(folder.path().join("c/.gitignore"), "*\n!e.md\n").unwrap();
     assert_eq!(notes(folder.path(), &[]), ["a.md", "c/e.md"]);
-    assert_eq!(notes(folder.path(), &["*.md", ".git/*.md", "node_modules/**"]), ["a.md", "c/e.md"]);
+    assert_eq!(notes(folder.path(), &["*.md", "c/.git/*.md", "node_modules/**"]), ["a.md", "c/e.md"]);
     // What is above the root has no say.
-    assert_eq!(notes(&folder.path().join("drafts"), &[]), ["x.md"]);
+    assert_eq!(notes(&folder.path().join("drafts"), &[]), ["b.md"]);
 }
 
 #[test]
