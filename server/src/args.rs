@@ -27,7 +27,7 @@ use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Rollback, Undo};
-pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Update};
+pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -239,6 +239,8 @@ pub enum Command {
     Purge(Purge),
     /// Show statistics of the store
     Stats,
+    /// List the searches that were made, the newest first, also those that found nothing
+    Searches(Searches),
     /// Read memories from a JSONL file; run it again to continue
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings
@@ -286,7 +288,8 @@ impl Command {
             | Command::History(_)
             | Command::Rollback(_)
             | Command::Undo(_)
-            | Command::Stats => true,
+            | Command::Stats
+            | Command::Searches(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);
                 serve.http.is_none() && !matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer)

@@ -13,7 +13,7 @@ use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::Records;
-use memorist_engine::types::{Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
+use memorist_engine::types::{Filter, Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
 use memorist_engine::{Engine, now};
 
 use crate::support::{DIMS, Setup, Store, another_process, hashed, hashed_with, with_embedder};
@@ -124,6 +124,9 @@ fn holding(others: usize) -> Holding {
     // The query is logged.
     let query = Query { mode: Mode::Hybrid, ..Query::new(format!("common {secret}")) };
     assert!(!store.find(&query).is_empty());
+    // This one too, though it finds nothing.
+    let absent = Filter { tags: vec![secret], ..Filter::default() };
+    assert!(store.find(&Query { filter: absent, ..Query::new("no such thing") }).is_empty());
     Holding { store, kept, changed }
 }
 
