@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// What a purge removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// These records, including expired ones, with their versions and accesses. At most [`MAX_LIMIT`] of them; ids of
+    /// These records, including expired ones, with their versions, their accesses and the searches that found them. At most [`MAX_LIMIT`] of them; ids of
     /// records that do not exist or that the viewer does not see are skipped.
     Ids(Vec<RecordId>),
     /// Everything that contains this text, exactly: upper and lower case differ, and a part of a word is enough. NFC
