@@ -30,12 +30,14 @@ pub enum Sensitive {
     Redact,
 }
 
-/// What the access log keeps of a query: its beginning only, because it is written with every result; and no secret, as
-/// queries may be pasted. Applying it twice changes nothing.
+/// Bytes that are kept of a query.
+pub(crate) const MAX_LOGGED_BYTES: usize = 1 << 10;
+
+/// What the access log and the searches keep of a query: its beginning only, because it is written with every result; and no
+/// secret, as queries may be pasted. Applying it twice changes nothing.
 pub(crate) fn logged_query(query: &str) -> String {
-    const MOST_BYTES: usize = 1 << 10;
     let mut kept = redact(query).replace('\0', " ");
-    kept.truncate(kept.floor_char_boundary(MOST_BYTES));
+    kept.truncate(kept.floor_char_boundary(MAX_LOGGED_BYTES));
     kept
 }
 

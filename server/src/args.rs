@@ -29,7 +29,7 @@ use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Rollback, Undo};
-pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Update};
+pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, Sync};
 
 const EXAMPLES: &str = "\
@@ -242,6 +242,8 @@ pub enum Command {
     Purge(Purge),
     /// Show statistics of the store
     Stats,
+    /// List the searches that were made, the newest first, also those that found nothing
+    Searches(Searches),
     /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
     Source(Source),
     /// Read what has changed in the sources
@@ -293,7 +295,8 @@ impl Command {
             | Command::History(_)
             | Command::Rollback(_)
             | Command::Undo(_)
-            | Command::Stats => true,
+            | Command::Stats
+            | Command::Searches(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);
                 serve.http.is_none() && !matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer)

@@ -144,6 +144,7 @@ impl Settings {
                 defaults: Defaults::named(project, agent)?,
                 weights,
                 exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
+                tool: "memorist",
             },
             store,
             project_is_open,

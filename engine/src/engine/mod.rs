@@ -5,6 +5,7 @@
 //! | `open.rs` | [`Engine`]: opening a store and closing it |
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `search.rs` | searching, and the model behind it |
+//! | `searches.rs` | the searches that were made |
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
@@ -26,6 +27,7 @@ mod purge;
 mod records;
 mod reports;
 mod search;
+mod searches;
 mod similar;
 mod sources;
 mod undo;

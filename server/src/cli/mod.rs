@@ -23,6 +23,7 @@ pub mod reembed;
 pub mod restore;
 pub mod rollback;
 pub mod search;
+pub mod searches;
 pub mod setup;
 pub mod source;
 pub mod stats;

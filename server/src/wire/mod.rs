@@ -9,6 +9,7 @@
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
+//! | `searches.rs` | the searches that were made |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
 //! | `exchange_lines.rs` | its lines, field by field |
@@ -48,6 +49,7 @@ mod parse;
 mod periods;
 mod results;
 mod schema;
+mod searches;
 mod snippet;
 mod sources;
 mod times;
@@ -78,10 +80,11 @@ pub use params::{
 pub use parse::parse;
 pub use periods::period;
 pub use results::{
-    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult, Step,
-    Suggestion, UpdateResult,
+    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
+    StatsResult, Step, Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
+pub use searches::{SearchEntry, SearchesResult};
 pub use snippet::{cut_to, has_word_of};
 pub use sources::{
     DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use memorist_engine::types::{
-    AddOutcome, Chain, ChainQuery, DigestQuery, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, RecordId, Viewer,
+    AddOutcome, Chain, ChainQuery, DigestQuery, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, Query, RecordId,
+    Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -71,7 +72,7 @@ fn tools() -> Vec<ToolDef> {
 }
 
 fn search(engine: &Engine, context: &Context, params: &Search) -> Result<Found> {
-    let reply = engine.search(&params.query(&context.defaults)?)?;
+    let reply = engine.search(&Query { tool: context.tool, ..params.query(&context.defaults)? })?;
     engine.count_use(reply.hits.iter().map(|hit| hit.record.id).collect());
     Ok(Found::of(reply, params.hybrid))
 }

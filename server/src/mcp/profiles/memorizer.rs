@@ -182,10 +182,13 @@ fn error_text(error: &Error, id: RecordId) -> String {
 
 fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemories) -> Result<Memories> {
     let viewer = params.agent_id.viewer(&context.defaults)?;
-    let (facts, mut warnings) = found_facts(engine, search(&params.query, params.limit, kinds(None), viewer.clone())?)?;
+    let wanted = |kinds, viewer| {
+        Ok::<_, Error>(Query { tool: context.tool, ..search(&params.query, params.limit, kinds, viewer)? })
+    };
+    let (facts, mut warnings) = found_facts(engine, wanted(kinds(None), viewer.clone())?)?;
     let mut turns = Vec::new();
     if params.include_conversations {
-        let reply = engine.search(&search(&params.query, params.limit, vec![Kind::Conversation], viewer)?)?;
+        let reply = engine.search(&wanted(vec![Kind::Conversation], viewer)?)?;
         // Both searches are of one store: equal warnings are given once.
         let more = wording::warnings(&reply).into_iter().filter(|warning| !warnings.contains(warning));
         warnings.extend(more.collect::<Vec<_>>());
@@ -221,7 +224,7 @@ fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversa
 }
 
 fn search_conversations(engine: &Engine, context: &Context, params: &SearchConversations) -> Result<Conversations> {
-    let query = params.query(&context.defaults)?;
+    let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     Ok(Conversations {
         total_count: wire::count(found_in_all(engine, &query, &reply)?),
