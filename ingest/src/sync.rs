@@ -324,7 +324,8 @@ impl OneSource<'_> {
             home: self.syncer.home.as_deref(),
         });
         let threads = threads(tasks, known);
-        self.progress.start("reading", Some(tasks.len() as u64));
+        let what = format!("reading {}", report.source.source.path);
+        self.progress.start(&what, Some(tasks.len() as u64));
         let outcome = batches(tasks).try_for_each(|batch| {
             if self.progress.cancelled() {
                 return Err(Error::Cancelled);

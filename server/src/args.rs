@@ -30,7 +30,7 @@ use crate::exit;
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Rollback, Undo};
 pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
-pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, Sync};
+pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -247,7 +247,7 @@ pub enum Command {
     /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
     Source(Source),
     /// Read what has changed in the sources
-    Sync(Sync),
+    Sync(SyncFiles),
     /// Read memories from a JSONL file; run it again to continue
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings

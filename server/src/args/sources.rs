@@ -82,7 +82,7 @@ pub struct SourceDiscover {
 
 /// `sync`.
 #[derive(Debug, Args)]
-pub struct Sync {
+pub struct SyncFiles {
     /// Read every file again, as if it were new
     #[arg(long)]
     pub force: bool,

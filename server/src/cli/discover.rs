@@ -9,7 +9,7 @@ use memorist_engine::types::{NewSource, SourceKind};
 use memorist_ingest::sources::discover::discover;
 
 use super::app::Maintenance;
-use super::{App, format, source, table};
+use super::{App, add_sources, format, table};
 use crate::args::SourceDiscover;
 use crate::exit::{Failure, Outcome};
 use crate::output;
@@ -17,7 +17,7 @@ use crate::wire::{DiscoverResult, PlaceEntry};
 
 /// Runs the command.
 pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
-    let machine = source::machine()?;
+    let machine = add_sources::machine()?;
     let bars = app.bars()?;
     bars.start("looking for transcripts and notes", None);
     let places = discover(&machine, env::current_dir().ok().as_deref(), &mut |_| bars.advance(1));
@@ -27,7 +27,7 @@ pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     let sources: BTreeSet<String> = engine.sources()?.into_iter().map(|source| source.source.path).collect();
     let mut result = DiscoverResult { places: Vec::new(), added: None };
     for (at, place) in places.into_iter().enumerate() {
-        let is_source = source::existing(&place.path).is_ok_and(|path| sources.contains(&path));
+        let is_source = add_sources::existing(&place.path).is_ok_and(|path| sources.contains(&path));
         result.places.push(PlaceEntry::new(at + 1, place, is_source));
     }
     let choice = match &args.add {
@@ -41,11 +41,11 @@ pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     if let Some(choice) = &choice {
         let chosen = chosen(choice, &result)?;
         let new = chosen.into_iter().map(|place| new_source(app, place)).collect::<Result<Vec<_>, _>>()?;
-        result.added = Some(source::add(app, &engine, &new, !args.no_sync, !args.no_embed)?);
+        result.added = Some(add_sources::add(app, &engine, &new, !args.no_sync, !args.no_embed)?);
     }
     engine.close();
     app.output().result(&result, |result| match (&result.added, &args.add) {
-        (Some(added), _) => source::added(added),
+        (Some(added), _) => add_sources::added(added),
         (None, _) => format!("{}\n{}", text(result), HOW),
     })?;
     Ok(0)
@@ -105,10 +105,10 @@ fn new_source(app: &App, place: &PlaceEntry) -> Result<NewSource, Failure> {
     let kind = if place.format.is_some() { SourceKind::Sessions } else { SourceKind::Notes };
     Ok(NewSource {
         kind,
-        path: source::existing(place.path.as_ref())?,
+        path: add_sources::existing(place.path.as_ref())?,
         format: place.format.map(str::to_owned),
         globs: Vec::new(),
-        scope: source::scope(app),
+        scope: add_sources::scope(app),
     })
 }
 

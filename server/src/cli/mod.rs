@@ -32,6 +32,7 @@ pub mod undo;
 pub mod unlink;
 pub mod update;
 
+mod add_sources;
 mod app;
 mod connect;
 mod deadline;

@@ -1,15 +1,19 @@
 //! `memorist sync`: reads the files that have changed, then embeds what is new.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use memorist_engine::types::SourceId;
-use memorist_ingest::sync::{SyncOptions, Syncer};
+use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 
 use super::app::Maintenance;
 use super::progress::Bars;
-use super::{App, format, source};
-use crate::args::Sync;
-use crate::exit::{Failure, Outcome};
+use super::{App, format};
+use crate::args::SyncFiles;
+use crate::exit::{Failure, Kind, Outcome};
 use crate::wire::{SyncResult, SyncedSource};
 use crate::wording::Worded as _;
 
@@ -18,49 +22,41 @@ const RESTART: &str = "what was read stays; run it again to continue";
 /// Reasons that a line names.
 const NAMED: usize = 4;
 
+/// What to say without any source.
+pub const NONE: &str =
+    "there are no sources; `memorist source discover` looks for some, and `memorist source add PATH` adds one";
+
 /// Runs the command.
-pub fn run(app: &App, args: &Sync) -> Outcome {
+pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     let engine = app.engine(Maintenance::Off)?;
-    let source = args.source.as_deref().map(|source| source::find(&engine, source)).transpose()?;
+    let source = args.source.as_deref().map(|source| find(&engine, source)).transpose()?;
     if engine.sources()?.is_empty() {
-        app.output().note(source::NONE);
+        app.output().note(NONE);
     }
     let options = SyncOptions { source, force: args.force };
     let bars = app.bars()?;
-    let result = read(app, &engine, &options, !args.no_embed, &bars)?;
+    let result = read(app, &engine, &[options], !args.no_embed, &bars)?;
     engine.close();
     drop(bars);
     app.output().result(&result, text)?;
     Ok(0)
 }
 
-/// Reads the files of some sources, one after the other.
-pub fn read_each(
-    app: &App,
-    engine: &Engine,
-    ids: &[SourceId],
-    embed: bool,
-    bars: &Bars,
-) -> Result<SyncResult, Failure> {
-    let mut all = SyncResult { sources: Vec::new(), embedded: 0, warnings: Vec::new() };
-    for (at, &id) in ids.iter().enumerate() {
-        let options = SyncOptions { source: Some(id), force: false };
-        let one = read(app, engine, &options, embed && at + 1 == ids.len(), bars)?;
-        all.sources.extend(one.sources);
-        all.embedded += one.embedded;
-        all.warnings.extend(one.warnings);
-    }
-    Ok(all)
+/// The source with this number or path.
+pub fn find(engine: &Engine, named: &str) -> Result<SourceId, Failure> {
+    let sources = engine.sources()?;
+    let by_number = named.parse::<i64>().ok();
+    let path = fs::canonicalize(named).unwrap_or_else(|_| PathBuf::from(named));
+    let found = sources.iter().find(|source| {
+        by_number == Some(source.id.get()) || Path::new(&source.source.path) == path || source.source.path == named
+    });
+    found.map(|source| source.id).ok_or_else(|| {
+        Failure::new(Kind::NotFound, format!("there is no source {named:?}; `memorist source list` shows them"))
+    })
 }
 
-/// Reads files with progress, embeds what is new, and applies it to the indexes.
-pub fn read(
-    app: &App,
-    engine: &Engine,
-    options: &SyncOptions,
-    embed: bool,
-    bars: &Bars,
-) -> Result<SyncResult, Failure> {
+/// Reads files with progress, source by source, embeds what is new, and applies it to the indexes.
+pub fn read(app: &App, engine: &Engine, each: &[SyncOptions], embed: bool, bars: &Bars) -> Result<SyncResult, Failure> {
     let settings = app.settings();
     let syncer = Syncer::new(&settings.store, settings.sync.clone(), settings.engine.model.clone());
     let interrupted = |error: memorist_engine::Error| {
@@ -69,7 +65,11 @@ pub fn read(
         }
         Failure::from(error)
     };
-    let mut result: SyncResult = syncer.sync(engine, options, bars).map_err(interrupted)?.into();
+    let mut report = SyncReport::default();
+    for options in each {
+        report.sources.extend(syncer.sync(engine, options, bars).map_err(interrupted)?.sources);
+    }
+    let mut result: SyncResult = report.into();
     if embed && settings.engine.model.source != ModelSource::None {
         let ready = engine.prepare_model(&mut |plan| app.announce(plan), bars);
         match ready.and_then(|()| engine.embed_pending(bars)) {
@@ -98,7 +98,7 @@ pub fn text(result: &SyncResult) -> String {
         lines.push(format!("embedded {} texts", format::thousands(result.embedded)));
     }
     lines.extend(result.warnings.iter().cloned());
-    if lines.is_empty() { source::NONE.to_owned() } else { lines.join("\n") }
+    if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }
 
 fn line(synced: &SyncedSource) -> String {
@@ -125,7 +125,7 @@ fn line(synced: &SyncedSource) -> String {
 }
 
 /// What was passed over, the most frequent reasons first.
-pub fn skipped(counts: &std::collections::BTreeMap<String, u64>) -> String {
+pub fn skipped(counts: &BTreeMap<String, u64>) -> String {
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
     let all: u64 = counts.iter().map(|(_, count)| **count).sum();

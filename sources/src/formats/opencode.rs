@@ -6,11 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::records::hash;
-use super::sqlite::{Database, Watermark, cursor, place, text};
-use super::{Batch, Cursor, Format, ReadError, Skipped, Turn};
+use self::reader::Reader;
+use super::sqlite::{Database, Watermark, cursor, place};
+use super::{Batch, Cursor, Format, ReadError};
 use crate::machine::Machine;
 
+mod reader;
 mod v1;
 mod v2;
 
@@ -52,39 +53,6 @@ impl Format for OpenCode {
         Ok(reader.batch)
     }
 }
-
-/// What was read before, and what is now.
-struct Reader {
-    /// From what time on messages and titles are read.
-    from: i64,
-    read: Watermark,
-    batch: Batch,
-}
-
-impl Reader {
-    /// Adds a message that changed at some time, unless it was read as it is.
-    fn add(&mut self, id: &str, changed: i64, turn: Option<Turn>, skipped: Skipped) {
-        let text = turn.as_ref().map_or("", |turn| &turn.text);
-        if self.read.is_new(changed, hash(&[id, text])) {
-            self.batch.turns.extend(turn);
-            self.batch.skipped.add(skipped);
-        }
-    }
-
-    /// Adds the titles of sessions that changed, from columns for the session and the title.
-    fn add_titles(&mut self, database: &Database, query: &str) -> Result<(), ReadError> {
-        database.each(query, [self.from], |row| {
-            let title = text(row, 1)?.filter(|title| !UNTITLED.iter().any(|start| title.starts_with(start)));
-            if let (Some(session), Some(title)) = (text(row, 0)?, title) {
-                self.batch.titles.insert(session, title);
-            }
-            Ok(())
-        })
-    }
-}
-
-/// How titles begin that opencode gives until it has a better one.
-const UNTITLED: [&str; 2] = ["New session - ", "Child session - "];
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::super::records::{UNREADABLE, hash};
 use super::super::sqlite::{Database, MAX_VALUE, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError};
-use super::{Session, take};
+use super::event::{Session, take};
 
 /// How far it was read.
 #[derive(Default, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use super::super::field::{Field, parse};
 use super::super::records::{UNREADABLE, count_unknown, join};
 use super::super::sqlite::{Database, bytes, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
-use super::Reader;
+use super::reader::Reader;
 
 /// Adds the messages that changed.
 pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
