@@ -6,6 +6,7 @@
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `search.rs` | searching, and the model behind it |
 //! | `searches.rs` | the searches that were made |
+//! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
@@ -28,6 +29,7 @@ mod records;
 mod reports;
 mod search;
 mod searches;
+mod share;
 mod similar;
 mod sources;
 mod undo;

@@ -26,7 +26,8 @@ impl Engine {
         let started = Instant::now();
         let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
         let embed_us = started.elapsed().as_micros() as u64;
-        let mut reply = self.search_by(query, vector)?;
+        let mut reply = self.search_by(query, vector.clone())?;
+        reply = self.with_share(query, vector, reply)?;
         reply.explain.embed_us = embed_us;
         reply.explain.total_us += embed_us;
         if self.config.log_searches {
@@ -61,7 +62,8 @@ impl Engine {
             Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
             Err(error) => Err(error.into()),
         };
-        self.search_by(query, Some(vector))
+        let reply = self.search_by(query, Some(vector.clone()))?;
+        self.with_share(query, Some(vector), reply)
     }
 
     /// The nearest records to a vector that pass `filter`, nearest first, each with its cosine distance, 0 to 2: the

@@ -217,7 +217,7 @@ pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, sh
     if before.is_some_and(|before| before.tier != reply.tier) {
         warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
     }
-    let offset = query.offset + shown;
+    let offset = query.offset + shown.saturating_sub(reply.reserved);
     let goes_on = reply.more || cut;
     let next = Cursor { offset, pool: reply.explain.pool, tier: reply.tier };
     let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
@@ -474,6 +474,7 @@ mod tests {
         SearchReply {
             hits: vec![hit],
             more: false,
+            reserved: 0,
             nothing: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),
