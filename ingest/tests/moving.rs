@@ -182,7 +182,10 @@ fn times_uses_and_labels_are_kept() {
     assert_eq!(report.not_brought["embeddings (made again)"], 3);
     const AT: i64 = 1_738_540_800_000;
     let memory = desk.memory("dark mode");
-    assert_eq!(memory.ulid, "01JK4HPP009NBEZDQ4Z95WWWAS", "they are in the stores of users: another rule brings all again");
+    assert_eq!(
+        memory.ulid, "01JK4HPP009NBEZDQ4Z95WWWAS",
+        "they are in the stores of users: another rule brings all again"
+    );
     assert_eq!((memory.created_at, memory.updated_at, memory.version), (AT, AT + 100_000, 1));
     assert_eq!((memory.access_count, memory.last_accessed_at), (2, Some(AT + 150_000)));
     assert_eq!(memory.accesses[1].query.as_deref(), Some("UI preferences"));
