@@ -208,9 +208,8 @@ impl Accessed {
 /// The ULID of a memory of another system, which is the same on every run: `identity` is a hash of what identifies it
 /// there. Once it is deleted here, [`Import::of_another_system`](crate::Import::of_another_system) leaves it out.
 pub fn moved_ulid(created_at: Millis, identity: [u8; 8]) -> String {
-    let [first, second] = MOVED;
-    let [a, b, c, d, e, f, g, h] = identity;
-    let random = u128::from_be_bytes([0, 0, 0, 0, 0, 0, first, second, a, b, c, d, e, f, g, h]);
+    let bytes = MOVED.into_iter().chain(identity);
+    let random = bytes.fold(0_u128, |before, byte| before << 8 | u128::from(byte));
     Ulid::from_parts(created_at.max(0).unsigned_abs(), random).to_string()
 }
 
