@@ -23,6 +23,7 @@ use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, Ty
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
+use memorist_ingest::sources::moving::System;
 use serde::Deserialize;
 
 use crate::exit;
@@ -248,7 +249,7 @@ pub enum Command {
     Source(Source),
     /// Read what has changed in the sources
     Sync(SyncFiles),
-    /// Read memories from a JSONL file; run it again to continue
+    /// Read memories from a JSONL file, or another memory system's store; run it again to continue
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings
     Export(Export),
@@ -322,8 +323,12 @@ impl Command {
 /// `import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// A JSONL file; `-` reads stdin
+    /// A JSONL file, `-` reads stdin; with --from, the store of that system: a file, or the folder that it is in
+    #[arg(value_name = "PATH")]
     pub file: PathBuf,
+    /// The memory system whose own store it is; memories that have no project or agent there get those named here
+    #[arg(long, value_name = "SYSTEM", value_parser = values::systems())]
+    pub from: Option<System>,
     /// Only save the records; they are found by keywords until they are embedded
     #[arg(long)]
     pub no_embed: bool,

@@ -17,6 +17,7 @@
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be salvaged is salvaged and found |
 //! | `exchange/` | export and import: equal stores, equal bytes, and merging |
+//! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
@@ -68,6 +69,7 @@ mod links;
 mod lock_holder;
 mod meaning;
 mod model;
+mod moving;
 mod pages;
 #[cfg(target_os = "linux")]
 mod paused;
