@@ -244,7 +244,7 @@ impl Desk {
     }
 }
 
-/// F10, F14, Z7.
+/// F7, F10, F14, Z7.
 #[test]
 fn each_trigger_can_be_switched_off() {
     let desk = Desk::new(|settings| {

@@ -1,8 +1,11 @@
 //! Defaults for what a call omits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use memorist_engine::types::Weights;
+use memorist_engine::Engine;
+use memorist_engine::types::{AddOutcome, Viewer, Weights};
+use memorist_ingest::daily_log::DailyLog;
 
 use crate::wire::Defaults;
 
@@ -15,4 +18,27 @@ pub struct Context {
     pub weights: Weights,
     /// The folder that tools export to and import from.
     pub exports: PathBuf,
+    /// Where each new memory gets a line, if anywhere.
+    pub daily_log: Option<Arc<DailyLog>>,
+}
+
+impl Context {
+    /// Writes a memory that was saved to the daily log, unless it was there already. It is saved, whatever becomes of its
+    /// line.
+    pub fn log_saved(&self, engine: &Engine, saved: &AddOutcome) {
+        let Some(log) = self.daily_log.as_ref().filter(|_| saved.created) else { return };
+        // As it is stored: what should stay secret is taken out of that.
+        let written = match engine.peek(saved.id, &Viewer::OWNER) {
+            Ok(Some(record)) => {
+                let now = jiff::Timestamp::now();
+                log.append(&record.content, record.kind.as_str(), &record.source, now)
+                    .map_err(|error| error.to_string())
+            }
+            Ok(None) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = written {
+            tracing::warn!("memory {} is not in the daily log: {why}", saved.id);
+        }
+    }
 }
