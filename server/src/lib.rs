@@ -66,7 +66,8 @@ fn command(cli: Cli) -> Outcome {
     // Log lines on a terminal would overwrite the screen.
     let covered = matches!(cli.command, Command::Browse(_)) && std::io::stderr().is_terminal();
     logging::start((!covered).then_some(settings.log_filter.as_str()));
-    let app = App::new(settings);
+    let profile = if let Command::Serve(args) = &cli.command { args.profile() } else { None };
+    let app = App::new(settings.for_profile(profile));
     match cli.command {
         Command::Setup => cli::setup::run(&app),
         Command::Add(args) => cli::add::run(&app, args),

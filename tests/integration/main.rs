@@ -37,6 +37,7 @@
 //! | `large.rs` | 100,000 memories, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the fuzzing corpus, run through the fuzz targets |
+//! | `watching.rs` | a server reads files that change, and writes the daily log |
 //! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |
 //! | `process.rs`, `support.rs` | child processes with a protocol; stores and other helpers |
 
@@ -93,3 +94,5 @@ mod support;
 mod terminal;
 mod threads;
 mod undo;
+#[cfg(unix)]
+mod watching;

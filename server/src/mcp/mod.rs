@@ -11,6 +11,7 @@
 //! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
+//! | `watching.rs` | files that change are read |
 //! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
 
 mod completions;
@@ -30,9 +31,11 @@ mod prompts;
 mod resources;
 mod stdio;
 mod token;
+mod watching;
 
 use std::env;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_engine::config::ModelSource;
@@ -46,6 +49,7 @@ use crate::wire::{Defaults, memorizer};
 use dispatch::Dispatcher;
 use handler::Handler;
 use profiles::Profile;
+use watching::Watching;
 
 /// Serves until the client goes away or a signal stops it.
 pub fn serve(settings: Settings, args: Serve) -> Outcome {
@@ -66,15 +70,21 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
         Some(address) => Some(HttpOptions::from_args(address, &args)?),
         None => None,
     };
-    let name = args.profile().unwrap_or(settings.profile);
+    let name = settings.profile;
     let context = context(settings.context, name, args.only)?;
     tracing::info!(project = context.defaults.project(), only = args.only, "serving");
     let profile = if args.only { Profile::of_only(name) } else { Profile::of(name) };
     let mut engine = settings.engine;
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
     let store = settings.store.clone();
+    let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
-    let handler = Handler::new(dispatcher.clone(), context, profile);
+    let watching = Arc::new(Watching::default());
+    let handler = Handler::new(dispatcher.clone(), context, profile, watching.clone());
+    let starting = tokio::spawn({
+        let (watching, dispatcher) = (watching.clone(), dispatcher.clone());
+        async move { watching.start(dispatcher, options).await }
+    });
     let serving = async {
         let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };
         let server = http::Server::bind(policy).await?;
@@ -91,6 +101,10 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
         Err(failure) = opened => Err(failure),
         served = serving => served,
     };
+    starting.abort();
+    // It has its own hold on the engine, which is closed next.
+    let _ = starting.await;
+    let _ = tokio::task::spawn_blocking(move || watching.stop()).await;
     dispatcher.close().await;
     served.map(|()| 0)
 }

@@ -64,6 +64,38 @@ fn ignored_files_and_folders_of_programs_are_left_out() {
 }
 
 #[test]
+fn the_folders_that_are_entered_are_named_and_the_walk_can_be_ended_there() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        &["a.md", "b/c/d.md", "b/empty/x", ".git/x.md", "node_modules/a/x.md", "drafts/x.md", ".h/x.md"],
+    );
+    fs::write(folder.path().join(".gitignore"), "drafts/\n").unwrap();
+    let mut entered = Vec::new();
+    let options = Options::new(folder.path());
+    let mut enter = |path: &Path| {
+        entered.push(path.strip_prefix(folder.path()).unwrap().to_string_lossy().replace('\\', "/"));
+        Ok(())
+    };
+    walk_folders(&options, &mut Skipped::default(), &mut enter, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(entered, ["", "b", "b/c", "b/empty"]);
+    let mut stop = |_: &Path| Err(io::Error::from(io::ErrorKind::Interrupted));
+    let ended = walk_folders(&options, &mut Skipped::default(), &mut stop, &mut |_| unreachable!());
+    assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::Interrupted);
+}
+
+#[test]
+fn a_change_matters_if_a_walk_could_find_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let matcher = Matcher::new(folder.path(), &["*.md".to_owned(), ".claude/**/*.md".to_owned()]).unwrap();
+    let file = |name: &str| matcher.is_file_wanted(&folder.path().join(name));
+    assert!(file("a/b.md") && file(".gitignore") && file("a/.memoristignore") && file(".claude/c.md"));
+    assert!(!file("a/b.rs") && !file("memory.db-wal") && !file(".hidden.md"));
+    let dir = |name: &str| matcher.is_folder_wanted(&folder.path().join(name));
+    assert!(dir("a") && dir(".claude") && !dir(".git") && !dir("a/node_modules") && !dir(".other"));
+}
+
+#[test]
 fn hidden_files_are_those_that_a_glob_names() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &["a.md", ".b.md", ".claude/c.md", ".claude/.d/e.md", ".other/f.md"]);

@@ -81,7 +81,9 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
     // A caller who can link the memory sees what it may be linked to.
     let viewer = params.project.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
-    let AddOutcome { id, created, .. } = engine.add(&record)?;
+    let outcome = engine.add(&record)?;
+    context.log_saved(engine, &outcome);
+    let AddOutcome { id, created, .. } = outcome;
     let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or(Error::NotFound(id))?;
     let (warnings, suggestions) = if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
     Ok(Saved { memory: saved.into(), created, warnings, suggestions })

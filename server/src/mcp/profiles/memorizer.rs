@@ -110,6 +110,7 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
     let viewer = params.agent_id.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
     let outcome = engine.add(&record).map_err(reword_fact_error)?;
+    context.log_saved(engine, &outcome);
     let mut stored =
         StoredFact { fact_id: outcome.id.get(), stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
@@ -220,6 +221,7 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
 fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
     let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
     let outcome = saved.map_err(|error| params.reword(error))?;
+    context.log_saved(engine, &outcome);
     Ok(StoredConversation { conversation_id: outcome.id.get(), stored_at: Iso(now()) })
 }
 
