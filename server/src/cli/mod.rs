@@ -36,6 +36,7 @@ mod fields;
 mod format;
 mod import_report;
 mod links;
+mod places;
 mod plot;
 mod progress;
 mod quality;

@@ -1,9 +1,11 @@
 //! Defaults for what a call omits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use memorist_engine::types::Weights;
 
+use crate::memory_search::MemorySearch;
 use crate::wire::Defaults;
 
 /// Defaults for what a call omits.
@@ -15,4 +17,6 @@ pub struct Context {
     pub weights: Weights,
     /// The folder that tools export to and import from.
     pub exports: PathBuf,
+    /// What the tools of Gimli follow.
+    pub memory_search: Arc<MemorySearch>,
 }

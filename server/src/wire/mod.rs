@@ -17,11 +17,13 @@
 //! | `lines.rs` | the lines of a file |
 //! | `defaults.rs` | default project and agent, and `--only` |
 //! | `convert.rs` | conversions to and from the engine's types |
+//! | `place.rs` | the lines of a file that a memory is from |
+//! | `sources.rs` | notes, sessions and memories as sources of a search |
 //! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
-//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | parameters and results of the tools of other systems |
+//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | parameters and results of the tools of other systems |
 //! | `markdown.rs` | untrusted text within Markdown |
 //! | `types.rs` | kinds as the types of those systems |
 //! | `schema.rs` | JSON Schema of both, without what clients warn about |
@@ -33,6 +35,7 @@ mod defaults;
 mod exchange;
 mod exchange_lines;
 mod exchange_tools;
+pub mod gimli;
 mod graph;
 mod history;
 mod knowledge_graph;
@@ -45,9 +48,11 @@ pub mod mudpuppy;
 mod params;
 mod parse;
 mod periods;
+mod place;
 mod results;
 mod schema;
 mod snippet;
+mod sources;
 mod times;
 mod types;
 mod values;
@@ -75,11 +80,13 @@ pub use params::{
 };
 pub use parse::parse;
 pub use periods::period;
+pub use place::PlaceInfo;
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult, Step,
     Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
 pub use snippet::{cut_to, has_word_of};
+pub use sources::{SourceName, kinds_of};
 pub use times::{Future, Past, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When};
