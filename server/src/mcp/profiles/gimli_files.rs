@@ -125,9 +125,12 @@ fn what_only_the_words_find_stays() {
     let id = desk.server.add(Kind::Fact, "ticket QX-4711", None);
     desk.server.engine.embed_pending(&memorist_engine::progress::NoProgress).unwrap();
     desk.server.engine.flush(&memorist_engine::progress::NoProgress).unwrap();
+    desk.set(|settings| (settings.max_results, settings.min_score) = (50, 0.0));
+    let all = desk.search("which lamp of the harbour was QX-4711 about").len();
     desk.set(|settings| settings.min_score = 0.9);
     let found = desk.search("which lamp of the harbour was QX-4711 about");
     assert!(found.iter().any(|hit| hit["path"] == format!("memory:{id}")), "{found:?}");
+    assert!(found.len() < all, "the threshold drops others: {} of {all}", found.len());
 }
 
 /// No path leads out of what was read.
