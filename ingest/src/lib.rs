@@ -8,13 +8,13 @@
 //! | 0 | `stamp` | by what a file is known to be unchanged |
 //! | 0 | `lock` | one process at a time |
 //! | 0 | [`detect`] | what a file or a folder has |
-//! | 0 | [`daily_log`] | a file a day, with a line for each memory saved |
 //! | 0 | `delta` | whether a transcript has grown enough |
 //! | 1 | `listing` | the files of a source |
 //! | 1 | `note` | a note, read into chunks |
 //! | 1 | `session` | a transcript, read into turns |
 //! | 1 | [`moving`] | the stores of other memory systems, brought in |
 //! | 2 | [`sync`] | all files of all sources that have changed |
+//! | 2 | [`daily_log`] | a file a day, with a line for each memory saved |
 //! | 3 | [`watch`] | the same whenever a file changes |
 
 pub mod daily_log;

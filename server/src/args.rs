@@ -418,6 +418,9 @@ pub struct Serve {
     /// agent), change only its memories, and are refused everything else
     #[arg(long)]
     pub only: bool,
+    /// The configuration of Gimli's memory, for its profile: JSON with `memorySearch`
+    #[arg(long, value_name = "FILE")]
+    pub memory_search: Option<PathBuf>,
 }
 
 impl Serve {
@@ -442,6 +445,8 @@ pub enum ProfileName {
     Memorizer,
     /// The tools of Krolik's memory.
     Krolik,
+    /// The tools of Gimli's memory.
+    Gimli,
 }
 
 /// Every profile, for help and completion, and the empty value.

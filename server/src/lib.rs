@@ -6,10 +6,12 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | `wording` | errors of the engine: parameters by their wire names, remedies as commands |
+//! | 0 | `escape` | escaping for terminals |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
-//! | 1 | `exit`, `escape` | exit codes, escaping for terminals |
+//! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
+//! | 2 | `memory_search` | the configuration of Gimli's memory |
 //! | 3 | `ops` | one function per tool, over the engine |
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
 //! | 5 | `cli` | the commands for people, one per file |
@@ -23,8 +25,10 @@ mod escape;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hyperlinks;
 mod logging;
 mod mcp;
+mod memory_search;
 mod ops;
 mod output;
 mod settings;

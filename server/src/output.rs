@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::escape;
 use crate::exit::{Failure, Kind};
+use crate::hyperlinks::{self, Hyperlink};
 
 /// Where a command's results go.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,21 @@ impl Output {
     /// The structured result with `--json`, otherwise the output of `text`.
     pub fn result<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
         if self.json { self.document(result) } else { self.text(text(result)) }
+    }
+
+    /// The same, with links to files where the terminal shows any.
+    pub fn linked<T: Serialize>(
+        &self,
+        result: &T,
+        links: &[Hyperlink],
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), Failure> {
+        if self.json || links.is_empty() || !hyperlinks::are_shown() {
+            return self.result(result, text);
+        }
+        let text = text(result);
+        let linked = hyperlinks::linked(&escape::text(&text), links);
+        self.write(|out| writeln!(out, "{linked}"))
     }
 
     /// Lines of JSON, written one by one.

@@ -34,6 +34,8 @@ pub struct Settings {
     pub engine: Config,
     /// Defaults for what a call omits.
     pub context: Context,
+    /// Whether an argument, the environment or the file names the store.
+    pub store_is_named: bool,
     /// Whether nothing names a project, or says that there is none: then that of the working folder may be used.
     pub project_is_open: bool,
     /// How files are read, and when.
@@ -113,7 +115,9 @@ impl Settings {
         let project_is_open = project.is_none();
         let [project, agent] = [project, agent].map(|name| name.filter(|name| !name.is_empty()));
         let path = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
-        let store = path(&global.store).or(file.store).or(data_dir).ok_or_else(|| {
+        let store = path(&global.store).or(file.store);
+        let store_is_named = store.is_some();
+        let store = store.or(data_dir).ok_or_else(|| {
             Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
         })?;
         let defaults = Weights::default();
@@ -148,9 +152,10 @@ impl Settings {
                 weights,
                 exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
                 tool: "memorist",
-                daily_log: None,
+                ..Context::default()
             },
             store,
+            store_is_named,
             project_is_open,
             sync: file.sync,
             profile: file.profile.unwrap_or_default(),

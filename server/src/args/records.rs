@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
-use crate::wire::{Detail, Future, Importance, Only, Order, Past};
+use crate::wire::{Detail, Future, Importance, Only, Order, Past, SourceName};
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
@@ -115,6 +115,9 @@ pub struct Search {
     pub limit: Option<i64>,
     #[command(flatten)]
     pub filters: Filters,
+    /// Only from notes, sessions (transcripts) or memories; with commas for several
+    #[arg(long, value_name = "NAME", value_enum, value_delimiter = ',')]
+    pub sources: Vec<SourceName>,
     /// Weight of meaning in hybrid mode [default: 0.7]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub vector_weight: Option<f64>,

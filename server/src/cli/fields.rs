@@ -22,6 +22,12 @@ pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     if let (Some(session), Some(turn)) = (&entry.session, entry.turn) {
         fields.push(("session", format!("{}, turn {turn}", format::one_line(session))));
     }
+    if let Some(place) = &entry.place {
+        fields.push(("place", place.spot()));
+        let said = [("role", &place.role), ("folder", &place.cwd), ("branch", &place.branch), ("model", &place.model)];
+        let said = said.into_iter().chain([("subagent", &place.subagent)]);
+        fields.extend(said.filter_map(|(name, value)| Some((name, value.clone()?))));
+    }
     fields.push(("source", entry.source.clone()));
     fields.push(("created", format::time(Some(entry.created_at))));
     fields.push(("updated", format!("{} (version {})", format::time(Some(entry.updated_at)), entry.version)));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::app::Maintenance;
 use super::links::LinkLine;
-use super::{App, fields, links};
+use super::{App, fields, links, places};
 use crate::args::Get;
 use crate::exit::Outcome;
 use crate::ops;
@@ -23,6 +23,12 @@ pub fn run(app: &App, args: &Get) -> Outcome {
         _ => Vec::new(),
     };
     engine.close();
+    if let Some(place) = result.entry.as_ref().and_then(|entry| entry.place.as_ref()) {
+        app.output().linked(&result, &places::links(&[place]), |result| {
+            result.entry.as_ref().map(|entry| text(entry, &ends)).unwrap_or_default()
+        })?;
+        return Ok(0);
+    }
     app.answer(&result, result.error.as_deref(), |result| {
         result.entry.as_ref().map(|entry| text(entry, &ends)).unwrap_or_default()
     })

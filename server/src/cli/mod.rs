@@ -43,6 +43,7 @@ mod import_embed;
 mod import_report;
 mod import_store;
 mod links;
+mod places;
 mod plot;
 mod progress;
 mod quality;

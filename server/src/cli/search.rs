@@ -7,11 +7,11 @@ use memorist_engine::types::{Mode, Tier};
 
 use super::app::Maintenance;
 use super::progress::Bars;
-use super::{App, format, table};
+use super::{App, format, places, table};
 use crate::args::Search;
 use crate::exit::{Failure, Outcome};
 use crate::ops::{self, Context};
-use crate::wire::{Int, SearchParams, SearchResult};
+use crate::wire::{Int, PlaceInfo, SearchParams, SearchResult};
 use crate::wording::{Worded as _, doubt};
 
 /// Runs the command.
@@ -28,7 +28,8 @@ pub fn run(app: &App, args: Search) -> Outcome {
         result = ops::search(&engine, context, &params)?;
     }
     // Before the engine closes: that may have to wait for other writers.
-    app.output().result(&result, |result| text(result, explain, is_first))?;
+    let places: Vec<&PlaceInfo> = result.results.iter().filter_map(|hit| hit.place.as_ref()).collect();
+    app.output().linked(&result, &places::links(&places), |result| text(result, explain, is_first))?;
     if let Some(cursor) = result.next_cursor.filter(|_| !app.output().json) {
         app.output().note(format!("there are more: --limit, or the same with --cursor {cursor}"));
     }
@@ -43,6 +44,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         query: args.query.join(" "),
         mode: args.mode,
         limit: args.limit.map(Int),
+        sources: Some(args.sources).filter(|sources| !sources.is_empty()),
         entry_types: Some(args.filters.kinds).filter(|kinds| !kinds.is_empty()),
         min_importance: args.filters.min_importance,
         min_confidence: args.filters.min_confidence,
@@ -115,6 +117,7 @@ fn text(result: &SearchResult, explain: bool, is_first: bool) -> String {
         parts.push("nothing found".to_owned());
     } else {
         parts.push(table::hits(&result.results));
+        parts.extend(places::lines(&result.results));
     }
     let how = match result.tier {
         Tier::Full => "",

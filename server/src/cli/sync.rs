@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
-use memorist_engine::types::SourceId;
+use memorist_engine::progress::Progress as _;
+use memorist_engine::types::{FileChanges, SourceId};
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
+use memorist_ingest::watch::Watcher;
 
 use super::app::Maintenance;
 use super::progress::Bars;
@@ -17,6 +21,8 @@ use crate::exit::{Failure, Kind, Outcome};
 use crate::wire::{SyncResult, SyncedSource};
 use crate::wording::Worded as _;
 
+/// How often a watching process looks whether it should stop.
+const LOOK: Duration = Duration::from_millis(100);
 /// A hint after an interrupted run.
 const RESTART: &str = "what was read stays; run it again to continue";
 /// Reasons that a line names.
@@ -28,6 +34,9 @@ pub const NONE: &str =
 
 /// Runs the command.
 pub fn run(app: &App, args: &SyncFiles) -> Outcome {
+    if args.watch {
+        return watch(app, !args.no_embed);
+    }
     let engine = app.engine(Maintenance::Off)?;
     let source = args.source.as_deref().map(|source| find(&engine, source)).transpose()?;
     if engine.sources()?.is_empty() {
@@ -39,6 +48,37 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     engine.close();
     drop(bars);
     app.output().result(&result, text)?;
+    Ok(0)
+}
+
+/// Reads what changes until Ctrl-C. Each line that is printed is what a reading changed.
+fn watch(app: &App, embed: bool) -> Outcome {
+    let bars = app.bars()?;
+    let mut config = app.config(Maintenance::On);
+    config.fetch_in_background = embed && config.model.source != ModelSource::None && config.model.may_download;
+    let settings = app.settings();
+    let engine = Arc::new(Engine::open(&settings.store, config)?);
+    if engine.sources()?.is_empty() {
+        app.output().note(NONE);
+    }
+    let mut watching = settings.sync.clone();
+    watching.watch = true;
+    let syncer = Arc::new(Syncer::new(&settings.store, watching, settings.engine.model.clone()));
+    let output = app.output();
+    let watcher = Watcher::start_with(engine.clone(), syncer, move |report| {
+        if report.changes() != FileChanges::default() || report.sources.iter().any(|source| source.failed > 0) {
+            // Whoever has closed the stream does not want to know.
+            let _closed = output.result(&SyncResult::from(report.clone()), text);
+        }
+    });
+    output.note("watching the files of the sources; Ctrl-C stops it");
+    while !bars.cancelled() {
+        std::thread::sleep(LOOK);
+    }
+    drop(watcher);
+    if let Ok(engine) = Arc::try_unwrap(engine).map_err(drop) {
+        engine.close();
+    }
     Ok(0)
 }
 

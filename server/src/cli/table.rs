@@ -118,6 +118,7 @@ mod tests {
             agent: None,
             session: None,
             turn: None,
+            place: None,
             lent_by: Vec::new(),
             neighbours: Vec::new(),
             contradicted_by: Vec::new(),

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
+use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, Reach, Record, RecordId, Scope, Viewer,
+    FileContent, FileReading, FileStamp, Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, NewSource,
+    Origin, Place, Reach, Record, RecordId, Scope, SourceKind, Viewer,
 };
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
@@ -24,6 +25,7 @@ use serde_json::{Map, Value, json};
 use super::profiles::{Answer, Profile, SCOPES, ToolDef};
 use super::{completions, default_viewer, prompts, resources};
 use crate::args::ProfileName;
+use crate::memory_search::MemorySearch;
 use crate::ops::Context;
 use crate::wire::Defaults;
 use crate::wire::memorizer::MAIN;
@@ -73,15 +75,24 @@ impl World {
         let owners = |names: &[&'static str]| names.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
         for agent in owners(&AGENTS) {
             for project in owners(&PROJECTS) {
+                let scope = Scope { agent: agent.map(Into::into), project: project.map(Into::into) };
                 for _ in 0..6 {
-                    world.add(Scope { agent: agent.map(Into::into), project: project.map(Into::into) });
+                    world.add(scope.clone());
                 }
+                world.read(SourceKind::Notes, &scope);
+                world.read(SourceKind::Sessions, &scope);
             }
         }
         let links: Vec<Link> = (0..120).map(|_| world.any_link()).collect();
         world.engine.link_batch(&links, &Viewer::OWNER).unwrap();
         world.engine.embed_pending(&NoProgress).unwrap();
         world
+    }
+
+    /// What a server needs to read files into this store.
+    pub(super) fn files(&self) -> Arc<MemorySearch> {
+        let store = Some(self.folder.path().to_owned());
+        Arc::new(MemorySearch { store, model: ModelSource::None.into(), ..MemorySearch::default() })
     }
 
     /// An unused word.
@@ -99,6 +110,44 @@ impl World {
         record.source = self.word();
         record.scope = scope;
         self.engine.add(&record).unwrap();
+    }
+
+    /// Adds a source, and what was read of a file of it. The file is not there.
+    fn read(&mut self, kind: SourceKind, scope: &Scope) {
+        let [folder, own, context, tag] = [(); 4].map(|()| self.word());
+        let path = format!("/{folder}");
+        let format = (kind == SourceKind::Sessions).then(|| "gimli".to_owned());
+        let source = NewSource { kind, path: path.clone(), format, globs: Vec::new(), scope: scope.clone() };
+        let (source, _) = self.engine.add_source(&source).unwrap();
+        let mut origin = [0; 16];
+        origin[..8].copy_from_slice(&(self.words as u64).to_le_bytes());
+        let path = format!("{path}/notes.md");
+        let is_note = kind == SourceKind::Notes;
+        let record = NewRecord {
+            kind: if is_note { Kind::Chunk } else { Kind::Conversation },
+            context: Some(format!("said by {context}")),
+            tags: vec![tag, "harbour".into()],
+            scope: scope.clone(),
+            session: (!is_note).then(|| format!("the talk of {own}")),
+            place: Some(Place::new(Origin::from_bytes(origin), path.clone(), 1, 3)),
+            ..NewRecord::new(format!("the harbour of {own}"))
+        };
+        let reading = FileReading {
+            file: None,
+            thread: path.clone(),
+            path,
+            stamp: FileStamp::default(),
+            hash: None,
+            cursor: None,
+            title: None,
+            problem: None,
+            skipped: BTreeMap::new(),
+            content: match is_note {
+                true => FileContent::Chunks(vec![record]),
+                false => FileContent::Turns { turns: vec![record], whole: false },
+            },
+        };
+        self.engine.save_readings(source, vec![reading]).unwrap().unwrap();
     }
 
     /// Restores the original number of memories, if some were deleted.
@@ -165,6 +214,13 @@ impl World {
             "items" => json!([{ "content": self.word(), "related": any.id }, { "content": any.content }]),
             "expect" => self.dice.one(&[json!(1), json!("harbour")].each_ref()).clone(),
             "confirm" => format!("{}.0123456789", any.id).into(),
+            "path" => match &any.place {
+                Some(place) if self.dice.often() => place.path.clone().into(),
+                Some(_) => "notes.md".into(),
+                None => format!("memory:{}", any.id).into(),
+            },
+            "from" | "lines" => (1 + self.dice.below(3)).into(),
+            "sources" => json!([self.dice.one(&["notes", "sessions", "memories"])]),
             "offset" => self.dice.below(3).into(),
             "passage" => tag.into(),
             "due" | "validTo" => "2100-01-01".into(),
@@ -200,7 +256,7 @@ impl World {
             "turn" => self.dice.below(9).into(),
             "neighbours" => self.dice.below(6).into(),
             "scale" => ["theoretical", "pool"][self.dice.below(2)].into(),
-            "limit" => (1 + self.dice.below(100)).into(),
+            "limit" | "maxResults" => (1 + self.dice.below(100)).into(),
             "cursor" => "10-50-0123456789ab".into(),
             "maxTokens" => (10 + self.dice.below(10_000)).into(),
             "createdAfter" => 0.into(),
@@ -272,8 +328,8 @@ fn call(
     let (mut viewer, mut server) = (viewer.clone(), viewer.clone());
     let properties = tool.definition.input_schema.get("properties").and_then(Value::as_object);
     let takes = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
-    if profile == ProfileName::Krolik && !by_call && viewer.project == Reach::Shared {
-        // Its document omits nothing if no project is named.
+    if matches!(profile, ProfileName::Krolik | ProfileName::Gimli) && !by_call && viewer.project == Reach::Shared {
+        // Their documents omit nothing if no project is named.
         viewer.project = Reach::Every;
     }
     if takes("agent_id") {
@@ -300,7 +356,7 @@ fn call(
     }
     let exports = world.folder.path().join("exports");
     let defaults = default_viewer(profile, false, defaults(&server)).unwrap();
-    let context = Context { defaults, exports, ..Context::default() };
+    let context = Context { defaults, exports, memory_search: world.files(), ..Context::default() };
     let answer = match (tool.run)(&world.engine, &context, arguments.clone()) {
         Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
         Err(message) => message.into(),

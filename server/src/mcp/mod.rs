@@ -7,6 +7,7 @@
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
 //! | `completions.rs` | completion of their arguments |
 //! | `errors.rs` | errors of JSON-RPC |
+//! | `gimli.rs` | the configuration of Gimli's profile |
 //! | `handler.rs` | the request handler |
 //! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
@@ -18,6 +19,7 @@ mod completions;
 mod connections;
 mod dispatch;
 mod errors;
+mod gimli;
 mod guard;
 mod handler;
 mod http;
@@ -64,13 +66,18 @@ pub fn serve(settings: Settings, args: Serve) -> Outcome {
     outcome
 }
 
-async fn run(settings: Settings, args: Serve) -> Outcome {
+async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let stop = stop_signal()?;
     let web = match &args.http {
         Some(address) => Some(HttpOptions::from_args(address, &args)?),
         None => None,
     };
-    let name = settings.profile;
+    let name = args.profile().unwrap_or(settings.profile);
+    if name == ProfileName::Gimli {
+        gimli::configure(&mut settings, &args)?;
+    } else if args.memory_search.is_some() {
+        return Err(Failure::input("--memory-search is for --profile gimli"));
+    }
     let context = context(settings.context, name, args.only)?;
     tracing::info!(project = context.defaults.project(), only = args.only, "serving");
     let profile = if args.only { Profile::of_only(name) } else { Profile::of(name) };
@@ -79,6 +86,9 @@ async fn run(settings: Settings, args: Serve) -> Outcome {
     let store = settings.store.clone();
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
+    if name == ProfileName::Gimli {
+        gimli::add_sources(&dispatcher, &context);
+    }
     let watching = Arc::new(Watching::default());
     let handler = Handler::new(dispatcher.clone(), context, profile, watching.clone());
     let starting = tokio::spawn({
@@ -166,8 +176,8 @@ fn default_viewer(profile: ProfileName, only: bool, defaults: Defaults) -> Resul
     let defaults = match profile {
         // Its memories all belong to an agent.
         ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
-        // Its document omits nothing if there is no project.
-        ProfileName::Krolik if !only => defaults.or_every_project(),
+        // Their documents omit nothing if there is no project.
+        ProfileName::Krolik | ProfileName::Gimli if !only => defaults.or_every_project(),
         _ => defaults,
     };
     if only { Ok(defaults.only()?) } else { Ok(defaults) }

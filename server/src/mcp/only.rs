@@ -17,7 +17,8 @@ use crate::wire::Defaults;
 fn only_context(world: &World, profile: ProfileName, project: Option<&str>, agent: Option<&str>) -> Context {
     let defaults = Defaults::named(project.map(str::to_owned), agent.map(str::to_owned)).unwrap();
     let exports = world.folder.path().join("exports");
-    super::context(Context { defaults, exports, ..Context::default() }, profile, true).unwrap()
+    super::context(Context { defaults, exports, memory_search: world.files(), ..Context::default() }, profile, true)
+        .unwrap()
 }
 
 /// Servers of a project, of an agent, and of both.

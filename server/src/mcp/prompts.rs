@@ -180,7 +180,7 @@ mod tests {
                 (&["topic", "kind", "tag", "project"][..], &["about", "project"][..])
             }
             ProfileName::Mudpuppy => (&["topic", "kind", "tag"][..], &["about"][..]),
-            ProfileName::Memorizer => (&["topic"][..], &["about"][..]),
+            ProfileName::Memorizer | ProfileName::Gimli => (&["topic"][..], &["about"][..]),
             ProfileName::Krolik => (&["topic", "project"][..], &["about", "project"][..]),
         };
         for (name, profile) in profiles() {

@@ -7,6 +7,7 @@ use memorist_engine::types::{AddOutcome, Query, Viewer, Weights};
 use memorist_engine::{Engine, Result};
 use memorist_ingest::daily_log::DailyLog;
 
+use crate::memory_search::MemorySearch;
 use crate::wire::{self, Defaults, SearchParams};
 
 /// Defaults for what a call omits.
@@ -22,6 +23,8 @@ pub struct Context {
     pub daily_log: Option<Arc<DailyLog>>,
     /// The tool or command that calls, as searches are kept with it.
     pub tool: &'static str,
+    /// What the tools of Gimli follow.
+    pub memory_search: Arc<MemorySearch>,
 }
 
 impl Context {

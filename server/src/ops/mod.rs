@@ -8,6 +8,7 @@
 //! | `core` | the tools of the core profile, whose answers are text |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
+//! | `gimli` | Gimli's tools: lines of files, found and read |
 //! | `exchange.rs` | files of the export folder |
 //! | `export.rs`, `import.rs` | memories and links to lines, and back |
 
@@ -15,6 +16,7 @@ mod context;
 pub mod core;
 mod exchange;
 mod export;
+pub mod gimli;
 mod graph;
 mod history;
 mod import;
@@ -27,5 +29,5 @@ pub use export::write_lines;
 pub use graph::{chain, chain_query, digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
-pub use records::{Listed, delete, get, list, list_filter, listed, search, stats, update};
+pub use records::{Listed, delete, get, list, list_filter, listed, reply, search, stats, update};
 pub use save::{add, checked_update, resembling, save};

@@ -1,6 +1,8 @@
 //! Finding, changing, deleting, listing, counting.
 
-use memorist_engine::types::{Filter, Gone, ListOnly, ListOrder, ListQuery, Millis, Record, RecordId};
+use memorist_engine::types::{
+    Explain, Filter, Gone, ListOnly, ListOrder, ListQuery, Millis, Query, Record, RecordId, SearchReply, Tier,
+};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
@@ -20,7 +22,27 @@ const LISTED: usize = 50;
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
     let query = context.query(params)?;
     query.validate()?;
-    Ok(wire::search_result(engine.search(&query)?, params, &query))
+    Ok(wire::search_result(reply(engine, params, &query)?, params, &query))
+}
+
+/// The reply to a search; nothing, if its sources have none of its types.
+pub fn reply(engine: &Engine, params: &SearchParams, query: &Query) -> Result<SearchReply> {
+    if wire::kinds_of(params.entry_types.as_deref(), params.sources.as_deref()).is_some() {
+        return engine.search(query);
+    }
+    let mut explain = Explain::default();
+    explain.pool = query.pool();
+    Ok(SearchReply {
+        hits: Vec::new(),
+        more: false,
+        reserved: 0,
+        nothing: true,
+        tier: Tier::Full,
+        warnings: vec!["no memory of these types comes from these sources; leave one of the two out".to_owned()],
+        near_miss: None,
+        remedy: None,
+        explain,
+    })
 }
 
 /// `memory_get`. An unknown id is an answer, not an error.
@@ -182,7 +204,7 @@ mod tests {
     use memorist_engine::config::Config;
     use memorist_engine::embed::HashEmbedder;
     use memorist_engine::progress::NoProgress;
-    use memorist_engine::types::{Link, LinkKind, NewRecord, Viewer};
+    use memorist_engine::types::{Kind, Link, LinkKind, NewRecord, Viewer};
     use serde_json::{Value, json};
 
     use super::*;
@@ -230,6 +252,24 @@ mod tests {
         }
         let refused = listed(&json!({ "order": "updated", "after": 3 })).unwrap_err().to_string();
         assert!(refused.starts_with("after: "), "{refused}");
+    }
+
+    #[test]
+    fn a_search_keeps_to_its_sources() {
+        let (_folder, engine) = meetings(3);
+        let turn = NewRecord { kind: Kind::Conversation, session: Some("talk".into()), ..NewRecord::new("team 1 met") };
+        engine.add(&turn).unwrap();
+        let found = |more: Value| {
+            let mut arguments = json!({ "query": "team 1" });
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            asked(&engine, arguments).unwrap()
+        };
+        let ids = |more| found(more).results.iter().map(|hit| hit.id).collect::<Vec<_>>();
+        assert_eq!(ids(json!({ "sources": ["sessions"] })), [4]);
+        assert!(!ids(json!({ "sources": ["memories"] })).contains(&4));
+        assert!(ids(json!({ "sources": ["notes"] })).is_empty());
+        let none = found(json!({ "sources": ["notes", "memories"], "entryTypes": ["conversation"] }));
+        assert!(none.results.is_empty() && none.nothing && none.warnings[0].contains("sources"), "{none:?}");
     }
 
     /// T22: a memory with many links says that not all are shown.

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
+use super::sources::kinds_of;
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
 use super::{Defaults, periods, snippet};
@@ -81,7 +82,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
             usize::try_from(limit.0).map_err(|_| Error::invalid("limit", format!("{} is negative", limit.0)))?;
     }
     query.filter = Filter {
-        kinds: params.entry_types.clone().unwrap_or_default(),
+        kinds: kinds_of(params.entry_types.as_deref(), params.sources.as_deref()).unwrap_or_default(),
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|Importance(least)| least),
         min_confidence: params.min_confidence,
@@ -266,6 +267,7 @@ fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
         agent: record.scope.agent.filter(|_| with_text),
         session: record.session.filter(|_| with_text),
         turn: record.turn,
+        place: record.place.filter(|_| with_text).map(Into::into),
         lent_by: hit.lent_by.into_iter().filter(|_| params.explain == Some(true)).map(RecordId::get).collect(),
         neighbours: hit.neighbours.into_iter().map(|record| neighbour(record, detail)).collect(),
         contradicted_by: hit.contradicted_by.into_iter().map(RecordId::get).collect(),
@@ -367,6 +369,7 @@ pub fn entry(record: Record) -> Entry {
         body: record.body.map(Body::into_value),
         session: record.session,
         turn: record.turn,
+        place: record.place.map(Into::into),
     }
 }
 
@@ -420,7 +423,7 @@ pub fn relevance(score: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memorist_engine::types::{Mode, Scope, Tier};
+    use memorist_engine::types::{Mode, Origin, Place, Scope, Tier};
     use serde_json::json;
 
     fn params(value: Value) -> AddParams {
@@ -527,6 +530,22 @@ mod tests {
         }
         assert_eq!(hit["context"], Value::Null);
         assert!(hit.get("truncated").is_none() && value.get("explain").is_none());
+    }
+
+    /// Z12.
+    #[test]
+    fn a_hit_and_an_entry_of_a_file_name_its_lines() {
+        let mut of_file = reply("dark mode");
+        assert!(answer(of_file.clone(), &search(json!({ "query": "dark" })))["results"][0].get("place").is_none());
+        let place = Place { role: Some("user".into()), ..Place::new(Origin::from_bytes([0; 16]), "/a/b.jsonl", 4, 6) };
+        of_file.hits[0].record.place = Some(place);
+        let wanted = json!({ "path": "/a/b.jsonl", "startLine": 4, "endLine": 6, "role": "user" });
+        let hit = answer(of_file.clone(), &search(json!({ "query": "dark" })))["results"][0].clone();
+        assert_eq!(hit["place"], wanted);
+        let record = of_file.hits[0].record.clone();
+        assert_eq!(serde_json::to_value(entry(record.clone())).unwrap()["place"], wanted);
+        let line = crate::wire::core::Line::default().of(&record, 700);
+        assert!(line.contains("[/a/b.jsonl:4"), "{line}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::place::PlaceInfo;
 use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
 use super::{Defaults, Suggestion, Summary, count, relevance, size_up_to, summary, titled};
@@ -56,6 +57,10 @@ pub struct Memory {
     pub usage_count: i64,
     pub created_at: Iso,
     pub created_at_epoch: i64,
+    /// The lines of a file that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::results::object_schema")]
+    pub place: Option<PlaceInfo>,
 }
 
 impl From<Record> for Memory {
@@ -75,6 +80,7 @@ impl From<Record> for Memory {
             usage_count: record.access_count,
             created_at: Iso(record.created_at),
             created_at_epoch: record.created_at,
+            place: record.place.map(Into::into),
         }
     }
 }

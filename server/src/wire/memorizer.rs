@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
+use super::place::PlaceInfo;
 use super::types::kinds_shown_as;
 use super::values::{Int, Iso};
 use super::{Defaults, Patch, relevance, size_up_to};
@@ -564,6 +565,10 @@ pub struct Conversation {
     pub agent_response: String,
     pub tags: Option<Vec<String>>,
     pub created_at: Iso,
+    /// The lines of a file that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::results::object_schema")]
+    pub place: Option<PlaceInfo>,
     #[serde(flatten)]
     pub fit: Fit,
 }
@@ -581,6 +586,7 @@ impl From<Hit> for Conversation {
             agent_id: record.scope.agent,
             tags: Some(record.tags).filter(|tags| !tags.is_empty()),
             created_at: Iso(record.created_at),
+            place: record.place.map(Into::into),
         }
     }
 }

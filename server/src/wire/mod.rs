@@ -18,12 +18,14 @@
 //! | `lines.rs` | the lines of a file |
 //! | `defaults.rs` | default project and agent, and `--only` |
 //! | `convert.rs` | conversions to and from the engine's types |
-//! | `sources.rs` | sources, and what was read of them |
+//! | `place.rs` | the lines of a file that a memory is from |
+//! | `sources.rs` | notes, sessions and memories as sources of a search |
+//! | `sync.rs` | sources, and what was read of them |
 //! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
-//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | parameters and results of the tools of other systems |
+//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | parameters and results of the tools of other systems |
 //! | `markdown.rs` | untrusted text within Markdown |
 //! | `types.rs` | kinds as the types of those systems |
 //! | `schema.rs` | JSON Schema of both, without what clients warn about |
@@ -35,6 +37,7 @@ mod defaults;
 mod exchange;
 mod exchange_lines;
 mod exchange_tools;
+pub mod gimli;
 mod graph;
 mod history;
 mod knowledge_graph;
@@ -47,11 +50,13 @@ pub mod mudpuppy;
 mod params;
 mod parse;
 mod periods;
+mod place;
 mod results;
 mod schema;
 mod searches;
 mod snippet;
 mod sources;
+mod sync;
 mod times;
 mod types;
 mod values;
@@ -79,6 +84,7 @@ pub use params::{
 };
 pub use parse::parse;
 pub use periods::period;
+pub use place::PlaceInfo;
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
     StatsResult, Step, Suggestion, UpdateResult,
@@ -86,7 +92,8 @@ pub use results::{
 pub use schema::{input_schema, output_schema};
 pub use searches::{SearchEntry, SearchesResult};
 pub use snippet::{cut_to, has_word_of};
-pub use sources::{
+pub use sources::{SourceName, kinds_of};
+pub use sync::{
     DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
     SyncedSource,
 };

@@ -5,6 +5,7 @@ use memorist_engine::types::{Kind, MAX_LIMIT, MatchSource, Mode, Scale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::place::PlaceInfo;
 use super::results;
 use super::types::{by_type, kinds_shown_as};
 use super::values::{Importance, Int};
@@ -217,6 +218,10 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
+    /// The lines of a file that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::results::object_schema")]
+    pub place: Option<PlaceInfo>,
 }
 
 impl From<results::SearchResult> for SearchResult {
@@ -246,6 +251,7 @@ impl From<results::SearchHit> for SearchHit {
             created_at: hit.created_at,
             vector_score: hit.vector_score,
             keyword_score: hit.keyword_score,
+            place: hit.place,
         }
     }
 }
@@ -288,6 +294,10 @@ pub struct Entry {
     pub expires_at: Option<i64>,
     pub access_count: i64,
     pub last_accessed_at: Option<i64>,
+    /// The lines of a file that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::results::object_schema")]
+    pub place: Option<PlaceInfo>,
 }
 
 impl From<results::GetResult> for GetResult {
@@ -313,6 +323,7 @@ impl From<results::Entry> for Entry {
             expires_at: entry.expires_at,
             access_count: entry.access_count,
             last_accessed_at: entry.last_accessed_at,
+            place: entry.place,
         }
     }
 }

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::sources::{SourceName, sources_schema};
 use super::times::{Future, Past};
 use super::values::{Importance, Int, Patch};
 
@@ -108,6 +109,10 @@ pub struct SearchParams {
     /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
+    /// Only from these: files of notes, transcripts of sessions, saved memories.
+    #[serde(default)]
+    #[schemars(schema_with = "sources_schema")]
+    pub sources: Option<Vec<SourceName>>,
     /// See this project and global memories; null: global alone, "*": all. Default: the server's.
     #[serde(default)]
     pub project: Patch<String>,

@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::place::PlaceInfo;
 use crate::wording::Worded as _;
 
 /// The result of `memory_add`.
@@ -159,6 +160,10 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub turn: Option<i64>,
+    /// The lines of a file that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "object_schema")]
+    pub place: Option<PlaceInfo>,
     /// Those around it in its session whose words counted for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lent_by: Vec<i64>,
@@ -282,6 +287,10 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub turn: Option<i64>,
+    /// The lines of a file that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "object_schema")]
+    pub place: Option<PlaceInfo>,
 }
 
 /// A link, seen from one of its ends.
@@ -409,7 +418,7 @@ pub(super) fn objects_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "object" } })
 }
 
-fn object_schema(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn object_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
 

@@ -3,8 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use super::IGNORE_FILE;
 use super::rules::Rules;
+
+/// A file with rules like those of `.gitignore`, for us alone.
+pub const IGNORE_FILE: &str = ".memoristignore";
 
 /// Whether a change of a file can change what a walk finds, by its path alone.
 pub struct Matcher(Rules);

@@ -24,11 +24,9 @@ use ignore::WalkBuilder;
 
 use crate::formats::Skipped;
 use gate::Gate;
-pub use matcher::Matcher;
+pub use matcher::{IGNORE_FILE, Matcher};
 use rules::Rules;
 
-/// A file with rules like those of `.gitignore`, for us alone.
-const IGNORE_FILE: &str = ".memoristignore";
 /// What is walked.
 #[derive(Debug, Clone)]
 pub struct Options {

@@ -217,9 +217,10 @@ class Warnings(logging.Handler):
         self.texts.append(f"{record.name}: {record.getMessage()}")
 
 
-def run_script(profile, documented, script, *options):
+def run_script(profile, documented, script, *options, prepare=None):
     """Runs a script of calls made from the document of another system, on a server of that profile and a new store.
-    `documented` contains the parameters of each tool by its name."""
+    `documented` contains the parameters of each tool by its name. `prepare` is called with the folder of the store before
+    the server starts."""
     async def run(checks, binary, store):
         async with stdio_session(checks, binary, store, "auto", "--profile", profile, *options) as session:
             tools = {tool.name: tool for tool in await session.read_tools()}
@@ -232,5 +233,8 @@ def run_script(profile, documented, script, *options):
 
     checks = Checks(f"python {profile}")
     with tempfile.TemporaryDirectory() as folder, checks.section("the session runs to its end"):
-        asyncio.run(run(checks, binary_argument(), Path(folder) / "store"))
+        binary = binary_argument()
+        if prepare:
+            prepare(Path(folder))
+        asyncio.run(run(checks, binary, Path(folder) / "store"))
     checks.end()

@@ -5,11 +5,12 @@
 //! | `profile.rs` | a profile |
 //! | `tool.rs` | a tool: its definition and implementation |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
-//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs` | tools of other systems, with their names and schemas, over the same operations |
+//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | tools of other systems, with their names and schemas, over the same operations |
 //! | `*.json` | snapshots of `tools/list` |
 
 mod core;
 mod full;
+mod gimli;
 mod krolik;
 mod memorizer;
 mod mudpuppy;
@@ -18,6 +19,8 @@ mod tool;
 
 #[cfg(test)]
 mod compatibility;
+#[cfg(test)]
+mod gimli_files;
 #[cfg(test)]
 mod shared_store;
 #[cfg(test)]
@@ -35,7 +38,7 @@ pub use tool::{Answer, ToolDef};
 use crate::args::ProfileName;
 
 /// How many profiles there are.
-const PROFILES: usize = 5;
+const PROFILES: usize = 6;
 
 /// The parameters that name a project or an agent, in every profile.
 pub const SCOPES: [&str; 3] = ["project", "agent", "agent_id"];
@@ -64,6 +67,7 @@ impl Profile {
             ProfileName::Mudpuppy => mudpuppy::profile(),
             ProfileName::Memorizer => memorizer::profile(),
             ProfileName::Krolik => krolik::profile(),
+            ProfileName::Gimli => gimli::profile(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
+use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Kind, NewRecord, Record, Scope, Viewer};
@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::Profile;
 use crate::args::ProfileName;
 use crate::mcp::default_viewer;
+use crate::memory_search::MemorySearch;
 use crate::ops::Context;
 use crate::wire::Defaults;
 use crate::wire::memorizer::MAIN;
@@ -37,7 +38,10 @@ impl Server {
         engine.flush(&NoProgress).unwrap();
         let defaults = Defaults::named(project.map(str::to_owned), None).unwrap();
         let defaults = default_viewer(profile, false, defaults).unwrap();
-        let context = Context { defaults, exports: folder.path().join("exports"), ..Context::default() };
+        let (store, model) = (Some(folder.path().to_owned()), ModelSource::None.into());
+        let memory_search = Arc::new(MemorySearch { store, model, ..MemorySearch::default() });
+        let exports = folder.path().join("exports");
+        let context = Context { defaults, exports, memory_search, ..Context::default() };
         Server { _folder: folder, engine, profile: Profile::of(profile), context }
     }
 

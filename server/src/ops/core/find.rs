@@ -38,7 +38,7 @@ const MARK_CHARS: usize = 160;
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
     let query = context.query(params)?;
     query.validate()?;
-    let reply = engine.search(&query)?;
+    let reply = ops::reply(engine, params, &query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
     let marks = engine.marks(&ids, &query.filter.viewer, MARK_CHARS)?;
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();

@@ -1,0 +1,61 @@
+//! The configuration of Gimli's profile.
+
+use std::fs;
+use std::sync::Arc;
+
+use directories::BaseDirs;
+
+use super::dispatch::{Access, Dispatcher};
+use crate::args::Serve;
+use crate::exit::Failure;
+use crate::memory_search::{self, Configured, MemorySearch};
+use crate::ops::{self, Context};
+use crate::settings::Settings;
+use crate::wording::Worded as _;
+
+/// Adds what the tools of the profile follow: the file that the arguments name, over the settings. Its store is used where
+/// nothing else names one.
+pub fn configure(settings: &mut Settings, args: &Serve) -> Result<(), Failure> {
+    let (weights, sync) = (settings.context.weights, settings.sync.clone());
+    let defaults = MemorySearch { weights, sync, ..MemorySearch::default() };
+    let home = BaseDirs::new();
+    let Configured { settings: mut found, warning } = match &args.memory_search {
+        None => Configured { settings: defaults, warning: None },
+        Some(file) => {
+            let text = fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
+            let home = home.as_ref().map(BaseDirs::home_dir);
+            let agent = settings.context.defaults.agent();
+            memory_search::read(&text, file, agent, home, defaults)
+                .map_err(|why| Failure::input(format!("{}: {why}", file.display())))?
+        }
+    };
+    let mut warnings: Vec<String> = warning.into_iter().collect();
+    match found.store.take() {
+        Some(_) if settings.store_is_named => warnings.push("store.path: another store is named".to_owned()),
+        Some(store) => settings.store = store,
+        None => {}
+    }
+    if !warnings.is_empty() {
+        settings.output.note(format!("memorySearch: {}", warnings.join("; ")));
+    }
+    settings.sync = found.sync.clone();
+    found.store = Some(settings.store.clone());
+    found.model = settings.engine.model.clone();
+    // Over HTTP the folder says nothing about the clients.
+    let is_local = args.http.is_none();
+    found.workspace = is_local.then(|| std::env::current_dir().ok()).flatten();
+    found.home = home.map(|home| home.home_dir().to_owned());
+    settings.context.memory_search = Arc::new(found);
+    Ok(())
+}
+
+/// Adds the notes of the workspace and the transcripts to the sources of the store, as soon as it is open.
+pub fn add_sources(dispatcher: &Dispatcher, context: &Context) {
+    let (dispatcher, context) = (dispatcher.clone(), context.clone());
+    tokio::spawn(async move {
+        let added = dispatcher.call(Access::Write, move |engine| ops::gimli::add_sources(engine, &context)).await;
+        if let Ok(Err(error)) = added {
+            tracing::warn!("the files of this workspace are not read: {}", error.worded());
+        }
+    });
+}

@@ -1,0 +1,26 @@
+//! Gimli's tools: lines of files, found and read.
+//!
+//! | file | job |
+//! |---|---|
+//! | `search.rs` | `memory_search` |
+//! | `get.rs` | `memory_get` |
+//! | `known_file.rs` | the file that a path names |
+//! | `on_disk.rs` | its text, if it is still the file that was read |
+//! | `recorded.rs` | the same from what was read of it |
+//! | `passage.rs` | some lines of a text, of a bounded size |
+//! | `sync.rs` | `memory_sync` |
+//! | `workspace.rs` | the notes of the workspace, and the transcripts |
+
+mod get;
+mod known_file;
+mod on_disk;
+mod passage;
+mod recorded;
+mod search;
+mod sync;
+mod workspace;
+
+pub use get::get;
+pub use search::search;
+pub use sync::sync;
+pub use workspace::add_sources;

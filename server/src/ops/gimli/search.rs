@@ -1,0 +1,95 @@
+//! `memory_search`.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use memorist_engine::types::{Filter, Hit, Kind, MAX_LIMIT, MAX_POOL, Query, Scale};
+use memorist_engine::{Engine, Error, Result};
+
+use crate::ops::Context;
+use crate::wire::gimli::{Found, FoundLines, Off, SearchParams, memory_path, passage};
+use crate::wire::{count, size_up_to};
+use crate::wording::{Worded as _, warnings};
+
+/// Fewest candidates of each side, so that the first of one result is the first of ten.
+const LEAST_POOL: usize = 50;
+
+/// The best lines of files, and memories that have none.
+pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<Found> {
+    let settings = &context.memory_search;
+    if let Some(off) = off(context) {
+        return Ok(Found { off: Some(off), ..Found::default() });
+    }
+    let limit =
+        params.max_results.map_or(Ok(settings.max_results), |most| size_up_to("maxResults", most, MAX_LIMIT))?;
+    if limit == 0 {
+        return Err(Error::invalid("maxResults", "0 is outside 1 to 1000"));
+    }
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| is_searched(context, *kind)).collect();
+    let query = Query {
+        mode: settings.mode,
+        // Some are dropped: parts of one turn have the same lines.
+        limit: (2 * limit).min(MAX_LIMIT),
+        pool: Some((settings.candidates * limit).clamp(LEAST_POOL, MAX_POOL)),
+        weights: Some(settings.weights),
+        scale: Some(Scale::Pool),
+        min_score: Some(params.min_score.unwrap_or(settings.min_score)),
+        filter: Filter { kinds, ..Filter::of(context.defaults.own_viewer()) },
+        ..Query::new(params.query.clone())
+    };
+    let reply = match engine.search(&query) {
+        Ok(reply) => reply,
+        Err(error @ Error::Invalid { .. }) => return Err(error),
+        Err(error) => {
+            let off = Off::because(error.worded(), "call memory_search again; if it stays so, run `memorist doctor`");
+            return Ok(Found { off: Some(off), ..Found::default() });
+        }
+    };
+    let warnings = warnings(&reply);
+    let mut seen = HashSet::new();
+    let mut results: Vec<FoundLines> =
+        reply.hits.into_iter().map(|hit| found(hit, &params.query, settings.workspace.as_deref())).collect();
+    results.retain(|found| seen.insert((found.path.clone(), found.start_line, found.end_line)));
+    results.truncate(limit);
+    let model = engine.index_stats()?.model;
+    Ok(Found { results, provider: Some(if model.is_some() { "local" } else { "none" }), model, warnings, off: None })
+}
+
+/// Why memory is off, if it is.
+pub fn off(context: &Context) -> Option<Off> {
+    let settings = &context.memory_search;
+    let why = match (settings.enabled, settings.memory || settings.sessions) {
+        (true, true) => return None,
+        (false, _) => ("memorySearch.enabled is false", "set it to true and start the server again"),
+        (true, false) => ("no source is on", "name some in memorySearch.sources and start the server again"),
+    };
+    Some(Off::because(why.0, why.1))
+}
+
+/// Whether memories of this kind are searched and read.
+pub fn is_searched(context: &Context, kind: Kind) -> bool {
+    let settings = &context.memory_search;
+    if kind == Kind::Conversation { settings.sessions } else { settings.memory }
+}
+
+fn found(hit: Hit, query: &str, workspace: Option<&Path>) -> FoundLines {
+    let record = hit.record;
+    let (path, start_line, end_line) = match &record.place {
+        Some(place) => (shown(&place.path, workspace), count(place.first_line), count(place.last_line)),
+        None => (memory_path(record.id), 1, count(record.content.lines().count().max(1) as u64)),
+    };
+    FoundLines {
+        path,
+        start_line,
+        end_line,
+        score: hit.score,
+        snippet: passage(&record, query),
+        source: record.kind.into(),
+    }
+}
+
+/// A path as it is shown: relative within the workspace.
+fn shown(path: &str, workspace: Option<&Path>) -> String {
+    let within = workspace.and_then(|folder| Path::new(path).strip_prefix(folder).ok());
+    within.and_then(Path::to_str).filter(|path| !path.is_empty()).unwrap_or(path).to_owned()
+}
