@@ -83,6 +83,7 @@ impl Desk {
     }
 }
 
+/// F9, R19, R20, Z12: a note is chunks with their lines, its name among their tags.
 #[test]
 fn a_note_is_found_at_its_lines_and_follows_its_file() {
     let desk = Desk::notes();
@@ -116,6 +117,7 @@ fn long_note(changed: usize) -> String {
         .collect()
 }
 
+/// F6, F13, F16: only what changed is read, and embedded, again.
 #[test]
 fn an_edit_of_a_paragraph_changes_its_chunk_alone() {
     let desk = Desk::notes();
@@ -152,6 +154,7 @@ fn a_renamed_note_keeps_its_memories() {
     assert_eq!(desk.records().len(), 2);
 }
 
+/// F8, F11.
 #[test]
 fn what_cannot_be_read_is_reported_and_stays() {
     let desk = Desk::notes();
@@ -188,6 +191,7 @@ fn turn(id: &str, text: &str) -> String {
     )
 }
 
+/// F12, F18: a transcript is read on where it ended.
 #[test]
 fn a_session_grows_is_copied_and_outlives_its_file() {
     let desk = Desk::new(SyncSettings::default());

@@ -17,6 +17,7 @@
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be salvaged is salvaged and found |
 //! | `exchange/` | export and import: equal stores, equal bytes, and merging |
+//! | `sources.rs` | notes and transcripts of a made home, as a user adds and searches them; a reading that is killed |
 //! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
@@ -87,6 +88,7 @@ mod saving;
 #[cfg(target_os = "linux")]
 mod serving;
 mod settings;
+mod sources;
 mod space;
 mod store;
 mod suggestions;

@@ -76,6 +76,7 @@ fn texts(store: &impl Subject, session: &str) -> String {
     thread(store, session).into_iter().map(|(text, ..)| text).collect::<Vec<_>>().join(" ")
 }
 
+/// R20, R22, F19: the words of a chunk follow the log, and nothing is rebuilt.
 fn an_edit_changes_one_chunk_and_keeps_the_others(store: &impl Subject) {
     let notes = source(store, SourceKind::Notes);
     let first = chunks(store, notes, &[chunk("a", 1), chunk("b", 5), chunk("c", 9)]);
