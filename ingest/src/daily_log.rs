@@ -114,9 +114,13 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Appends a line in one write, so that lines of several processes do not mix.
+/// Appends a line under a lock and in one write, so that lines of several processes do not mix.
 fn write(path: &Path, line: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+    // While another process writes, the file may seem to end within a line. Without locks, that costs an empty line.
+    if let Err(error) = file.lock() {
+        tracing::debug!("{} is not locked: {error}", path.display());
+    }
     // People edit it, too.
     let line = if ends_a_line(&mut file)? { line.to_owned() } else { format!("\n{line}") };
     file.write_all(line.as_bytes())
@@ -188,12 +192,18 @@ mod tests {
         assert!(!folder.path().join("memory").exists());
     }
 
-    const LINES: usize = 200;
+    const LINES: usize = 2_000;
+    const PROCESSES: usize = 3;
     const FOLDER: &str = "MEMORIST_LOG_FOLDER";
 
     fn append_many() {
         let folder = std::env::var_os(FOLDER).unwrap();
         let log = log(Path::new(&folder));
+        // All begin at once.
+        fs::write(Path::new(&folder).join(format!("ready-{}", std::process::id())), "").unwrap();
+        while fs::read_dir(&folder).unwrap().count() < PROCESSES {
+            std::thread::yield_now();
+        }
         for number in 0..LINES {
             log.append(&format!("{number} {}", "x".repeat(180)), "fact", "manual", at("2026-02-03T01:02:03Z")).unwrap();
         }
@@ -209,7 +219,7 @@ mod tests {
     #[test]
     fn lines_of_several_processes_do_not_mix() {
         let folder = tempfile::tempdir().unwrap();
-        let processes: Vec<_> = (0..3)
+        let processes: Vec<_> = (0..PROCESSES)
             .map(|_| {
                 let mut command = Command::new(std::env::current_exe().unwrap());
                 command.args(["--ignored", "--exact", "daily_log::tests::another_process_appends"]);
@@ -221,7 +231,7 @@ mod tests {
         }
         let text = fs::read_to_string(folder.path().join("memory/2026-02-03.md")).unwrap();
         let lines: Vec<&str> = text.strip_prefix("# 2026-02-03\n\n").unwrap().lines().collect();
-        assert_eq!(lines.len(), 3 * LINES);
+        assert_eq!(lines.len(), PROCESSES * LINES);
         assert!(lines.iter().all(|line| line.starts_with("- **03:02:03** [fact] (manual) ") && line.ends_with("xx")));
         assert_eq!(fs::read_dir(folder.path().join("memory")).unwrap().count(), 1, "nothing is left behind");
     }
