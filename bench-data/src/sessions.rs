@@ -11,10 +11,8 @@ mod words;
 use crate::draws::{Draws, Purpose};
 use crate::prose::{Fact, Prose};
 
-pub use tools::ToolCall;
-
-/// A word in everything that a parser has to leave out: what tools print, thinking, system texts and wrappers.
-pub const LEFT_OUT: &str = "zqleftoutqz";
+pub use tools::{LEFT_OUT, ToolCall};
+pub use words::SessionTurn;
 
 /// A session.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,21 +34,6 @@ pub struct Session {
     /// A fact that one turn says.
     pub fact: Option<SessionFact>,
     key: u64,
-}
-
-/// What one side said.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SessionTurn {
-    /// Whether the user said it.
-    pub is_user: bool,
-    /// The words.
-    pub text: String,
-    /// What the agent thought before.
-    pub thinking: Option<String>,
-    /// The tools that it called before.
-    pub tools: Vec<ToolCall>,
-    /// When, in Unix milliseconds.
-    pub at: i64,
 }
 
 /// A question, and the turn that answers it. Both have a mark, such as `SF-0123456`, that occurs nowhere else in the

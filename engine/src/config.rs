@@ -29,7 +29,7 @@ pub struct Config {
     pub fetch_in_background: bool,
     /// What to do about passwords, keys and the like in new records.
     pub sensitive: Sensitive,
-    /// Whether searches write the access log.
+    /// Whether searches write the access log, and are kept themselves ([`Engine::searches`](crate::Engine::searches)).
     pub log_searches: bool,
     /// A record is deleted permanently this long after it has expired. It is invisible from its expiry on; the delay
     /// makes sure that a clock that was ahead for a while loses nothing.

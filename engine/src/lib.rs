@@ -37,7 +37,7 @@
 //! | 1 | [`progress`], `clock`, `files`, `holders`, `verification` | progress, the clock, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
-//! | 4 | `records` | records, versions, links, embeddings, the access log, the sync log: the rules, and SQLite |
+//! | 4 | `records` | records, versions, links, embeddings, the access log, searches, the sync log: the rules, and SQLite |
 //! | 4 | `keywords` | tantivy: BM25 over content, context and tags |
 //! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
 //! | 5 | `sync` | applies the sync log to both indexes; the only writer of them |

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use self::text::{in_text, redacted};
 use crate::body::Body;
 use crate::error::{Error, Result};
-use crate::types::{Earlier, NewRecord, Place, Portable, RecordUpdate, Replaced, Scope};
+use crate::types::{Accessed, Earlier, NewRecord, Place, Portable, RecordUpdate, Replaced, Scope};
 
 /// What to do about sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,12 +30,14 @@ pub enum Sensitive {
     Redact,
 }
 
-/// What the access log keeps of a query: its beginning only, because it is written with every result; and no secret, as
-/// queries may be pasted. Applying it twice changes nothing.
+/// Bytes that are kept of a query.
+pub(crate) const MAX_LOGGED_BYTES: usize = 1 << 10;
+
+/// What the access log and the searches keep of a query: its beginning only, because it is written with every result; and no
+/// secret, as queries may be pasted. Applying it twice changes nothing.
 pub(crate) fn logged_query(query: &str) -> String {
-    const MOST_BYTES: usize = 1 << 10;
     let mut kept = redact(query).replace('\0', " ");
-    kept.truncate(kept.floor_char_boundary(MOST_BYTES));
+    kept.truncate(kept.floor_char_boundary(MAX_LOGGED_BYTES));
     kept
 }
 
@@ -75,8 +77,8 @@ impl Sensitive {
         Ok(allowed)
     }
 
-    /// A memory from another store as it may be saved, including its earlier versions. If its newest text is redacted,
-    /// its embedding is dropped.
+    /// A memory from another store as it may be saved, including its earlier versions and its queries. If its newest text
+    /// is redacted, its embedding is dropped.
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
@@ -85,7 +87,8 @@ impl Sensitive {
         let earlier: Vec<_> = portable.earlier.iter().map(|earlier| self.earlier(earlier)).collect::<Result<_>>()?;
         let is_borrowed = |earlier: &Cow<'_, Earlier>| matches!(earlier, Cow::Borrowed(_));
         let same_text = matches!(text, Cow::Borrowed(_));
-        if same_text && earlier.iter().all(is_borrowed) {
+        let accesses = self.accesses(&portable.accesses);
+        if same_text && earlier.iter().all(is_borrowed) && matches!(accesses, Cow::Borrowed(_)) {
             return Ok(Cow::Borrowed(portable));
         }
         Ok(Cow::Owned(Portable {
@@ -93,9 +96,19 @@ impl Sensitive {
             earlier: earlier.into_iter().map(Cow::into_owned).collect(),
             embedding: portable.embedding.clone().filter(|_| same_text),
             ulid: portable.ulid.clone(),
-            accesses: portable.accesses.clone(),
+            accesses: accesses.into_owned(),
             ..*portable
         }))
+    }
+
+    /// The accesses as they may be kept. A query is never a reason to refuse its memory.
+    fn accesses(self, accesses: &[Accessed]) -> Cow<'_, [Accessed]> {
+        let queries = || accesses.iter().filter_map(|access| access.query.as_deref());
+        if self == Sensitive::Refuse || queries().all(|query| logged_query(query) == query) {
+            return Cow::Borrowed(accesses);
+        }
+        let kept = |access: &Accessed| Accessed { query: access.query.as_deref().map(logged_query), ..access.clone() };
+        Cow::Owned(accesses.iter().map(kept).collect())
     }
 
     fn earlier<'a>(self, earlier: &'a Earlier) -> Result<Cow<'a, Earlier>> {

@@ -4,17 +4,25 @@
 //! |---|---|---|
 //! | 0 | [`settings`] | how files are read, and when |
 //! | 0 | [`project`] | the project of a folder |
-//! | 0 | `origins` | what identifies a chunk or a turn |
+//! | 0 | `origins` | what identifies a chunk, a turn, or a memory of another system |
 //! | 0 | `stamp` | by what a file is known to be unchanged |
 //! | 0 | `lock` | one process at a time |
+//! | 0 | [`detect`] | what a file or a folder has |
+//! | 0 | [`daily_log`] | a file a day, with a line for each memory saved |
+//! | 0 | `delta` | whether a transcript has grown enough |
 //! | 1 | `listing` | the files of a source |
 //! | 1 | `note` | a note, read into chunks |
 //! | 1 | `session` | a transcript, read into turns |
+//! | 1 | [`moving`] | the stores of other memory systems, brought in |
 //! | 2 | [`sync`] | all files of all sources that have changed |
 //! | 3 | [`watch`] | the same whenever a file changes |
 
+pub mod daily_log;
+mod delta;
+pub mod detect;
 mod listing;
 mod lock;
+pub mod moving;
 mod note;
 mod origins;
 pub mod project;

@@ -1,6 +1,6 @@
 //! The files of a source that are there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -21,6 +21,8 @@ const DEEPEST: usize = 12;
 pub struct Listing {
     /// What each is like.
     pub files: BTreeMap<PathBuf, FileStamp>,
+    /// The folders that were looked into, to be watched.
+    pub folders: BTreeSet<PathBuf>,
     /// Reasons, and how often.
     pub skipped: Skipped,
 }
@@ -28,15 +30,23 @@ pub struct Listing {
 /// The notes of a source.
 ///
 /// # Errors
-/// Those of the file system, if its folder cannot be read.
-pub fn notes(source: &NewSource, settings: &SyncSettings) -> io::Result<Listing> {
+/// Those of the file system, if its folder cannot be read, and of `go_on`, which is asked at each folder.
+pub fn notes(source: &NewSource, settings: &SyncSettings, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<Listing> {
     let mut listing = Listing::default();
+    let is_log = |path: &Path| settings.daily_log_folder().is_some_and(|folder| path.starts_with(folder));
+    let mut folders = BTreeSet::new();
+    let mut enter = |folder: &Path| {
+        if !is_log(folder) {
+            folders.insert(folder.to_owned());
+        }
+        go_on()
+    };
     let mut options = walk::Options::new(&source.path);
     options.globs.clone_from(&source.globs);
     options.max_bytes = settings.max_file_bytes;
     let mut skipped = Skipped::default();
-    walk::walk(&options, &mut skipped, &mut |found| {
-        if settings.daily_log.as_ref().is_some_and(|folder| found.path.starts_with(folder)) {
+    walk::walk_folders(&options, &mut skipped, &mut enter, &mut |found| {
+        if is_log(&found.path) {
             listing.skipped.count("the daily log");
         } else {
             let stamp = FileStamp { size: found.size, modified: found.modified, identity: found.identity };
@@ -45,31 +55,49 @@ pub fn notes(source: &NewSource, settings: &SyncSettings) -> io::Result<Listing>
         ControlFlow::Continue(())
     })?;
     listing.skipped.add(skipped);
+    listing.folders = folders;
+    listing.folders.extend(folder_of_file(source, &listing));
     Ok(listing)
 }
 
 /// The transcripts of a source.
 ///
 /// # Errors
-/// Those of the file system, if its folder cannot be read.
-pub fn sessions(source: &NewSource, format: &dyn Format) -> io::Result<Listing> {
+/// As [`notes`].
+pub fn sessions(source: &NewSource, format: &dyn Format, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<Listing> {
     let root = Path::new(&source.path);
     let mut listing = Listing::default();
     if fs::metadata(root)?.is_dir() {
-        below(root, format, 0, &mut listing)?;
+        below(root, format, 0, &mut listing, go_on)?;
     } else {
         listing.files.insert(root.to_owned(), stamp::of(root)?);
+        listing.folders.extend(folder_of_file(source, &listing));
     }
     Ok(listing)
 }
 
+/// The folder of a source that is a single file: a file that is replaced cannot be watched by itself.
+fn folder_of_file(source: &NewSource, listing: &Listing) -> Option<PathBuf> {
+    let root = Path::new(&source.path);
+    listing.folders.is_empty().then(|| root.parent().map(Path::to_owned)).flatten()
+}
+
 /// Adds what is below a folder. Links to folders are not followed, those to files are.
-fn below(folder: &Path, format: &dyn Format, depth: usize, listing: &mut Listing) -> io::Result<()> {
+fn below(
+    folder: &Path,
+    format: &dyn Format,
+    depth: usize,
+    listing: &mut Listing,
+    go_on: &dyn Fn() -> io::Result<()>,
+) -> io::Result<()> {
     if depth > DEEPEST {
         listing.skipped.count("too deep");
         return Ok(());
     }
-    for entry in fs::read_dir(folder)? {
+    go_on()?;
+    let entries = fs::read_dir(folder)?;
+    listing.folders.insert(folder.to_owned());
+    for entry in entries {
         let Ok(entry) = entry else {
             listing.skipped.count("unreadable");
             continue;
@@ -77,7 +105,8 @@ fn below(folder: &Path, format: &dyn Format, depth: usize, listing: &mut Listing
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => {
-                if below(&path, format, depth + 1, listing).is_err() {
+                if below(&path, format, depth + 1, listing, go_on).is_err() {
+                    go_on()?;
                     listing.skipped.count("unreadable");
                 }
             }

@@ -25,9 +25,14 @@ pub struct SyncGuard<'a> {
 }
 
 impl SyncLock {
-    /// That of the store in this folder.
+    /// That of the store in this folder, to read files.
     pub fn of(store: &Path) -> Self {
         SyncLock { path: store.join("sources.lock"), threads: Mutex::new(()) }
+    }
+
+    /// Another of the store in this folder, to watch files.
+    pub fn to_watch(store: &Path) -> Self {
+        SyncLock { path: store.join("watch.lock"), threads: Mutex::new(()) }
     }
 
     /// The lock, if it is free.

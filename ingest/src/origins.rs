@@ -1,4 +1,4 @@
-//! What identifies a chunk or a turn.
+//! What identifies a chunk, a turn, or a memory of another system.
 
 use std::collections::HashMap;
 
@@ -29,6 +29,17 @@ impl<'a> Chunks<'a> {
 /// A part of a turn: its format, its id there, and which part it is.
 pub fn turn(format: &str, id: &str, part: u64) -> Origin {
     shortened(hash(&["turn", format, id, &part.to_string()]))
+}
+
+/// A piece of a file that another system has read: its key there. No other origin is the same.
+pub fn moved(system: &str, key: &str) -> Origin {
+    shortened(hash(&["moved", system, key]))
+}
+
+/// What tells a memory of another system from every other.
+pub fn identity(parts: &[&str]) -> [u8; 8] {
+    let [a, b, c, d, e, f, g, h, ..] = hash(parts);
+    [a, b, c, d, e, f, g, h]
 }
 
 fn hash(parts: &[&str]) -> [u8; 32] {
@@ -67,5 +78,7 @@ mod tests {
         assert_ne!(Chunks::of("/notes/a.md").next("At", "ext"), first);
         assert_eq!(turn("codex", "id", 0).to_string(), "e15470d5f916ef5415ff1fdeb76a3b09");
         assert_ne!(turn("codex", "id", 0), turn("codex", "id", 1));
+        assert_eq!(moved("gimli", "main:c1").to_string(), "5ff4e60e32174175ed10f13e6eb58de5");
+        assert_eq!(identity(&["memory", "krolik", "1"]), [42, 220, 68, 228, 84, 201, 112, 245]);
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use directories::BaseDirs;
 use memorist_engine::embed::{ModelSettings, WordPiece, local_tokenizer};
@@ -17,6 +18,7 @@ use memorist_sources::formats::{self, Format};
 use memorist_sources::tokens::{Estimate, TokenCount};
 use rayon::prelude::*;
 
+use crate::delta;
 use crate::listing::{self, Listing};
 use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
@@ -36,6 +38,7 @@ pub struct Syncer {
     settings: SyncSettings,
     model: ModelSettings,
     lock: SyncLock,
+    watching: SyncLock,
     home: Option<PathBuf>,
     words: OnceLock<Option<ModelTokens>>,
 }
@@ -77,6 +80,8 @@ pub struct SourceReport {
     pub problems: Vec<(String, String)>,
     /// How many could not.
     pub failed: u64,
+    /// The folders that were looked into.
+    pub folders: BTreeSet<PathBuf>,
 }
 
 impl SyncReport {
@@ -92,7 +97,8 @@ impl Syncer {
     /// Reads files into the store in this folder. `model` is the store's, whose tokens are counted.
     pub fn new(store: &Path, settings: SyncSettings, model: ModelSettings) -> Self {
         let home = BaseDirs::new().map(|dirs| fs::canonicalize(dirs.home_dir()).unwrap_or(dirs.home_dir().to_owned()));
-        Syncer { settings, model, lock: SyncLock::of(store), home, words: OnceLock::new() }
+        let (lock, watching) = (SyncLock::of(store), SyncLock::to_watch(store));
+        Syncer { settings, model, lock, watching, home, words: OnceLock::new() }
     }
 
     /// The settings.
@@ -127,6 +133,23 @@ impl Syncer {
         }
     }
 
+    /// The right to watch the files of the store for all of its processes, if nobody has it.
+    pub(crate) fn lead(&self) -> io::Result<Option<SyncGuard<'_>>> {
+        self.watching.try_acquire()
+    }
+
+    /// The folders of a source that may have files, without reading any.
+    pub(crate) fn folders(
+        &self,
+        engine: &Engine,
+        source: &NewSource,
+        progress: &dyn Progress,
+    ) -> io::Result<BTreeSet<PathBuf>> {
+        let format = source.format.as_deref().and_then(formats::by_name);
+        let one = OneSource { syncer: self, engine, progress, force: false };
+        one.list(source, format).map(|listing| listing.folders)
+    }
+
     fn sync_locked(
         &self,
         engine: &Engine,
@@ -138,9 +161,13 @@ impl Syncer {
         let mut report = SyncReport::default();
         // A file that two sources have belongs to the one that was added first.
         let mut taken = BTreeSet::new();
+        let wanted = sources.iter().find(|source| options.source == Some(source.id)).map(|one| one.source.path.clone());
         for source in sources {
             let is_wanted = options.source.is_none_or(|id| id == source.id);
             if !is_wanted {
+                if !wanted.as_ref().is_some_and(|path| overlap(path, &source.source.path)) {
+                    continue;
+                }
                 taken.extend(engine.source_files(source.id)?.into_iter().map(|file| PathBuf::from(file.path)));
                 continue;
             }
@@ -157,6 +184,12 @@ impl Syncer {
         let words = self.words.get_or_init(|| local_tokenizer(&self.model).map(ModelTokens)).as_ref();
         words.map_or(&Estimate as &dyn TokenCount, |words| words)
     }
+}
+
+/// Whether two paths can have files in common. A link may lead from one into the other, but its file is known by its path.
+fn overlap(one: &str, other: &str) -> bool {
+    let (one, other) = (Path::new(one), Path::new(other));
+    one.starts_with(other) || other.starts_with(one)
 }
 
 /// Counts as the store's model does.
@@ -201,10 +234,12 @@ impl OneSource<'_> {
             skipped: BTreeMap::new(),
             problems: Vec::new(),
             failed: 0,
+            folders: BTreeSet::new(),
         };
         let format = report.source.source.format.as_deref().and_then(formats::by_name);
         let mut listing = match self.list(&report.source.source, format) {
             Ok(listing) => listing,
+            Err(_) if self.progress.cancelled() => return Err(Error::Cancelled),
             Err(error) => {
                 // A disk that is not mounted has lost nothing: what was read of it stays.
                 let path = report.source.source.path.clone();
@@ -219,6 +254,7 @@ impl OneSource<'_> {
             listing.skipped.count("in another source");
         }
         report.files = listing.files.len() as u64;
+        report.folders = std::mem::take(&mut listing.folders);
         let gone = gone(&known, &listing, &mut report);
         let tasks = self.tasks(&known, &listing, &gone, format);
         let scope = self.scope(&report.source.source);
@@ -239,9 +275,10 @@ impl OneSource<'_> {
     }
 
     fn list(&self, source: &NewSource, format: Option<&'static dyn Format>) -> io::Result<Listing> {
+        let go_on = || if self.progress.cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         match (source.kind, format) {
-            (SourceKind::Notes, _) => listing::notes(source, &self.syncer.settings),
-            (SourceKind::Sessions, Some(format)) => listing::sessions(source, format),
+            (SourceKind::Notes, _) => listing::notes(source, &self.syncer.settings, &go_on),
+            (SourceKind::Sessions, Some(format)) => listing::sessions(source, format, &go_on),
             (SourceKind::Sessions, None) => {
                 let name = source.format.as_deref().unwrap_or_default();
                 Err(io::Error::other(format!("{name:?} is no format that this version knows")))
@@ -282,7 +319,7 @@ impl OneSource<'_> {
                     && !self.force
                     && (format.is_some() || notes.is_current(known))
             });
-            if is_unchanged || known.is_some_and(|known| self.waits(known, stamp, format)) {
+            if is_unchanged || known.is_some_and(|known| self.waits(known, path, stamp, format)) {
                 continue;
             }
             let known = known.or_else(|| renamed.remove(&stamp.identity));
@@ -292,10 +329,10 @@ impl OneSource<'_> {
     }
 
     /// Whether a transcript has grown too little to be read.
-    fn waits(&self, known: &SourceFile, stamp: FileStamp, format: Option<&'static dyn Format>) -> bool {
-        let grown = stamp.size.checked_sub(known.stamp.size);
-        let settings = &self.syncer.settings;
-        format.is_some() && !self.force && grown.is_some_and(|grown| grown > 0 && grown < settings.delta_bytes)
+    fn waits(&self, known: &SourceFile, path: &Path, stamp: FileStamp, format: Option<&'static dyn Format>) -> bool {
+        format.is_some()
+            && !self.force
+            && delta::waits(&self.syncer.settings, path, known.stamp, stamp, SystemTime::now())
     }
 
     fn notes(&self) -> NoteReader<'_> {
@@ -324,7 +361,8 @@ impl OneSource<'_> {
             home: self.syncer.home.as_deref(),
         });
         let threads = threads(tasks, known);
-        self.progress.start("reading", Some(tasks.len() as u64));
+        let what = format!("reading {}", report.source.source.path);
+        self.progress.start(&what, Some(tasks.len() as u64));
         let outcome = batches(tasks).try_for_each(|batch| {
             if self.progress.cancelled() {
                 return Err(Error::Cancelled);

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{FileChanges, Kind, ListQuery, NewSource, Query, Record, Scope, SourceKind, Viewer};
+use memorist_engine::types::{
+    FileChanges, Filter, Kind, ListQuery, NewRecord, NewSource, Query, Record, Scope, SourceKind, Viewer,
+};
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 use tempfile::TempDir;
@@ -267,4 +269,34 @@ fn many_processes_read_a_file_once() {
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!((added, desk.texts().len()), (200, 200));
+}
+
+/// Every third place of an answer is kept for what somebody saved, if it has to do with the question.
+#[test]
+fn notes_do_not_drown_memories() {
+    let desk = Desk::notes();
+    for number in 0..40 {
+        desk.write(&format!("{number}.md"), &format!("The zebra release {number} of the harbour team is planned.\n"));
+    }
+    desk.sync();
+    let save = |text: &str| desk.engine.add(&NewRecord::new(text)).unwrap().id;
+    let related = save("Ana decides about each zebra release, whoever asks, and in whatever week it is");
+    save("Lunch is at noon");
+    let query = Query { limit: 9, ..Query::new("zebra release harbour team") };
+    let reply = desk.engine.search(&query).unwrap();
+    let memories: Vec<_> = reply.hits.iter().filter(|hit| !hit.record.kind.is_read()).collect();
+    assert_eq!(memories.iter().map(|hit| hit.record.id).collect::<Vec<_>>(), [related]);
+    assert_eq!((reply.hits.len(), reply.reserved, reply.more), (9, 1, true));
+    assert!(reply.hits.is_sorted_by(|before, after| before.score >= after.score));
+    let next = desk.engine.search(&Query { offset: 8, ..query.clone() }).unwrap();
+    assert!(
+        !next.hits.is_empty()
+            && next.hits.iter().all(|hit| reply.hits.iter().take(8).all(|first| first.record.id != hit.record.id)),
+        "what was displaced comes next"
+    );
+    let small = desk.engine.search(&Query { limit: 2, ..query.clone() }).unwrap();
+    assert_eq!(small.reserved, 0);
+    let kinds = vec![Kind::Chunk];
+    let notes = Query { filter: Filter { kinds, ..Filter::default() }, ..query };
+    assert_eq!(desk.engine.search(&notes).unwrap().reserved, 0, "a query that names kinds gets these");
 }

@@ -5,6 +5,7 @@
 //! | `records.rs` | saving, finding, changing, deleting, listing |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
+//! | `sources.rs` | files that are read |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
@@ -12,6 +13,7 @@
 mod graph;
 mod history;
 mod records;
+mod sources;
 mod values;
 
 use std::ffi::OsString;
@@ -21,13 +23,15 @@ use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, Ty
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
+use memorist_ingest::sources::moving::System;
 use serde::Deserialize;
 
 use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Rollback, Undo};
-pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Update};
+pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
+pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -239,7 +243,13 @@ pub enum Command {
     Purge(Purge),
     /// Show statistics of the store
     Stats,
-    /// Read memories from a JSONL file; run it again to continue
+    /// List the searches that were made, the newest first, also those that found nothing
+    Searches(Searches),
+    /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
+    Source(Source),
+    /// Read what has changed in the sources
+    Sync(SyncFiles),
+    /// Read memories from a JSONL file, or another memory system's store; run it again to continue
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings
     Export(Export),
@@ -286,12 +296,15 @@ impl Command {
             | Command::History(_)
             | Command::Rollback(_)
             | Command::Undo(_)
-            | Command::Stats => true,
+            | Command::Stats
+            | Command::Searches(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);
                 serve.http.is_none() && !matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer)
             }
             Command::Purge(_)
+            | Command::Source(_)
+            | Command::Sync(_)
             | Command::Import(_)
             | Command::Export(_)
             | Command::Backup(_)
@@ -310,8 +323,12 @@ impl Command {
 /// `import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// A JSONL file; `-` reads stdin
+    /// A JSONL file, `-` reads stdin; with --from, the store of that system: a file, or the folder that it is in
+    #[arg(value_name = "PATH")]
     pub file: PathBuf,
+    /// The memory system whose own store it is; memories that have no project or agent there get those named here
+    #[arg(long, value_name = "SYSTEM", value_parser = values::systems())]
+    pub from: Option<System>,
     /// Only save the records; they are found by keywords until they are embedded
     #[arg(long)]
     pub no_embed: bool,

@@ -70,7 +70,8 @@ fn command(cli: Cli) -> Outcome {
     // Log lines on a terminal would overwrite the screen.
     let covered = matches!(cli.command, Command::Browse(_)) && std::io::stderr().is_terminal();
     logging::start((!covered).then_some(settings.log_filter.as_str()));
-    let app = App::new(settings);
+    let profile = if let Command::Serve(args) = &cli.command { args.profile() } else { None };
+    let app = App::new(settings.for_profile(profile));
     match cli.command {
         Command::Setup => cli::setup::run(&app),
         Command::Add(args) => cli::add::run(&app, args),
@@ -90,6 +91,9 @@ fn command(cli: Cli) -> Outcome {
         Command::Undo(args) => cli::undo::run(&app, &args),
         Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
+        Command::Searches(args) => cli::searches::run(&app, &args),
+        Command::Source(args) => cli::source::run(&app, &args),
+        Command::Sync(args) => cli::sync::run(&app, &args),
         Command::Import(args) => cli::import::run(&app, &args),
         Command::Export(args) => cli::export::run(&app, &args),
         Command::Backup(args) => cli::backup::run(&app, &args),

@@ -2,13 +2,17 @@
 //! file, which overrides the defaults.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use directories::ProjectDirs;
+use directories::{BaseDirs, ProjectDirs};
+use jiff::tz::TimeZone;
 use memorist_engine::config::{Backend, Config, ModelSource};
 use memorist_engine::quality::Quality;
 use memorist_engine::sensitive::Sensitive;
 use memorist_engine::types::{Scale, Weights};
+use memorist_ingest::daily_log::DailyLog;
+use memorist_ingest::settings::SyncSettings;
 use serde::Deserialize;
 
 use crate::args::{Global, ProfileName};
@@ -34,6 +38,8 @@ pub struct Settings {
     pub store_is_named: bool,
     /// Whether nothing names a project, or says that there is none: then that of the working folder may be used.
     pub project_is_open: bool,
+    /// How files are read, and when.
+    pub sync: SyncSettings,
     /// The tools that a server offers.
     pub profile: ProfileName,
     /// Where results go.
@@ -69,6 +75,8 @@ struct File {
     model_idle_seconds: Option<u64>,
     #[serde(default)]
     search: SearchSection,
+    #[serde(default)]
+    sync: SyncSettings,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -136,21 +144,36 @@ impl Settings {
             Some("none") => ModelSource::None,
             Some(folder) => ModelSource::Folder(folder.into()),
         };
+        file.sync.validate().map_err(|error| Failure::input(format!("[sync] in the configuration: {error}")))?;
         Ok(Settings {
             engine,
             context: Context {
                 defaults: Defaults::named(project, agent)?,
                 weights,
                 exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
+                tool: "memorist",
                 ..Context::default()
             },
             store,
             store_is_named,
             project_is_open,
+            sync: file.sync,
             profile: file.profile.unwrap_or_default(),
             output: Output { json: global.json, quiet: global.quiet },
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
         })
+    }
+
+    /// Of this profile, if one is named, and with the daily log that the profile has, if the settings name none.
+    pub fn for_profile(mut self, profile: Option<ProfileName>) -> Self {
+        self.profile = profile.unwrap_or(self.profile);
+        if self.sync.daily_log.is_none() && self.profile == ProfileName::Mudpuppy {
+            let home = BaseDirs::new();
+            self.sync.daily_log = home.map(|dirs| dirs.home_dir().join(".mudpuppy/workspace/memory"));
+        }
+        let folder = self.sync.daily_log_folder();
+        self.context.daily_log = folder.map(|folder| Arc::new(DailyLog::new(folder, TimeZone::system())));
+        self
     }
 }
 
@@ -276,6 +299,34 @@ mod tests {
         assert!(parse("stroe = \"x\"").unwrap_err().contains("stroe"));
     }
 
+    /// Z7, F1.
+    #[test]
+    fn files_are_read_as_the_section_sync_says_and_a_profile_may_have_a_daily_log() {
+        let text = "[sync]\nwatch = false\nwatch_debounce_ms = 9\ndaily_log = \"/log\"\n";
+        let settings = combine(&Global::default(), text);
+        assert_eq!((settings.sync.watch, settings.sync.watch_debounce_ms, settings.sync.on_start), (false, 9, true));
+        let folder = |text: &str, profile: Option<ProfileName>| {
+            let settings = combine(&Global::default(), text).for_profile(profile);
+            assert_eq!(settings.context.daily_log.is_some(), settings.sync.daily_log_folder().is_some());
+            settings.sync.daily_log_folder().map(Path::to_owned)
+        };
+        let own = |path: PathBuf| path.ends_with(".mudpuppy/workspace/memory");
+        assert_eq!(folder(text, Some(ProfileName::Mudpuppy)), Some("/log".into()));
+        assert!(folder("", Some(ProfileName::Mudpuppy)).is_some_and(own));
+        assert!(folder("profile = \"mudpuppy\"", None).is_some_and(own));
+        assert_eq!(folder("profile = \"mudpuppy\"", Some(ProfileName::Core)), None);
+        assert_eq!(folder("[sync]\ndaily_log = \"\"", Some(ProfileName::Mudpuppy)), None);
+        assert_eq!(folder("", None), None);
+        for (wrong, named) in
+            [("poll_ms = 1", "poll_ms"), ("daily_log = \"a\"", "daily_log"), ("chunk_tokens = 1", "chunk_tokens")]
+        {
+            let file = parse(&format!("[sync]\n{wrong}")).unwrap();
+            let error = Settings::combine(&Global::default(), file, Some("/x".into())).unwrap_err().to_string();
+            assert!(error.contains("[sync]") && error.contains(named), "{error}");
+        }
+        assert!(parse("[sync]\nwacth = true").unwrap_err().contains("wacth"));
+    }
+
     #[test]
     fn invalid_weights_are_refused() {
         let file = parse("[search]\nvector_weight = 0.0\nkeyword_weight = 0.0").unwrap();
@@ -291,5 +342,9 @@ mod tests {
         let file = parse(&text).unwrap();
         let unset = format!("{file:?}").matches("None").count();
         assert_eq!(unset, 0, "{file:?}");
+        let sync = format!("{:?}", SyncSettings::default());
+        let keys = sync.split(['{', ',']).filter_map(|part| part.trim().split_once(": ")).map(|(key, _)| key);
+        let missing: Vec<&str> = keys.filter(|key| !text.contains(&format!("\n{key} = "))).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

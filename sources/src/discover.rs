@@ -5,6 +5,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `place.rs` | what was found |
 //! | `found.rs` | the list of places: each once, none inside another |
 //! | `survey.rs` | how much there is in a place |
 //! | `notes.rs` | memories and instructions of agents |
@@ -12,48 +13,18 @@
 
 mod found;
 mod notes;
+mod place;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod vaults;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use self::found::Found;
+pub use self::place::{Place, What};
 use crate::formats::{self, Format};
 use crate::machine::Machine;
-
-/// A file or a folder that can be added as a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What is there.
-    pub what: What,
-    /// How many files of this kind there are.
-    pub files: u64,
-    /// Their size.
-    pub bytes: u64,
-    /// When the newest was changed, in Unix milliseconds.
-    pub newest: Option<i64>,
-    /// Why some of it, or all, was not read.
-    pub problem: Option<String>,
-}
-
-/// What is in a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// Transcripts.
-    Sessions {
-        /// The name of their [`Format`].
-        format: &'static str,
-    },
-    /// Notes.
-    Notes {
-        /// Whose or what they are, in words: `an Obsidian vault`.
-        about: &'static str,
-    },
-}
 
 /// Finds the transcripts of every format, and the notes of agents, Obsidian and the working folder. `progress` is called
 /// with each folder that is looked into. `working_folder` is an absolute path.

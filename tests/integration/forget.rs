@@ -13,7 +13,7 @@ use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
 use memorist_engine::paths::StorePaths;
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::records::Records;
-use memorist_engine::types::{Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
+use memorist_engine::types::{Filter, Mode, NewRecord, Purge, Purged, Query, RecordId, RecordUpdate, Scope, Viewer};
 use memorist_engine::{Engine, now};
 
 use crate::support::{DIMS, Setup, Store, another_process, hashed, hashed_with, with_embedder};
@@ -124,6 +124,9 @@ fn holding(others: usize) -> Holding {
     // The query is logged.
     let query = Query { mode: Mode::Hybrid, ..Query::new(format!("common {secret}")) };
     assert!(!store.find(&query).is_empty());
+    // This one too, though it finds nothing.
+    let absent = Filter { tags: vec![secret], ..Filter::default() };
+    assert!(store.find(&Query { filter: absent, ..Query::new("no such thing") }).is_empty());
     Holding { store, kept, changed }
 }
 
@@ -140,8 +143,9 @@ fn assert_kept(engine: &Engine, kept: &[RecordId]) {
     assert!(diagnosis.is_sound(), "{diagnosis:#?}");
 }
 
+/// By a search that is not kept: a later one for the text is, and would bring it back.
 fn finds(engine: &Engine, word: &str) -> Vec<RecordId> {
-    let reply = engine.search(&Query { mode: Mode::Keyword, ..Query::new(word) }).expect("a sound query");
+    let reply = engine.search_with(&Query::new(word), None).expect("a sound query");
     reply.hits.iter().map(|hit| hit.record.id).collect()
 }
 
@@ -423,7 +427,8 @@ fn records_are_gone_at_once_while_many_others_are_embedded() {
         let saved = store.engine.add_batch(&both).expect("adds");
         let kept = saved[0].as_ref().expect("a sound record").id;
         wait_until(&|| embedder.is_asked.load(Ordering::Relaxed));
-        assert!(finds(&store.engine, &format!("common {}", secret())).contains(&kept), "this is logged later");
+        let query = Query { mode: Mode::Keyword, ..Query::new(format!("common {}", secret())) };
+        assert!(store.find(&query).contains(&kept), "this is logged later");
         let purge = scope.spawn(|| purge(&store.engine, &text(&secret())));
         wait_until(&|| finds(&store.engine, WORDS[0]).is_empty());
         assert!(!purge.is_finished(), "the worker is not done yet");

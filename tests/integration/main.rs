@@ -17,6 +17,7 @@
 //! | `damage.rs` | damaged index files, by the thousands |
 //! | `damage_to_records.rs` | a damaged memory.db: what can be salvaged is salvaged and found |
 //! | `exchange/` | export and import: equal stores, equal bytes, and merging |
+//! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
@@ -36,6 +37,7 @@
 //! | `large.rs` | 100,000 memories, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the fuzzing corpus, run through the fuzz targets |
+//! | `watching.rs` | a server reads files that change, and writes the daily log |
 //! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |
 //! | `process.rs`, `support.rs` | child processes with a protocol; stores and other helpers |
 
@@ -68,6 +70,7 @@ mod links;
 mod lock_holder;
 mod meaning;
 mod model;
+mod moving;
 mod pages;
 #[cfg(target_os = "linux")]
 mod paused;
@@ -91,3 +94,5 @@ mod support;
 mod terminal;
 mod threads;
 mod undo;
+#[cfg(unix)]
+mod watching;

@@ -226,3 +226,35 @@ fn serve_only_refuses_other_projects() {
         assert!(output.status.code() == Some(2) && said.contains("--only keeps to"), "{nobody:?}: {said}");
     }
 }
+
+#[test]
+fn searches_are_kept_with_their_tool_unless_the_settings_say_otherwise() {
+    let folder = store();
+    let search = || {
+        asked(folder.path(), &[], &json!({ "query": "harbour", "limit": 3 }));
+        run(folder.path(), &["search", "zebra"], None);
+        run(folder.path(), &["search", "harbour", "--project", "borealis"], None);
+    };
+    let kept = |arguments: &[&str]| -> Vec<Value> {
+        let searches = run(folder.path(), &[&["searches"], arguments].concat(), None);
+        let results = searches["results"].as_array().unwrap();
+        results.iter().map(|one| json!([one["tool"], one["project"], one["query"], one["hits"]])).collect()
+    };
+    search();
+    let by_tool = json!(["memory_search", "atlas", "harbour", 2]);
+    let in_vain = json!(["memorist search", "atlas", "zebra", 0]);
+    assert_eq!(kept(&[]), [in_vain.clone(), by_tool.clone()], "those of its project");
+    let elsewhere = json!(["memorist search", "borealis", "harbour", 2]);
+    assert_eq!(kept(&["--project", "*"]), [elsewhere.clone(), in_vain.clone(), by_tool]);
+    assert_eq!(kept(&["--nothing"]), [in_vain]);
+    assert_eq!(kept(&["--project", "*", "--limit", "1"]), [elsewhere]);
+    let entry = &run(folder.path(), &["searches"], None)["results"][1];
+    assert_eq!((&entry["filters"], &entry["mode"]), (&json!({ "limit": 3 }), &json!("hybrid")));
+    let totals = json!({ "kept": 2, "last": 2, "nothing": 1 });
+    assert_eq!(run(folder.path(), &["stats"], None)["searches"], totals);
+
+    let settings = "model = \"none\"\nproject = \"atlas\"\n[search]\nlog_searches = false\n";
+    std::fs::write(folder.path().join("memorist.toml"), settings).unwrap();
+    search();
+    assert_eq!(kept(&["--project", "*"]).len(), 3, "no more than before");
+}

@@ -119,6 +119,7 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["outdated"], 0, true),
         (vec!["digest"], 0, false),
         (vec!["stats"], 0, false),
+        (vec!["searches"], 0, true),
         (vec!["import", &file], 2, false),
         (vec!["import", absent], 6, true),
         (vec!["export", "-"], 0, false),

@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::LEFT_OUT;
 use crate::code::{self, code};
 use crate::draws::{Draws, Purpose};
+
+/// A word in everything that a parser has to leave out: what tools print, thinking, system texts and wrappers.
+pub const LEFT_OUT: &str = "zqleftoutqz";
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,24 @@
 //! What is typed to an agent, and what it answers.
 
-use super::tools::{self, ToolCall};
-use super::{LEFT_OUT, SessionTurn};
+use super::tools::{self, LEFT_OUT, ToolCall};
 use crate::code::{LANGUAGES, code};
 use crate::draws::Draws;
 use crate::prose::{self, Prose};
+
+/// What one side said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionTurn {
+    /// Whether the user said it.
+    pub is_user: bool,
+    /// The words.
+    pub text: String,
+    /// What the agent thought before.
+    pub thinking: Option<String>,
+    /// The tools that it called before.
+    pub tools: Vec<ToolCall>,
+    /// When, in Unix milliseconds.
+    pub at: i64,
+}
 
 /// A session's title.
 pub(super) fn title(draws: &mut Draws) -> String {

@@ -57,6 +57,7 @@ pub fn read(json: &str) -> Option<Model> {
         && normalizer.handle_chinese_chars
         && normalizer.strip_accents != Some(false)
         && normalizer.lowercase
+        && model.max_input_chars_per_word > 0
         && pre_tokenizer.r#type == "BertPreTokenizer"
         && model.r#type == "WordPiece"
         // Begins with punctuation: so no word begins with it.
@@ -77,8 +78,11 @@ pub fn read(json: &str) -> Option<Model> {
             Some(Added { texts, ids })
         }
     };
+    let unknown = *model.vocab.get(&model.unk_token)?;
+    let one_byte = |byte: usize| model.vocab.get(char::from(byte as u8).encode_utf8(&mut [0; 4])).copied();
     Some(Model {
-        unknown: *model.vocab.get(&model.unk_token)?,
+        unknown,
+        punctuation: std::array::from_fn(|byte| one_byte(byte).unwrap_or(unknown)),
         max_chars: model.max_input_chars_per_word,
         vocabulary: Trie::new(&model.vocab)?,
         added,

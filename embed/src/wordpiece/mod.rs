@@ -1,4 +1,4 @@
-//! The tokenizer of BERT models without case: the ids that the crate `tokenizers` gives, in a tenth of the time.
+//! The tokenizer of BERT models without case: the ids that the crate `tokenizers` gives, in less than a tenth of the time.
 //!
 //! | file | job |
 //! |---|---|

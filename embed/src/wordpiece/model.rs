@@ -11,6 +11,8 @@ pub struct Model {
     pub vocabulary: Trie,
     /// The id of a word that no tokens make up.
     pub unknown: u32,
+    /// The ids of words of one byte, which all punctuation is.
+    pub punctuation: [u32; 128],
     /// A longer word is unknown.
     pub max_chars: usize,
     /// Tokens that are found in a text as they are, before anything else, such as `[SEP]`.

@@ -96,7 +96,7 @@ fn words(model: &Model, text: &str, sink: &mut impl Sink) {
         match class(byte) {
             Class::Space | Class::Control => at += 1,
             Class::Punctuation => {
-                word(model, &bytes[at..=at], sink);
+                sink.push(model.punctuation[usize::from(byte & 0x7F)]);
                 at += 1;
             }
             Class::Letter => {

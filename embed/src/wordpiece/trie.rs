@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 
-/// No parent, or no token.
+/// No parent.
 const NONE: u32 = u32::MAX;
+/// The bit of a base that says that a token ends at the node.
+const TOKEN: u32 = 1 << 31;
 /// Slots that are searched for a gap, from the end: more would make the array a little smaller, and slow to build.
 const SEARCHED: usize = 16 << 8;
 // Bytes that no word contains, before tokens that begin a word and before those that continue one.
@@ -17,6 +19,8 @@ const PIECE: u8 = 1;
 #[derive(Debug, Clone)]
 pub struct Trie {
     nodes: Vec<Node>,
+    /// The token that ends at each node.
+    ids: Vec<u32>,
     /// Where tokens begin that begin a word.
     pub words: u32,
     /// Where tokens begin that continue one.
@@ -27,10 +31,9 @@ pub struct Trie {
 struct Node {
     base: u32,
     parent: u32,
-    id: u32,
 }
 
-const FREE: Node = Node { base: 0, parent: NONE, id: NONE };
+const FREE: Node = Node { base: 0, parent: NONE };
 
 impl Trie {
     /// Of a vocabulary, where `##` marks tokens that continue a word. `None` if it has neither kind.
@@ -43,7 +46,7 @@ impl Trie {
             })
             .collect();
         keys.sort_unstable();
-        let mut trie = Trie { nodes: vec![FREE; 256], words: 0, pieces: 0 };
+        let mut trie = Trie { nodes: vec![FREE; 256], ids: Vec::new(), words: 0, pieces: 0 };
         trie.fill(&keys)?;
         trie.words = trie.child(0, WORD)?;
         trie.pieces = trie.child(0, PIECE)?;
@@ -52,36 +55,39 @@ impl Trie {
 
     /// The length and the id of the longest token that `word` begins with, in capitals or not.
     pub fn longest(&self, start: u32, word: &[u8]) -> Option<(usize, u32)> {
-        let (mut node, mut longest) = (start, None);
+        let mut node = start;
+        let mut base = self.nodes.get(start as usize)?.base;
+        let (mut length, mut last) = (0, 0);
         for (index, byte) in word.iter().enumerate() {
-            let Some(next) = self.child(node, byte.to_ascii_lowercase()) else { break };
-            node = next;
-            let id = self.nodes[next as usize].id;
-            if id != NONE {
-                longest = Some((index + 1, id));
+            let next = (base & !TOKEN) ^ u32::from(byte.to_ascii_lowercase());
+            match self.nodes.get(next as usize) {
+                Some(child) if child.parent == node => (node, base) = (next, child.base),
+                _ => break,
+            }
+            if base & TOKEN != 0 {
+                (length, last) = (index + 1, node);
             }
         }
-        longest
+        (length > 0).then(|| Some((length, *self.ids.get(last as usize)?)))?
     }
 
     fn child(&self, node: u32, byte: u8) -> Option<u32> {
-        let child = self.nodes.get(node as usize)?.base ^ u32::from(byte);
+        let child = (self.nodes.get(node as usize)?.base & !TOKEN) ^ u32::from(byte);
         (self.nodes.get(child as usize)?.parent == node).then_some(child)
     }
 
     /// Places sorted keys.
     fn fill(&mut self, keys: &[(Vec<u8>, u32)]) -> Option<()> {
         // The root is nobody's child, and its slot is taken.
-        let mut root = FREE;
-        root.parent = NONE - 1;
-        self.nodes[0] = root;
+        self.nodes[0].parent = NONE - 1;
+        let mut ids = Vec::new();
         let mut free = 1;
         let mut open = vec![(0u32, keys, 0usize)];
         while let Some((node, mut keys, depth)) = open.pop() {
             if let Some((key, id)) = keys.first()
                 && key.len() == depth
             {
-                self.nodes[node as usize].id = *id;
+                ids.push((node, *id));
                 keys = &keys[1..];
             }
             let groups: Vec<_> = keys.chunk_by(|a, b| a.0[depth] == b.0[depth]).collect();
@@ -94,6 +100,11 @@ impl Trie {
                 self.nodes[child as usize].parent = node;
                 open.push((child, group, depth + 1));
             }
+        }
+        self.ids = vec![0; self.nodes.len()];
+        for (node, id) in ids {
+            self.nodes[node as usize].base |= TOKEN;
+            self.ids[node as usize] = id;
         }
         Some(())
     }

@@ -1,9 +1,13 @@
 //! Export to and import from other stores.
 
+use std::borrow::Cow;
+use std::cell::Cell;
+
 use super::Engine;
 use super::records::save_allowed;
 use crate::error::{Error, Result};
 use crate::records::{Aliases, ModelId};
+use crate::sensitive::Sensitive;
 use crate::sync::Message;
 use crate::types::exchange::check_model;
 use crate::types::{Export, Exported, Imported, Model, Portable, PortableLink, Viewer};
@@ -32,7 +36,9 @@ impl Engine {
     /// [`Error::Invalid`] if a name of the viewer is invalid.
     pub fn import(&self, viewer: Viewer) -> Result<Import<'_>> {
         viewer.validate()?;
-        Ok(Import { engine: self, viewer, keep_shared: false, model: None, aliases: Aliases::default() })
+        let sensitive = self.config.sensitive;
+        let aliases = Aliases::default();
+        Ok(Import { engine: self, viewer, keep_shared: false, sensitive, redacted: 0, model: None, aliases })
     }
 }
 
@@ -42,6 +48,8 @@ pub struct Import<'a> {
     engine: &'a Engine,
     viewer: Viewer,
     keep_shared: bool,
+    sensitive: Sensitive,
+    redacted: u64,
     model: Option<ModelId>,
     aliases: Aliases,
 }
@@ -67,6 +75,18 @@ impl Import<'_> {
         self.keep_shared = true;
     }
 
+    /// The memories are those of another system: what should stay secret is redacted, whatever the settings say, and what
+    /// was deleted here stays deleted.
+    pub fn of_another_system(&mut self) {
+        self.sensitive = Sensitive::Redact;
+        self.aliases.keep_deleted();
+    }
+
+    /// How many of the memories offered so far held what should stay secret, and were redacted.
+    pub fn redacted(&self) -> u64 {
+        self.redacted
+    }
+
     /// Merges memories. One outcome per memory, in order; a refused one does not stop the others. An incoming memory
     /// replaces an older version of itself, with its versions and accesses; an equal or newer version stays. Offer
     /// [`Imported::Waits`] again at the end.
@@ -75,8 +95,12 @@ impl Import<'_> {
     /// Those of the database. A memory is refused with [`Error::Invalid`] if no call could save it, and with
     /// [`Error::Duplicate`] if its newer version has the text of another memory.
     pub fn records(&mut self, records: &[Portable]) -> Result<Vec<Result<Imported>>> {
-        let sensitive = self.engine.config.sensitive;
-        let allow = |portable| sensitive.portable(portable);
+        let (sensitive, redacted) = (self.sensitive, Cell::new(self.redacted));
+        let allow = |portable| {
+            let allowed = sensitive.portable(portable)?;
+            redacted.update(|before| before + u64::from(matches!(allowed, Cow::Owned(_))));
+            Ok(allowed)
+        };
         let store = &self.engine.store.records;
         let import = |allowed: Vec<_>| {
             store.import(
@@ -89,6 +113,7 @@ impl Import<'_> {
             )
         };
         let outcomes = save_allowed(records, allow, import)?;
+        self.redacted = redacted.get();
         self.engine.worker.send(Message::Written);
         Ok(outcomes)
     }

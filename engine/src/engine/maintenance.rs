@@ -23,6 +23,11 @@ impl Engine {
         })
     }
 
+    /// Whether the store can be written. If not, it is only searched.
+    pub fn can_write(&self) -> bool {
+        self.store.records.can_write()
+    }
+
     /// Finds the model, or fetches it if that is allowed, and loads it. `announce` is called before a download.
     pub fn prepare_model(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
         Ok(self.store.host.prepare(announce, progress).map(drop)?)

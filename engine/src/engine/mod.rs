@@ -5,6 +5,8 @@
 //! | `open.rs` | [`Engine`]: opening a store and closing it |
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `search.rs` | searching, and the model behind it |
+//! | `searches.rs` | the searches that were made |
+//! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
@@ -26,6 +28,8 @@ mod purge;
 mod records;
 mod reports;
 mod search;
+mod searches;
+mod share;
 mod similar;
 mod sources;
 mod undo;

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Permanently removes records, or everything that contains a text, as far as `viewer` sees it (the rest is neither
-    /// touched nor counted): from records, versions, embeddings of every model, the access log, both indexes, the sync
+    /// touched nor counted): from records, versions, embeddings of every model, the access log, the searches, both indexes, the sync
     /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
     /// What an earlier [`Engine::delete`] or [`Engine::update`] of the same text left in the files is removed too, even
     /// if no record contains the text now.
@@ -69,15 +69,15 @@ impl Engine {
     fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
         let mut removed = self.store.records.purge(purge, viewer, progress)?;
         self.worker.send(Message::Written);
-        if let Purge::Text(text) = purge {
+        if matches!(purge, Purge::Text(_)) || !removed.texts.is_empty() {
             self.flush_accesses(progress)?;
-            self.store.records.purge_queries(text, viewer, &mut removed, progress)?;
+            self.store.records.purge_queries(purge, viewer, &mut removed, progress)?;
         }
         Ok(removed)
     }
 
-    /// Waits until the answered searches of this process are in the access log.
-    fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
+    /// Waits until the answered searches of this process are logged.
+    pub(super) fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
         let (answer, settled) = bounded(1);
         self.worker.send(Message::Flush(answer));
         loop {

@@ -2,11 +2,10 @@
 
 use std::time::Instant;
 
-use super::Engine;
+use super::{Engine, searches};
 use crate::error::{Error, Result};
 use crate::records::ModelId;
 use crate::search::{self, NoVector, QueryVector, SearchContext};
-use crate::sensitive::logged_query;
 use crate::sync::{Message, Searched, SearchedHit};
 use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
@@ -17,7 +16,8 @@ const REBUILD_BEFORE_SEARCH: u64 = 5_000;
 const MENDED_AT_MOST: usize = 2;
 
 impl Engine {
-    /// Searches. An unusable index or an unavailable model is a warning in the reply, not an error.
+    /// Searches. An unusable index or an unavailable model is a warning in the reply, not an error. The search is kept
+    /// ([`Engine::searches`]), unless [`Config::log_searches`](crate::config::Config::log_searches) says otherwise.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds.
@@ -26,10 +26,11 @@ impl Engine {
         let started = Instant::now();
         let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
         let embed_us = started.elapsed().as_micros() as u64;
-        let mut reply = self.search_by(query, vector)?;
+        let mut reply = self.search_by(query, vector.clone())?;
+        reply = self.with_share(query, vector, reply)?;
         reply.explain.embed_us = embed_us;
         reply.explain.total_us += embed_us;
-        if self.config.log_searches && !reply.hits.is_empty() {
+        if self.config.log_searches {
             let viewer = &query.filter.viewer;
             let hit = |hit: &Hit| SearchedHit {
                 id: hit.record.id,
@@ -38,7 +39,9 @@ impl Engine {
                 keeps_query: viewer.changes(&hit.record.scope),
             };
             let hits = reply.hits.iter().map(hit).collect();
-            self.worker.send(Message::Searched(Searched { query: logged_query(&query.text), hits }));
+            let trace = searches::trace(query, &reply, self.store.now());
+            // A later page is no search of its own.
+            self.worker.send(Message::Searched(Searched { trace, hits, is_first: query.offset == 0 }));
         }
         Ok(reply)
     }
@@ -59,7 +62,8 @@ impl Engine {
             Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
             Err(error) => Err(error.into()),
         };
-        self.search_by(query, Some(vector))
+        let reply = self.search_by(query, Some(vector.clone()))?;
+        self.with_share(query, Some(vector), reply)
     }
 
     /// The nearest records to a vector that pass `filter`, nearest first, each with its cosine distance, 0 to 2: the

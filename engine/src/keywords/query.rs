@@ -7,7 +7,7 @@ use super::analysis::{Singles, WordStemmer, identifiers, is_stop_word, normalise
 /// Distinct words and identifiers of a query that are considered; the search itself uses the rarest few of them.
 const MAX_TERMS: usize = 256;
 /// Pairs of neighbouring words that earn the phrase bonus.
-const MAX_PAIRS: usize = 16;
+pub(super) const MAX_PAIRS: usize = 16;
 /// Words further apart than this (stop words between them) are not a pair.
 const MAX_DISTANCE: usize = 4;
 

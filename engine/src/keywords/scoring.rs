@@ -33,7 +33,7 @@ use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 use super::found::Match;
 use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
-use super::query::{KeywordQuery, Pair};
+use super::query::{KeywordQuery, MAX_PAIRS, Pair};
 use super::schema::{Fields, SearchField};
 use super::segment::{Segment, TextField};
 use super::sums::Addend;
@@ -67,6 +67,9 @@ const LEAST_AVERAGE: u64 = 160;
 const ENDLESS: u64 = 1_000_000;
 /// BM25 of one occurrence against an [`ENDLESS`] average, with idf 1: (k1 + 1) / (1 + k1 * (1 - b)).
 const ONE_OCCURRENCE: f32 = 2.2 / 1.3;
+
+// Each word of a pair has a bit.
+const _: () = assert!(2 * MAX_PAIRS <= u32::BITS as usize);
 
 /// The share of a field in a score.
 fn boost(place: SearchField) -> f32 {
@@ -273,13 +276,31 @@ impl Plan {
 
     /// What the terms add to the scores of the documents of one segment, without the phrase bonus.
     pub(super) fn addends<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Vec<Addend<'a>>> {
-        let found = self.clauses.iter().filter_map(|clause| Some((clause, clause.found[ordinal].as_ref()?)));
-        let addend = |(clause, info): (&'a Clause, &TermInfo)| {
+        let mut addends = Vec::with_capacity(self.clauses.len());
+        for (index, clause) in self.clauses.iter().enumerate() {
+            let Some(info) = &clause.found[ordinal] else { continue };
             let TextField { terms, norms } = segment.field(clause.place);
             let postings = terms.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs);
-            Ok(Addend { postings: postings.map_err(TantivyError::from)?, weight: &clause.weight, norms })
-        };
-        found.map(addend).collect()
+            let postings = postings.map_err(TantivyError::from)?;
+            addends.push(Addend { postings, bit: self.pair_bit(index), weight: &clause.weight, norms });
+        }
+        Ok(addends)
+    }
+
+    /// The bit of a clause among those of pairs; none if it is of no pair.
+    fn pair_bit(&self, clause: usize) -> u32 {
+        let mut words = self.pairs.iter().flat_map(|pair| [pair.first, pair.second]);
+        words.position(|word| word == clause).map_or(0, |at| 1 << at)
+    }
+
+    /// The bits of both words of each pair.
+    pub(super) fn pair_bits(&self) -> Vec<u32> {
+        self.pairs.iter().map(|pair| self.pair_bit(pair.first) | self.pair_bit(pair.second)).collect()
+    }
+
+    /// The score of a document whose terms add up to `sum`, with so many pairs of the query.
+    pub(super) fn with_pairs(&self, sum: f32, pairs: usize) -> f32 {
+        with_pairs(sum, pairs, self.pairs_asked)
     }
 
     /// A scorer of the documents of one segment.
@@ -363,6 +384,11 @@ impl Bm25StatisticsProvider for Plan {
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
         Ok(self.clauses.iter().find(|clause| clause.term == *term).map_or(0, |clause| clause.frequency))
     }
+}
+
+/// A sum with the bonus for so many of the pairs of a query. More pairs never make less of it.
+fn with_pairs(sum: f32, pairs: usize, asked: usize) -> f32 {
+    if pairs == 0 { sum } else { sum * (1.0 + PHRASE_BONUS * pairs as f32 / asked as f32) }
 }
 
 /// The inverse document frequency of BM25, of a term in so many of all documents.
@@ -475,7 +501,7 @@ impl<P: PostingList> Scorer<'_, P> {
             return sum;
         }
         let together = (0..self.pairs.len()).filter(|&pair| self.stands_together(pair, doc)).count();
-        sum * (1.0 + PHRASE_BONUS * together as f32 / self.pairs_asked as f32)
+        with_pairs(sum, together, self.pairs_asked)
     }
 
     /// How `doc` matches, and what each word and identifier adds to its score, into `parts`, which are 0 before. `doc` must

@@ -14,9 +14,9 @@ use super::query::KeywordQuery;
 use super::schema::Fields;
 use super::scoring::{Plan, Scorer};
 use super::segment::Segment;
-use super::sums::{self, Addend};
+use super::sums::{self, Addend, Summed};
 use super::tail::{Part, TailIndex};
-use super::top_k::TopK;
+use super::top_k::{BestSums, TopK};
 use super::traits::{KeywordSearch, KeywordSnapshot};
 use super::windows::Windows;
 use crate::error::{IndexKind, Result};
@@ -234,16 +234,30 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
         }
     }
 
-    /// Considers the documents whose sums can reach the threshold.
+    /// Considers the documents whose sums can reach the threshold. Positions are read last, where they can still matter: of
+    /// documents that have both words of a pair, and with it reach the best sums.
     fn sum(&mut self, plan: &Plan, addends: Vec<Addend<'_>>) {
         let slack = ROUNDING / plan.most_bonus();
-        sums::visit(addends, self.top.threshold() * slack, |doc, sum| {
-            if let Some(id) = (self.admit)(doc) {
-                let score = self.scorer.with_bonus(doc, sum, self.top.threshold());
+        let pairs = plan.pair_bits();
+        let mut best = BestSums::above(self.top.threshold(), self.top.size());
+        let mut kept = Vec::new();
+        sums::visit(addends, best.least() * slack, |Summed { doc, sum, bits }| {
+            let together = pairs.iter().filter(|&&both| bits & both == both).count();
+            let most = plan.with_pairs(sum, together);
+            if most >= best.least()
+                && let Some(id) = (self.admit)(doc)
+            {
+                best.push(sum);
+                kept.push((id, doc, sum, most));
+            }
+            best.least() * slack
+        });
+        for (id, doc, sum, most) in kept {
+            if most >= best.least().max(self.top.threshold()) {
+                let score = if most > sum { self.scorer.with_bonus(doc, sum, self.top.threshold()) } else { sum };
                 self.top.offer(id, Place { source: self.source, doc }, score);
             }
-            self.top.threshold() * slack
-        });
+        }
     }
 
     /// Considers the documents that can reach the threshold, by the maxima of each block of postings (block-max WAND:

@@ -13,13 +13,23 @@ const BLOCK: usize = 4_096;
 /// The postings of a term, and what each adds.
 pub(super) struct Addend<'a> {
     pub(super) postings: SegmentPostings,
+    /// Its bit, if it is a word of a pair.
+    pub(super) bit: u32,
     pub(super) weight: &'a Bm25Weight,
     pub(super) norms: &'a FieldNormReader,
 }
 
-/// Visits the documents whose sums are at least `least`, in ascending order, with their sums. `visit` returns the next `least`.
-pub(super) fn visit(mut addends: Vec<Addend<'_>>, mut least: f32, mut visit: impl FnMut(DocId, f32) -> f32) {
-    let (mut sums, mut occupied) = (vec![0.0; BLOCK], [0_u64; BLOCK / 64]);
+/// A document whose terms add up to `sum`.
+pub(super) struct Summed {
+    pub(super) doc: DocId,
+    pub(super) sum: f32,
+    /// The bits of the words of pairs that it has.
+    pub(super) bits: u32,
+}
+
+/// Visits the documents whose sums are at least `least`, in ascending order. `visit` returns the next `least`.
+pub(super) fn visit(mut addends: Vec<Addend<'_>>, mut least: f32, mut visit: impl FnMut(Summed) -> f32) {
+    let (mut sums, mut occupied) = (vec![(0.0, 0_u32); BLOCK], [0_u64; BLOCK / 64]);
     loop {
         let first = addends.iter().map(|addend| addend.postings.doc()).min().unwrap_or(TERMINATED);
         // A damaged list may go beyond it.
@@ -28,11 +38,13 @@ pub(super) fn visit(mut addends: Vec<Addend<'_>>, mut least: f32, mut visit: imp
         }
         let start = first - first % BLOCK as u32;
         let end = (start + BLOCK as u32).min(TERMINATED);
-        for Addend { postings, weight, norms } in &mut addends {
+        for Addend { postings, bit, weight, norms } in &mut addends {
             let mut doc = postings.doc();
             while doc < end {
                 let at = (doc - start) as usize;
-                sums[at] += weight.score(norms.fieldnorm_id(doc), postings.term_freq());
+                let (sum, bits) = &mut sums[at];
+                *sum += weight.score(norms.fieldnorm_id(doc), postings.term_freq());
+                *bits |= *bit;
                 occupied[at / 64] |= 1 << (at % 64);
                 doc = postings.advance();
             }
@@ -41,9 +53,9 @@ pub(super) fn visit(mut addends: Vec<Addend<'_>>, mut least: f32, mut visit: imp
             while *bits != 0 {
                 let at = word * 64 + bits.trailing_zeros() as usize;
                 *bits &= *bits - 1;
-                let sum = std::mem::take(&mut sums[at]);
+                let (sum, words) = std::mem::take(&mut sums[at]);
                 if sum >= least {
-                    least = visit(start + at as u32, sum);
+                    least = visit(Summed { doc: start + at as u32, sum, bits: words });
                 }
             }
         }

@@ -8,7 +8,7 @@ use super::transaction::Row;
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{Kind, Link, LinkKind, Millis, Place, Record, Replaced, Scope, Span, Version};
+use crate::types::{Kind, Link, LinkKind, Millis, Place, Reach, Record, Replaced, Scope, Span, Version};
 
 /// An access count stays here: no memory is fetched as often, and the sum of all of them is still a number.
 pub(super) const MOST_ACCESSES: i64 = u32::MAX as i64;
@@ -31,6 +31,24 @@ macro_rules! select_records {
     };
 }
 pub(super) use select_records;
+
+/// A reach as `searches` has it.
+pub(super) fn reach_name(reach: &Reach) -> Option<&str> {
+    match reach {
+        Reach::Every => Some(Reach::EVERY),
+        Reach::Shared => None,
+        Reach::Own(name) | Reach::Only(name) => Some(name),
+    }
+}
+
+/// The reach of a search by its name in `searches`.
+pub(super) fn to_reach(name: Option<String>) -> Reach {
+    match name {
+        Some(name) if name == Reach::EVERY => Reach::Every,
+        Some(name) => Reach::Own(name),
+        None => Reach::Shared,
+    }
+}
 
 /// Reads a row of [`select_records`].
 pub(super) fn to_record(row: &dyn Row) -> Result<Record> {

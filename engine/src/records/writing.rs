@@ -12,14 +12,14 @@ use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
-use super::rules::{add, embeddings, expiry, files, links, next_model, trash, update};
+use super::rules::{add, embeddings, expiry, files, links, next_model, searches, trash, update};
 use super::sqlite::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
     AddOutcome, Expect, FileChanges, FileReading, Imported, Link, Millis, Model, ModelId, NewRecord, NewSource,
-    Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SourceId, Viewer,
+    Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SearchTrace, SourceId, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -268,6 +268,12 @@ impl Records {
     pub fn count_accesses(&self, ids: &[RecordId], now: Millis) -> Result<()> {
         access::count_accesses(self, ids, now)
     }
+
+    /// Writes searches with the records that each found, in one transaction that does not wait for the disk. The oldest
+    /// beyond [`MAX_SEARCHES`](super::MAX_SEARCHES) go, and one whose record is gone is passed over.
+    pub fn record_searches(&self, searches: &[(SearchTrace, Vec<RecordId>)]) -> Result<()> {
+        searches::record_searches(self, searches)
+    }
 }
 
 /// What is deleted permanently.
@@ -300,16 +306,25 @@ impl Records {
         }
     }
 
-    /// Removes the queries that have a purged text from the access log, of records that `viewer` may change: the log
-    /// keeps the queries of those who may only read a record without their text.
+    /// Removes the queries that have a purged text from the access log, of records that `viewer` may change (the log
+    /// keeps the queries of those who may only read a record without their text); and the searches of `viewer` that have
+    /// it, or that quote a purged record. Those that found a purged record went with it.
     pub fn purge_queries(
         &self,
-        text: &str,
+        purge: &Purge,
         viewer: &Viewer,
         removed: &mut Removed,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let entries = self.queries_with(&PurgeText::new(text), viewer, progress)?;
-        purge::purge_queries(self, &entries, removed, progress)
+        let searches = match purge {
+            Purge::Ids(_) => self.searches_quoting(&removed.texts, viewer, progress)?,
+            Purge::Text(text) => {
+                let text = PurgeText::new(text);
+                let entries = self.queries_with(&text, viewer, progress)?;
+                purge::purge_queries(self, &entries, removed, progress)?;
+                self.searches_with(&text, viewer, progress)?
+            }
+        };
+        purge::purge_searches(self, &searches, removed, progress)
     }
 }

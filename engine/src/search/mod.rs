@@ -150,7 +150,7 @@ pub fn search(
     add_neighbours(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, more, nothing, tier, warnings, near_miss, remedy, explain })
+    Ok(SearchReply { hits, more, reserved: 0, nothing, tier, warnings, near_miss, remedy, explain })
 }
 
 /// Says of each candidate whether it is of the period that the query is about.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use parking_lot::{Condvar, Mutex};
 
-use crate::types::RecordId;
+use crate::types::{RecordId, SearchTrace};
 
 /// Writes are gathered for this long before they are applied, so that a burst costs one commit.
 const GATHER: Duration = Duration::from_millis(200);
@@ -26,7 +26,7 @@ pub const USES_AT_MOST: usize = 100_000;
 pub enum Message {
     /// Something was written.
     Written,
-    /// A search returned these records; log it when there is time.
+    /// A search was answered; log it when there is time.
     Searched(Searched),
     /// These records were used; count it when there is time.
     Used(Vec<RecordId>),
@@ -39,10 +39,12 @@ pub enum Message {
 /// A search that was answered.
 #[derive(Debug)]
 pub struct Searched {
-    /// The query text.
-    pub query: String,
-    /// The records returned.
+    /// What is kept of it.
+    pub trace: SearchTrace,
+    /// The records returned, the best first.
     pub hits: Vec<SearchedHit>,
+    /// Whether it is kept as a search, beside its accesses.
+    pub is_first: bool,
 }
 
 /// A record that a search returned.
@@ -156,11 +158,13 @@ mod tests {
     use crossbeam_channel::{RecvTimeoutError, bounded};
 
     use super::*;
+    use crate::types::Viewer;
 
     const LONG: Duration = Duration::from_secs(60);
 
     fn search(number: usize) -> Message {
-        Message::Searched(Searched { query: number.to_string(), hits: Vec::new() })
+        let trace = SearchTrace::sample(&number.to_string(), Viewer::OWNER);
+        Message::Searched(Searched { trace, hits: Vec::new(), is_first: true })
     }
 
     /// Nobody takes anything out: the worker rebuilds an index.
@@ -177,7 +181,11 @@ mod tests {
         inbox.send(Message::Stop);
         let received = reader.wait(LONG);
         assert_eq!(received.searches.len(), SEARCHES_AT_MOST);
-        assert_eq!(received.searches.last().map(|last| last.query.as_str()), Some("1999"), "the first ones are kept");
+        assert_eq!(
+            received.searches.last().map(|last| last.trace.query.as_str()),
+            Some("1999"),
+            "the first ones are kept"
+        );
         assert_eq!(received.uses.len(), USES_AT_MOST);
         assert_eq!((received.flushes.len(), received.written, received.stop), (1, 1, true));
         received.flushes[0].send(()).unwrap();

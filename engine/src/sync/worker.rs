@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::inbox::{Inbox, InboxReader, Message, SearchedHit, USES_AT_MOST};
+use super::inbox::{Inbox, InboxReader, Message, Searched, SearchedHit, USES_AT_MOST};
 use super::store::Store;
 use crate::clock::now;
 use crate::error::{Error, Result};
@@ -87,12 +87,7 @@ fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
 /// not be counted yet.
 fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at: &mut CleanupAt) -> bool {
     let received = inbox.wait(TICK);
-    let searches = received.searches.iter();
-    let accesses: Vec<Access<'_>> =
-        searches.flat_map(|search| search.hits.iter().map(|hit| search_access(*hit, &search.query))).collect();
-    if let Err(error) = store.records.record_access(&accesses, store.now()) {
-        tracing::debug!("the access log was not written: {error}");
-    }
+    log_searches(store, received.searches);
     uses.extend(received.uses);
     uses.truncate(USES_AT_MOST);
     match store.records.count_accesses(uses, store.now()) {
@@ -108,6 +103,21 @@ fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at
         let _ = answer.send(());
     }
     received.stop
+}
+
+/// Writes the access log, and the searches themselves.
+fn log_searches(store: &Store, searches: Vec<Searched>) {
+    let all = searches.iter();
+    let accesses: Vec<Access<'_>> =
+        all.flat_map(|search| search.hits.iter().map(|hit| search_access(*hit, &search.trace.query))).collect();
+    if let Err(error) = store.records.record_access(&accesses, store.now()) {
+        tracing::debug!("the access log was not written: {error}");
+    }
+    let first = searches.into_iter().filter(|search| search.is_first);
+    let kept: Vec<_> = first.map(|search| (search.trace, search.hits.iter().map(|hit| hit.id).collect())).collect();
+    if let Err(error) = store.records.record_searches(&kept) {
+        tracing::debug!("searches were not kept: {error}");
+    }
 }
 
 /// A search is logged, but does not count as an access by itself: see [`Message::Used`].

@@ -13,6 +13,8 @@ use super::units::Millis;
 use super::{MAX_QUERY_BYTES, Viewer};
 use crate::error::{Error, Result};
 
+/// With these bytes begins the random part of the ULID of a memory of another system.
+pub(crate) const MOVED: [u8; 2] = *b"MV";
 /// Most dimensions of an embedding.
 const MAX_DIMS: usize = 1 << 16;
 /// Tolerance of the length of an embedding, which is 1.
@@ -149,6 +151,8 @@ pub enum Imported {
     Duplicate,
     /// It has expired, or an end of the link has.
     Expired,
+    /// Somebody deleted it here: see [`Import::of_another_system`](crate::Import::of_another_system).
+    Deleted,
     /// It refers to a memory with this ULID that does not exist yet: offer it again after the others.
     Waits(String),
 }
@@ -199,6 +203,14 @@ impl Accessed {
         check_millis("at", self.at)?;
         self.query.as_deref().map_or(Ok(()), |query| check_length("query", query, MAX_QUERY_BYTES))
     }
+}
+
+/// The ULID of a memory of another system, which is the same on every run: `identity` is a hash of what identifies it
+/// there. Once it is deleted here, [`Import::of_another_system`](crate::Import::of_another_system) leaves it out.
+pub fn moved_ulid(created_at: Millis, identity: [u8; 8]) -> String {
+    let bytes = MOVED.into_iter().chain(identity);
+    let random = bytes.fold(0_u128, |before, byte| before << 8 | u128::from(byte));
+    Ulid::from_parts(created_at.max(0).unsigned_abs(), random).to_string()
 }
 
 /// The bytes of a ULID in its canonical spelling.

@@ -74,6 +74,11 @@ impl Kind {
         matches!(self, Kind::Conversation | Kind::Chunk)
     }
 
+    /// Whether records of it are mostly read: chunks of notes, and turns of sessions. The others are what somebody saved.
+    pub fn is_read(self) -> bool {
+        self.repeats()
+    }
+
     /// The name on the wire and in the database.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -22,6 +22,7 @@
 //! | `filter.rs` | which records may be returned |
 //! | `query.rs` | a search query |
 //! | `reply.rs` | a search reply |
+//! | `searches.rs` | searches that were made |
 //! | `purge.rs` | permanent removal |
 //! | `stats.rs` | statistics of a store |
 
@@ -41,6 +42,7 @@ mod query;
 mod record;
 mod reply;
 mod scope;
+mod searches;
 mod source;
 mod span;
 mod stats;
@@ -52,7 +54,7 @@ pub use bounds::{
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
 pub use digest::{ByImportance, Digest, DigestQuery};
-pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink};
+pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, moved_ulid};
 pub use filter::Filter;
 pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked, Mark};
@@ -69,6 +71,7 @@ pub use reply::{
     DOUBTFUL, Explain, Hit, MatchSource, NearMiss, RELEVANCE_VERSION, SearchReply, Similar, Threshold, Tier,
 };
 pub use scope::{Reach, Scope, Viewer};
+pub use searches::{PastSearch, SearchCounts, SearchTrace, SearchesQuery};
 pub use source::{
     FileChanges, FileContent, FileReading, FileStamp, KnownFile, NewSource, Source, SourceFile, SourceId, SourceKind,
     SourceStats,

@@ -9,14 +9,14 @@ use crate::error::{Error, Result};
 /// What a purge removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// These records, including expired ones, with their versions and accesses. At most [`MAX_LIMIT`] of them; ids of
+    /// These records, including expired ones, with their versions, their accesses and the searches that found them. At most [`MAX_LIMIT`] of them; ids of
     /// records that do not exist or that the viewer does not see are skipped.
     Ids(Vec<RecordId>),
     /// Everything that contains this text, exactly: upper and lower case differ, and a part of a word is enough. NFC
     /// and NFD forms of an accented character are equal, in the requested text and in the stored one.
     ///
     /// It searches content, context, source, tags, body and provenance of every record, live or expired, and of every
-    /// version, the reasons of changes, and logged queries. A record is removed as a whole; if only earlier versions
+    /// version, the reasons of changes, and queries and filters of searches. A record is removed as a whole; if only earlier versions
     /// contain the text, these versions are removed. The names of agents and projects are not searched.
     Text(String),
 }
@@ -48,7 +48,7 @@ pub struct Purged {
     pub records: u64,
     /// Earlier versions of records that stay.
     pub versions: u64,
-    /// Entries of the access log of remaining records whose query contained the text.
+    /// Entries of the access log of remaining records whose query contained the text, and the viewer's own searches for it.
     pub queries: u64,
     /// Whether no file of the store contains any of it now. If false, another process kept a file from being cleaned
     /// (mostly a long reader): every open store continues in the background until it is done.

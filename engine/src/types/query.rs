@@ -26,6 +26,17 @@ pub enum Mode {
 
 crate::read_by_name!(Mode);
 
+impl Mode {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Mode::Hybrid => "hybrid",
+            Mode::Vector => "vector",
+            Mode::Keyword => "keyword",
+        }
+    }
+}
+
 impl FromStr for Mode {
     type Err = Error;
 
@@ -114,6 +125,8 @@ impl Weights {
 pub struct Query {
     /// The query text, in any words; there is no query syntax.
     pub text: String,
+    /// The tool or command that searches: a short label for [`Engine::searches`](crate::Engine::searches).
+    pub tool: &'static str,
     /// Which indexes answer.
     pub mode: Mode,
     /// Most results, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
@@ -158,6 +171,7 @@ impl Query {
     pub fn new(text: impl Into<String>) -> Self {
         Query {
             text: text.into(),
+            tool: "search",
             mode: Mode::Hybrid,
             limit: 10,
             offset: 0,

@@ -98,6 +98,8 @@ pub struct SearchReply {
     pub hits: Vec<Hit>,
     /// Whether the ranking continues after the last of them.
     pub more: bool,
+    /// How many of the last are memories that displaced chunks and turns: the next page begins that much earlier.
+    pub reserved: usize,
     /// Whether the store seems to have no answer: nothing was found, or nothing of the relevance [`DOUBTFUL`] where the
     /// query requires none.
     pub nothing: bool,

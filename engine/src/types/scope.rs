@@ -54,6 +54,15 @@ impl Reach {
         }
     }
 
+    /// Whether a search with the reach `other` was its own.
+    fn made(&self, other: &Reach) -> bool {
+        match self {
+            Reach::Every => true,
+            Reach::Shared => matches!(other, Reach::Shared),
+            Reach::Own(name) | Reach::Only(name) => other.name() == Some(name),
+        }
+    }
+
     /// Whether what belongs to `owner` may be changed.
     pub fn changes(&self, owner: Option<&str>) -> bool {
         self.sees(owner) && !(matches!(self, Reach::Only(_)) && owner.is_none())
@@ -105,6 +114,12 @@ impl Viewer {
     /// Whether a memory of this scope may be changed, deleted or linked.
     pub fn changes(&self, scope: &Scope) -> bool {
         self.agent.changes(scope.agent.as_deref()) && self.project.changes(scope.project.as_deref())
+    }
+
+    /// Whether a search by `other` was its own: of the same project and agent. A search says what somebody wanted to know, so
+    /// that others do not see it, whatever was searched.
+    pub fn made(&self, other: &Viewer) -> bool {
+        self.agent.made(&other.agent) && self.project.made(&other.project)
     }
 
     /// Checks that a visible memory may be changed, too.

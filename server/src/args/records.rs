@@ -153,6 +153,20 @@ pub struct Search {
     pub explain: bool,
 }
 
+/// `searches`.
+#[derive(Debug, Args)]
+pub struct Searches {
+    /// Only those to which the store seemed to have no answer
+    #[arg(long)]
+    pub nothing: bool,
+    /// Most searches [default: 50]
+    #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub limit: Option<i64>,
+    /// Those before this one, the last of a page
+    #[arg(long, value_name = "ID", allow_negative_numbers = true)]
+    pub before: Option<i64>,
+}
+
 /// `browse`.
 #[derive(Debug, Args)]
 pub struct Browse {

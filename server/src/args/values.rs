@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use memorist_engine::types::{Direction, Kind, LinkKind};
+use memorist_ingest::sources::moving::System;
 
 /// Every kind of memory, for help, completion and errors.
 pub fn kinds() -> impl TypedValueParser<Value = Kind> {
@@ -18,6 +19,11 @@ pub fn link_kinds() -> impl TypedValueParser<Value = LinkKind> {
 /// Every direction.
 pub fn directions() -> impl TypedValueParser<Value = Direction> {
     one_of(Direction::ALL.map(Direction::as_str))
+}
+
+/// Every memory system whose store can be read.
+pub fn systems() -> impl TypedValueParser<Value = System> {
+    PossibleValuesParser::new(System::ALL.map(System::name)).try_map(|name| name.parse::<System>())
 }
 
 fn one_of<const N: usize, T>(names: [&'static str; N]) -> impl TypedValueParser<Value = T>

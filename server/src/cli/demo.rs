@@ -182,8 +182,7 @@ fn search(
     filter: Option<&'static str>,
     answers: Vec<RecordId>,
 ) -> Result<Search, Failure> {
-    let context = Context::default();
-    let query = wire::query(&params, &context.defaults, context.weights)?;
+    let query = Context { tool: "memorist demo", ..Context::default() }.query(&params)?;
     let reply = engine.search(&query)?;
     let embed_us = reply.explain.embed_us;
     let search_us = reply.explain.total_us.saturating_sub(embed_us);

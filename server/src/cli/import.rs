@@ -1,27 +1,26 @@
-//! `memorist import`: memories and links from JSONL, then their embeddings.
+//! `memorist import`: memories and links from JSONL, then their embeddings. With `--from`, the store of another system.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use memorist_durable::open_plain;
-use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Viewer;
 
 use super::app::Maintenance;
+use super::import_embed::{RESTART, embed};
 use super::import_report::Report;
-use super::{App, format};
+use super::{App, format, import_store};
 use crate::args::Import;
 use crate::exit::{Failure, Kind, Outcome};
 use crate::ops::{Importing, read_lines};
 use crate::wire::ImportResult;
-use crate::wording::Worded as _;
-
-/// A hint after an interrupted import.
-const RESTART: &str = "what was saved stays saved; run the same import again to continue";
 
 /// Runs the command.
 pub fn run(app: &App, args: &Import) -> Outcome {
+    if let Some(system) = args.from {
+        return import_store::run(app, args, system);
+    }
     let (input, size) = open(&args.file)?;
     let bars = app.bars()?;
     let engine = app.engine(Maintenance::Off)?;
@@ -43,21 +42,9 @@ pub fn run(app: &App, args: &Import) -> Outcome {
         app.output().note(RESTART);
         return Err(failure);
     }
-    if !args.no_embed && app.settings().engine.model.source != ModelSource::None {
-        let ready = engine.prepare_model(&mut |plan| app.announce(plan), &bars);
-        match ready.and_then(|()| engine.embed_pending(&bars)) {
-            Ok(embedded) => report.embedded = embedded,
-            Err(error @ memorist_engine::Error::Cancelled) => {
-                app.output().note(RESTART);
-                return Err(error.into());
-            }
-            Err(error) => report
-                .read
-                .warnings
-                .push(format!("not embedded, so found by their words alone for now: {}", error.worded())),
-        }
-    }
-    engine.flush(&bars)?;
+    let (embedded, warning) = embed(app, args, &engine, &bars)?;
+    report.embedded = embedded;
+    report.read.warnings.extend(warning);
     engine.close();
     drop(bars);
     app.output().result(&report, Report::text)?;

@@ -10,7 +10,7 @@ use super::progress::Bars;
 use super::{App, format, places, table};
 use crate::args::Search;
 use crate::exit::{Failure, Outcome};
-use crate::ops;
+use crate::ops::{self, Context};
 use crate::wire::{Int, PlaceInfo, SearchParams, SearchResult};
 use crate::wording::{Worded as _, doubt};
 
@@ -22,7 +22,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
     if engine.needs_rebuild()? {
         rebuild(app, &engine)?;
     }
-    let context = &app.settings().context;
+    let context = &Context { tool: "memorist search", ..app.settings().context.clone() };
     let mut result = ops::search(&engine, context, &params)?;
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
         result = ops::search(&engine, context, &params)?;

@@ -39,6 +39,9 @@ fn text(stats: &StatsResult) -> String {
         line("changes not indexed", number(indexes.unapplied));
     }
     line("model", stats.model.clone().unwrap_or_else(|| "none used yet".into()));
+    let searches = &stats.searches;
+    let nothing = format!("{} of the last {} found no answer", number(searches.nothing), number(searches.last));
+    line("searches kept", format!("{}; {nothing}", number(searches.kept)));
     text.trim_end().to_owned()
 }
 

@@ -129,6 +129,12 @@ impl Dispatcher {
         }
     }
 
+    /// The engine, as soon as the store is open; `None` if the server ends before. Closing waits for no other holder of
+    /// it.
+    pub async fn opened(&self) -> Option<Arc<Engine>> {
+        self.engine.subscribe().wait_for(Option::is_some).await.ok().and_then(|engine| engine.clone())
+    }
+
     /// Runs `call` on a blocking thread, as soon as the store is open.
     pub async fn call<T: Send + 'static>(
         &self,
@@ -142,9 +148,7 @@ impl Dispatcher {
             Access::Write => Some(self.place().await?),
         };
         let permit = self.calls.clone().acquire_owned().await.map_err(closing)?;
-        let mut opened = self.engine.subscribe();
-        let engine = opened.wait_for(Option::is_some).await.ok().and_then(|engine| engine.clone());
-        let engine = engine.ok_or(Unavailable::Closing)?;
+        let engine = self.opened().await.ok_or(Unavailable::Closing)?;
         let progress = self.progress.clone();
         let running = tokio::task::spawn_blocking(move || {
             let began = Instant::now();

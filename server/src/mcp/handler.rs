@@ -9,13 +9,14 @@ use rmcp::model::{
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::dispatch::{Access, Dispatcher};
 use super::errors::{internal, protocol_error};
 use super::profiles::{Answer, Profile};
+use super::watching::Watching;
 use super::{completions, prompts, resources};
 use crate::ops::Context;
 
@@ -25,12 +26,13 @@ pub struct Handler {
     dispatcher: Dispatcher,
     context: Arc<Context>,
     profile: &'static Profile,
+    watching: Arc<Watching>,
 }
 
 impl Handler {
-    /// Answers with the engine of `dispatcher` and the tools of `profile`.
-    pub fn new(dispatcher: Dispatcher, context: Context, profile: &'static Profile) -> Self {
-        Handler { dispatcher, context: Arc::new(context), profile }
+    /// Answers with the engine of `dispatcher` and the tools of `profile`, and lets `watching` know of searches.
+    pub fn new(dispatcher: Dispatcher, context: Context, profile: &'static Profile, watching: Arc<Watching>) -> Self {
+        Handler { dispatcher, context: Arc::new(context), profile, watching }
     }
 }
 
@@ -45,6 +47,10 @@ impl ServerHandler for Handler {
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("memorist", env!("CARGO_PKG_VERSION")))
             .with_instructions(self.profile.instructions)
+    }
+
+    async fn on_initialized(&self, _: NotificationContext<RoleServer>) {
+        self.watching.greeted();
     }
 
     async fn list_tools(
@@ -71,6 +77,9 @@ impl ServerHandler for Handler {
         let context = self.context.clone();
         let arguments = request.arguments.unwrap_or_default();
         let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
+        if tool.access == Access::Read {
+            self.watching.searched();
+        }
         let answer = answer.unwrap_or_else(|unavailable| Err(unavailable.message().to_owned()));
         Ok(match answer {
             Ok(Answer { structured, words }) => {

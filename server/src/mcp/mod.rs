@@ -12,6 +12,7 @@
 //! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
+//! | `watching.rs` | files that change are read |
 //! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
 
 mod completions;
@@ -32,9 +33,11 @@ mod prompts;
 mod resources;
 mod stdio;
 mod token;
+mod watching;
 
 use std::env;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_engine::config::ModelSource;
@@ -48,6 +51,7 @@ use crate::wire::{Defaults, memorizer};
 use dispatch::Dispatcher;
 use handler::Handler;
 use profiles::Profile;
+use watching::Watching;
 
 /// Serves until the client goes away or a signal stops it.
 pub fn serve(settings: Settings, args: Serve) -> Outcome {
@@ -68,7 +72,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         Some(address) => Some(HttpOptions::from_args(address, &args)?),
         None => None,
     };
-    let name = args.profile().unwrap_or(settings.profile);
+    let name = settings.profile;
     if name == ProfileName::Gimli {
         gimli::configure(&mut settings, &args)?;
     } else if args.memory_search.is_some() {
@@ -80,11 +84,20 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let mut engine = settings.engine;
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
     let store = settings.store.clone();
+    let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
-    if name == ProfileName::Gimli {
-        gimli::add_sources(&dispatcher, &context);
-    }
-    let handler = Handler::new(dispatcher.clone(), context, profile);
+    let files = (name == ProfileName::Gimli).then(|| context.clone());
+    let watching = Arc::new(Watching::default());
+    let handler = Handler::new(dispatcher.clone(), context, profile, watching.clone());
+    let starting = tokio::spawn({
+        let (watching, dispatcher) = (watching.clone(), dispatcher.clone());
+        async move {
+            if let Some(context) = files {
+                gimli::add_sources(&dispatcher, context).await;
+            }
+            watching.start(dispatcher, options).await;
+        }
+    });
     let serving = async {
         let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };
         let server = http::Server::bind(policy).await?;
@@ -101,6 +114,10 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         Err(failure) = opened => Err(failure),
         served = serving => served,
     };
+    starting.abort();
+    // It has its own hold on the engine, which is closed next.
+    let _ = starting.await;
+    let _ = tokio::task::spawn_blocking(move || watching.stop()).await;
     dispatcher.close().await;
     served.map(|()| 0)
 }

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memorist_engine::types::Weights;
+use memorist_engine::types::{AddOutcome, Query, Viewer, Weights};
+use memorist_engine::{Engine, Result};
+use memorist_ingest::daily_log::DailyLog;
 
 use crate::memory_search::MemorySearch;
-use crate::wire::Defaults;
+use crate::wire::{self, Defaults, SearchParams};
 
 /// Defaults for what a call omits.
 #[derive(Debug, Clone, Default)]
@@ -19,4 +21,34 @@ pub struct Context {
     pub exports: PathBuf,
     /// What the tools of Gimli follow.
     pub memory_search: Arc<MemorySearch>,
+    /// Where each new memory gets a line, if anywhere.
+    pub daily_log: Option<Arc<DailyLog>>,
+    /// The tool or command that calls, as searches are kept with it.
+    pub tool: &'static str,
+}
+
+impl Context {
+    /// The search of `params`.
+    pub fn query(&self, params: &SearchParams) -> Result<Query> {
+        Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })
+    }
+
+    /// Writes a memory that was saved to the daily log, unless it was there already. It is saved, whatever becomes of its
+    /// line.
+    pub fn log_saved(&self, engine: &Engine, saved: &AddOutcome) {
+        let Some(log) = self.daily_log.as_ref().filter(|_| saved.created) else { return };
+        // As it is stored: what should stay secret is taken out of that.
+        let written = match engine.peek(saved.id, &Viewer::OWNER) {
+            Ok(Some(record)) => {
+                let now = jiff::Timestamp::now();
+                log.append(&record.content, record.kind.as_str(), &record.source, now)
+                    .map_err(|error| error.to_string())
+            }
+            Ok(None) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = written {
+            tracing::warn!("memory {} is not in the daily log: {why}", saved.id);
+        }
+    }
 }

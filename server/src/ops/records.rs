@@ -9,7 +9,7 @@ use super::Context;
 use super::save::checked_update;
 use crate::wire::{
     self, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only, Order,
-    SearchParams, SearchResult, StatsParams, StatsResult, UpdateParams, UpdateResult,
+    SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UpdateParams, UpdateResult,
 };
 use crate::wording::Worded as _;
 
@@ -20,7 +20,7 @@ const LISTED: usize = 50;
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
-    let query = wire::query(params, &context.defaults, context.weights)?;
+    let query = context.query(params)?;
     query.validate()?;
     Ok(wire::search_result(reply(engine, params, &query)?, params, &query))
 }
@@ -36,6 +36,7 @@ pub fn reply(engine: &Engine, params: &SearchParams, query: &Query) -> Result<Se
         hits: Vec::new(),
         more: false,
         nothing: true,
+        reserved: 0,
         tier: Tier::Full,
         warnings: vec!["no memory of these types comes from these sources; leave one of the two out".to_owned()],
         near_miss: None,
@@ -172,6 +173,7 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
 pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
     let stats = engine.stats(filter)?;
     let indexes = engine.index_stats()?;
+    let searches = engine.search_counts(&filter.viewer)?;
     Ok(StatsResult {
         total_entries: wire::count(stats.total),
         by_type: stats.by_kind.iter().map(|(kind, number)| (kind.to_string(), wire::count(*number))).collect(),
@@ -187,6 +189,11 @@ pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
             unapplied: wire::count(indexes.unapplied),
         }),
         model: indexes.model,
+        searches: SearchTotals {
+            kept: wire::count(searches.kept),
+            last: wire::count(searches.last),
+            nothing: wire::count(searches.nothing),
+        },
     })
 }
 

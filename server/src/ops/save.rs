@@ -19,7 +19,7 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
     let links = links(engine, &params, &viewer)?;
     let given = fields_given(&params);
     let record = wire::new_record(params, &context.defaults)?;
-    let mut result = save_record(engine, &record, &viewer)?;
+    let mut result = save_record(engine, context, &record, &viewer)?;
     let id = RecordId::from(result.id);
     if result.created {
         let (warnings, suggestions) = named(id, engine.affected(id, &viewer, SUGGESTED));
@@ -54,14 +54,15 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let record = wire::new_record(params, &context.defaults)?;
-    save_record(engine, &record, &viewer)
+    save_record(engine, context, &record, &viewer)
 }
 
 /// Saves, and says what that did to others.
-fn save_record(engine: &Engine, record: &NewRecord, viewer: &Viewer) -> Result<AddResult> {
+fn save_record(engine: &Engine, context: &Context, record: &NewRecord, viewer: &Viewer) -> Result<AddResult> {
     record.validate()?;
     check_expiry(record.expires_at)?;
     let outcome = engine.add(record)?;
+    context.log_saved(engine, &outcome);
     let mut notes = Vec::new();
     let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
     let again: Vec<String> = seen.map(ToString::to_string).collect();
@@ -203,11 +204,41 @@ fn merge(engine: &Engine, id: RecordId, update: &RecordUpdate, viewer: &Viewer) 
 mod tests {
     use std::sync::Arc;
 
+    use jiff::tz::TimeZone;
     use memorist_engine::config::Config;
     use memorist_engine::embed::HashEmbedder;
+    use memorist_engine::sensitive::Sensitive;
+    use memorist_ingest::daily_log::DailyLog;
     use serde_json::{Value, json};
 
     use super::*;
+
+    /// T12.
+    #[test]
+    fn a_new_memory_has_a_line_in_the_daily_log_as_it_is_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::without_model();
+        config.sensitive = Sensitive::Redact;
+        let engine = Engine::open(folder.path().join("store"), config).unwrap();
+        let log = Arc::new(DailyLog::new(folder.path().join("log"), TimeZone::UTC));
+        let context = Context { daily_log: Some(log.clone()), ..Context::default() };
+        let save = |content: &str| {
+            let params = serde_json::from_value::<AddParams>(json!({ "content": content, "source": "chat" }));
+            add(&engine, &context, params.unwrap()).unwrap()
+        };
+        save("Ada mends sails");
+        save("Ada mends sails");
+        let secret = concat!("Tr0ub4", "dor&3");
+        save(&format!("login: password = {secret}"));
+        let file = std::fs::read_dir(folder.path().join("log")).unwrap().next().unwrap().unwrap().path();
+        let text = std::fs::read_to_string(file).unwrap();
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.contains("** [fact] (chat) Ada mends sails\n") && text.contains("[redacted: "), "{text}");
+        assert!(!text.contains(secret));
+        std::fs::remove_dir_all(folder.path().join("log")).unwrap();
+        std::fs::write(folder.path().join("log"), "in the way").unwrap();
+        assert!(save("saved all the same").created);
+    }
 
     /// The text is there, and its links are made, whatever becomes of the other fields: and that is said.
     #[test]

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
-use super::sources::kinds_of;
+use super::source_names::kinds_of;
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
 use super::{Defaults, periods, snippet};
@@ -218,7 +218,7 @@ pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, sh
     if before.is_some_and(|before| before.tier != reply.tier) {
         warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
     }
-    let offset = query.offset + shown;
+    let offset = query.offset + shown.saturating_sub(reply.reserved);
     let goes_on = reply.more || cut;
     let next = Cursor { offset, pool: reply.explain.pool, tier: reply.tier };
     let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
@@ -477,6 +477,7 @@ mod tests {
         SearchReply {
             hits: vec![hit],
             more: false,
+            reserved: 0,
             nothing: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),

@@ -107,8 +107,8 @@ impl ImportResult {
             Imported::Duplicate => self.duplicates += 1,
             Imported::Unchanged => self.unchanged += 1,
             Imported::Expired => self.expired += 1,
-            // It is retried.
-            Imported::Waits(_) => {}
+            // The one is retried, the other of other systems alone.
+            Imported::Waits(_) | Imported::Deleted => {}
         }
     }
 

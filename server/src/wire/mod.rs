@@ -9,6 +9,7 @@
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
+//! | `searches.rs` | the searches that were made |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
 //! | `exchange_lines.rs` | its lines, field by field |
@@ -18,7 +19,8 @@
 //! | `defaults.rs` | default project and agent, and `--only` |
 //! | `convert.rs` | conversions to and from the engine's types |
 //! | `place.rs` | the lines of a file that a memory is from |
-//! | `sources.rs` | notes, sessions and memories as sources of a search |
+//! | `source_names.rs` | notes, sessions and memories as sources of a search |
+//! | `sources.rs` | sources, and what was read of them |
 //! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
@@ -51,7 +53,9 @@ mod periods;
 mod place;
 mod results;
 mod schema;
+mod searches;
 mod snippet;
+mod source_names;
 mod sources;
 mod times;
 mod types;
@@ -82,11 +86,16 @@ pub use parse::parse;
 pub use periods::period;
 pub use place::PlaceInfo;
 pub use results::{
-    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, StatsResult, Step,
-    Suggestion, UpdateResult,
+    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
+    StatsResult, Step, Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
+pub use searches::{SearchEntry, SearchesResult};
 pub use snippet::{cut_to, has_word_of};
-pub use sources::{SourceName, kinds_of};
+pub use source_names::{SourceName, kinds_of};
+pub use sources::{
+    DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
+    SyncedSource,
+};
 pub use times::{Future, Past, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When};

@@ -321,6 +321,18 @@ pub struct StatsResult {
     pub indexes: Option<IndexCounts>,
     /// Embedding model.
     pub model: Option<String>,
+    pub searches: SearchTotals,
+}
+
+/// The caller's own searches.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SearchTotals {
+    pub kept: i64,
+    /// So many of the newest were looked at.
+    pub last: i64,
+    /// Of these, without an answer.
+    pub nothing: i64,
 }
 
 /// Sizes of the indexes.

@@ -113,5 +113,7 @@ impl Line {
 }
 
 fn newlines(text: &str) -> u64 {
-    text.bytes().map(|byte| u64::from(byte == b'\n')).sum()
+    // Sums of bytes, which a machine adds many at a time.
+    let count = |part: &[u8]| u64::from(part.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
+    text.as_bytes().chunks(usize::from(u8::MAX)).map(count).sum()
 }

@@ -38,7 +38,7 @@ impl Piece {
 
 /// The pieces of a note.
 pub struct Pieces<'a> {
-    /// In their order. None is empty or costs more than the limit, but for a single character.
+    /// In their order. None is empty, or costs more than the limit without the spaces at its end.
     pub list: Vec<Piece>,
     text: &'a str,
     limit: usize,
@@ -77,11 +77,7 @@ impl<'a> Pieces<'a> {
     fn add(&mut self, start: usize, end: usize, cut: Cut, whole: bool) {
         let part = self.text.get(start..end).unwrap_or_default();
         if part.trim().is_empty() {
-            // Belongs to what is before it.
-            if let Some(last) = self.list.last_mut() {
-                last.end = end;
-            }
-            return;
+            return self.add_blank(end, self.tokens.count(part));
         }
         let least = part.len().div_ceil(BYTES_A_TOKEN);
         let cost = if least > self.limit { least } else { least.max(self.tokens.count(part)) };
@@ -109,7 +105,18 @@ impl<'a> Pieces<'a> {
         let tokens = self.tokens;
         let cost = |text: &str| tokens.count(text).max(text.len().div_ceil(BYTES_A_TOKEN));
         for (from, to, cost) in words::cut(part, self.limit, &cost) {
-            self.push(start + from, start + to, cost, true);
+            match part.get(from..to) {
+                Some(blank) if blank.trim().is_empty() => self.add_blank(start + to, cost),
+                _ => self.push(start + from, start + to, cost, true),
+            }
+        }
+    }
+
+    /// Spaces and empty lines belong to what is before them.
+    fn add_blank(&mut self, end: usize, cost: usize) {
+        if let Some(last) = self.list.last_mut() {
+            last.end = end;
+            last.cost += cost;
         }
     }
 

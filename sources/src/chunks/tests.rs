@@ -79,7 +79,7 @@ fn small_sections_share_a_chunk_and_a_heading_begins_one_when_there_is_enough() 
 #[test]
 fn a_chunk_knows_the_headings_above_it() {
     let text = format!(
-        "Top\n===\n\nx\n\n## *B* `c`\n\n{}\n\n{}\n\n> # no heading\n\n# Z\n\n{}\n\n{}",
+        "Top\n===\n\nx\n\n## *B* `c`\n\n{}\n\n> ### no heading\n\n{}\n\n# Z\n\n{}\n\n{}",
         words(0..250),
         words(300..500),
         words(600..850),
@@ -88,6 +88,7 @@ fn a_chunk_knows_the_headings_above_it() {
     let chunks = markdown(&text);
     let paths: Vec<String> = chunks.iter().map(|chunk| chunk.headings.join("/")).collect();
     assert_eq!(paths, ["", "Top/B c", "", "Z"], "{chunks:#?}");
+    assert!(chunks[0].text.ends_with("> ### no heading"));
     assert_eq!(cut(&text, NoteKind::Markdown, &HashSet::new()).title.as_deref(), Some("Top"));
 }
 
@@ -95,7 +96,7 @@ fn a_chunk_knows_the_headings_above_it() {
 fn a_heading_stays_with_what_is_below_it() {
     let chunks = markdown(&format!("{}\n\n# H\n\n{}", words(0..95), words(100..405)));
     assert_eq!(chunks.len(), 2);
-    assert!(chunks[1].text.starts_with("# H"));
+    assert!(chunks[1].text.starts_with("# H") && !chunks[0].text.contains("# H"));
 }
 
 #[test]
@@ -110,6 +111,8 @@ fn a_chunk_repeats_whole_sentences_of_the_one_before_but_none_before_a_heading()
         chunks[1].text
     );
     assert_eq!((chunks[1].lines, &chunks[2].text[..]), ((1, 3), "# H\n\nend"));
+    let text = format!("{}\n\n# H\n\n{}\n\n{}", words(0..48), words(60..80), words(100..440));
+    assert!(markdown(&text)[1].text.starts_with("# H\n\nW60 "), "nothing from above a heading");
     let lines = (0..200).map(|n| format!("- a b c item{n}\n")).collect::<String>();
     let chunks = markdown(&lines);
     assert!(chunks[1].text.starts_with("- a b c item"), "whole lines: {}", chunks[1].text);
@@ -118,7 +121,8 @@ fn a_chunk_repeats_whole_sentences_of_the_one_before_but_none_before_a_heading()
 #[test]
 fn a_fence_that_fits_is_whole_and_another_is_cut_at_lines() {
     let code: String = (0..60).map(|n| format!("  let a{n} = b{n} ;\n\n")).collect();
-    let text = format!("{}\n\n- item\n\n  ```rust\n{code}  ```\n  after\n\n{}", words(0..150), words(200..300));
+    let text =
+        format!("{}\n\n- item\n  ```rust\n{code}  ```\n  {}\n\n{}", words(0..150), words(600..800), words(200..300));
     let chunks = markdown(&text);
     let whole: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.text.contains("```")).collect();
     assert!(whole.iter().all(|chunk| chunk.text.matches("```").count() == 2), "{chunks:#?}");
@@ -211,9 +215,10 @@ fn spec() -> impl Strategy<Value = (u8, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_time: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_time: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// An edit changes its chunk, a neighbour by what it repeats, and one more where a chunk is cut in two.
+    /// An edit changes its chunk, the one behind by what it repeats, and one more where a chunk is cut in two. If it is at
+    /// the beginning of a chunk, that cut is lost: then the one before takes something of it.
     #[test]
     fn an_edit_of_one_block_leaves_all_other_chunks(
         specs in proptest::collection::vec(spec(), 1..120),
@@ -236,7 +241,7 @@ proptest! {
             let after = cut(&text, NoteKind::Markdown, &starts(&note));
             check(&text, &after, &Limits::default(), &WordCount);
             let new: Vec<&str> = after.chunks.iter().map(|chunk| &chunk.text[..]).filter(|text| !before.contains(text)).collect();
-            prop_assert!(new.len() <= 3, "{} of {} chunks are new: {new:#?}", new.len(), after.chunks.len());
+            prop_assert!(new.len() <= 4, "{} of {} chunks are new: {new:#?}", new.len(), after.chunks.len());
             prop_assert_eq!(&cut(&text, NoteKind::Markdown, &starts(&after)), &after, "the same again");
             note = after;
         }
@@ -250,7 +255,7 @@ proptest! {
         pieces in proptest::collection::vec(prop_oneof![
             "[a-z]{1,9}[ .]", "[\u{4e00}-\u{4e20}\u{3042}-\u{3060}]{1,30}[\u{3002}\u{ff01}]?", "\\PC{0,20}", "[a-zA-Z0-9+/]{200,900}",
             "(\n\n|\n|\r\n|  \n)(# |- |> |```\n|~~~\n|\\* |1\\. |\\|a\\|\n|    |---\n|<div>\n|#\\+BEGIN_X\n|#\\+END_X\n|\\[a\\]: b\n|\\[\\^1\\]: x\n)?",
-            any::<String>(),
+            "[ \n]{50,300}", any::<String>(),
         ], 0..200),
         kind in proptest::sample::select(vec![NoteKind::Markdown, NoteKind::Text, NoteKind::Org]),
         tokens in 20usize..120,

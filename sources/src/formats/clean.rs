@@ -1,20 +1,30 @@
 //! A text without what programs put around it.
 
+use std::borrow::Cow;
+
 /// Blocks that programs add to a text: what is between them was said by nobody.
 const BLOCKS: [&str; 3] = ["memorist-recall", "system-reminder", "relevant-memories"];
 
 /// `text` without the blocks of programs, trimmed; `None` if nothing is left. Line breaks stay.
 pub fn clean(text: &str) -> Option<String> {
-    let mut text = text.to_owned();
+    let mut text = Cow::Borrowed(text);
     for block in BLOCKS {
-        while let Some(start) = text.find(&format!("<{block}")) {
-            let close = format!("</{block}>");
-            let end = text[start..].find(&close).map_or(text.len(), |end| start + end + close.len());
-            text.replace_range(start..end, "");
+        if text.contains(&format!("<{block}")) {
+            text = Cow::Owned(without(&text, &format!("<{block}"), &format!("</{block}>")));
         }
     }
     let trimmed = text.trim();
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+/// `text` without what is between two marks, and without them. What is never closed goes to the end.
+pub fn without(text: &str, open: &str, close: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once(open) {
+        kept.push_str(before);
+        rest = after.split_once(close).map_or("", |(_, after)| after);
+    }
+    kept + rest
 }
 
 #[cfg(test)]
@@ -27,5 +37,6 @@ mod tests {
         assert_eq!(clean(text).as_deref(), Some("why?"));
         assert_eq!(clean("<memorist-recall>never closed"), None);
         assert_eq!(clean(" a\n\nb "), Some("a\n\nb".to_owned()));
+        assert_eq!(without("a<b>c</b>d</b><b>e", "<b>", "</b>"), "ad</b>");
     }
 }

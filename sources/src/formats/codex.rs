@@ -4,18 +4,14 @@
 //! the same turns. Texts of the agent stand twice, as a message and as an event: what comes first is taken. A fork begins
 //! with a copy of the session that it continues, and that is skipped.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::clean::clean;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, is_uuid, join, stamp, texts};
+use super::records::{Content, UNREADABLE, count_unknown, for_each_line, hash, is_uuid, join, read_compressed, texts};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::machine::Machine;
 
@@ -60,32 +56,12 @@ impl Format for Codex {
     fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let mut batch = Batch::default();
         if path.extension().is_some_and(|extension| extension == "zst") {
-            read_compressed(path, since, &mut batch)?;
+            read_compressed(path, since, &mut batch, |lines, batch| read_lines(path, lines, batch))?;
         } else {
             read_lines(path, &mut Lines::open(path, since)?, &mut batch)?;
         }
         Ok(batch)
     }
-}
-
-/// Reads a file that is never appended to. If it is broken, what comes before that is taken, and it is read again.
-fn read_compressed(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
-    let cursor = stamp(path)?;
-    let file = BufReader::new(File::open(path)?);
-    if since == Some(&cursor) {
-        batch.cursor = cursor;
-        return Ok(());
-    }
-    let read = StreamingDecoder::new(file).ok().and_then(|decoder| {
-        // Its last line may lack its end, but it is not torn.
-        read_lines(path, &mut Lines::of_reader(decoder.chain(&b"\n"[..])), batch).ok()
-    });
-    batch.whole = read.is_some();
-    batch.cursor = if read.is_some() { cursor } else { Cursor::default() };
-    if read.is_none() {
-        batch.skipped.count(UNREADABLE);
-    }
-    Ok(())
 }
 
 fn read_lines(path: &Path, lines: &mut Lines<State>, batch: &mut Batch) -> std::io::Result<()> {
@@ -325,7 +301,7 @@ impl State {
 
     /// Whether all these texts were already said by the other kind of record. If not, they wait for it.
     fn said_before(&mut self, texts: &[String], by_event: bool) -> bool {
-        let said = |text: &String, by_event| Said { hash: hash(text), by_event };
+        let said = |text: &String, by_event| Said { hash: hash(&[text]), by_event };
         let doubles: Vec<_> = texts.iter().map(|text| said(text, !by_event)).collect();
         if doubles.iter().all(|double| self.said.contains(double)) {
             for double in doubles {
@@ -341,11 +317,6 @@ impl State {
     }
 }
 
-/// A hash that stays the same, since cursors hold it.
-fn hash(text: &str) -> u64 {
-    Sha256::digest(text).iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
-}
-
 /// Whether an identifier is a UUID of version 7, which begins with its time.
 fn has_time(id: &str) -> bool {
     is_uuid(id) && id.as_bytes().get(14) == Some(&b'7')
@@ -353,6 +324,8 @@ fn has_time(id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::super::corpus;

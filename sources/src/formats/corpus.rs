@@ -65,22 +65,32 @@ pub fn check_mutations(format: &dyn Format) {
 
 /// Whatever is broken in a file with these bytes, it is read.
 pub fn check_mutations_of(format: &dyn Format, name: &str, bytes: &[u8]) {
-    let mutation = (any::<Index>(), any::<Index>(), 0_usize..40, prop::sample::select(MUTATIONS));
-    run(&(prop::collection::vec(mutation, 1..8),), |(mutations,)| {
+    run(&(prop::collection::vec(mutation(), 1..8),), |(mutations,)| {
         let mut bytes = bytes.to_vec();
-        for (at, from, length, put) in mutations {
-            let at = at.index(bytes.len() + 1);
-            let end = bytes.len().min(at + length);
-            let from = from.index(bytes.len() + 1);
-            let put = if put.is_empty() { bytes[from..bytes.len().min(from + length)].to_vec() } else { put.to_vec() };
-            bytes.splice(at..end, put);
-        }
+        mutations.into_iter().for_each(|mutation| mutate(&mut bytes, mutation));
         let (_folder, copy) = file_of(name, &bytes);
         let batch = format.read(&copy, None);
         prop_assert!(batch.is_ok(), "{:?}", batch);
         prop_assert!(batch.unwrap().skipped.0.len() < 40);
         Ok(())
     });
+}
+
+/// What is put over how many bytes, and where; or the bytes elsewhere that are.
+pub type Mutation = (Index, Index, usize, &'static [u8]);
+
+/// Any mutation.
+pub fn mutation() -> impl Strategy<Value = Mutation> {
+    (any::<Index>(), any::<Index>(), 0_usize..40, prop::sample::select(MUTATIONS))
+}
+
+/// Breaks the bytes of a file.
+pub fn mutate(bytes: &mut Vec<u8>, (at, from, length, put): Mutation) {
+    let at = at.index(bytes.len() + 1);
+    let end = bytes.len().min(at + length);
+    let from = from.index(bytes.len() + 1);
+    let put = if put.is_empty() { bytes[from..bytes.len().min(from + length)].to_vec() } else { put.to_vec() };
+    bytes.splice(at..end, put);
 }
 
 /// What is put somewhere; nothing: a part of the file.
@@ -118,7 +128,8 @@ const MUTATIONS: &[&[u8]] = &[
     b"\xF0\x9F\x98\x80",
 ];
 
-fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+/// Runs a test on random cases.
+pub fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = Config { cases: 96, failure_persistence: None, ..Config::default() };
     TestRunner::new(config).run(strategy, test).unwrap();
 }
@@ -153,7 +164,7 @@ pub fn transcripts<'a>(format: &dyn Format, machine: &Machine, paths: &[&'a str]
 }
 
 /// The folder of a format's files.
-fn folder(format: &dyn Format) -> PathBuf {
+pub fn folder(format: &dyn Format) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(format.name().replace('-', "_"))
 }
 
@@ -183,7 +194,8 @@ fn file_of(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn render(batch: &Batch) -> String {
+/// What a batch says, as text.
+pub fn render(batch: &Batch) -> String {
     let mut text = String::new();
     for turn in &batch.turns {
         let role = match turn.role {

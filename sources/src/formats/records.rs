@@ -1,12 +1,14 @@
 //! What the parsers of JSON records share: the loop over lines, the texts of a message, and what was skipped.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use ruzstd::decoding::StreamingDecoder;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::clean::clean;
 use super::field::Field;
@@ -52,6 +54,45 @@ pub fn stamp(path: &Path) -> io::Result<Cursor> {
     let file = fs::metadata(path)?;
     let modified = file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok(Cursor(format!("[{},{}]", file.len(), modified.unwrap_or_default().as_nanos())))
+}
+
+/// Reads a compressed file, to which nothing is appended. If it is broken, what comes before that is taken, and it is
+/// read again the next time.
+///
+/// # Errors
+/// Those of the file system.
+pub fn read_compressed<S: Serialize + DeserializeOwned + Default>(
+    path: &Path,
+    since: Option<&Cursor>,
+    batch: &mut Batch,
+    read_lines: impl FnOnce(&mut Lines<S>, &mut Batch) -> io::Result<()>,
+) -> io::Result<()> {
+    let cursor = stamp(path)?;
+    let file = BufReader::new(File::open(path)?);
+    if since == Some(&cursor) {
+        batch.cursor = cursor;
+        return Ok(());
+    }
+    let read = StreamingDecoder::new(file).ok().and_then(|decoder| {
+        // Its last line may lack its end, but it is not torn.
+        read_lines(&mut Lines::of_reader(decoder.chain(&b"\n"[..])), batch).ok()
+    });
+    batch.whole = read.is_some();
+    batch.cursor = if read.is_some() { cursor } else { Cursor::default() };
+    if read.is_none() {
+        batch.skipped.count(UNREADABLE);
+    }
+    Ok(())
+}
+
+/// A hash of texts that stays the same, since cursors and identifiers hold it.
+pub fn hash(texts: &[&str]) -> u64 {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update(text);
+        digest.update([0]);
+    }
+    digest.finalize().iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }
 
 /// Counts a record of a type that the parser does not know.
@@ -112,9 +153,9 @@ pub fn join(texts: impl IntoIterator<Item = String>) -> Option<String> {
 pub fn why_skipped(content: &Content<'_>) -> &'static str {
     let kinds = content.elements().iter().filter_map(Field::object);
     let mut reasons = kinds.filter_map(|block| match block.kind.text() {
-        Some("tool_result" | "toolResult") => Some("tool output"),
-        Some("tool_use" | "toolCall" | "server_tool_use") => Some("tool call"),
-        Some("thinking" | "redacted_thinking") => Some("thinking"),
+        Some("tool_result" | "toolResult" | "toolResponse") => Some("tool output"),
+        Some("tool_use" | "toolCall" | "toolRequest" | "frontendToolRequest" | "server_tool_use") => Some("tool call"),
+        Some("thinking" | "redacted_thinking" | "redactedThinking") => Some("thinking"),
         Some("image" | "input_image" | "document") => Some("image"),
         _ => block.thought.is_true().then_some("thinking"),
     });

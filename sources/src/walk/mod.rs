@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `rules` | which files are notes, and which folders may have some |
 //! | `gate` | which folders are entered, and which links are followed |
+//! | `matcher` | whether a change of a file matters |
 
 mod gate;
+mod matcher;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,7 @@ use ignore::WalkBuilder;
 
 use crate::formats::Skipped;
 use gate::Gate;
+pub use matcher::Matcher;
 use rules::Rules;
 
 /// A file with rules like those of `.gitignore`, for us alone.
@@ -70,6 +73,19 @@ pub fn walk(
     skipped: &mut Skipped,
     visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
 ) -> io::Result<()> {
+    walk_folders(options, skipped, &mut |_| Ok(()), visit)
+}
+
+/// The same. `enter` is called first, with each folder that may have notes.
+///
+/// # Errors
+/// As [`walk`], and those of `enter`, which end the walk before any note is visited.
+pub fn walk_folders(
+    options: &Options,
+    skipped: &mut Skipped,
+    enter: &mut dyn FnMut(&Path) -> io::Result<()>,
+    visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> io::Result<()> {
     let root = std::path::absolute(&options.root)?;
     let real_root = root.canonicalize()?;
     let rules = Arc::new(Rules::new(&root, &options.globs)?);
@@ -95,6 +111,10 @@ pub fn walk(
                 continue;
             }
         };
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            enter(entry.path())?;
+            continue;
+        }
         let is_root = entry.depth() == 0;
         if !entry.file_type().is_some_and(|kind| kind.is_file()) || !(is_root || rules.is_note(entry.path())) {
             continue;

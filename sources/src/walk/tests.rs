@@ -52,15 +52,47 @@ fn notes_are_found_in_the_order_of_their_paths() {
 #[test]
 fn ignored_files_and_folders_of_programs_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
-    let files = ["a.md", "b.md", "c/d.md", "c/e.md", ".git/x.md", "node_modules/x.md", "c/.venv/x.md", "drafts/x.md"];
+    let files = ["a.md", "b.md", "c/d.md", "c/e.md", "c/.git/x.md", "node_modules/x.md", "c/.venv/x.md", "drafts/b.md"];
     write(folder.path(), &files);
     fs::write(folder.path().join(".gitignore"), "b.md\n").unwrap();
     fs::write(folder.path().join(".memoristignore"), "drafts/\n").unwrap();
     fs::write(folder.path().join("c/.gitignore"), "*\n!e.md\n").unwrap();
     assert_eq!(notes(folder.path(), &[]), ["a.md", "c/e.md"]);
-    assert_eq!(notes(folder.path(), &["*.md", ".git/*.md", "node_modules/**"]), ["a.md", "c/e.md"]);
+    assert_eq!(notes(folder.path(), &["*.md", "c/.git/*.md", "node_modules/**"]), ["a.md", "c/e.md"]);
     // What is above the root has no say.
-    assert_eq!(notes(&folder.path().join("drafts"), &[]), ["x.md"]);
+    assert_eq!(notes(&folder.path().join("drafts"), &[]), ["b.md"]);
+}
+
+#[test]
+fn the_folders_that_are_entered_are_named_and_the_walk_can_be_ended_there() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        &["a.md", "b/c/d.md", "b/empty/x", ".git/x.md", "node_modules/a/x.md", "drafts/x.md", ".h/x.md"],
+    );
+    fs::write(folder.path().join(".gitignore"), "drafts/\n").unwrap();
+    let mut entered = Vec::new();
+    let options = Options::new(folder.path());
+    let mut enter = |path: &Path| {
+        entered.push(path.strip_prefix(folder.path()).unwrap().to_string_lossy().replace('\\', "/"));
+        Ok(())
+    };
+    walk_folders(&options, &mut Skipped::default(), &mut enter, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(entered, ["", "b", "b/c", "b/empty"]);
+    let mut stop = |_: &Path| Err(io::Error::from(io::ErrorKind::Interrupted));
+    let ended = walk_folders(&options, &mut Skipped::default(), &mut stop, &mut |_| unreachable!());
+    assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::Interrupted);
+}
+
+#[test]
+fn a_change_matters_if_a_walk_could_find_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let matcher = Matcher::new(folder.path(), &["*.md".to_owned(), ".claude/**/*.md".to_owned()]).unwrap();
+    let file = |name: &str| matcher.is_file_wanted(&folder.path().join(name));
+    assert!(file("a/b.md") && file(".gitignore") && file("a/.memoristignore") && file(".claude/c.md"));
+    assert!(!file("a/b.rs") && !file("memory.db-wal") && !file(".hidden.md"));
+    let dir = |name: &str| matcher.is_folder_wanted(&folder.path().join(name));
+    assert!(dir("a") && dir(".claude") && !dir(".git") && !dir("a/node_modules") && !dir(".other"));
 }
 
 #[test]

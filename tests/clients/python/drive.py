@@ -40,7 +40,7 @@ ENTRY = {"id", "content", "contentHash", "entryType", "source", "context", "conf
          "createdAt", "updatedAt", "expiresAt", "accessCount", "lastAccessedAt"}
 ENTRY_EXTRAS = {"project", "agent", "version", "ulid"}
 STATS = {"totalEntries", "byType", "avgImportance", "avgConfidence", "totalAccesses", "oldestEntry", "newestEntry"}
-STATS_EXTRAS = {"pendingEmbeddings", "indexes", "model"}
+STATS_EXTRAS = {"pendingEmbeddings", "indexes", "model", "searches"}
 
 DARK_MODE = {
     "content": "User prefers dark mode for all applications",

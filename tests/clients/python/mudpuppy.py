@@ -7,7 +7,10 @@ A check's name begins with the rows of the specification that it proves.
 
 import hashlib
 import json
+import os
+import tempfile
 import time
+from pathlib import Path
 
 from session import ids, parameter, run_script, stdio_session
 
@@ -244,6 +247,22 @@ async def check_delete(checks, session):
         checks.equal(f"T28 {mode}: no ghost", answer, {"results": [], "total": 0})
 
 
+async def check_daily_log(checks, session):
+    """On a server with a store and a home folder of its own."""
+    with tempfile.TemporaryDirectory() as home:
+        own = {"HOME": home, "MEMORIST_MODEL": "none", "MEMORIST_CONFIG": ""}
+        async with stdio_session(checks, session.binary, Path(home) / "store", "auto", "--profile", "mudpuppy",
+                                 **own) as other:
+            for memory in (DARK_MODE, DARK_MODE, {"content": "of a file", "source": "file-index"}):
+                await other.call("memory_add", memory)
+        logs = list((Path(home) / ".mudpuppy/workspace/memory").glob("????-??-??.md"))
+        lines = [line for log in logs for line in log.read_text().splitlines()]
+        checks.equal("F1 a file with a header and a line", len(logs), 1)
+        checks.equal("F1 the header", lines[:2], [f"# {logs[0].stem}", ""])
+        checks.equal("T12 F4 a line for the new memory alone", len(lines), 3)
+        checks.that("F2 the line", lines[2].endswith("** [preference] (manual) " + DARK_MODE["content"]), lines)
+
+
 async def script(checks, session):
     since = time.time() * 1000
     empty = {"totalEntries": 0, "byType": {}, "avgImportance": 0.0, "avgConfidence": 0.0, "totalAccesses": 0,
@@ -258,7 +277,13 @@ async def script(checks, session):
     await check_others(checks, session)
     await check_stats(checks, session)
     await check_delete(checks, session)
+    await check_daily_log(checks, session)
 
 
 if __name__ == "__main__":
-    run_script("mudpuppy", DOCUMENTED, script)
+    with tempfile.TemporaryDirectory() as folder:
+        # Its daily log must not be in the home folder of who runs this.
+        settings = Path(folder) / "memorist.toml"
+        settings.write_text('[sync]\ndaily_log = ""\n')
+        os.environ["MEMORIST_CONFIG"] = str(settings)
+        run_script("mudpuppy", DOCUMENTED, script)

@@ -15,6 +15,7 @@
 //! | `import.rs` | import |
 //! | `deleting.rs` | expiry and purge |
 //! | `accesses.rs` | the access log |
+//! | `searches.rs` | the searches that are kept |
 //! | `threads.rs` | the place of a record in a thread |
 //! | `files.rs` | what is read from files |
 
@@ -27,6 +28,7 @@ mod links;
 mod model_change;
 mod references;
 mod saving;
+mod searches;
 mod threads;
 mod transactions;
 
@@ -45,7 +47,7 @@ use crate::types::{
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
-const TABLES: [(&str, &str); 16] = [
+const TABLES: [(&str, &str); 18] = [
     ("records", "id"),
     ("versions", "record_id, version"),
     ("version_causes", "record_id, version"),
@@ -57,6 +59,8 @@ const TABLES: [(&str, &str); 16] = [
     ("models", "id"),
     ("embeddings", "id"),
     ("access_log", "id"),
+    ("searches", "id"),
+    ("search_hits", "search_id, record_id"),
     ("sources", "id"),
     ("files", "id"),
     ("forgotten", "origin"),

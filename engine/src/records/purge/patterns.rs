@@ -49,6 +49,14 @@ impl PurgeText {
         }
     }
 
+    /// Whether it occurs in a member of a JSON object; the rest of that is ours.
+    pub(in crate::records) fn is_in_member(&self, json: &str, name: &str) -> bool {
+        match serde_json::from_str::<Value>(json) {
+            Ok(value) => value.get(name).is_some_and(|value| self.is_in_value(value)),
+            Err(_) => self.is_in(json),
+        }
+    }
+
     fn is_in_value(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.is_in(text),

@@ -5,7 +5,7 @@ use crate::progress::{NoProgress, Progress};
 use crate::records::rules::purge::STEP;
 use crate::records::sqlite::testing::{NOW, Store, model, new};
 use crate::records::{Access, AccessKind, Removed};
-use crate::types::{Kind, NewRecord, Purge, RecordId, RecordUpdate, Scope, Viewer};
+use crate::types::{Kind, NewRecord, Purge, RecordId, RecordUpdate, Scope, SearchTrace, Viewer};
 use parking_lot::Mutex;
 
 const SECRET: &str = "kestrel \"vault\"";
@@ -18,9 +18,7 @@ fn purge(store: &Store, purge: Purge) -> (u64, u64, u64) {
 
 fn purge_as(store: &Store, purge: &Purge, viewer: &Viewer) -> Removed {
     let mut removed = store.purge(purge, viewer, &NoProgress).unwrap();
-    if let Purge::Text(text) = purge {
-        store.purge_queries(text, viewer, &mut removed, &NoProgress).unwrap();
-    }
+    store.purge_queries(purge, viewer, &mut removed, &NoProgress).unwrap();
     removed
 }
 
@@ -123,6 +121,46 @@ fn searches_for_the_text_go_from_the_access_log() {
     assert_eq!(purge(&store, text(SECRET)), (1, 0, 1), "the other went with its record");
     assert_eq!(store.number(&format!("SELECT count(*) FROM access_log WHERE record_id = {kept}")), 2);
     assert!(!store.has_text(SECRET));
+}
+
+fn searched(query: &str, tag: &str, viewer: &Viewer) -> SearchTrace {
+    let filters = Some(serde_json::json!({ "tags": [tag] }).to_string());
+    SearchTrace { filters, ..SearchTrace::sample(query, viewer.clone()) }
+}
+
+#[test]
+fn searches_for_the_text_go_also_where_nothing_was_found() {
+    let store = Store::new();
+    let (mine, theirs) = (Viewer::in_project("mine"), Viewer::in_project("theirs"));
+    let searches = [
+        searched(&format!("where is the {SECRET}?"), "a", &mine),
+        searched("a query", SECRET, &mine),
+        searched("cafe\u{301} au lait", "a", &mine),
+        searched("tags", "a", &mine),
+        searched(SECRET, "a", &theirs),
+    ];
+    store.record_searches(&searches.map(|search| (search, vec![]))).unwrap();
+    assert_eq!(purge_as(&store, &text("tags\":"), &mine).queries, 0, "that is how JSON is written");
+    assert_eq!(purge_as(&store, &text("caf\u{e9} au"), &mine).queries, 1, "in another form");
+    assert_eq!(purge_as(&store, &text(SECRET), &mine).queries, 2, "what others searched for is theirs");
+    assert_eq!(store.number("SELECT count(*) FROM searches"), 2);
+    assert_eq!(purge_as(&store, &text(SECRET), &Viewer::OWNER).queries, 1);
+    assert!(!store.has_text(SECRET));
+    assert_sound(&store);
+}
+
+#[test]
+fn searches_that_quote_a_record_go_with_it() {
+    let store = Store::new();
+    let (mine, theirs) = (Viewer::in_project("mine"), Viewer::in_project("theirs"));
+    let id = store.add(&new("the amber key is in the boat"), NOW).unwrap().id;
+    update(&store, id, content("blue"));
+    let quoting = ["is the amber key is in the boat true", "blue", "a blue one"];
+    let searches = quoting.map(|query| (searched(query, "a", &mine), vec![]));
+    store.record_searches(&searches).unwrap();
+    store.record_searches(&[(searched("blue", "a", &theirs), vec![])]).unwrap();
+    assert_eq!(purge_as(&store, &Purge::Ids(vec![id]), &mine).queries, 2);
+    assert_eq!(store.number("SELECT count(*) FROM searches"), 2);
 }
 
 #[test]

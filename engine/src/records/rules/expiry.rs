@@ -1,6 +1,7 @@
 //! What has expired is deleted.
 
 use super::add::remove;
+use super::origins;
 use crate::error::Result;
 use crate::records::transaction::{Authority, SelectExt};
 use crate::types::{Millis, RecordId};
@@ -13,6 +14,7 @@ pub(crate) fn remove_expired(authority: &impl Authority, by: Millis, limit: usiz
         let sql = "SELECT id FROM records WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2";
         let ids: Vec<RecordId> = tx.all(sql, &[by.into(), limit.into()], |row| row.get(0))?;
         for &id in &ids {
+            origins::forget(tx, id)?;
             remove(tx, id)?;
         }
         Ok(ids.len())

@@ -2,7 +2,7 @@
 //! here is replaced, and the rest stays as it is.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Json;
 
@@ -26,10 +26,24 @@ use crate::types::{
 
 type UlidBytes = [u8; 16];
 
-/// The ULIDs that an import has met and that no record here has: with the record that has the same text, or with nothing,
-/// because the memory has expired.
+/// What an import has met and no record here has.
 #[derive(Debug, Default)]
-pub struct Aliases(HashMap<UlidBytes, Option<RecordId>>);
+pub struct Aliases {
+    /// ULIDs: with the record that has the same text, or with nothing, because the memory has expired or was deleted.
+    ulids: HashMap<UlidBytes, Option<RecordId>>,
+    /// The texts of memories that were deleted; `None` if these may come back.
+    deleted: Option<HashSet<ScopedText>>,
+}
+
+/// The row of a scope, and a text in it.
+type ScopedText = (i64, Hash);
+
+impl Aliases {
+    /// What was deleted stays deleted: also a second memory that would have been the same one, for it has its text.
+    pub fn keep_deleted(&mut self) {
+        self.deleted.get_or_insert_default();
+    }
+}
 
 /// Merges records into the store, in one transaction. One that is refused does not stop the others.
 pub(crate) fn import(
@@ -42,7 +56,7 @@ pub(crate) fn import(
     now: Millis,
 ) -> Result<Vec<Result<Imported>>> {
     let valid: Vec<Result<()>> = records.iter().map(|portable| portable.borrow().validate()).collect();
-    let (merged, found) = authority.write(|tx| {
+    let (merged, found, deleted) = authority.write(|tx| {
         let model = match models::current(tx)? {
             Some((current, known)) if model == Some(current) => Some((current, known.dims)),
             _ => None,
@@ -55,9 +69,12 @@ pub(crate) fn import(
         });
         let merged = merged.collect::<Result<Vec<_>>>()?;
         access::trim(tx)?;
-        Ok((merged, merge.found))
+        Ok((merged, merge.found, merge.deleted))
     })?;
-    aliases.0.extend(found);
+    aliases.ulids.extend(found);
+    if let Some(before) = &mut aliases.deleted {
+        before.extend(deleted);
+    }
     let mut merged = merged.into_iter();
     let outcome = |valid: Result<()>| valid.and_then(|()| merged.next().expect("one for each valid record"));
     Ok(valid.into_iter().map(outcome).collect())
@@ -91,6 +108,7 @@ struct Merge<'a> {
     /// Those of the transactions before, and those of this one.
     aliases: &'a Aliases,
     found: HashMap<UlidBytes, Option<RecordId>>,
+    deleted: HashSet<ScopedText>,
     /// Rows of scopes: the query for one takes long to plan.
     scopes: HashMap<Scope, i64>,
     now: Millis,
@@ -99,7 +117,7 @@ struct Merge<'a> {
 /// What a ULID stands for.
 enum Meaning {
     Record(RecordId),
-    /// An expired memory.
+    /// A memory that has expired or was deleted.
     Gone,
     Unknown,
 }
@@ -121,8 +139,8 @@ impl From<Error> for Unresolved {
 
 impl<'a> Merge<'a> {
     fn new(tx: &'a dyn Tx, viewer: &'a Viewer, aliases: &'a Aliases, now: Millis) -> Self {
-        let (found, scopes) = (HashMap::new(), HashMap::new());
-        Merge { tx, model: None, viewer, keep_shared: false, aliases, found, scopes, now }
+        let (found, deleted, scopes) = (HashMap::new(), HashSet::new(), HashMap::new());
+        Merge { tx, model: None, viewer, keep_shared: false, aliases, found, deleted, scopes, now }
     }
 
     fn record(&mut self, portable: &Portable) -> Result<Imported> {
@@ -159,6 +177,10 @@ impl<'a> Merge<'a> {
         }
         let content_hash = rows::hash_of_content(&text.content);
         let scope = self.scope_id(&text.scope)?;
+        if before.is_none() && self.is_deleted(&ulid, text, (scope, content_hash))? {
+            self.found.insert(ulid, None);
+            return Ok(Imported::Deleted);
+        }
         let (session, turn) = (text.session.as_deref(), text.turn);
         let of_turn = Text { hash: &content_hash, scope, session, turn, own: None };
         if before.is_none()
@@ -183,7 +205,7 @@ impl<'a> Merge<'a> {
         let own = before.as_ref().map(|before| before.id);
         check_body(tx, body.as_ref(), &text.scope, own, &[], self.now)?;
         self.check_dims(portable.embedding.as_deref())?;
-        let outcome = if own.is_some() { Imported::Replaced } else { Imported::Created };
+        let is_new = own.is_none();
         let id = match before {
             Some(before) => self.replace(before, portable, body, &content_hash)?,
             None => {
@@ -195,7 +217,25 @@ impl<'a> Merge<'a> {
         };
         self.count_accesses(id, portable)?;
         self.insert_versions(id, scope, portable, &earlier)?;
-        Ok(outcome)
+        if is_new {
+            origins::recall(tx, id)?;
+        }
+        Ok(if is_new { Imported::Created } else { Imported::Replaced })
+    }
+
+    /// Whether somebody deleted the memory here, or one that had its text, and it must not come back.
+    fn is_deleted(&mut self, ulid: &UlidBytes, new: &NewRecord, text: ScopedText) -> Result<bool> {
+        let Some(before) = &self.aliases.deleted else { return Ok(false) };
+        let is_unique = !new.kind.repeats();
+        if is_unique && (before.contains(&text) || self.deleted.contains(&text)) {
+            return Ok(true);
+        }
+        let origin = new.place.as_ref().map_or(Ok(false), |place| origins::is_forgotten(self.tx, place.origin));
+        let is_deleted = origin? || origins::is_deleted(self.tx, ulid)?;
+        if is_deleted && is_unique {
+            self.deleted.insert(text);
+        }
+        Ok(is_deleted)
     }
 
     /// Gives a record that stays as it is the place of `text`, if it has none: then it is replaced, else `outcome`.
@@ -380,7 +420,7 @@ impl<'a> Merge<'a> {
         let bytes = parse_ulid(field, ulid)?;
         let here: Option<RecordId> =
             self.tx.first("SELECT id FROM records WHERE ulid = ?1", &[(&bytes).into()], |row| row.get(0))?;
-        let alias = self.found.get(&bytes).or_else(|| self.aliases.0.get(&bytes)).copied();
+        let alias = self.found.get(&bytes).or_else(|| self.aliases.ulids.get(&bytes)).copied();
         for id in here.into_iter().chain(alias.flatten()) {
             if lookup::is_live(self.tx, id, self.viewer, self.now)? {
                 return Ok(Meaning::Record(id));

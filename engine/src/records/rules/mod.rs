@@ -13,6 +13,7 @@
 //! | `purge.rs` | what a purge removes |
 //! | `expiry.rs` | what has expired is deleted |
 //! | `access.rs` | accesses are logged and counted |
+//! | `searches.rs` | searches are kept |
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
 //! | `next_model.rs` | the change to another model |
 //! | `versions.rs` | earlier versions |
@@ -35,6 +36,7 @@ mod origins;
 pub(super) mod purge;
 pub(super) mod references;
 mod scopes;
+pub(super) mod searches;
 mod threads;
 pub(super) mod trash;
 pub(super) mod undo;

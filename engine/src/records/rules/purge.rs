@@ -1,13 +1,14 @@
 //! What a purge removes from the tables, in short transactions. Each writes the mark of a purge that is not finished, for
 //! the files still hold what was removed (`purge/mark.rs`).
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
 use super::add::remove;
-use super::{embeddings, origins, trash, versions};
+use super::{embeddings, origins, searches, trash, versions};
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::records::lookup::{changeable, may_change};
@@ -15,10 +16,11 @@ use crate::records::purge::mark::PurgeMark;
 use crate::records::purge::patterns::{PurgePatterns, PurgeText};
 use crate::records::purge::row::{RowTexts, text_columns};
 use crate::records::transaction::{Authority, Select, SelectExt, Tx};
+use crate::sensitive::MAX_LOGGED_BYTES;
 use crate::text::Hash;
 use crate::types::{RecordId, Viewer};
 
-/// Records, or entries of the access log, in one transaction: so few that other writers hardly wait.
+/// Records, or entries of a log, in one transaction: so few that other writers hardly wait.
 pub(crate) const STEP: usize = 100;
 
 /// What was removed from the tables.
@@ -28,8 +30,10 @@ pub struct Removed {
     pub records: u64,
     /// Versions of records that stay.
     pub versions: u64,
-    /// Entries of the access log of records that stay.
+    /// Entries of the access log of records that stay, and searches.
     pub queries: u64,
+    /// Texts of the records, as far as a logged query may have them as a whole.
+    pub texts: BTreeSet<String>,
     /// What the files may hold of it still, and of what another purge has left in them.
     pub patterns: PurgePatterns,
     /// The mark of its last transaction.
@@ -38,7 +42,7 @@ pub struct Removed {
 
 impl Removed {
     fn nothing(patterns: PurgePatterns) -> Self {
-        Removed { records: 0, versions: 0, queries: 0, patterns, mark: PurgeMark::unwritten() }
+        Removed { records: 0, versions: 0, queries: 0, texts: BTreeSet::new(), patterns, mark: PurgeMark::unwritten() }
     }
 }
 
@@ -58,16 +62,19 @@ pub(crate) fn purge_ids(
     progress: &dyn Progress,
 ) -> Result<Removed> {
     let mut removed = Removed::nothing(PurgePatterns::default());
+    let mut texts = BTreeSet::new();
     for ids in ids.chunks(STEP) {
         step(authority, &mut removed, |tx, patterns| {
             let mut step = Step::default();
             for &id in ids {
                 if may_change(tx, id, viewer)? {
-                    add_texts(tx, id, patterns)?;
+                    add_texts(tx, id, patterns, &mut texts)?;
                     origins::forget(tx, id)?;
+                    searches::forget(tx, id)?;
                     step.records += u64::from(remove(tx, id)?);
                 } else if may_change_in_trash(tx, id, viewer)? {
-                    add_texts(tx, id, patterns)?;
+                    add_texts(tx, id, patterns, &mut texts)?;
+                    searches::forget(tx, id)?;
                     step.records += u64::from(trash::forget(tx, id)?);
                 }
             }
@@ -75,7 +82,7 @@ pub(crate) fn purge_ids(
         })?;
         cancel_point(progress)?;
     }
-    Ok(removed)
+    Ok(Removed { texts, ..removed })
 }
 
 /// Whether there is a deleted record with this id that `viewer` sees.
@@ -119,12 +126,32 @@ pub(crate) fn purge_queries(
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
+    purge_entries(authority, "DELETE FROM access_log WHERE id = ?1", entries, removed, progress)
+}
+
+/// Removes these searches.
+pub(crate) fn purge_searches(
+    authority: &impl Authority,
+    entries: &RoaringTreemap,
+    removed: &mut Removed,
+    progress: &dyn Progress,
+) -> Result<()> {
+    purge_entries(authority, "DELETE FROM searches WHERE id = ?1", entries, removed, progress)
+}
+
+fn purge_entries(
+    authority: &impl Authority,
+    sql: &str,
+    entries: &RoaringTreemap,
+    removed: &mut Removed,
+    progress: &dyn Progress,
+) -> Result<()> {
     for entries in steps(entries, u64::cast_signed) {
         step(authority, removed, |tx, _| {
             let mut step = Step::default();
             for &id in &entries {
                 // It is gone where its record was removed meanwhile.
-                step.queries += tx.execute("DELETE FROM access_log WHERE id = ?1", &[id.into()])? as u64;
+                step.queries += tx.execute(sql, &[id.into()])? as u64;
             }
             Ok(step)
         })?;
@@ -176,6 +203,7 @@ fn remove_text(
         None => {}
         Some(true) => {
             origins::forget(tx, id)?;
+            searches::forget(tx, id)?;
             step.records += u64::from(remove(tx, id)?);
         }
         Some(false) => step.versions += remove_versions(tx, id, text, patterns)?,
@@ -205,7 +233,10 @@ fn remove_from_trash(
         has_text |= texts.have(text) || text.is_in(row.get(8)?);
         Ok(ControlFlow::Continue(()))
     })?;
-    step.records += u64::from(has_text && trash::forget(tx, id)?);
+    if has_text {
+        searches::forget(tx, id)?;
+        step.records += u64::from(trash::forget(tx, id)?);
+    }
     Ok(())
 }
 
@@ -237,8 +268,8 @@ fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut P
 }
 
 /// Adds what only this record and its versions are likely to have. Labels are left out: other records share them, so they
-/// would be found.
-fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns) -> Result<()> {
+/// would be found. Adds to `texts` what a logged query may have as a whole.
+fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns, texts: &mut BTreeSet<String>) -> Result<()> {
     let sql = concat!(
         "SELECT ",
         text_columns!(),
@@ -253,6 +284,8 @@ fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns) -> Res
     db.select(sql, &[id.into()], &mut |row| {
         let RowTexts { content, context, body, provenance, .. } = RowTexts::of(row)?;
         [content, context, body, provenance].into_iter().flatten().for_each(|text| patterns.add(text));
+        let short = [content, context].into_iter().flatten().filter(|text| text.len() <= MAX_LOGGED_BYTES);
+        texts.extend(short.map(|text| text.trim().to_owned()));
         Ok(ControlFlow::Continue(()))
     })
 }

@@ -33,6 +33,7 @@
 //! | `substring.rs` | the last tier of a search: texts that contain a text |
 //! | `embeddings.rs` | the model, the texts that wait, the vectors |
 //! | `files.rs` | sources, and the files that were read of them |
+//! | `searches.rs` | searches that were made |
 //! | `export.rs` | records with all that belongs to them, for another store |
 //! | `purge_scan.rs` | which rows have a text that is to be purged |
 //! | *care* | |
@@ -67,6 +68,7 @@ mod readers;
 mod recount;
 pub(super) mod salvage;
 mod schema;
+mod searches;
 mod shape;
 pub(super) mod snapshot;
 mod space;

@@ -1,13 +1,16 @@
-//! Which rows have a text that is to be purged: every record, version and logged query is looked through.
+//! Which rows have a text that is to be purged: every record, version, logged query and search is looked through.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use roaring::RoaringTreemap;
 
+use super::searches::searcher;
 use super::store::Records;
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::records::purge::patterns::PurgeText;
+use crate::records::purge::quoted::Quoted;
 use crate::records::purge::row::{RowTexts, text_columns};
 use crate::records::transaction::{Row, Select};
 use crate::types::{Scope, Viewer};
@@ -44,6 +47,40 @@ impl Records {
             Ok(viewer.changes(&scope) && text.is_in(row.get(1)?))
         };
         ids_where(&*self.reader()?, sql, 0, in_query, progress)
+    }
+
+    /// The searches that `viewer` made and whose query or filters have the text.
+    pub(in crate::records) fn searches_with(
+        &self,
+        text: &PurgeText,
+        viewer: &Viewer,
+        progress: &dyn Progress,
+    ) -> Result<RoaringTreemap> {
+        self.searches_where(viewer, progress, |query, filters| {
+            text.is_in(query) || filters.is_some_and(|filters| text.is_in_member(filters, "tags"))
+        })
+    }
+
+    /// The searches that `viewer` made and whose query has one of the texts as a whole.
+    pub(in crate::records) fn searches_quoting(
+        &self,
+        texts: &BTreeSet<String>,
+        viewer: &Viewer,
+        progress: &dyn Progress,
+    ) -> Result<RoaringTreemap> {
+        let quoted = Quoted::new(texts)?;
+        self.searches_where(viewer, progress, |query, _| quoted.is_in(query))
+    }
+
+    fn searches_where(
+        &self,
+        viewer: &Viewer,
+        progress: &dyn Progress,
+        holds: impl Fn(&str, Option<&str>) -> bool,
+    ) -> Result<RoaringTreemap> {
+        let sql = "SELECT id, agent, project, query, filters FROM searches";
+        let in_search = |row: &dyn Row| Ok(viewer.made(&searcher(row)?) && holds(row.get(3)?, row.get(4)?));
+        ids_where(&*self.reader()?, sql, 0, in_search, progress)
     }
 }
 

@@ -26,6 +26,7 @@
 //! | `files` | one file of a source, and how far it was read; goes when the source goes |
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
+//! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
 //! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
@@ -59,6 +60,10 @@
 //! records get; null where each file decides. `files.thread` is the session of the chunks of a note: the path that it had at first, so that they stay when it is
 //! renamed. `files.modified` is in nanoseconds since 1970, `cursor` is the reader's.
 //! `gone_at` is when a file was not found any more. `skipped` counts what was passed over, by reason (JSON).
+//!
+//! `searches.agent` and `project` are those of the viewer: `*` for every one, null for what is shared alone. `filters` is JSON.
+//! `unanswered` is 1 where the store seemed to have no answer. `search_hits.record_id` outlives the record in the trash, so that a
+//! purge of it takes the searches along.
 //!
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
 //! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).
@@ -509,8 +514,15 @@ CREATE TABLE searches (
     mode TEXT NOT NULL,
     filters TEXT,
     hits INTEGER NOT NULL,
+    unanswered INTEGER NOT NULL CHECK (unanswered IN (0, 1)),
     best_score REAL,
     best_cosine REAL,
     micros INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE search_hits (
+    search_id INTEGER NOT NULL REFERENCES searches (id) ON DELETE CASCADE,
+    record_id INTEGER NOT NULL,
+    PRIMARY KEY (search_id, record_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX search_hits_by_record ON search_hits (record_id);
 ";

@@ -60,7 +60,7 @@ impl Store {
             let value = String::from_utf8_lossy(bytes);
             value.contains(text) || value.contains(escaped.trim_matches('"'))
         };
-        ["records", "versions", "record_tags", "access_log", "sync_log", "meta"].iter().any(|table| {
+        ["records", "versions", "record_tags", "access_log", "searches", "sync_log", "meta"].iter().any(|table| {
             let mut statement = conn.prepare(&format!("SELECT * FROM {table}")).unwrap();
             let columns = statement.column_count();
             let row = |row: &rusqlite::Row<'_>| Ok((0..columns).any(|at| has_text(row.get_ref(at).unwrap())));

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use memorist_engine::types::{
-    AddOutcome, Chain, ChainQuery, DigestQuery, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, RecordId, Viewer,
+    AddOutcome, Chain, ChainQuery, DigestQuery, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, Query, RecordId,
+    Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -71,7 +72,7 @@ fn tools() -> Vec<ToolDef> {
 }
 
 fn search(engine: &Engine, context: &Context, params: &Search) -> Result<Found> {
-    let reply = engine.search(&params.query(&context.defaults)?)?;
+    let reply = engine.search(&Query { tool: context.tool, ..params.query(&context.defaults)? })?;
     engine.count_use(reply.hits.iter().map(|hit| hit.record.id).collect());
     Ok(Found::of(reply, params.hybrid))
 }
@@ -80,7 +81,9 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
     // A caller who can link the memory sees what it may be linked to.
     let viewer = params.project.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
-    let AddOutcome { id, created, .. } = engine.add(&record)?;
+    let outcome = engine.add(&record)?;
+    context.log_saved(engine, &outcome);
+    let AddOutcome { id, created, .. } = outcome;
     let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or(Error::NotFound(id))?;
     let (warnings, suggestions) = if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
     Ok(Saved { memory: saved.into(), created, warnings, suggestions })

@@ -110,6 +110,7 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
     let viewer = params.agent_id.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
     let outcome = engine.add(&record).map_err(reword_fact_error)?;
+    context.log_saved(engine, &outcome);
     let mut stored =
         StoredFact { fact_id: outcome.id.get(), stored_at: Iso(now()), similar_existing: Vec::new(), message: None };
     if outcome.created {
@@ -182,10 +183,13 @@ fn error_text(error: &Error, id: RecordId) -> String {
 
 fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemories) -> Result<Memories> {
     let viewer = params.agent_id.viewer(&context.defaults)?;
-    let (facts, mut warnings) = found_facts(engine, search(&params.query, params.limit, kinds(None), viewer.clone())?)?;
+    let wanted = |kinds, viewer| {
+        Ok::<_, Error>(Query { tool: context.tool, ..search(&params.query, params.limit, kinds, viewer)? })
+    };
+    let (facts, mut warnings) = found_facts(engine, wanted(kinds(None), viewer.clone())?)?;
     let mut turns = Vec::new();
     if params.include_conversations {
-        let reply = engine.search(&search(&params.query, params.limit, vec![Kind::Conversation], viewer)?)?;
+        let reply = engine.search(&wanted(vec![Kind::Conversation], viewer)?)?;
         // Both searches are of one store: equal warnings are given once.
         let more = wording::warnings(&reply).into_iter().filter(|warning| !warnings.contains(warning));
         warnings.extend(more.collect::<Vec<_>>());
@@ -217,11 +221,12 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
 fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
     let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
     let outcome = saved.map_err(|error| params.reword(error))?;
+    context.log_saved(engine, &outcome);
     Ok(StoredConversation { conversation_id: outcome.id.get(), stored_at: Iso(now()) })
 }
 
 fn search_conversations(engine: &Engine, context: &Context, params: &SearchConversations) -> Result<Conversations> {
-    let query = params.query(&context.defaults)?;
+    let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     Ok(Conversations {
         total_count: wire::count(found_in_all(engine, &query, &reply)?),

@@ -118,7 +118,7 @@ impl ToolDef {
     {
         let definition =
             definition::<P>(effect, name, title, description).with_raw_output_schema(wire::output_schema::<R>());
-        ToolDef::of(effect, definition, move |engine, context, arguments| {
+        ToolDef::of(effect, name, definition, move |engine, context, arguments| {
             let result = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded())?;
             let structured = serde_json::to_value(&result).map_err(|error| format!("internal error: {error}"))?;
             Ok(Answer { structured: Some(structured), words: words(&result) })
@@ -138,7 +138,7 @@ impl ToolDef {
         E: Worded + 'static,
     {
         let definition = definition::<P>(effect, name, title, description);
-        ToolDef::of(effect, definition, move |engine, context, mut arguments| {
+        ToolDef::of(effect, name, definition, move |engine, context, mut arguments| {
             wire::lenient::<P>(&mut arguments)?;
             // Before anything else is said of them.
             context
@@ -158,10 +158,12 @@ impl ToolDef {
 
     fn of(
         effect: Effect,
+        name: &'static str,
         definition: Tool,
         run: impl Fn(&Engine, &Context, Map<String, Value>) -> Result<Answer, String> + Send + Sync + 'static,
     ) -> Self {
         let run = move |engine: &Engine, context: &Context, arguments: Map<String, Value>| {
+            let context = &Context { tool: name, ..context.clone() };
             context.defaults.check_arguments(&arguments).map_err(|error| error.worded())?;
             run(engine, context, arguments)
         };

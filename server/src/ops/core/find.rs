@@ -36,7 +36,7 @@ const MARK_CHARS: usize = 160;
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
-    let query = wire::query(params, &context.defaults, context.weights)?;
+    let query = context.query(params)?;
     query.validate()?;
     let reply = ops::reply(engine, params, &query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();

@@ -77,7 +77,7 @@ fn found(
     agent: Patch<String>,
 ) -> Result<Vec<Record>> {
     let params = SearchParams { query, project, agent, limit: Some(wire::Int(MOST)), ..SearchParams::default() };
-    let query = wire::query(&params, &context.defaults, context.weights)?;
+    let query = context.query(&params)?;
     query.validate()?;
     // What only resembles the query in meaning is not meant to be changed.
     let hits = engine.search(&query)?.hits.into_iter().filter(|hit| hit.keyword_score.is_some_and(|score| score > 0.0));

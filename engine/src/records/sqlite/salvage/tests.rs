@@ -715,7 +715,7 @@ fn records_from_before_threads_are_saved() {
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
         "DROP INDEX records_by_thread; DROP INDEX records_by_origin; DROP INDEX trash_by_origin;
-         DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE searches;
+         DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE search_hits; DROP TABLE searches;
          ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;
          ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
          ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
@@ -745,7 +745,7 @@ fn conversations_from_before_threads_get_theirs() {
     let conn = Connection::open(paths.database()).unwrap();
     conn.execute_batch(
         "DROP INDEX records_by_thread; DROP INDEX records_by_origin; DROP INDEX trash_by_origin;
-         DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE searches;
+         DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE search_hits; DROP TABLE searches;
          ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;
          ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
          ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;

@@ -19,7 +19,7 @@ use crate::records::sqlite::schema::{misplaced, place_conversations};
 use crate::records::sqlite::{integrity, recount};
 use crate::types::{Kind, LinkKind, RecordId, Scope};
 
-/// The tables with row ids, in the order of [`Tables`].
+/// The tables with row ids, in the order of [`Tables`]. Searches are not saved: what was searched for is no memory.
 const NAMES: [&str; 12] = [
     "records",
     "versions",

@@ -1,0 +1,128 @@
+//! Searches that were made.
+
+use std::ops::ControlFlow;
+
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::records::rows;
+use crate::records::transaction::{Row, Select};
+use crate::types::{PastSearch, SearchCounts, SearchTrace, SearchesQuery, Viewer};
+
+impl Snapshot {
+    /// A page of the searches, the newest first.
+    pub fn searches(&self, query: &SearchesQuery) -> Result<Vec<PastSearch>> {
+        let sql = "SELECT id, agent, project, searched_at, tool, query, mode, filters, hits, unanswered, best_score,
+                 best_cosine, micros
+             FROM searches WHERE id < ?1 AND unanswered >= ?2 AND hits <= ?3 ORDER BY id DESC";
+        let values = [
+            query.before.unwrap_or(i64::MAX).into(),
+            i64::from(query.nothing).into(),
+            query.most_hits.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX)).into(),
+        ];
+        let mut page = Vec::new();
+        self.conn().select(sql, &values, &mut |row| {
+            let viewer = searcher(row)?;
+            if query.viewer.made(&viewer) {
+                page.push(PastSearch { id: row.get(0)?, trace: trace(row, viewer)? });
+            }
+            Ok(if page.len() < query.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(page)
+    }
+
+    /// How many searches that `viewer` made are kept.
+    pub fn search_counts(&self, viewer: &Viewer) -> Result<SearchCounts> {
+        let mut counts = SearchCounts::default();
+        let sql = "SELECT id, agent, project, unanswered FROM searches ORDER BY id DESC";
+        self.conn().select(sql, &[], &mut |row| {
+            if viewer.made(&searcher(row)?) {
+                counts.kept += 1;
+                if counts.kept <= SearchCounts::LAST {
+                    counts.last += 1;
+                    counts.nothing += u64::from(row.get::<bool>(3)?);
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(counts)
+    }
+}
+
+/// Who made the search of a row that begins with `id`, `agent` and `project`.
+pub(super) fn searcher(row: &dyn Row) -> Result<Viewer> {
+    Ok(Viewer { agent: rows::to_reach(row.get(1)?), project: rows::to_reach(row.get(2)?) })
+}
+
+fn trace(row: &dyn Row, viewer: Viewer) -> Result<SearchTrace> {
+    let number = |column| Ok::<_, crate::Error>(row.get::<i64>(column)?.cast_unsigned());
+    Ok(SearchTrace {
+        at: row.get(3)?,
+        viewer,
+        tool: row.get::<String>(4)?.into(),
+        query: row.get(5)?,
+        mode: row.get::<&str>(6)?.parse()?,
+        filters: row.get(7)?,
+        hits: number(8)?,
+        nothing: row.get(9)?,
+        best_score: row.get(10)?,
+        best_cosine: row.get(11)?,
+        micros: number(12)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Store;
+    use super::*;
+    use crate::types::Reach;
+
+    fn search(query: &str, viewer: Viewer, hits: u64) -> SearchTrace {
+        let (nothing, best_score, best_cosine) = (hits < 2, Some(0.25), Some(-0.5));
+        SearchTrace { hits, nothing, best_score, best_cosine, ..SearchTrace::sample(query, viewer) }
+    }
+
+    fn queries(store: &Store, query: &SearchesQuery) -> Vec<String> {
+        store.view().searches(query).unwrap().into_iter().map(|search| search.trace.query).collect()
+    }
+
+    #[test]
+    fn searches_come_newest_first_in_pages_and_with_few_hits_alone() {
+        let store = Store::new();
+        let made: Vec<_> = (0..5).map(|hits| (search(&hits.to_string(), Viewer::OWNER, hits), vec![])).collect();
+        store.record_searches(&made).unwrap();
+        let all = SearchesQuery { limit: 2, ..SearchesQuery::new(Viewer::OWNER) };
+        let page = store.view().searches(&all).unwrap();
+        assert_eq!(page.iter().map(|search| &search.trace).collect::<Vec<_>>(), [&made[4].0, &made[3].0]);
+        let next = SearchesQuery { before: Some(page[1].id), limit: 9, ..all.clone() };
+        assert_eq!(queries(&store, &next), ["2", "1", "0"]);
+        assert_eq!(queries(&store, &SearchesQuery { nothing: true, ..next.clone() }), ["1", "0"]);
+        assert_eq!(queries(&store, &SearchesQuery { most_hits: Some(0), ..next.clone() }), ["0"]);
+        assert_eq!(queries(&store, &SearchesQuery { most_hits: Some(u64::MAX), ..all }), ["4", "3"]);
+        let counts = SearchCounts { kept: 5, last: 5, nothing: 2 };
+        assert_eq!(store.view().search_counts(&Viewer::OWNER).unwrap(), counts);
+        assert_eq!(store.view().search_counts(&Viewer::of_agent("a")).unwrap(), SearchCounts::default());
+    }
+
+    #[test]
+    fn a_viewer_sees_its_own_searches() {
+        let store = Store::new();
+        let shared = Viewer { agent: Reach::Shared, project: Reach::Shared };
+        let scribe = Viewer { agent: Reach::Own("scribe".into()), ..Viewer::in_project("atlas") };
+        let only = Viewer { project: Reach::Only("atlas".into()), ..scribe.clone() };
+        let viewers = [
+            ("owner", Viewer::OWNER),
+            ("shared", shared.clone()),
+            ("atlas", Viewer::in_project("atlas")),
+            ("borealis", Viewer::in_project("borealis")),
+            ("scribe", scribe.clone()),
+        ];
+        let made: Vec<_> = viewers.into_iter().map(|(name, viewer)| (search(name, viewer, 1), vec![])).collect();
+        store.record_searches(&made).unwrap();
+        let seen = |viewer: &Viewer| queries(&store, &SearchesQuery::new(viewer.clone()));
+        assert_eq!(seen(&Viewer::OWNER).len(), 5);
+        assert_eq!(seen(&shared), ["shared"]);
+        assert_eq!(seen(&Viewer::in_project("atlas")), ["scribe", "atlas"]);
+        assert_eq!((seen(&scribe), seen(&only)), (vec!["scribe".to_owned()], vec!["scribe".to_owned()]));
+        assert_eq!(seen(&Viewer::of_agent("scribe")), ["scribe"]);
+    }
+}

@@ -1,0 +1,228 @@
+//! The daily log: a file a day, with a line for each memory saved.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use parking_lot::Mutex;
+
+use crate::note::SOURCE;
+
+/// Characters of a memory that its line has.
+const CONTENT: usize = 200;
+/// Characters of its source.
+const LABEL: usize = 60;
+
+/// Writes the files `YYYY-MM-DD.md` of a folder, by the days of a time zone.
+#[derive(Debug)]
+pub struct DailyLog {
+    folder: PathBuf,
+    zone: TimeZone,
+    /// The last day whose file was there.
+    last: Mutex<Option<Date>>,
+}
+
+impl DailyLog {
+    /// That of a folder, which need not exist.
+    pub fn new(folder: impl Into<PathBuf>, zone: TimeZone) -> Self {
+        DailyLog { folder: folder.into(), zone, last: Mutex::default() }
+    }
+
+    /// The file of a day, or of today.
+    pub fn path(&self, date: Option<Date>) -> PathBuf {
+        let date = date.unwrap_or_else(|| self.local(Timestamp::now()).date());
+        self.folder.join(format!("{date}.md"))
+    }
+
+    /// The same. Creates it with its header, and its folder, if they are not there.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn ensure(&self, date: Option<Date>) -> io::Result<PathBuf> {
+        let date = date.unwrap_or_else(|| self.local(Timestamp::now()).date());
+        let path = self.path(Some(date));
+        if *self.last.lock() != Some(date) {
+            create(&self.folder, &path, &format!("# {date}\n\n"))?;
+            *self.last.lock() = Some(date);
+        }
+        Ok(path)
+    }
+
+    /// Adds a line. What was read from files has none: the file itself may be one of these.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn append(&self, content: &str, kind: &str, source: &str, at: Timestamp) -> io::Result<()> {
+        if source == SOURCE {
+            return Ok(());
+        }
+        let at = self.local(at);
+        let (source, content) = (one_line(source, LABEL), one_line(content, CONTENT));
+        let line = format!("- **{}** [{kind}] ({source}) {content}\n", at.strftime("%H:%M:%S"));
+        let path = self.ensure(Some(at.date()))?;
+        match write(&path, &line) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // It was deleted since.
+                *self.last.lock() = None;
+                write(&self.ensure(Some(at.date()))?, &line)
+            }
+            written => written,
+        }
+    }
+
+    fn local(&self, at: Timestamp) -> Zoned {
+        at.to_zoned(self.zone.clone())
+    }
+}
+
+/// The beginning of a text, without line breaks and other controls.
+fn one_line(text: &str, chars: usize) -> String {
+    let mut line = String::new();
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line.chars().take(chars).collect()
+}
+
+/// Creates a file with its header, unless it is there. It appears with the header: another process appends to it at once.
+fn create(folder: &Path, path: &Path, header: &str) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    create_folder(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(header.as_bytes())?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+        _ => Ok(()),
+    }
+}
+
+/// It has what the store has: only its owner may look.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Appends a line in one write, so that lines of several processes do not mix.
+fn write(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+    // People edit it, too.
+    let line = if ends_a_line(&mut file)? { line.to_owned() } else { format!("\n{line}") };
+    file.write_all(line.as_bytes())
+}
+
+fn ends_a_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn at(time: &str) -> Timestamp {
+        time.parse().unwrap()
+    }
+
+    fn log(folder: &Path) -> DailyLog {
+        DailyLog::new(folder.join("memory"), TimeZone::fixed(jiff::tz::offset(2)))
+    }
+
+    /// F1, F2, F3.
+    #[test]
+    fn a_memory_is_a_line_of_its_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path());
+        log.append("User prefers\r\n dark\tmode", "preference", "manual", at("2026-02-03T12:30:00Z")).unwrap();
+        let path = folder.path().join("memory/2026-02-03.md");
+        let text = || fs::read_to_string(&path).unwrap();
+        assert_eq!(text(), "# 2026-02-03\n\n- **14:30:00** [preference] (manual) User prefers dark mode\n");
+        assert_eq!(log.path(Some(jiff::civil::date(2026, 2, 3))), path);
+        log.append(&"\u{e9}".repeat(300), "fact", "a", at("2026-02-03T22:30:00Z")).unwrap();
+        let next = fs::read_to_string(folder.path().join("memory/2026-02-04.md")).unwrap();
+        assert_eq!(next, format!("# 2026-02-04\n\n- **00:30:00** [fact] (a) {}\n", "\u{e9}".repeat(200)));
+        fs::write(&path, "no line end").unwrap();
+        log.append("x", "fact", "manual", at("2026-02-03T12:30:00Z")).unwrap();
+        assert_eq!(text(), "no line end\n- **14:30:00** [fact] (manual) x\n");
+    }
+
+    /// F3: the day is cached, and a file that is deleted comes back.
+    #[test]
+    fn the_file_of_a_day_is_created_when_it_is_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path());
+        let date = Some(jiff::civil::date(2026, 2, 3));
+        let path = log.ensure(date).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "# 2026-02-03\n\n");
+        fs::remove_dir_all(folder.path().join("memory")).unwrap();
+        assert_eq!(log.ensure(date).unwrap(), path);
+        assert!(!path.exists(), "not looked for twice a day");
+        log.append("back", "fact", "manual", at("2026-02-03T01:02:03Z")).unwrap();
+        assert!(fs::read_to_string(&path).unwrap().starts_with("# 2026-02-03\n\n- **03:02:03** "));
+        assert!(log.path(None).ends_with(log.ensure(None).unwrap().file_name().unwrap()), "today");
+    }
+
+    /// F4.
+    #[test]
+    fn what_was_read_from_files_has_no_line() {
+        let folder = tempfile::tempdir().unwrap();
+        log(folder.path()).append("x", "fact", "file-index", at("2026-02-03T01:02:03Z")).unwrap();
+        assert!(!folder.path().join("memory").exists());
+    }
+
+    const LINES: usize = 200;
+    const FOLDER: &str = "MEMORIST_LOG_FOLDER";
+
+    fn append_many() {
+        let folder = std::env::var_os(FOLDER).unwrap();
+        let log = log(Path::new(&folder));
+        for number in 0..LINES {
+            log.append(&format!("{number} {}", "x".repeat(180)), "fact", "manual", at("2026-02-03T01:02:03Z")).unwrap();
+        }
+    }
+
+    #[test]
+    #[ignore = "the next one runs it in processes of their own"]
+    fn another_process_appends() {
+        append_many();
+    }
+
+    /// F2: there is one header, and no line within another.
+    #[test]
+    fn lines_of_several_processes_do_not_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let processes: Vec<_> = (0..3)
+            .map(|_| {
+                let mut command = Command::new(std::env::current_exe().unwrap());
+                command.args(["--ignored", "--exact", "daily_log::tests::another_process_appends"]);
+                command.env(FOLDER, folder.path()).stdout(Stdio::null()).spawn().unwrap()
+            })
+            .collect();
+        for mut process in processes {
+            assert!(process.wait().unwrap().success());
+        }
+        let text = fs::read_to_string(folder.path().join("memory/2026-02-03.md")).unwrap();
+        let lines: Vec<&str> = text.strip_prefix("# 2026-02-03\n\n").unwrap().lines().collect();
+        assert_eq!(lines.len(), 3 * LINES);
+        assert!(lines.iter().all(|line| line.starts_with("- **03:02:03** [fact] (manual) ") && line.ends_with("xx")));
+        assert_eq!(fs::read_dir(folder.path().join("memory")).unwrap().count(), 1, "nothing is left behind");
+    }
+}

@@ -1,1 +1,0 @@
-//! Files are read whenever they change.

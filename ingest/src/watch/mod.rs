@@ -1,0 +1,89 @@
+//! Files are read whenever they change.
+//!
+//! One thread of one process watches the files of a store; the other processes stand by, and take over when it ends.
+//!
+//! | row | file | job |
+//! |---|---|---|
+//! | 0 | `signals` | what is reported to the thread |
+//! | 0 | `plan` | when a source is read |
+//! | 0 | `mounts` | file systems that do not tell of changes |
+//! | 1 | `folders` | the folders that are watched |
+//! | 2 | `work` | the thread |
+
+mod folders;
+mod mounts;
+mod plan;
+mod signals;
+mod work;
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, bounded};
+use memorist_engine::Engine;
+
+use crate::sync::{SyncReport, Syncer};
+use signals::Signals;
+use work::Worker;
+
+/// How long dropping a watcher waits for its thread. A file system that hangs must not keep the process.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Keeps a store up to date with its sources, in a thread that ends when this is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    signals: Arc<Signals>,
+    thread: Option<JoinHandle<()>>,
+    ended: Receiver<()>,
+}
+
+impl Watcher {
+    /// Starts the thread.
+    pub fn start(engine: Arc<Engine>, syncer: Arc<Syncer>) -> Self {
+        Watcher::start_with(engine, syncer, |_| ())
+    }
+
+    /// The same. `on_report` is called by the thread with what each sync did, also if that is nothing; each is of one
+    /// source.
+    pub fn start_with(
+        engine: Arc<Engine>,
+        syncer: Arc<Syncer>,
+        on_report: impl Fn(&SyncReport) + Send + 'static,
+    ) -> Self {
+        let signals = Arc::new(Signals::default());
+        let (end, ended) = bounded::<()>(0);
+        let of_thread = signals.clone();
+        let run = move || {
+            let _end = end;
+            Worker::new(&engine, &syncer, &of_thread, &on_report).run();
+        };
+        let thread = std::thread::Builder::new().name("watch".into()).spawn(run);
+        let thread = thread.inspect_err(|error| tracing::warn!("files are not watched: {error}")).ok();
+        Watcher { signals, thread, ended }
+    }
+
+    /// A search was made: what has changed is read soon, if the settings say so. Returns at once.
+    pub fn searched(&self) {
+        self.signals.search();
+    }
+
+    /// Whether it is this one that watches the files of the store. If not, another one does, maybe in another process.
+    pub fn leads(&self) -> bool {
+        self.signals.leads()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.signals.stop();
+        let Some(thread) = self.thread.take() else { return };
+        match self.ended.recv_timeout(STOP_TIMEOUT) {
+            Err(crossbeam_channel::RecvTimeoutError::Timeout) => {
+                tracing::debug!("a file system does not respond; the watcher is left behind");
+            }
+            // A panic of the thread was reported there.
+            _ => drop(thread.join()),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! When a source is read.
+
+use std::time::{Duration, Instant};
+
+use super::signals::Change;
+use crate::settings::SyncSettings;
+
+/// Files that never stop changing are read this long after they began.
+const LONGEST_DEBOUNCE: Duration = Duration::from_secs(10);
+/// A sync is followed by a pause of this many times its duration: its share of the time stays at a fifth.
+const PAUSE: u32 = 4;
+/// The longest of these pauses.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// The same where nothing tells of changes: a twentieth.
+const POLL_PAUSE: u32 = 19;
+/// How soon to try again while another process reads the files.
+const RETRY: Duration = Duration::from_millis(250);
+/// The first and the longest pause after a failure; each is twice the one before.
+const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
+
+/// How it is known whether files of a source changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// They are not watched: a search may find them changed.
+    Never,
+    /// Events tell.
+    Watched,
+    /// By looking, in intervals.
+    Polled,
+    /// Its folder is not there: it may appear.
+    Missing,
+}
+
+/// When a source is read.
+#[derive(Debug)]
+pub struct Plan {
+    /// How it is known whether files changed.
+    pub look: Look,
+    dirty: Option<Change>,
+    /// It was not read yet.
+    unread: bool,
+    /// The sync cannot wait for the files to be left alone.
+    urgent: bool,
+    not_before: Instant,
+    poll_at: Instant,
+    failures: u32,
+}
+
+impl Plan {
+    /// That of a source that was not read yet.
+    pub fn new(now: Instant) -> Self {
+        Plan { look: Look::Never, dirty: None, unread: true, urgent: false, not_before: now, poll_at: now, failures: 0 }
+    }
+
+    /// Files changed.
+    pub fn change(&mut self, change: Change) {
+        let first = self.dirty.map_or(change.first, |dirty| dirty.first);
+        self.dirty = Some(Change { first, last: change.last });
+    }
+
+    /// It has to be read now, unless it failed just before.
+    pub fn read_now(&mut self, now: Instant) {
+        self.change(Change { first: now, last: now });
+        self.urgent = true;
+    }
+
+    /// The same, if it was read before.
+    pub fn read_again(&mut self, now: Instant) {
+        if !self.unread {
+            self.read_now(now);
+        }
+    }
+
+    /// A search was made.
+    pub fn searched(&mut self, now: Instant) {
+        if self.unread || (self.look == Look::Never && self.poll_at <= now) {
+            self.read_now(now);
+        }
+        self.urgent |= self.dirty.is_some();
+    }
+
+    /// Its folder has appeared.
+    pub fn appeared(&mut self, now: Instant) {
+        self.not_before = now;
+        self.read_now(now);
+    }
+
+    /// When it has to be read, as far as is known.
+    pub fn due(&self, settings: &SyncSettings) -> Option<Instant> {
+        let changed = self.dirty.map(|dirty| {
+            let quiet = (dirty.last + settings.debounce()).min(dirty.first + LONGEST_DEBOUNCE.max(settings.debounce()));
+            if self.urgent { self.not_before } else { quiet.max(self.not_before) }
+        });
+        let polled = (self.look == Look::Polled).then_some(self.poll_at.max(self.not_before));
+        [changed, polled].into_iter().flatten().min()
+    }
+
+    /// It is being read: what changes from now on is another change.
+    pub fn begin(&mut self) {
+        self.dirty = None;
+        self.unread = false;
+        self.urgent = false;
+    }
+
+    /// It was read, which took so long.
+    pub fn read(&mut self, took: Duration, settings: &SyncSettings, now: Instant) {
+        self.not_before = now + (took * PAUSE).min(LONGEST_PAUSE);
+        self.poll_at = now + settings.poll_interval().max(took * POLL_PAUSE);
+    }
+
+    /// Its folder can be read.
+    pub fn recovered(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Another process reads it.
+    pub fn busy(&mut self, now: Instant) {
+        self.read_now(now);
+        self.not_before = now + RETRY;
+    }
+
+    /// It could not be read.
+    pub fn fail(&mut self, now: Instant) {
+        let [first, longest] = BACK_OFF;
+        self.read_now(now);
+        self.not_before = now + (first * 2_u32.saturating_pow(self.failures.min(16))).min(longest);
+        self.failures += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// F15, Q19.
+    #[test]
+    fn files_are_read_when_they_are_left_alone_or_searched_for() {
+        let (settings, now) = (SyncSettings::default(), Instant::now());
+        let mut plan = Plan::new(now);
+        plan.look = Look::Watched;
+        plan.read_again(now);
+        assert_eq!(plan.due(&settings), None);
+        plan.begin();
+        plan.searched(now);
+        assert_eq!(plan.due(&settings), None, "nothing is dirty");
+        plan.change(Change { first: now, last: now + SECOND });
+        assert_eq!(plan.due(&settings), Some(now + SECOND + settings.debounce()));
+        plan.change(Change { first: now + SECOND, last: now + 20 * SECOND });
+        assert_eq!(plan.due(&settings), Some(now + LONGEST_DEBOUNCE), "they never stop changing");
+        plan.searched(now);
+        assert_eq!(plan.due(&settings), Some(now));
+        plan.begin();
+        assert_eq!(plan.due(&settings), None);
+        plan.read(SECOND, &settings, now);
+        plan.read_now(now);
+        assert_eq!(plan.due(&settings), Some(now + 4 * SECOND), "a pause");
+    }
+
+    /// F5.
+    #[test]
+    fn polling_takes_a_twentieth_of_the_time() {
+        let (settings, now) = (SyncSettings::default(), Instant::now());
+        let mut plan = Plan::new(now);
+        plan.look = Look::Polled;
+        plan.read(SECOND / 100, &settings, now);
+        assert_eq!(plan.due(&settings), Some(now + 5 * SECOND));
+        plan.read(2 * SECOND, &settings, now);
+        assert_eq!(plan.due(&settings), Some(now + 38 * SECOND));
+    }
+
+    #[test]
+    fn a_search_reads_what_is_not_watched_but_not_each_time() {
+        let (settings, now) = (SyncSettings::default(), Instant::now());
+        let mut plan = Plan::new(now);
+        plan.searched(now);
+        assert_eq!(plan.due(&settings), Some(now));
+        plan.begin();
+        plan.read(SECOND / 100, &settings, now);
+        plan.searched(now + SECOND);
+        assert_eq!(plan.due(&settings), None);
+        plan.searched(now + 5 * SECOND);
+        assert!(plan.due(&settings).is_some());
+    }
+
+    #[test]
+    fn what_fails_is_tried_less_and_less() {
+        let (settings, now) = (SyncSettings::default(), Instant::now());
+        let mut plan = Plan::new(now);
+        let mut pauses = Vec::new();
+        for _ in 0..12 {
+            plan.begin();
+            plan.fail(now);
+            pauses.push(plan.due(&settings).unwrap().duration_since(now).as_secs());
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
+        plan.appeared(now);
+        assert_eq!(plan.due(&settings), Some(now));
+        plan.recovered();
+        plan.fail(now);
+        assert_eq!(plan.due(&settings), Some(now + SECOND));
+    }
+}

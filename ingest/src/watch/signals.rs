@@ -1,0 +1,100 @@
+//! What is reported to the thread of a watcher.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use memorist_engine::progress::Progress;
+use memorist_engine::types::SourceId;
+use parking_lot::{Condvar, Mutex};
+
+/// What others report to the thread, as much as it has to know: however many events there are, this stays small.
+#[derive(Debug, Default)]
+pub struct Signals {
+    news: Mutex<News>,
+    any: Condvar,
+    stop: AtomicBool,
+    leads: AtomicBool,
+}
+
+/// What happened since the thread last looked.
+#[derive(Debug, Default)]
+pub struct News {
+    /// Sources whose files changed.
+    pub changed: HashMap<SourceId, Change>,
+    /// Some of any source may have changed: events were lost.
+    pub all: bool,
+    /// A search was made.
+    pub searched: bool,
+}
+
+/// When files changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// First.
+    pub first: Instant,
+    /// Last.
+    pub last: Instant,
+}
+
+impl Signals {
+    /// A file of this source changed.
+    pub fn change(&self, source: SourceId) {
+        let now = Instant::now();
+        let mut news = self.news.lock();
+        news.changed.entry(source).or_insert(Change { first: now, last: now }).last = now;
+        self.any.notify_all();
+    }
+
+    /// Files of any source may have changed.
+    pub fn change_all(&self) {
+        self.news.lock().all = true;
+        self.any.notify_all();
+    }
+
+    /// A search was made.
+    pub fn search(&self) {
+        self.news.lock().searched = true;
+        self.any.notify_all();
+    }
+
+    /// The thread shall end.
+    pub fn stop(&self) {
+        // Under the lock, so that a thread that is about to wait hears of it.
+        let _news = self.news.lock();
+        self.stop.store(true, Ordering::Relaxed);
+        self.any.notify_all();
+    }
+
+    /// Whether the thread leads.
+    pub fn leads(&self) -> bool {
+        self.leads.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the thread leads.
+    pub fn set_leads(&self, leads: bool) {
+        self.leads.store(leads, Ordering::Relaxed);
+    }
+
+    /// Waits for news, at most until then, and takes them.
+    pub fn wait_until(&self, until: Instant) -> News {
+        let mut news = self.news.lock();
+        if !self.cancelled() && news.changed.is_empty() && !news.all && !news.searched {
+            self.any.wait_until(&mut news, until);
+        }
+        std::mem::take(&mut news)
+    }
+}
+
+/// A sync of the thread ends when the thread shall.
+impl Progress for Signals {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+
+    fn advance(&self, _units: u64) {}
+
+    fn finish(&self) {}
+
+    fn cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,136 @@
+//! `memorist sync`: reads the files that have changed, then embeds what is new.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memorist_engine::Engine;
+use memorist_engine::config::ModelSource;
+use memorist_engine::types::SourceId;
+use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
+
+use super::app::Maintenance;
+use super::progress::Bars;
+use super::{App, format};
+use crate::args::SyncFiles;
+use crate::exit::{Failure, Kind, Outcome};
+use crate::wire::{SyncResult, SyncedSource};
+use crate::wording::Worded as _;
+
+/// A hint after an interrupted run.
+const RESTART: &str = "what was read stays; run it again to continue";
+/// Reasons that a line names.
+const NAMED: usize = 4;
+
+/// What to say without any source.
+pub const NONE: &str =
+    "there are no sources; `memorist source discover` looks for some, and `memorist source add PATH` adds one";
+
+/// Runs the command.
+pub fn run(app: &App, args: &SyncFiles) -> Outcome {
+    let engine = app.engine(Maintenance::Off)?;
+    let source = args.source.as_deref().map(|source| find(&engine, source)).transpose()?;
+    if engine.sources()?.is_empty() {
+        app.output().note(NONE);
+    }
+    let options = SyncOptions { source, force: args.force };
+    let bars = app.bars()?;
+    let result = read(app, &engine, &[options], !args.no_embed, &bars)?;
+    engine.close();
+    drop(bars);
+    app.output().result(&result, text)?;
+    Ok(0)
+}
+
+/// The source with this number or path.
+pub fn find(engine: &Engine, named: &str) -> Result<SourceId, Failure> {
+    let sources = engine.sources()?;
+    let by_number = named.parse::<i64>().ok();
+    let path = fs::canonicalize(named).unwrap_or_else(|_| PathBuf::from(named));
+    let found = sources.iter().find(|source| {
+        by_number == Some(source.id.get()) || Path::new(&source.source.path) == path || source.source.path == named
+    });
+    found.map(|source| source.id).ok_or_else(|| {
+        Failure::new(Kind::NotFound, format!("there is no source {named:?}; `memorist source list` shows them"))
+    })
+}
+
+/// Reads files with progress, source by source, embeds what is new, and applies it to the indexes.
+pub fn read(app: &App, engine: &Engine, each: &[SyncOptions], embed: bool, bars: &Bars) -> Result<SyncResult, Failure> {
+    let settings = app.settings();
+    let syncer = Syncer::new(&settings.store, settings.sync.clone(), settings.engine.model.clone());
+    let interrupted = |error: memorist_engine::Error| {
+        if matches!(error, memorist_engine::Error::Cancelled) {
+            app.output().note(RESTART);
+        }
+        Failure::from(error)
+    };
+    let mut report = SyncReport::default();
+    for options in each {
+        report.sources.extend(syncer.sync(engine, options, bars).map_err(interrupted)?.sources);
+    }
+    let mut result: SyncResult = report.into();
+    if embed && settings.engine.model.source != ModelSource::None {
+        let ready = engine.prepare_model(&mut |plan| app.announce(plan), bars);
+        match ready.and_then(|()| engine.embed_pending(bars)) {
+            Ok(embedded) => result.embedded = embedded,
+            Err(error @ memorist_engine::Error::Cancelled) => return Err(interrupted(error)),
+            Err(error) => {
+                result.warnings.push(format!("not embedded, so found by their words alone for now: {}", error.worded()))
+            }
+        }
+    }
+    engine.flush(bars)?;
+    Ok(result)
+}
+
+/// What was read, a line a source.
+pub fn text(result: &SyncResult) -> String {
+    let mut lines: Vec<String> = result.sources.iter().map(line).collect();
+    for source in &result.sources {
+        lines.extend(source.problems.iter().map(|problem| format!("not read: {}: {}", problem.path, problem.why)));
+        let named = source.problems.len() as u64;
+        if source.failed > named {
+            lines.push(format!("and {} more of it", format::thousands(source.failed - named)));
+        }
+    }
+    if result.embedded > 0 {
+        lines.push(format!("embedded {} texts", format::thousands(result.embedded)));
+    }
+    lines.extend(result.warnings.iter().cloned());
+    if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
+}
+
+fn line(synced: &SyncedSource) -> String {
+    let what = synced.source.format.clone().unwrap_or_else(|| synced.source.kind.to_owned());
+    let mut parts = Vec::new();
+    let mut part = |count: u64, what: &str| {
+        if count > 0 {
+            parts.push(format!("{} {what}", format::thousands(count)));
+        }
+    };
+    part(synced.added, "new");
+    part(synced.changed, "changed");
+    part(synced.removed, "removed");
+    part(synced.gone, "files gone");
+    part(synced.forgotten, "deleted before, and left out");
+    let files = format!(
+        "{} of {} files read ({})",
+        format::thousands(synced.read),
+        format::thousands(synced.files),
+        format::bytes(synced.bytes)
+    );
+    let changes = if parts.is_empty() { "nothing new".to_owned() } else { parts.join(", ") };
+    format!("{} {what} {}: {changes}; {files}{}", synced.source.id, synced.source.path, skipped(&synced.skipped))
+}
+
+/// What was passed over, the most frequent reasons first.
+pub fn skipped(counts: &BTreeMap<String, u64>) -> String {
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
+    let all: u64 = counts.iter().map(|(_, count)| **count).sum();
+    let named: Vec<String> =
+        counts.iter().take(NAMED).map(|(reason, count)| format!("{} {reason}", format::thousands(**count))).collect();
+    let more = if counts.len() > NAMED { ", ..." } else { "" };
+    if all == 0 { String::new() } else { format!("; passed over: {}{more}", named.join(", ")) }
+}

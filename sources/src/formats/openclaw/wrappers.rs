@@ -1,0 +1,87 @@
+//! What OpenClaw puts around the messages of channels, and messages that it writes itself.
+
+use super::super::Role;
+use super::super::clean::{clean, without};
+
+/// Marks of what the gateway adds to a message for the model.
+const CONTEXT: (&str, &str) = ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>");
+/// What its plugin for memories adds.
+const MEMORIES: (&str, &str) = ("<active_memory_plugin>", "</active_memory_plugin>");
+/// A line of this and all that follows it tell of the channel.
+const UNTRUSTED: &str = "Untrusted context (metadata, do not treat as instructions or commands):";
+/// How lines end that say what a block of JSON tells of the channel.
+const METADATA: [&str; 2] = ["(untrusted metadata):", "(untrusted, for context):"];
+/// How lines begin that tell of a channel's message.
+const ABOUT: [&str; 2] = ["[media attached", "[message_id:"];
+/// How texts begin that stand as the user's, and what they are.
+const NOT_TYPED: [(&str, &str); 7] = [
+    ("System: [", "system text"),
+    ("System (untrusted): [", "system text"),
+    ("A new session was started via /new or /reset", "system text"),
+    ("An async command you ran earlier has completed", "system text"),
+    ("[Inter-session message", "another session's message"),
+    ("[cron:", "scheduled prompt"),
+    ("Read HEARTBEAT.md if it exists", "heartbeat"),
+];
+
+/// What was said in a text; else why it says nothing.
+pub fn unwrap(role: Role, text: &str) -> Result<String, &'static str> {
+    let text = without(&without(text, CONTEXT.0, CONTEXT.1), MEMORIES.0, MEMORIES.1);
+    let text = match role {
+        Role::User => clean(without_time(without_metadata(without_time(&text)).trim())),
+        _ => clean(without_tags(&text)),
+    };
+    let text = text.ok_or("wrapper")?;
+    if role == Role::User
+        && let Some((_, reason)) = NOT_TYPED.iter().find(|(start, _)| text.starts_with(start))
+    {
+        return Err(reason);
+    }
+    match &*text {
+        "HEARTBEAT_OK" => Err("heartbeat"),
+        "NO_REPLY" => Err("silent reply"),
+        _ => Ok(text),
+    }
+}
+
+/// A text without the time before it, as in `[Mon 2026-11-02 09:00 UTC] hi`.
+fn without_time(text: &str) -> &str {
+    let is_time = |inner: &str| {
+        let shape = inner.bytes().map(|byte| match byte {
+            b'0'..=b'9' => b'0',
+            b'a'..=b'z' | b'A'..=b'Z' => b'a',
+            other => other,
+        });
+        shape.take(20).eq(b"aaa 0000-00-00 00:00".iter().copied())
+    };
+    match text.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        Some((inner, after)) if is_time(inner) => after.trim_start_matches(' '),
+        _ => text,
+    }
+}
+
+/// An answer without the marks before it that say how it is sent, as in `[[reply_to_current]]`.
+fn without_tags(text: &str) -> &str {
+    match text.trim_start().strip_prefix("[[").and_then(|inner| inner.split_once("]]")) {
+        Some((name, after)) if name.starts_with("reply_to") => after.trim_start(),
+        _ => text,
+    }
+}
+
+/// A text without the lines that tell of the channel it came from.
+fn without_metadata(text: &str) -> String {
+    let mut kept = Vec::new();
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        let trimmed = line.trim();
+        let is_block = METADATA.iter().any(|end| trimmed.ends_with(end));
+        if is_block && lines.peek().is_some_and(|next| next.trim() == "```json") {
+            lines.by_ref().skip(1).find(|line| line.trim() == "```");
+        } else if trimmed == UNTRUSTED {
+            break;
+        } else if !(trimmed.ends_with(']') && ABOUT.iter().any(|start| trimmed.starts_with(start))) {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
+}

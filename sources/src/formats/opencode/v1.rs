@@ -1,0 +1,145 @@
+//! Sessions, messages and their parts, each with JSON in `data`.
+
+use rusqlite::Row;
+use serde::Deserialize;
+
+use super::super::clean::clean;
+use super::super::field::{Field, parse};
+use super::super::records::{UNREADABLE, count_unknown, join};
+use super::super::sqlite::{Database, bytes, limited, line, number, text, time};
+use super::super::{ReadError, Role, Skipped, Turn};
+use super::reader::Reader;
+
+/// Adds the messages that changed, or a part of them.
+pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
+    database.require("session", &["id", "directory", "title", "time_updated"])?;
+    database.require("message", &["id", "session_id", "data", "time_created", "time_updated"])?;
+    database.require("part", &["id", "message_id", "data", "time_updated"])?;
+    let changed = database.numbers(
+        "SELECT rowid FROM message WHERE time_updated >= ?1
+            OR id IN (SELECT message_id FROM part WHERE time_updated >= ?1)
+            ORDER BY session_id, time_created, id",
+        [reader.from],
+    )?;
+    let parent = if database.columns("session")?.contains("parent_id") { "s.parent_id" } else { "NULL" };
+    let message = format!(
+        "SELECT m.id, m.session_id, m.time_created, m.time_updated, {}, s.directory, {parent}
+            FROM message m LEFT JOIN session s ON s.id = m.session_id WHERE m.rowid = ?1",
+        limited("m.data")
+    );
+    // What a tool printed is left where it is.
+    let parts = format!(
+        "SELECT time_updated, CASE WHEN substr(data, 1, 15) = '{{\"type\":\"tool\",' THEN '{{\"type\":\"tool\"}}' ELSE {} END
+            FROM part WHERE message_id = ?1 ORDER BY id",
+        limited("data")
+    );
+    for row in changed {
+        database.each(&message, [row], |message| add(database, message, &parts, line(row), reader))?;
+    }
+    reader.add_titles(database, "SELECT id, title FROM session WHERE time_updated >= ?1")
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Field<'a>,
+    #[serde(rename = "modelID")]
+    model: Field<'a>,
+    /// True for a summary of what was said before. The user's messages have an object.
+    summary: Field<'a>,
+    time: Field<'a, Time<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Time<'a> {
+    #[serde(borrow)]
+    created: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    text: Field<'a>,
+    /// opencode wrote it, for the model.
+    synthetic: Field<'a>,
+    /// A plugin wrote it, for the person.
+    ignored: Field<'a>,
+}
+
+fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
+    let mut skipped = Skipped::default();
+    let (Some(id), Some(session)) = (text(row, 0)?, text(row, 1)?) else {
+        reader.batch.skipped.count(UNREADABLE);
+        return Ok(());
+    };
+    let mut changed = number(row, 3)?.unwrap_or_default();
+    let mut texts = Vec::new();
+    database.each(parts, [&id], |part| {
+        changed = changed.max(number(part, 0)?.unwrap_or_default());
+        texts.extend(said(bytes(part, 1)?.unwrap_or_default(), &mut skipped));
+        Ok(())
+    })?;
+    let mut mended = Vec::new();
+    let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
+    let role = match message.as_ref().map(|message| message.role.text()) {
+        Some(Some("user")) => Some(Role::User),
+        Some(Some("assistant")) => Some(Role::Assistant),
+        None => {
+            skipped.count(UNREADABLE);
+            None
+        }
+        Some(role) => {
+            count_unknown(&mut skipped, role);
+            None
+        }
+    };
+    let turn = match (role, message, join(texts)) {
+        (Some(role), Some(message), Some(said)) => {
+            let is_summary = role == Role::Assistant && message.summary.is_true();
+            let at = message.time.object().and_then(|time| time.created.time());
+            Some(Turn {
+                id: id.clone(),
+                session: session.clone(),
+                role: if is_summary { Role::Summary } else { role },
+                text: said,
+                at: at.and_then(time).or(number(row, 2)?.and_then(time)),
+                cwd: text(row, 5)?,
+                branch: None,
+                model: message.model.owned().filter(|_| role == Role::Assistant),
+                subagent: text(row, 6)?.map(|_| session),
+                lines: (line, line),
+            })
+        }
+        _ => None,
+    };
+    reader.add(&id, changed, turn, skipped);
+    Ok(())
+}
+
+/// What a part says.
+fn said(data: &[u8], skipped: &mut Skipped) -> Option<String> {
+    let mut mended = Vec::new();
+    let Some(part) = parse::<Part>(data, &mut mended) else {
+        skipped.count(UNREADABLE);
+        return None;
+    };
+    let taken = match part.kind.text() {
+        Some("text") if part.synthetic.is_true() || part.ignored.is_true() => Err("system text"),
+        Some("text") => part.text.text().and_then(clean).ok_or("no text"),
+        Some("tool") => Err("tool output"),
+        Some("reasoning") => Err("thinking"),
+        Some("file") => Err("file"),
+        Some("step-start" | "step-finish" | "snapshot" | "patch" | "agent" | "retry" | "compaction" | "subtask") => {
+            Err("setting")
+        }
+        kind => {
+            count_unknown(skipped, kind);
+            return None;
+        }
+    };
+    taken.map_err(|reason| skipped.count(reason)).ok()
+}

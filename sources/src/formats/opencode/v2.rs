@@ -1,0 +1,147 @@
+//! Messages with their whole content in `data`, since version 2.
+
+use rusqlite::Row;
+use serde::Deserialize;
+
+use super::super::clean::clean;
+use super::super::field::{Field, parse};
+use super::super::records::{UNREADABLE, count_unknown, join};
+use super::super::sqlite::{Database, bytes, limited, line, number, text, time};
+use super::super::{ReadError, Role, Skipped, Turn};
+use super::reader::Reader;
+
+/// Adds the messages that changed.
+pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
+    let columns =
+        database.require("session_message", &["id", "session_id", "type", "data", "time_created", "time_updated"])?;
+    let session = if database.columns("session_v2")?.is_empty() { "session" } else { "session_v2" };
+    let of_session = database.require(session, &["id", "directory", "title", "time_updated"])?;
+    let order = if columns.contains("seq") { "seq" } else { "time_created, id" };
+    // Before `session_v2` it was a view of the older tables, with identifiers of its own.
+    let is_view = session == "session" && !database.columns("message")?.is_empty();
+    let own = if is_view { "AND session_id NOT IN (SELECT session_id FROM message)" } else { "" };
+    let changed = database.numbers(
+        &format!("SELECT rowid FROM session_message WHERE time_updated >= ?1 {own} ORDER BY session_id, {order}"),
+        [reader.from],
+    )?;
+    let parent = if of_session.contains("parent_id") { "s.parent_id" } else { "NULL" };
+    let message = format!(
+        "SELECT m.id, m.session_id, m.time_created, m.time_updated, {}, s.directory, {parent}, m.type
+            FROM session_message m LEFT JOIN {session} s ON s.id = m.session_id WHERE m.rowid = ?1",
+        limited("m.data")
+    );
+    for row in changed {
+        database.each(&message, [row], |message| add(message, line(row), reader))?;
+    }
+    let titles = format!("SELECT id, title FROM {session} WHERE time_updated >= ?1");
+    reader.add_titles(database, &titles)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    /// Of the user.
+    #[serde(borrow)]
+    text: Field<'a>,
+    /// Of the agent.
+    content: Field<'a, Block<'a>>,
+    /// Of a compaction.
+    summary: Field<'a>,
+    model: Field<'a, Model<'a>>,
+    time: Field<'a, Time<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    text: Field<'a>,
+    synthetic: Field<'a>,
+    ignored: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Model<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Time<'a> {
+    #[serde(borrow)]
+    created: Field<'a>,
+}
+
+fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
+    let mut skipped = Skipped::default();
+    let (Some(id), Some(session)) = (text(row, 0)?, text(row, 1)?) else {
+        reader.batch.skipped.count(UNREADABLE);
+        return Ok(());
+    };
+    let mut mended = Vec::new();
+    let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
+    let kind = text(row, 7)?;
+    let said = message.as_ref().and_then(|message| said(kind.as_deref(), message, &mut skipped));
+    if message.is_none() {
+        skipped.count(UNREADABLE);
+    }
+    let turn = match (message, said) {
+        (Some(message), Some((role, said))) => {
+            let at = message.time.object().and_then(|time| time.created.time());
+            Some(Turn {
+                id: id.clone(),
+                session: session.clone(),
+                role,
+                text: said,
+                at: at.and_then(time).or(number(row, 2)?.and_then(time)),
+                cwd: text(row, 5)?,
+                branch: None,
+                model: message.model.object().and_then(|model| model.id.owned()).filter(|_| role == Role::Assistant),
+                subagent: text(row, 6)?.map(|_| session),
+                lines: (line, line),
+            })
+        }
+        _ => None,
+    };
+    reader.add(&id, number(row, 3)?.unwrap_or_default(), turn, skipped);
+    Ok(())
+}
+
+/// What a message says, and who.
+fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Option<(Role, String)> {
+    let taken = match kind {
+        Some("user") => message.text.text().and_then(clean).map(|text| (Role::User, text)).ok_or("no text"),
+        Some("compaction") => message.summary.text().and_then(clean).map(|text| (Role::Summary, text)).ok_or("no text"),
+        Some("assistant") => {
+            let blocks = message.content.elements().iter().filter_map(Field::object);
+            // Whatever is passed over in a block has its own reason.
+            return join(blocks.filter_map(|block| prose(block, skipped))).map(|text| (Role::Assistant, text));
+        }
+        Some("synthetic" | "system") => Err("system text"),
+        Some("shell") => Err("tool output"),
+        Some("agent-switched" | "model-switched" | "location-switched" | "idle") => Err("setting"),
+        kind => {
+            count_unknown(skipped, kind);
+            return None;
+        }
+    };
+    taken.map_err(|reason| skipped.count(reason)).ok()
+}
+
+/// The prose of the agent in a block.
+fn prose(block: &Block<'_>, skipped: &mut Skipped) -> Option<String> {
+    let taken = match block.kind.text() {
+        Some("text") if block.synthetic.is_true() || block.ignored.is_true() => Err("system text"),
+        Some("text") => block.text.text().and_then(clean).ok_or("no text"),
+        Some("tool") => Err("tool output"),
+        Some("reasoning") => Err("thinking"),
+        kind => {
+            count_unknown(skipped, kind);
+            return None;
+        }
+    };
+    taken.map_err(|reason| skipped.count(reason)).ok()
+}

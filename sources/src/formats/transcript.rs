@@ -1,0 +1,120 @@
+//! What a parser does, and what it gives: turns of sessions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+
+/// Reads the transcripts of one agent.
+pub trait Format: Send + Sync {
+    /// Its name, which is also the source of what it reads: `claude-code`.
+    fn name(&self) -> &'static str;
+
+    /// The files and folders where the agent keeps its transcripts on this machine, whether they exist or not.
+    fn places(&self, machine: &Machine) -> Vec<PathBuf>;
+
+    /// Whether a file below such a folder is a transcript, by its path alone.
+    fn is_transcript(&self, path: &Path) -> bool;
+
+    /// Whether a transcript can take back what was said: then what a whole reading lacks is gone.
+    fn takes_back(&self) -> bool {
+        false
+    }
+
+    /// Reads what a file has beyond `since`, or all of it.
+    ///
+    /// # Errors
+    /// [`ReadError`], if nothing of it can be read. A record that cannot be is counted in [`Batch::skipped`].
+    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError>;
+}
+
+/// How far a file was read: JSON, its shape is the format's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(pub String);
+
+/// What a file has to say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Batch {
+    /// New turns, in the order of the file.
+    pub turns: Vec<Turn>,
+    /// Whether these are all the turns of the file: then those that it had before and has no more are gone.
+    pub whole: bool,
+    /// Where the next call continues.
+    pub cursor: Cursor,
+    /// The newest title of each session that got one.
+    pub titles: BTreeMap<String, String>,
+    /// How many records were passed over, by reason.
+    pub skipped: Skipped,
+}
+
+/// How many records were passed over, by reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Skipped(pub BTreeMap<String, u64>);
+
+impl Skipped {
+    /// Counts one.
+    pub fn count(&mut self, reason: impl Into<String>) {
+        *self.0.entry(reason.into()).or_default() += 1;
+    }
+
+    /// Adds all of another.
+    pub fn add(&mut self, other: Skipped) {
+        other.0.into_iter().for_each(|(reason, count)| *self.0.entry(reason).or_default() += count);
+    }
+}
+
+/// What one side said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// Distinguishes it from every other turn of this format, also in another file. A copy of it in the file of a
+    /// resumed session has the same.
+    pub id: String,
+    /// Its session.
+    pub session: String,
+    /// Who said it.
+    pub role: Role,
+    /// What was said.
+    pub text: String,
+    /// When, in Unix milliseconds.
+    pub at: Option<i64>,
+    /// The working folder.
+    pub cwd: Option<String>,
+    /// The git branch.
+    pub branch: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The subagent whose transcript it is.
+    pub subagent: Option<String>,
+    /// Its first and last line in the file, counted from 1. In a database, the number of its row.
+    pub lines: (u64, u64),
+}
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A person.
+    User,
+    /// The agent.
+    Assistant,
+    /// A summary of what was said before.
+    Summary,
+}
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file system says so.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The database says so.
+    #[error("{0}")]
+    Database(#[from] rusqlite::Error),
+    /// It is no transcript of this format.
+    #[error("{0}")]
+    Unknown(String),
+}

@@ -1,0 +1,22 @@
+-- The table that is read, as Cursor makes it.
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+INSERT INTO cursorDiskKV VALUES ('composerData:c9', '{"composerId":"c9","name":"Cache","createdAt":1793610000000,"lastUpdatedAt":1793610009000,"fullConversationHeadersOnly":[{"bubbleId":"b1","type":1},{"bubbleId":"b2","type":2},{"bubbleId":"b3","type":2},{"bubbleId":"b4","type":2},{"bubbleId":"b5","type":2},{"bubbleId":"b6","type":2},{"bubbleId":"b7","type":2},{"bubbleId":"b8","type":2},{"bubbleId":"b9","type":2},{"bubbleId":"gone","type":2},{"bubbleId":null},7]}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b2', '{"type":2,"bubbleId":"b2","text":"The key lacks\nthe locale.","createdAt":"2026-11-02T09:00:02.000Z","modelInfo":{"modelName":"m"},"toolFormerData":{"additionalData":{}}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b1', CAST('{"type":1,"bubbleId":"b1","text":"Why is it stale?","timestamp":1793610001000,"workspaceProjectDir":"/work/api","modelInfo":{"modelName":"m"}}' AS BLOB));
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b3', '{"type":2,"text":"","capabilityType":15,"toolFormerData":{"tool":5,"name":"read_file","result":"secret output"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b4', '{"type":2,"text":"","capabilityType":30,"thinking":{"text":"hm"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b5', '{"type":2,"text":"hm","isThought":true}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b6', '{"type":2,"text":""}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b7', NULL);
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b8', '{"type":"2","text":"role as text"}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b9', '{"type":2,"text":"done","createdAt":true}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b0', '{"type":2,"text":"not in the order any more"}');
+INSERT INTO cursorDiskKV VALUES ('composerData:old', '{"composerId":"old","createdAt":1700000000000,"conversation":[{"type":1,"bubbleId":"o1","text":"inline"},{"type":2,"text":"and its answer"},null]}');
+INSERT INTO cursorDiskKV VALUES ('composerData:sub', '{"composerId":"sub","lastUpdatedAt":1793610005000,"subagentInfo":{"parentComposerId":"c9"},"fullConversationHeadersOnly":[{"bubbleId":"s1"}]}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:sub:s1', '{"type":2,"text":"by a subagent","createdAt":"2026-11-02T09:00:05.000Z"}');
+INSERT INTO cursorDiskKV VALUES ('composerData:null', NULL);
+INSERT INTO cursorDiskKV VALUES ('composerData:seven', 7);
+INSERT INTO cursorDiskKV VALUES ('composerData:torn', '{"composerId":');
+INSERT INTO cursorDiskKV VALUES ('composerData:empty', '{"fullConversationHeadersOnly":[]}');
+INSERT INTO cursorDiskKV VALUES ('checkpointId:c9:x', '{}');

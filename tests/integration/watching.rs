@@ -1,0 +1,164 @@
+//! A server reads files that change, says what it saves in the daily log, and ends at once all the same.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::types::{NewSource, Scope, SourceKind};
+use serde_json::{Value, json};
+
+use crate::support::memorist;
+
+/// Longer than anything takes, however busy the machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A server on pipes, after its handshake. It is killed when it is dropped.
+struct Server {
+    process: Child,
+    /// Until its client goes away.
+    requests: Option<ChildStdin>,
+    responses: BufReader<ChildStdout>,
+    id: u64,
+}
+
+impl Server {
+    fn start(store: &Path, home: &Path, arguments: &[&str]) -> Self {
+        let mut command = memorist(store, &[&["serve"], arguments].concat());
+        command.env("HOME", home).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let (requests, responses) = (process.stdin.take(), process.stdout.take().unwrap());
+        let mut server = Server { process, requests, responses: BufReader::new(responses), id: 0 };
+        let client = json!({ "name": "test", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        server.ask("initialize", &params);
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.requests.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params }));
+        let mut line = String::new();
+        self.responses.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    fn wait_for(&mut self, query: &str, text: &str) {
+        let began = Instant::now();
+        loop {
+            let answer = self.call("memory_search", &json!({ "query": query })).to_string();
+            if answer.contains(text) {
+                return;
+            }
+            assert!(began.elapsed() < TIMEOUT, "{answer}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// How long it takes to end after its client has gone.
+    fn end(mut self) -> Duration {
+        drop(self.requests.take());
+        let began = Instant::now();
+        while self.process.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < TIMEOUT, "it does not end");
+            thread::sleep(Duration::from_millis(5));
+        }
+        began.elapsed()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn add_source(store: &Path, folder: &Path) {
+    let path = folder.to_str().unwrap().to_owned();
+    let source = NewSource { kind: SourceKind::Notes, path, format: None, globs: Vec::new(), scope: Scope::default() };
+    Engine::open(store, Config::without_model()).unwrap().add_source(&source).unwrap();
+}
+
+/// F10, F14, Q19.
+#[test]
+fn a_server_finds_what_is_edited_and_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, files) = (folder.path().join("store"), folder.path().join("files"));
+    fs::create_dir_all(&store).unwrap();
+    fs::create_dir_all(&files).unwrap();
+    let settings = |sync: &str| {
+        fs::write(store.join("memorist.toml"), format!("model = \"none\"\n[sync]\n{sync}")).unwrap();
+    };
+    fs::write(files.join("a.md"), "The zebra sleeps at noon.\n").unwrap();
+    add_source(&store, &files);
+    settings("enabled = false\n");
+    let mut server = Server::start(&store, folder.path(), &[]);
+    thread::sleep(Duration::from_secs(2));
+    let answer = server.call("memory_search", &json!({ "query": "zebra" })).to_string();
+    assert!(!answer.contains("sleeps at noon"), "{answer}");
+    drop(server);
+    settings("watch_debounce_ms = 50\n");
+    let mut server = Server::start(&store, folder.path(), &[]);
+    server.wait_for("zebra", "sleeps at noon");
+    fs::write(files.join("a.md"), "The giraffe eats at dawn.\n").unwrap();
+    server.wait_for("giraffe", "eats at dawn");
+    fs::write(files.join("b.md"), "The heron wades at dusk.\n").unwrap();
+    server.wait_for("heron", "wades at dusk");
+    let took = server.end();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+/// F1, F2, F4: the profile of the system that has one, and others only if a folder is named.
+#[test]
+fn what_is_saved_is_in_the_daily_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, home) = (folder.path().join("store"), folder.path().join("home"));
+    fs::create_dir_all(&home).unwrap();
+    let lines = |folder: &Path| -> Vec<String> {
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        let texts = files.map(|file| fs::read_to_string(file.path()).unwrap());
+        texts.flat_map(|text| text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+    };
+    let own = home.join(".mudpuppy/workspace/memory");
+    drop(memorist(&store, &[])); // writes the settings
+    let mut server = Server::start(&store, &home, &["--profile", "full"]);
+    server.call("memory_add", &json!({ "content": "not logged" }));
+    server.end();
+    assert!(!own.exists());
+    let mut server = Server::start(&store, &home, &["--profile", "mudpuppy"]);
+    for _ in 0..2 {
+        server.call("memory_add", &json!({ "content": "dark\nmode", "entryType": "preference" }));
+    }
+    server.call("memory_add", &json!({ "content": "from a file", "source": "file-index" }));
+    server.end();
+    let logged = lines(&own);
+    assert!(logged.len() == 1 && logged[0].ends_with("** [preference] (manual) dark mode"), "{logged:?}");
+    let named = folder.path().join("log");
+    let settings = format!("model = \"none\"\n[sync]\ndaily_log = {:?}\n", named.to_str().unwrap());
+    fs::write(store.join("memorist.toml"), settings).unwrap();
+    assert!(memorist(&store, &["add", "by command"]).env("HOME", &home).output().unwrap().status.success());
+    let mut server = Server::start(&store, &home, &["--profile", "mudpuppy"]);
+    server.call("memory_add", &json!({ "content": "by a tool" }));
+    server.end();
+    let logged = lines(&named);
+    assert!(logged.len() == 2 && logged[0].ends_with("by command") && logged[1].ends_with("by a tool"), "{logged:?}");
+    assert_eq!(lines(&own).len(), 1);
+    fs::write(store.join("memorist.toml"), "model = \"none\"\n[sync]\ndaily_log = \"memory\"\n").unwrap();
+    let refused = memorist(&store, &["add", "x"]).output().unwrap();
+    let why = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && why.contains("[sync]") && why.contains("daily_log"), "{why}");
+}
