@@ -31,9 +31,9 @@ const DEBOUNCE: u64 = 100;
 /// The names of the formats in which [`Agent::ALL`] writes.
 const FORMATS: [&str; 6] = ["claude-code", "codex", "gemini", "openclaw", "cursor", "gimli"];
 
-struct Words(WordPiece);
+struct ModelTokens(WordPiece);
 
-impl TokenCount for Words {
+impl TokenCount for ModelTokens {
     fn count(&self, text: &str) -> usize {
         self.0.count(text)
     }
@@ -197,8 +197,8 @@ fn main() {
     println!("an edit is found after {} ms, with a debounce of {DEBOUNCE} ms (median of 7)", waits[3].as_millis());
     drop(watcher);
 
-    let tokens = local_tokenizer(&model).map(Words);
+    let tokens = local_tokenizer(&model).map(ModelTokens);
     let named = if tokens.is_some() { "the model's tokenizer" } else { "an estimate, as the model is not here" };
     println!("tokens are counted by {named}");
-    parse(&home, notes, transcripts, tokens.as_ref().map_or(&Estimate as &dyn TokenCount, |words| words));
+    parse(&home, notes, transcripts, tokens.as_ref().map_or(&Estimate as &dyn TokenCount, |tokens| tokens));
 }

@@ -16,8 +16,8 @@ use crate::wording::Worded as _;
 /// Adds what the tools of the profile follow: the file that the arguments name, over the settings. Its store is used where
 /// nothing else names one.
 pub fn configure(settings: &mut Settings, args: &Serve) -> Result<(), Failure> {
-    let (weights, sync) = (settings.context.weights, settings.sync.clone());
-    let defaults = MemorySearch { weights, sync, ..MemorySearch::default() };
+    let defaults =
+        MemorySearch { weights: settings.context.weights, sync: settings.sync.clone(), ..MemorySearch::default() };
     let home = BaseDirs::new();
     let Configured { settings: mut found, warning } = match &args.memory_search {
         None => Configured { settings: defaults, warning: None },
@@ -38,24 +38,21 @@ pub fn configure(settings: &mut Settings, args: &Serve) -> Result<(), Failure> {
     if !warnings.is_empty() {
         settings.output.note(format!("memorySearch: {}", warnings.join("; ")));
     }
-    settings.sync = found.sync.clone();
     found.store = Some(settings.store.clone());
     found.model = settings.engine.model.clone();
     // Over HTTP the folder says nothing about the clients.
     let is_local = args.http.is_none();
     found.workspace = is_local.then(|| std::env::current_dir().ok()).flatten();
     found.home = home.map(|home| home.home_dir().to_owned());
+    settings.sync = found.sync.clone();
     settings.context.memory_search = Arc::new(found);
     Ok(())
 }
 
 /// Adds the notes of the workspace and the transcripts to the sources of the store, as soon as it is open.
-pub fn add_sources(dispatcher: &Dispatcher, context: &Context) {
-    let (dispatcher, context) = (dispatcher.clone(), context.clone());
-    tokio::spawn(async move {
-        let added = dispatcher.call(Access::Write, move |engine| ops::gimli::add_sources(engine, &context)).await;
-        if let Ok(Err(error)) = added {
-            tracing::warn!("the files of this workspace are not read: {}", error.worded());
-        }
-    });
+pub async fn add_sources(dispatcher: &Dispatcher, context: Context) {
+    let added = dispatcher.call(Access::Write, move |engine| ops::gimli::add_sources(engine, &context)).await;
+    if let Ok(Err(error)) = added {
+        tracing::warn!("the files of this workspace are not read: {}", error.worded());
+    }
 }

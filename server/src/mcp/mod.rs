@@ -72,7 +72,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         Some(address) => Some(HttpOptions::from_args(address, &args)?),
         None => None,
     };
-    let name = args.profile().unwrap_or(settings.profile);
+    let name = settings.profile;
     if name == ProfileName::Gimli {
         gimli::configure(&mut settings, &args)?;
     } else if args.memory_search.is_some() {
@@ -86,14 +86,17 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let store = settings.store.clone();
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
-    if name == ProfileName::Gimli {
-        gimli::add_sources(&dispatcher, &context);
-    }
+    let files = (name == ProfileName::Gimli).then(|| context.clone());
     let watching = Arc::new(Watching::default());
     let handler = Handler::new(dispatcher.clone(), context, profile, watching.clone());
     let starting = tokio::spawn({
         let (watching, dispatcher) = (watching.clone(), dispatcher.clone());
-        async move { watching.start(dispatcher, options).await }
+        async move {
+            if let Some(context) = files {
+                gimli::add_sources(&dispatcher, context).await;
+            }
+            watching.start(dispatcher, options).await;
+        }
     });
     let serving = async {
         let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };

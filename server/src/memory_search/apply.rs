@@ -37,6 +37,7 @@ pub fn apply(
             "sync.watchDebounceMs" => sync.watch_debounce_ms = given.whole(0, u64::MAX)?,
             "sync.intervalMinutes" => sync.interval_minutes = given.whole(0, u64::MAX)?,
             "sync.sessions.deltaBytes" => sync.delta_bytes = given.whole(0, u64::MAX)?,
+            "sync.sessions.deltaMessages" => sync.delta_messages = given.whole(0, u64::MAX)?,
             "query.maxResults" => settings.max_results = given.size(1, MAX_LIMIT as u64)?,
             "query.minScore" => settings.min_score = given.number(1.0)?,
             "query.hybrid.enabled" => hybrid = given.flag()?,
@@ -47,13 +48,14 @@ pub fn apply(
         }
     }
     settings.sessions &= wants_sessions;
+    settings.sync.enabled &= settings.enabled;
     settings.mode = match (vectors, hybrid) {
         (false, _) => Mode::Keyword,
         (true, false) => Mode::Vector,
         (true, true) => Mode::Hybrid,
     };
     settings.weights.normalised().map_err(|error| format!("query.hybrid: {error}"))?;
-    settings.sync.validate().map_err(|why| format!("chunking: {why}"))?;
+    settings.sync.validate().map_err(|why| format!("sync and chunking: {why}"))?;
     Ok(settings)
 }
 

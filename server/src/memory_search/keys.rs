@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// The keys that mean something here.
-pub const APPLIED: [&str; 19] = [
+pub const APPLIED: [&str; 20] = [
     "enabled",
     "sources",
     "experimental.sessionMemory",
@@ -17,6 +17,7 @@ pub const APPLIED: [&str; 19] = [
     "sync.watchDebounceMs",
     "sync.intervalMinutes",
     "sync.sessions.deltaBytes",
+    "sync.sessions.deltaMessages",
     "query.maxResults",
     "query.minScore",
     "query.hybrid.enabled",
@@ -26,13 +27,12 @@ pub const APPLIED: [&str; 19] = [
 ];
 
 /// Those that mean nothing here.
-pub const WITHOUT_EFFECT: [&str; 8] = [
+pub const WITHOUT_EFFECT: [&str; 7] = [
     "provider",
     "fallback",
     "model",
     "store.driver",
     "store.vector.extensionPath",
-    "sync.sessions.deltaMessages",
     "cache.enabled",
     "cache.maxEntries",
 ];

@@ -147,7 +147,7 @@ mod tests {
             "enabled": false, "sources": ["sessions"], "experimental": { "sessionMemory": true },
             "store": { "path": "~/memory/{agentId}.sqlite" }, "chunking": { "tokens": 200, "overlap": 40 },
             "sync": { "onSessionStart": false, "onSearch": false, "watch": false, "watchDebounceMs": 9,
-                      "intervalMinutes": 3, "sessions": { "deltaBytes": 7 } },
+                      "intervalMinutes": 3, "sessions": { "deltaBytes": 7, "deltaMessages": 8 } },
             "query": { "maxResults": 2, "minScore": 0.5, "hybrid":
                 { "vectorWeight": 0.2, "textWeight": 0.8, "candidateMultiplier": 9 } }
         }));
@@ -156,7 +156,8 @@ mod tests {
         let sync = &given.sync;
         assert_eq!((sync.chunk_tokens, sync.chunk_overlap, sync.watch_debounce_ms), (200, 40, 9));
         assert_eq!((sync.on_start, sync.on_search, sync.watch), (false, false, false));
-        assert_eq!((sync.interval_minutes, sync.delta_bytes), (3, 7));
+        assert_eq!((sync.interval_minutes, sync.delta_bytes, sync.delta_messages), (3, 7, 8));
+        assert!(!sync.enabled, "what is off reads nothing by itself");
         assert_eq!((given.max_results, given.min_score, given.candidates), (2, 0.5, 9));
         assert_eq!(given.weights, Weights { vector: 0.2, keyword: 0.8 });
         let mode = |tree| settings(&tree).mode;

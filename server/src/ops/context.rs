@@ -19,12 +19,12 @@ pub struct Context {
     pub weights: Weights,
     /// The folder that tools export to and import from.
     pub exports: PathBuf,
+    /// What the tools of Gimli follow.
+    pub memory_search: Arc<MemorySearch>,
     /// Where each new memory gets a line, if anywhere.
     pub daily_log: Option<Arc<DailyLog>>,
     /// The tool or command that calls, as searches are kept with it.
     pub tool: &'static str,
-    /// What the tools of Gimli follow.
-    pub memory_search: Arc<MemorySearch>,
 }
 
 impl Context {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
-use super::sources::kinds_of;
+use super::source_names::kinds_of;
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
 use super::{Defaults, periods, snippet};

@@ -19,8 +19,8 @@
 //! | `defaults.rs` | default project and agent, and `--only` |
 //! | `convert.rs` | conversions to and from the engine's types |
 //! | `place.rs` | the lines of a file that a memory is from |
-//! | `sources.rs` | notes, sessions and memories as sources of a search |
-//! | `sync.rs` | sources, and what was read of them |
+//! | `source_names.rs` | notes, sessions and memories as sources of a search |
+//! | `sources.rs` | sources, and what was read of them |
 //! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
@@ -55,8 +55,8 @@ mod results;
 mod schema;
 mod searches;
 mod snippet;
+mod source_names;
 mod sources;
-mod sync;
 mod times;
 mod types;
 mod values;
@@ -92,8 +92,8 @@ pub use results::{
 pub use schema::{input_schema, output_schema};
 pub use searches::{SearchEntry, SearchesResult};
 pub use snippet::{cut_to, has_word_of};
-pub use sources::{SourceName, kinds_of};
-pub use sync::{
+pub use source_names::{SourceName, kinds_of};
+pub use sources::{
     DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
     SyncedSource,
 };

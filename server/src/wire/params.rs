@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::sources::{SourceName, sources_schema};
+use super::source_names::{SourceName, sources_schema};
 use super::times::{Future, Past};
 use super::values::{Importance, Int, Patch};
 

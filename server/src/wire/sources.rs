@@ -1,61 +1,233 @@
-//! Where the memories of a search come from: notes, sessions, or neither.
+//! Sources, what was read of them, and what is on this machine.
 
-use memorist_engine::types::Kind;
-use schemars::{Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-/// Where memories come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum SourceName {
-    /// Files of notes.
-    Notes,
-    /// Transcripts of sessions, and turns that were saved.
-    Sessions,
-    /// What was saved as a memory.
-    Memories,
+use memorist_engine::types::{FileChanges, Source, SourceStats};
+use memorist_ingest::sources::discover::{Place, What};
+use memorist_ingest::sync::{SourceReport, SyncReport};
+use serde::Serialize;
+
+/// A source.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceEntry {
+    pub id: i64,
+    /// `notes` or `sessions`.
+    pub kind: &'static str,
+    pub path: String,
+    /// The agent whose transcripts these are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub globs: Vec<String>,
+    /// The project of its memories; without one each file decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    pub added_at: i64,
+    pub synced_at: Option<i64>,
 }
 
-impl SourceName {
-    /// Where a memory of this kind comes from.
-    pub fn of(kind: Kind) -> Self {
-        match kind {
-            Kind::Chunk => SourceName::Notes,
-            Kind::Conversation => SourceName::Sessions,
-            _ => SourceName::Memories,
+impl From<Source> for SourceEntry {
+    fn from(Source { id, source, added_at, synced_at, .. }: Source) -> Self {
+        SourceEntry {
+            id: id.get(),
+            kind: source.kind.as_str(),
+            path: source.path,
+            format: source.format,
+            globs: source.globs,
+            project: source.scope.project,
+            agent: source.scope.agent,
+            added_at,
+            synced_at,
         }
     }
 }
 
-pub(super) fn sources_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": { "type": "string", "enum": ["notes", "sessions", "memories"] } })
+/// The result of `source list`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SourcesResult {
+    pub sources: Vec<SourceState>,
 }
 
-/// The kinds of these types that come from these sources; all of them if neither is named. `None`: there are none.
-pub fn kinds_of(types: Option<&[Kind]>, sources: Option<&[SourceName]>) -> Option<Vec<Kind>> {
-    let types = types.unwrap_or_default();
-    let Some(sources) = sources.filter(|sources| !sources.is_empty()) else { return Some(types.to_vec()) };
-    let of = |kinds: &[Kind]| -> Vec<Kind> {
-        kinds.iter().copied().filter(|kind| sources.contains(&SourceName::of(*kind))).collect()
-    };
-    let kinds = of(if types.is_empty() { &Kind::ALL } else { types });
-    (!kinds.is_empty()).then_some(kinds)
+/// A source with what was read of it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceState {
+    #[serde(flatten)]
+    pub source: SourceEntry,
+    pub files: u64,
+    pub bytes: u64,
+    /// Files that are gone, whose memories stay.
+    pub gone: u64,
+    /// Files that could not be read.
+    pub failed: u64,
+    /// When the newest file was changed.
+    pub newest: Option<i64>,
+    /// Files, and records within files, that were passed over, by reason.
+    pub skipped: BTreeMap<String, u64>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl From<SourceStats> for SourceState {
+    fn from(stats: SourceStats) -> Self {
+        let mut skipped = stats.skipped;
+        for (reason, count) in &stats.source.skipped {
+            *skipped.entry(reason.clone()).or_default() += count;
+        }
+        SourceState {
+            source: stats.source.into(),
+            files: stats.files,
+            bytes: stats.bytes,
+            gone: stats.gone,
+            failed: stats.failed,
+            newest: stats.newest,
+            skipped,
+        }
+    }
+}
 
-    #[test]
-    fn sources_and_types_meet() {
-        use SourceName::{Memories, Notes, Sessions};
-        assert_eq!(kinds_of(None, None), Some(vec![]));
-        assert_eq!(kinds_of(Some(&[Kind::Task]), Some(&[])), Some(vec![Kind::Task]));
-        assert_eq!(kinds_of(None, Some(&[Notes])), Some(vec![Kind::Chunk]));
-        assert_eq!(kinds_of(None, Some(&[Sessions, Notes])), Some(vec![Kind::Conversation, Kind::Chunk]));
-        let memories = kinds_of(None, Some(&[Memories])).unwrap();
-        assert_eq!(memories, Kind::ALL[..14]);
-        assert_eq!(kinds_of(Some(&[Kind::Task, Kind::Chunk]), Some(&[Memories])), Some(vec![Kind::Task]));
-        assert_eq!(kinds_of(Some(&[Kind::Task]), Some(&[Notes])), None);
+/// The result of `sync`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SyncResult {
+    pub sources: Vec<SyncedSource>,
+    /// Texts that were embedded afterwards.
+    pub embedded: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What was read of a source.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SyncedSource {
+    #[serde(flatten)]
+    pub source: SourceEntry,
+    pub files: u64,
+    /// Files that had changed.
+    pub read: u64,
+    pub bytes: u64,
+    pub gone: u64,
+    pub added: u64,
+    pub changed: u64,
+    pub removed: u64,
+    pub kept: u64,
+    /// Memories that somebody had deleted: they stay so.
+    pub forgotten: u64,
+    pub failed: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped: BTreeMap<String, u64>,
+}
+
+/// A file that could not be read.
+#[derive(Debug, Clone, Serialize)]
+pub struct Problem {
+    pub path: String,
+    pub why: String,
+}
+
+impl From<SyncReport> for SyncResult {
+    fn from(report: SyncReport) -> Self {
+        let sources = report.sources.into_iter().map(SyncedSource::from).collect();
+        SyncResult { sources, embedded: 0, warnings: Vec::new() }
+    }
+}
+
+impl From<SourceReport> for SyncedSource {
+    fn from(report: SourceReport) -> Self {
+        let FileChanges { added, changed, removed, kept, forgotten, refused } = report.changes;
+        let mut skipped = report.skipped;
+        refused.into_iter().for_each(|(reason, count)| *skipped.entry(reason).or_default() += count);
+        let problems = report.problems.into_iter().map(|(path, why)| Problem { path, why }).collect();
+        SyncedSource {
+            source: report.source.into(),
+            files: report.files,
+            read: report.read,
+            bytes: report.bytes,
+            gone: report.gone,
+            added,
+            changed,
+            removed,
+            kept,
+            forgotten,
+            failed: report.failed,
+            problems,
+            skipped,
+        }
+    }
+}
+
+/// The result of `source add`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceAddResult {
+    pub sources: Vec<SourceEntry>,
+    /// Those that were there already.
+    pub known: Vec<i64>,
+    /// What was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncResult>,
+}
+
+/// The result of `source remove`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SourceRemoveResult {
+    pub removed: bool,
+    /// Memories that were deleted.
+    pub records: u64,
+}
+
+/// The result of `source discover`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscoverResult {
+    pub places: Vec<PlaceEntry>,
+    /// What was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<SourceAddResult>,
+}
+
+/// Something that can be added.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlaceEntry {
+    pub number: usize,
+    pub path: String,
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<&'static str>,
+    /// What it is, in words.
+    pub about: String,
+    pub files: u64,
+    pub bytes: u64,
+    pub newest: Option<i64>,
+    /// Whether it is a source already.
+    pub is_source: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl PlaceEntry {
+    /// A place with its number.
+    pub fn new(number: usize, place: Place, is_source: bool) -> Self {
+        let (kind, format, about) = match place.what {
+            What::Sessions { format } => ("sessions", Some(format), format!("sessions of {format}")),
+            What::Notes { about } => ("notes", None, about.to_owned()),
+        };
+        PlaceEntry {
+            number,
+            path: place.path.to_string_lossy().into_owned(),
+            kind,
+            format,
+            about,
+            files: place.files,
+            bytes: place.bytes,
+            newest: place.newest,
+            is_source,
+            problem: place.problem,
+        }
     }
 }

@@ -57,6 +57,10 @@ def prepare(folder):
     # The model stays where it is.
     os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     os.environ["HOME"] = str(home)
+    # What is read, and when, is what the checks say.
+    settings = folder / "memorist.toml"
+    settings.write_text("[sync]\nenabled = false\n")
+    os.environ["MEMORIST_CONFIG"] = str(settings)
     os.chdir(workspace)
 
 

@@ -27,9 +27,9 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     }
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| is_searched(context, *kind)).collect();
     let query = Query {
+        tool: context.tool,
         mode: settings.mode,
-        // Some are dropped: parts of one turn have the same lines.
-        limit: (2 * limit).min(MAX_LIMIT),
+        limit,
         pool: Some((settings.candidates * limit).clamp(LEAST_POOL, MAX_POOL)),
         weights: Some(settings.weights),
         scale: Some(Scale::Pool),
@@ -49,8 +49,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     let mut seen = HashSet::new();
     let mut results: Vec<FoundLines> =
         reply.hits.into_iter().map(|hit| found(hit, &params.query, settings.workspace.as_deref())).collect();
+    // Parts of one turn have the same lines: the best of them says where it is.
     results.retain(|found| seen.insert((found.path.clone(), found.start_line, found.end_line)));
-    results.truncate(limit);
     let model = engine.index_stats()?.model;
     Ok(Found { results, provider: Some(if model.is_some() { "local" } else { "none" }), model, warnings, off: None })
 }
