@@ -3,6 +3,8 @@
 //! Corpus: a vault of 10,000 notes, and 1,000 sessions of 200 turns, in the formats of six agents. Nothing is embedded.
 //! Run: `cargo bench --bench sync`; `MEMORIST_BENCH_COUNT` is how many notes, and ten times as many as sessions.
 
+#![allow(clippy::print_stdout, reason = "it prints figures")]
+
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -36,7 +36,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let engine = Engine::open(&folder.path().join("store"), Config::without_model()).unwrap();
+        let engine = Engine::open(folder.path().join("store"), Config::without_model()).unwrap();
         fs::create_dir(folder.path().join("other")).unwrap();
         Desk { folder, engine }
     }

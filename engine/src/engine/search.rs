@@ -41,7 +41,7 @@ impl Engine {
             let hits = reply.hits.iter().map(hit).collect();
             let trace = searches::trace(query, &reply, self.store.now());
             // A later page is no search of its own.
-            self.worker.send(Message::Searched(Searched { trace, hits, is_first: query.offset == 0 }));
+            self.worker.send(Message::Searched(Box::new(Searched { trace, hits, is_first: query.offset == 0 })));
         }
         Ok(reply)
     }

@@ -27,7 +27,7 @@ pub enum Message {
     /// Something was written.
     Written,
     /// A search was answered; log it when there is time.
-    Searched(Searched),
+    Searched(Box<Searched>),
     /// These records were used; count it when there is time.
     Used(Vec<RecordId>),
     /// Write the accesses received so far, then answer.
@@ -109,7 +109,7 @@ impl Inbox {
             Message::Flush(answer) => received.flushes.push(answer),
             Message::Stop => received.stop = true,
             // The worker need not hurry for these.
-            Message::Searched(search) => return extend_up_to(SEARCHES_AT_MOST, &mut received.searches, [search]),
+            Message::Searched(search) => return extend_up_to(SEARCHES_AT_MOST, &mut received.searches, [*search]),
             Message::Used(ids) => return extend_up_to(USES_AT_MOST, &mut received.uses, ids),
         }
         drop(state);
@@ -164,7 +164,7 @@ mod tests {
 
     fn search(number: usize) -> Message {
         let trace = SearchTrace::sample(&number.to_string(), Viewer::OWNER);
-        Message::Searched(Searched { trace, hits: Vec::new(), is_first: true })
+        Message::Searched(Box::new(Searched { trace, hits: Vec::new(), is_first: true }))
     }
 
     /// Nobody takes anything out: the worker rebuilds an index.

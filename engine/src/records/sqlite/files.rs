@@ -109,7 +109,7 @@ impl Snapshot {
         let sql = "SELECT id, provenance FROM records INDEXED BY records_by_origin WHERE origin IS NOT NULL";
         let all = self.conn().all(sql, &[], |row| {
             let place = rows::to_place(row, 1)?.filter(|place| holds(&place.path));
-            Ok(place.map(|_| row.get::<RecordId>(0)).transpose()?)
+            place.map(|_| row.get::<RecordId>(0)).transpose()
         })?;
         Ok(all.into_iter().flatten().collect())
     }
