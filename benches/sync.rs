@@ -3,8 +3,6 @@
 //! Corpus: a vault of 10,000 notes, and 1,000 sessions of 200 turns, in the formats of six agents. Nothing is embedded.
 //! Run: `cargo bench --bench sync`; `MEMORIST_BENCH_COUNT` is how many notes, and ten times as many as sessions.
 
-#![allow(clippy::print_stdout, reason = "it prints figures")]
-
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -77,7 +75,7 @@ fn parse(home: &Path, notes: u64, transcripts: u64, tokens: &dyn TokenCount) {
         .iter()
         .map(|(path, text)| chunk(text, kind_of(path), &Limits::default(), tokens, &Default::default()).chunks.len())
         .sum();
-    println!("notes, parsed and cut into {chunks} chunks on one core: {:.0} MB/s", rate(notes, began.elapsed()));
+    eprintln!("notes, parsed and cut into {chunks} chunks on one core: {:.0} MB/s", rate(notes, began.elapsed()));
     let began = Instant::now();
     let (mut turns, mut said) = (0, 0);
     for format in FORMATS.into_iter().filter_map(formats::by_name) {
@@ -93,7 +91,7 @@ fn parse(home: &Path, notes: u64, transcripts: u64, tokens: &dyn TokenCount) {
     }
     let time = began.elapsed();
     let text = rate(said as u64, time);
-    println!(
+    eprintln!(
         "transcripts, parsed into {turns} turns on one core: {:.0} MB/s of files, {text:.0} MB/s of what was said",
         rate(transcripts, time)
     );
@@ -135,7 +133,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().join("home");
     let (notes, transcripts) = write(&home, count);
-    println!("{count} notes, {} MB; {} sessions, {} MB", notes / 1_000_000, count / 10, transcripts / 1_000_000);
+    eprintln!("{count} notes, {} MB; {} sessions, {} MB", notes / 1_000_000, count / 10, transcripts / 1_000_000);
 
     let store = folder.path().join("store");
     let config = Config::without_model();
@@ -151,14 +149,14 @@ fn main() {
     let began = Instant::now();
     let first = sync().changes();
     let time = began.elapsed();
-    println!(
+    eprintln!(
         "first reading, saved: {} records in {:.1} s, {:.0} MB/s of files",
         first.added,
         time.as_secs_f64(),
         rate(notes + transcripts, time)
     );
     engine.flush(&NoProgress).expect("applied");
-    println!(
+    eprintln!(
         "and found by their words after {:.1} s; peak memory {} MiB",
         began.elapsed().as_secs_f64(),
         peak().unwrap_or(0)
@@ -172,7 +170,7 @@ fn main() {
         })
         .collect();
     times.sort();
-    println!("again, nothing changed: {} ms (median of 7)", times[3].as_millis());
+    eprintln!("again, nothing changed: {} ms (median of 7)", times[3].as_millis());
 
     let watcher = Watcher::start(engine.clone(), syncer.clone());
     std::thread::sleep(Duration::from_secs(3));
@@ -196,11 +194,11 @@ fn main() {
         })
         .collect();
     waits.sort();
-    println!("an edit is found after {} ms, with a debounce of {DEBOUNCE} ms (median of 7)", waits[3].as_millis());
+    eprintln!("an edit is found after {} ms, with a debounce of {DEBOUNCE} ms (median of 7)", waits[3].as_millis());
     drop(watcher);
 
     let tokens = local_tokenizer(&model).map(ModelTokens);
     let named = if tokens.is_some() { "the model's tokenizer" } else { "an estimate, as the model is not here" };
-    println!("tokens are counted by {named}");
+    eprintln!("tokens are counted by {named}");
     parse(&home, notes, transcripts, tokens.as_ref().map_or(&Estimate as &dyn TokenCount, |tokens| tokens));
 }

@@ -6,7 +6,7 @@
 //! The first line names the format, and with embeddings their model:
 //!
 //! ```json
-//! {"type":"memorist","format":2,"model":{"name":"all-MiniLM-L6-v2","weightsSha256":"…","pooling":"mean","dims":384}}
+//! {"type":"memorist","format":3,"model":{"name":"all-MiniLM-L6-v2","weightsSha256":"…","pooling":"mean","dims":384}}
 //! ```
 //!
 //! Then each live memory, ordered by ULID, its global id: numbers (`id`) are local to a store.
@@ -16,8 +16,8 @@
 //!  "importance":5,"createdAt":1767225600000,"updatedAt":1767225700000,"accessCount":0}
 //! ```
 //!
-//! If present also: `context`, `tags`, `project`, `agent` (omitted: global), `expiresAt`, `validFrom`, `validTo` (in format 2),
-//! `lastAccessedAt`; `body`, in
+//! If present also: `context`, `tags`, `project`, `agent` (omitted: global), `expiresAt`, `validFrom`, `validTo` (since format 2),
+//! `lastAccessedAt`; `session` and `turn`; `place`, of what was read from a file (since format 3);  `body`, in
 //! which `"ulid:01J…"` is a reference to a memory; `versions`, the earlier ones, oldest first, each with `version`,
 //! `since`, `until` and `reason` (when and why it was replaced) and its fields; `accesses`, each with `at`, `type` (get
 //! or search), `score` and, in an export of every project and agent, `query`; and, on request, `embedding`.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::values::{Importance, When};
 
 /// The newest supported format, which is also the one that is written.
-pub const FORMAT: i64 = 2;
+pub const FORMAT: i64 = 3;
 
 /// The `type` of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

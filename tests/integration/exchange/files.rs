@@ -148,7 +148,7 @@ fn broken_lines_are_reported_and_the_others_are_saved() {
     }
     assert_eq!(fs::read_to_string(export_file(&copy, "again.jsonl", &["--embeddings"])).unwrap(), text);
     let newer = store.folder.path().join("newer.jsonl");
-    fs::write(&newer, text.replacen("\"format\":2", "\"format\":3", 1)).unwrap();
+    fs::write(&newer, text.replacen("\"format\":3", "\"format\":4", 1)).unwrap();
     let other = folder.path().join("other");
     let output = run(&other, &["import", newer.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
