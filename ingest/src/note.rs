@@ -69,7 +69,6 @@ impl NoteReader<'_> {
             stamp: stamp::settled(found, read_at),
             hash: known.and_then(|known| known.hash),
             cursor: known.and_then(|known| known.cursor.clone()),
-            title: None,
             problem: None,
             skipped: BTreeMap::new(),
             content: FileContent::Unchanged,
@@ -129,13 +128,7 @@ impl NoteReader<'_> {
                 ..NewRecord::new(chunk.text)
             });
         }
-        FileReading {
-            hash: Some(hash),
-            cursor: self.cursor(cuts),
-            title: Some(title),
-            content: FileContent::Chunks(records),
-            ..blank
-        }
+        FileReading { hash: Some(hash), cursor: self.cursor(cuts), content: FileContent::Chunks(records), ..blank }
     }
 
     fn cursor(&self, cuts: HashSet<u64>) -> Option<String> {

@@ -43,7 +43,6 @@ impl SessionReader<'_> {
             stamp: stamp::settled(found, read_at),
             hash: None,
             cursor: known.and_then(|known| known.cursor.clone()),
-            title: None,
             problem: None,
             skipped: BTreeMap::new(),
             content: FileContent::Unchanged,
@@ -61,13 +60,7 @@ impl SessionReader<'_> {
         } else {
             FileContent::Turns { turns, whole: batch.whole && self.format.takes_back() }
         };
-        FileReading {
-            cursor: Some(batch.cursor.0),
-            title: batch.titles.into_values().next(),
-            skipped: batch.skipped.0,
-            content,
-            ..blank
-        }
+        FileReading { cursor: Some(batch.cursor.0), skipped: batch.skipped.0, content, ..blank }
     }
 
     /// The records of a turn: one, or several of a long one.

@@ -95,6 +95,10 @@ fn no_command_prints_what_a_terminal_obeys() {
     let backup = world.above.path().join("back\u{1b}[2Jup");
     let (backup, absent) = (backup.to_str().unwrap(), "/no/such/\u{1b}[2J\u{202e}file");
     let said = format!("keel {HOSTILE}");
+    let notes = world.above.path().join("no\u{1b}[2Jtes");
+    std::fs::create_dir(&notes).unwrap();
+    std::fs::write(notes.join("a\u{202e}.md"), format!("# {HOSTILE}\n\nThe rudder {HOSTILE}.\n")).unwrap();
+    let notes = notes.to_str().unwrap();
     // Each with its exit code, and whether hostile text is in its output.
     let table: Vec<(Vec<&str>, i32, bool)> = vec![
         (vec!["add", &said, "--source", HOSTILE, "--tag", "t\u{202e}"], 0, false),
@@ -120,6 +124,13 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["digest"], 0, false),
         (vec!["stats"], 0, false),
         (vec!["searches"], 0, true),
+        (vec!["source", "add", notes], 0, true),
+        (vec!["source", "list"], 0, true),
+        (vec!["source", "add", absent], 6, true),
+        (vec!["source", "add", notes, "--format", HOSTILE], 2, false),
+        (vec!["source", "remove", HOSTILE], 4, false),
+        (vec!["sync", "--force"], 0, true),
+        (vec!["search", "rudder"], 0, true),
         (vec!["import", &file], 2, false),
         (vec!["import", absent], 6, true),
         (vec!["export", "-"], 0, false),

@@ -175,8 +175,6 @@ pub struct FileReading {
     pub hash: Option<Hash>,
     /// How far it was read.
     pub cursor: Option<String>,
-    /// Its title.
-    pub title: Option<String>,
     /// Why it could not be read. What was read of it before stays.
     pub problem: Option<String>,
     /// What was passed over within it, by reason.

@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `block` | [`Outline`]: what a reader finds in a note |
+//! | `block` | `Outline`: what a reader finds in a note |
 //! | `front_matter` | title and tags of YAML and TOML before a note |
 //! | `markdown`, `org`, `plain` | one reader a kind |
 

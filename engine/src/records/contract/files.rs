@@ -43,7 +43,6 @@ fn reading(file: Option<i64>, content: FileContent) -> FileReading {
         stamp: FileStamp { size: 1, modified: 2, identity: (3, u64::MAX) },
         hash: None,
         cursor: None,
-        title: None,
         problem: None,
         skipped: BTreeMap::new(),
         content,

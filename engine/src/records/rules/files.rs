@@ -169,22 +169,21 @@ fn save_file(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) 
         inode.cast_signed().into(),
         reading.hash.as_ref().into(),
         reading.cursor.as_ref().into(),
-        reading.title.as_ref().into(),
         now.into(),
         reading.problem.as_ref().into(),
         skipped.as_ref().into(),
         (&reading.thread).into(),
     ];
     let known = "UPDATE files SET path = ?2, size = ?3, modified = ?4, device = ?5, inode = ?6, hash = ?7, cursor = ?8,
-             title = coalesce(?9, title), read_at = ?10, gone_at = NULL, problem = ?11, skipped = ?12, thread = ?13
+             read_at = ?9, gone_at = NULL, problem = ?10, skipped = ?11, thread = ?12
          WHERE id = ?1";
     if reading.file.is_some() && tx.execute(known, &values)? == 1 {
         return Ok(());
     }
     let sql =
-        "INSERT INTO files (source_id, path, size, modified, device, inode, hash, cursor, title, read_at, problem,
-             skipped, thread)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+        "INSERT INTO files (source_id, path, size, modified, device, inode, hash, cursor, read_at, problem, skipped,
+             thread)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     let mut values = values;
     values[0] = source.get().into();
     tx.execute(sql, &values).map(drop)

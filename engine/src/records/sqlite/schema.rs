@@ -493,7 +493,6 @@ CREATE TABLE files (
     inode INTEGER NOT NULL,
     hash BLOB,
     cursor TEXT,
-    title TEXT,
     read_at INTEGER NOT NULL,
     gone_at INTEGER,
     problem TEXT,
