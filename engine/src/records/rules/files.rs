@@ -199,20 +199,29 @@ struct Known {
     tags: Vec<String>,
 }
 
-/// The chunks of a note, in their order.
+/// The records of a thread of one scope. A condition on the origin would have SQLite read every record that has one, and
+/// so would a join with the scopes.
+pub(in crate::records) const OF_THREAD: &str = "SELECT id, origin, turn, scope_id, provenance, tags FROM records
+     WHERE scope_id = ?1 AND session = ?2 ORDER BY turn, id";
+
+/// The chunks of a note, in their order, scope by scope.
 fn chunks_of(tx: &dyn Tx, thread: &str) -> Result<Vec<Known>> {
-    let sql = "SELECT r.id, r.origin, r.turn, r.scope_id, r.provenance, r.tags FROM scopes s
-         JOIN records r ON r.scope_id = s.id AND r.session = ?1 WHERE r.origin IS NOT NULL ORDER BY r.turn, r.id";
-    tx.all(sql, &[thread.into()], |row| {
-        Ok(Known {
-            id: row.get(0)?,
-            origin: Origin::from_bytes(row.get(1)?),
-            turn: row.get::<Option<i64>>(2)?.unwrap_or(0),
-            scope: row.get(3)?,
-            place: rows::to_place(row, 4)?,
-            tags: rows::to_tags(row, 5)?,
-        })
-    })
+    let mut known = Vec::new();
+    for scope in tx.all("SELECT id FROM scopes ORDER BY id", &[], |row| row.get::<i64>(0))? {
+        let all = tx.all(OF_THREAD, &[scope.into(), thread.into()], |row| {
+            let Some(origin) = row.get::<Option<[u8; 16]>>(1)? else { return Ok(None) };
+            Ok(Some(Known {
+                id: row.get(0)?,
+                origin: Origin::from_bytes(origin),
+                turn: row.get::<Option<i64>>(2)?.unwrap_or(0),
+                scope: row.get(3)?,
+                place: rows::to_place(row, 4)?,
+                tags: rows::to_tags(row, 5)?,
+            }))
+        })?;
+        known.extend(all.into_iter().flatten());
+    }
+    Ok(known)
 }
 
 /// One file, within its transaction.

@@ -123,3 +123,31 @@ fn to_kind(code: i64) -> SourceKind {
 fn counts(row: &dyn Row, column: usize) -> Result<BTreeMap<String, u64>> {
     Ok(row.get::<Option<&str>>(column)?.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, Store, new};
+    use crate::records::rules::files::OF_THREAD;
+    use crate::types::{NewRecord, Origin, Place};
+
+    /// A reading looks for the records of each file: however many there are, it reads those alone.
+    #[test]
+    fn the_records_of_a_thread_are_found_in_its_index() {
+        let store = Store::new();
+        for number in 0..50_u8 {
+            let place = Some(Place::new(Origin::from_bytes([number; 16]), "/a", 1, 1));
+            let session = Some(format!("s{}", number / 5));
+            store.add(&NewRecord { place, session, ..new(&number.to_string()) }, NOW).unwrap();
+        }
+        for analyzed in [false, true] {
+            if analyzed {
+                store.sql("ANALYZE");
+            }
+            let view = store.view();
+            let mut plan = view.conn().prepare(&format!("EXPLAIN QUERY PLAN {OF_THREAD}")).unwrap();
+            let plan = plan.query_map((1, "s1"), |row| row.get::<_, String>(3)).unwrap();
+            let plan = plan.map(Result::unwrap).collect::<Vec<_>>().join("; ");
+            assert!(plan.contains("SEARCH records USING INDEX records_by_thread (scope_id=? AND session=?)"), "{plan}");
+        }
+    }
+}
