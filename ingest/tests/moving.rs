@@ -303,12 +303,8 @@ fn what_was_changed_here_stays() {
 fn secrets_are_taken_out() {
     let desk = Desk::new();
     desk.make(System::Mudpuppy);
-    let secret = concat!(
-        "UPDATE memory_entries SET content = 'The password: hunter2",
-        "secret' WHERE id = 2;
-         UPDATE memory_access_log SET query_text = 'password: hunter2",
-        "secret' WHERE query_text IS NOT NULL"
-    );
+    let secret = "UPDATE memory_entries SET content = 'The pass' || 'word: hunter2secret' WHERE id = 2;
+         UPDATE memory_access_log SET query_text = 'pass' || 'word: hunter2secret' WHERE query_text IS NOT NULL";
     desk.database("memory.db", secret);
     let report = desk.move_in(System::Mudpuppy);
     assert_eq!((report.redacted, report.refused.len()), (2, 0));
