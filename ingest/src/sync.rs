@@ -22,9 +22,9 @@ use crate::delta;
 use crate::listing::{self, Listing};
 use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
-use crate::project;
 use crate::session::SessionReader;
 use crate::settings::SyncSettings;
+use crate::{project, stamp};
 
 /// Files are read together up to this many bytes, and saved in one transaction.
 const BATCH_BYTES: u64 = 8 << 20;
@@ -133,6 +133,35 @@ impl Syncer {
         }
     }
 
+    /// Reads these files of a source, which are known already, without looking at the others. `None` if one of them is new or
+    /// gone, or if another process is reading: then all have to be looked at.
+    pub(crate) fn try_sync_files(
+        &self,
+        engine: &Engine,
+        source: SourceId,
+        files: &BTreeSet<PathBuf>,
+        progress: &dyn Progress,
+    ) -> Result<Option<SyncReport>> {
+        let guard = self.lock.try_acquire().map_err(|error| lock_error(&error))?;
+        let source = engine.sources()?.into_iter().find(|known| known.id == source);
+        let Some((source, _guard)) = source.zip(guard) else { return Ok(None) };
+        let mut listing = Listing::default();
+        let mut known = Vec::new();
+        for path in files {
+            let file = path.to_str().map_or(Ok(None), |path| engine.source_file(source.id, path))?;
+            let Some(file) = file.filter(|file| file.gone_at.is_none()) else { return Ok(None) };
+            let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+            let fits = |stamp: &FileStamp| stamp.size <= self.settings.max_file_bytes;
+            let Some(stamp) = stamp::of(path).ok().filter(|_| is_file).filter(fits) else { return Ok(None) };
+            listing.files.insert(path.clone(), stamp);
+            known.push(file);
+        }
+        let one = OneSource { syncer: self, engine, progress, force: false };
+        Ok(one
+            .read_listed(SourceReport::of(source), &known, &listing)?
+            .map(|report| SyncReport { sources: vec![report] }))
+    }
+
     /// The right to watch the files of the store for all of its processes, if nobody has it.
     pub(crate) fn lead(&self) -> io::Result<Option<SyncGuard<'_>>> {
         self.watching.try_acquire()
@@ -224,18 +253,7 @@ impl OneSource<'_> {
     /// `None` if the source is gone by now.
     fn sync(&self, source: Source, taken: &mut BTreeSet<PathBuf>) -> Result<Option<SourceReport>> {
         let known = self.engine.source_files(source.id)?;
-        let mut report = SourceReport {
-            source,
-            files: 0,
-            read: 0,
-            bytes: 0,
-            gone: 0,
-            changes: FileChanges::default(),
-            skipped: BTreeMap::new(),
-            problems: Vec::new(),
-            failed: 0,
-            folders: BTreeSet::new(),
-        };
+        let mut report = SourceReport::of(source);
         let format = report.source.source.format.as_deref().and_then(formats::by_name);
         let mut listing = match self.list(&report.source.source, format) {
             Ok(listing) => listing,
@@ -272,6 +290,20 @@ impl OneSource<'_> {
             *report.skipped.entry(reason).or_default() += count;
         }
         Ok(Some(report))
+    }
+
+    /// Reads what has changed among files that are known.
+    fn read_listed(
+        &self,
+        mut report: SourceReport,
+        known: &[SourceFile],
+        listing: &Listing,
+    ) -> Result<Option<SourceReport>> {
+        let format = report.source.source.format.as_deref().and_then(formats::by_name);
+        let tasks = self.tasks(known, listing, &[], format);
+        let scope = self.scope(&report.source.source);
+        report.files = known.len() as u64;
+        Ok(self.read_all(&mut report, &tasks, known, &scope, format)?.then_some(report))
     }
 
     fn list(&self, source: &NewSource, format: Option<&'static dyn Format>) -> io::Result<Listing> {
@@ -393,6 +425,22 @@ impl OneSource<'_> {
 }
 
 impl SourceReport {
+    /// Of a source of which nothing was read.
+    fn of(source: Source) -> Self {
+        SourceReport {
+            source,
+            files: 0,
+            read: 0,
+            bytes: 0,
+            gone: 0,
+            changes: FileChanges::default(),
+            skipped: BTreeMap::new(),
+            problems: Vec::new(),
+            failed: 0,
+            folders: BTreeSet::new(),
+        }
+    }
+
     fn problem(&mut self, path: String, why: String) {
         self.failed += 1;
         if self.problems.len() < NAMED {

@@ -24,6 +24,8 @@ struct Desk {
     settings: SyncSettings,
     syncs: Arc<AtomicU64>,
     read: Arc<AtomicU64>,
+    /// The files that the last sync looked at.
+    looked_at: Arc<AtomicU64>,
 }
 
 impl Desk {
@@ -34,7 +36,7 @@ impl Desk {
         let mut settings = SyncSettings::default();
         settings.watch_debounce_ms = 50;
         change(&mut settings);
-        Desk { folder, engine, settings, syncs: Arc::default(), read: Arc::default() }
+        Desk { folder, engine, settings, syncs: Arc::default(), read: Arc::default(), looked_at: Arc::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -55,9 +57,10 @@ impl Desk {
     fn watcher(&self) -> Watcher {
         let store = self.folder.path().join("store");
         let syncer = Arc::new(Syncer::new(&store, self.settings.clone(), Config::without_model().model));
-        let (syncs, read) = (self.syncs.clone(), self.read.clone());
+        let (syncs, read, looked_at) = (self.syncs.clone(), self.read.clone(), self.looked_at.clone());
         Watcher::start_with(self.engine.clone(), syncer, move |report| {
             syncs.fetch_add(1, Ordering::Relaxed);
+            looked_at.store(report.sources.iter().map(|source| source.files).sum(), Ordering::Relaxed);
             read.fetch_add(report.sources.iter().map(|source| source.read).sum(), Ordering::Relaxed);
         })
     }
@@ -105,6 +108,28 @@ fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(began.elapsed() < TIMEOUT, "not within a minute: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// However many notes there are, the edit of one costs no look at the others; a new one does.
+#[test]
+fn an_edit_looks_at_its_file_alone() {
+    let desk = Desk::new(|_| ());
+    for number in 0..30 {
+        desk.write(&format!("{number}.md"), &format!("Note {number}.\n"));
+    }
+    let _watcher = desk.watched();
+    let looked_at = || desk.looked_at.load(Ordering::Relaxed);
+    assert_eq!(looked_at(), 30);
+    desk.write("7.md", "The zebra sleeps.\n");
+    desk.until("zebra", true);
+    desk.rest();
+    assert_eq!(looked_at(), 1);
+    desk.write("new.md", "The heron wades.\n");
+    desk.until("heron", true);
+    desk.rest();
+    assert_eq!(looked_at(), 31);
+    fs::remove_file(desk.path("7.md")).unwrap();
+    desk.until("zebra", false);
 }
 
 /// F5, F14.

@@ -58,6 +58,11 @@ impl Engine {
         self.store.records.snapshot()?.source_files(source)
     }
 
+    /// The file of a source with this path, as it was last read.
+    pub fn source_file(&self, source: SourceId, path: &str) -> Result<Option<SourceFile>> {
+        self.store.records.snapshot()?.source_file(source, path)
+    }
+
     /// Saves what was read of files of a source, in one transaction: a search finds each of them as it was before, or as it is
     /// now. What should stay secret is redacted, whatever the settings say. The outcomes are in the order of the readings;
     /// `None` if there is no such source any more.

@@ -169,14 +169,18 @@ fn handle(places: &RwLock<Places>, signals: &Signals, event: notify::Result<Even
     }
     for path in &event.paths {
         match changed(places, event.kind, path) {
-            Some(sources) => sources.into_iter().for_each(|source| signals.change(source)),
+            Some((sources, is_file)) => {
+                let file = || is_file.then(|| without_log(path));
+                sources.into_iter().for_each(|source| signals.change(source, file()));
+            }
             None => signals.change_all(),
         }
     }
 }
 
-/// The sources to which a change of this path matters. `None` if it is in no folder that is watched.
-fn changed(places: &RwLock<Places>, kind: EventKind, path: &Path) -> Option<BTreeSet<SourceId>> {
+/// The sources to which a change of this path matters, and whether it is a file. `None` if it is in no folder that is
+/// watched.
+fn changed(places: &RwLock<Places>, kind: EventKind, path: &Path) -> Option<(BTreeSet<SourceId>, bool)> {
     let is_moved = matches!(kind, EventKind::Remove(_) | EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)));
     let is_folder = match kind {
         EventKind::Create(CreateKind::Folder) | EventKind::Remove(RemoveKind::Folder) => true,
@@ -197,5 +201,6 @@ fn changed(places: &RwLock<Places>, kind: EventKind, path: &Path) -> Option<BTre
     }
     let wants = |source: &&SourceId| places.filters.get(source).is_none_or(|filter| filter.wants(path, is_folder));
     let of_parent = of_parent.into_iter().flatten().filter(wants);
-    Some(own.into_iter().flatten().chain(of_parent).copied().collect())
+    let is_file = own.is_none() && !is_folder;
+    Some((own.into_iter().flatten().chain(of_parent).copied().collect(), is_file))
 }

@@ -1,5 +1,7 @@
 //! When a source is read.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::signals::Change;
@@ -54,13 +56,15 @@ impl Plan {
 
     /// Files changed.
     pub fn change(&mut self, change: Change) {
-        let first = self.dirty.map_or(change.first, |dirty| dirty.first);
-        self.dirty = Some(Change { first, last: change.last });
+        match &mut self.dirty {
+            Some(dirty) => dirty.add(change),
+            empty => *empty = Some(change),
+        }
     }
 
     /// It has to be read now, unless it failed just before.
     pub fn read_now(&mut self, now: Instant) {
-        self.change(Change { first: now, last: now });
+        self.change(Change::of(None, now));
         self.urgent = true;
     }
 
@@ -87,7 +91,7 @@ impl Plan {
 
     /// When it has to be read, as far as is known.
     pub fn due(&self, settings: &SyncSettings) -> Option<Instant> {
-        let changed = self.dirty.map(|dirty| {
+        let changed = self.dirty.as_ref().map(|dirty| {
             let quiet = (dirty.last + settings.debounce()).min(dirty.first + LONGEST_DEBOUNCE.max(settings.debounce()));
             if self.urgent { self.not_before } else { quiet.max(self.not_before) }
         });
@@ -95,11 +99,13 @@ impl Plan {
         [changed, polled].into_iter().flatten().min()
     }
 
-    /// It is being read: what changes from now on is another change.
-    pub fn begin(&mut self) {
-        self.dirty = None;
+    /// It is being read: what changes from now on is another change. Returns which files changed, if nothing else can have.
+    pub fn begin(&mut self) -> Option<BTreeSet<PathBuf>> {
+        let files = self.dirty.take().and_then(|dirty| dirty.files);
+        let is_known = !self.unread && self.look == Look::Watched;
         self.unread = false;
         self.urgent = false;
+        files.filter(|_| is_known)
     }
 
     /// It was read, which took so long.
@@ -145,14 +151,18 @@ mod tests {
         plan.begin();
         plan.searched(now);
         assert_eq!(plan.due(&settings), None, "nothing is dirty");
-        plan.change(Change { first: now, last: now + SECOND });
+        let change = |first, last, file: &str| Change { first, last, files: Some(BTreeSet::from([file.into()])) };
+        plan.change(change(now, now + SECOND, "a"));
         assert_eq!(plan.due(&settings), Some(now + SECOND + settings.debounce()));
-        plan.change(Change { first: now + SECOND, last: now + 20 * SECOND });
+        plan.change(change(now + SECOND, now + 20 * SECOND, "b"));
         assert_eq!(plan.due(&settings), Some(now + LONGEST_DEBOUNCE), "they never stop changing");
         plan.searched(now);
         assert_eq!(plan.due(&settings), Some(now));
-        plan.begin();
+        assert_eq!(plan.begin(), Some(BTreeSet::from(["a".into(), "b".into()])));
         assert_eq!(plan.due(&settings), None);
+        plan.change(change(now, now, "a"));
+        plan.read_now(now);
+        assert_eq!(plan.begin(), None, "others may have changed");
         plan.read(SECOND, &settings, now);
         plan.read_now(now);
         assert_eq!(plan.due(&settings), Some(now + 4 * SECOND), "a pause");

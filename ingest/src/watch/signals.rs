@@ -1,6 +1,8 @@
 //! What is reported to the thread of a watcher.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -28,21 +30,44 @@ pub struct News {
     pub searched: bool,
 }
 
-/// When files changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// When files changed, and which.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// First.
     pub first: Instant,
     /// Last.
     pub last: Instant,
+    /// The files, if they are known and few; else any may have changed.
+    pub files: Option<BTreeSet<PathBuf>>,
+}
+
+/// More files are not looked at one by one.
+const FEW: usize = 64;
+
+impl Change {
+    /// A change at this moment of this file, or of any.
+    pub fn of(file: Option<PathBuf>, now: Instant) -> Self {
+        Change { first: now, last: now, files: file.map(|file| BTreeSet::from([file])) }
+    }
+
+    /// And another one.
+    pub fn add(&mut self, later: Change) {
+        self.last = later.last;
+        self.files = self.files.take().zip(later.files).and_then(|(mut files, others)| {
+            files.extend(others);
+            (files.len() <= FEW).then_some(files)
+        });
+    }
 }
 
 impl Signals {
-    /// A file of this source changed.
-    pub fn change(&self, source: SourceId) {
-        let now = Instant::now();
-        let mut news = self.news.lock();
-        news.changed.entry(source).or_insert(Change { first: now, last: now }).last = now;
+    /// This file of a source changed, or one that is not known.
+    pub fn change(&self, source: SourceId, file: Option<PathBuf>) {
+        let change = Change::of(file, Instant::now());
+        match self.news.lock().changed.entry(source) {
+            Entry::Occupied(mut known) => known.get_mut().add(change),
+            Entry::Vacant(empty) => drop(empty.insert(change)),
+        }
         self.any.notify_all();
     }
 

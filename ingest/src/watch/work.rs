@@ -195,8 +195,15 @@ impl<'a> Worker<'a> {
     fn read(&mut self, id: SourceId) {
         let settings = self.settings();
         let Some((_, plan)) = self.sources.get_mut(&id) else { return };
-        plan.begin();
+        let files = plan.begin();
         let began = Instant::now();
+        if let Some(files) = files
+            && let Ok(Some(report)) = self.syncer.try_sync_files(self.engine, id, &files, self.signals)
+        {
+            plan.read(began.elapsed(), settings, Instant::now());
+            report.sources.iter().for_each(|source| self.say_problems(source));
+            return (self.on_report)(&report);
+        }
         let options = SyncOptions { source: Some(id), force: false };
         let outcome = self.syncer.try_sync(self.engine, &options, self.signals);
         let (took, now) = (began.elapsed(), Instant::now());

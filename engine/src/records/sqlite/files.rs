@@ -13,6 +13,13 @@ use crate::types::{
 
 const NANOS: i64 = 1_000_000;
 
+/// `SELECT` of what [`to_file`] reads.
+macro_rules! file_columns {
+    () => {
+        "SELECT id, path, thread, size, modified, device, inode, hash, cursor, gone_at, problem FROM files"
+    };
+}
+
 impl Snapshot {
     /// All sources, in the order in which they were added.
     pub fn sources(&self) -> Result<Vec<Source>> {
@@ -63,24 +70,14 @@ impl Snapshot {
 
     /// Every file of a source, by path.
     pub fn source_files(&self, source: SourceId) -> Result<Vec<SourceFile>> {
-        let sql = "SELECT id, path, thread, size, modified, device, inode, hash, cursor, gone_at, problem FROM files
-             WHERE source_id = ?1 ORDER BY path";
-        self.conn().all(sql, &[source.get().into()], |row| {
-            Ok(SourceFile {
-                id: row.get(0)?,
-                path: row.get(1)?,
-                thread: row.get(2)?,
-                stamp: FileStamp {
-                    size: row.get::<i64>(3)?.cast_unsigned(),
-                    modified: row.get(4)?,
-                    identity: (row.get::<i64>(5)?.cast_unsigned(), row.get::<i64>(6)?.cast_unsigned()),
-                },
-                hash: row.get::<Option<Hash>>(7)?,
-                cursor: row.get(8)?,
-                gone_at: row.get(9)?,
-                problem: row.get(10)?,
-            })
-        })
+        let sql = concat!(file_columns!(), " WHERE source_id = ?1 ORDER BY path");
+        self.conn().all(sql, &[source.get().into()], to_file)
+    }
+
+    /// The file of a source with this path.
+    pub fn source_file(&self, source: SourceId, path: &str) -> Result<Option<SourceFile>> {
+        let sql = concat!(file_columns!(), " WHERE source_id = ?1 AND path = ?2");
+        self.conn().first(sql, &[source.get().into(), path.into()], to_file)
     }
 
     /// The sources that have a file with this path.
@@ -113,6 +110,24 @@ impl Snapshot {
         })?;
         Ok(all.into_iter().flatten().collect())
     }
+}
+
+/// Reads a row of [`file_columns`].
+fn to_file(row: &dyn Row) -> Result<SourceFile> {
+    Ok(SourceFile {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        thread: row.get(2)?,
+        stamp: FileStamp {
+            size: row.get::<i64>(3)?.cast_unsigned(),
+            modified: row.get(4)?,
+            identity: (row.get::<i64>(5)?.cast_unsigned(), row.get::<i64>(6)?.cast_unsigned()),
+        },
+        hash: row.get::<Option<Hash>>(7)?,
+        cursor: row.get(8)?,
+        gone_at: row.get(9)?,
+        problem: row.get(10)?,
+    })
 }
 
 fn to_kind(code: i64) -> SourceKind {
