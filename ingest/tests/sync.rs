@@ -275,6 +275,18 @@ fn many_processes_read_a_file_once() {
     assert_eq!((added, desk.texts().len()), (200, 200));
 }
 
+#[test]
+fn what_an_ignore_file_excludes_is_taken_out() {
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha.\n");
+    desk.write("private/b.md", "Beta.\n");
+    desk.sync();
+    desk.write(".memoristignore", "private/\n");
+    assert_eq!((desk.changes().removed, desk.texts()), (1, vec!["Alpha.".to_owned()]));
+    fs::remove_file(desk.path(".memoristignore")).unwrap();
+    assert_eq!(desk.changes().added, 1);
+}
+
 /// Every third place of an answer is kept for what somebody saved, if it has to do with the question.
 #[test]
 fn notes_do_not_drown_memories() {
