@@ -10,10 +10,13 @@
 //! | [`chunks`] | blocks packed into chunks of a number of tokens |
 //! | [`tokens`] | how tokens are counted |
 //! | [`discover`] | what is on this machine |
+//! | [`fuzzing`] | what the fuzz targets call |
 
 pub mod chunks;
 pub mod discover;
 pub mod formats;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hash;
 pub mod machine;
 pub mod moving;

@@ -7,6 +7,7 @@ use std::path::Path;
 use memorist_embed::fuzzing::wheel;
 use memorist_engine::fuzzing::{keyword_payload, keyword_seal, sync_log, vector_payload};
 use memorist_index::fuzzing::{manifest, segment};
+use memorist_ingest::sources::fuzzing::{note, transcript};
 use memorist_server::fuzzing::{arguments, import_file, message, time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,8 +25,10 @@ fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
         "keyword_payload" => drop(keyword_payload(bytes)),
         "keyword_seal" => keyword_seal(bytes),
         "message" => message(bytes),
+        "note" => note(bytes),
         "sync_log" => sync_log(bytes),
         "time" => time(bytes),
+        "transcript" => transcript(bytes, folder),
         "vector_manifest" => drop(manifest(bytes)),
         "vector_payload" => drop(vector_payload(bytes)),
         "vector_segment" => drop(segment(bytes, folder)),

@@ -139,7 +139,6 @@ impl World {
             stamp: FileStamp::default(),
             hash: None,
             cursor: None,
-            title: None,
             problem: None,
             skipped: BTreeMap::new(),
             content: match is_note {

@@ -1,0 +1,49 @@
+//! The fuzz targets: any bytes as a transcript or a note.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use crate::chunks::{Limits, chunk};
+use crate::formats;
+use crate::notes::NoteKind;
+use crate::tokens::{Estimate, TokenCount as _};
+
+/// Bytes as a transcript, of the format that the first one chooses: what it says is not empty, and no turn is there twice.
+///
+/// # Panics
+/// If that is violated.
+pub fn transcript(bytes: &[u8], folder: &Path) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let format = formats::all()[usize::from(first) % formats::all().len()];
+    let path = folder.join("0f8fad5b-d9cb-469f-a165-70867728950e.jsonl");
+    if fs::write(&path, rest).is_err() {
+        return;
+    }
+    let Ok(batch) = format.read(&path, None) else { return };
+    assert!(batch.turns.iter().all(|turn| !turn.text.trim().is_empty()), "{}: an empty turn", format.name());
+    if let Ok(again) = format.read(&path, Some(&batch.cursor)) {
+        let known: HashSet<_> = batch.turns.iter().map(|turn| &turn.id).collect();
+        let is_new = |turn: &formats::Turn| !again.whole && !known.contains(&turn.id);
+        assert!(!again.turns.iter().any(is_new), "{}: the second reading finds more", format.name());
+    }
+}
+
+/// Bytes as a note, of the kind that the first one chooses: each chunk stands in it, in its order, within the limit.
+///
+/// # Panics
+/// If that is violated.
+pub fn note(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let kind = [NoteKind::Markdown, NoteKind::Text, NoteKind::Org][usize::from(first) % 3];
+    let text = String::from_utf8_lossy(rest);
+    let limits = Limits { tokens: 40, overlap: 8 };
+    let note = chunk(&text, kind, &limits, &Estimate, &HashSet::new());
+    let mut last = 0;
+    for chunk in note.chunks {
+        assert!(text.contains(&chunk.text), "{:?} is not in the note", chunk.text);
+        assert!(chunk.lines.0 >= 1 && chunk.lines.0 <= chunk.lines.1 && chunk.lines.1 >= last, "{:?}", chunk.lines);
+        assert!(Estimate.count(&chunk.text) <= limits.tokens || chunk.text.chars().count() == 1, "{:?}", chunk.text);
+        last = chunk.lines.1;
+    }
+}
