@@ -193,3 +193,42 @@ fn a_reading_that_is_killed_is_continued() {
         .collect();
     assert!(differing.is_empty(), "{differing:?}");
 }
+
+/// A disk that is full stops a reading with an error, and the next one continues, where the machine lets a small file system be
+/// made.
+#[test]
+fn a_full_disk_stops_a_reading_and_loses_nothing() {
+    let home = Home::new();
+    let disk = home.folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    fs::write(home.folder.path().join("memorist.toml"), "model = \"none\"\n").unwrap();
+    let mount = "mount -t tmpfs -o size=2m tmpfs \"$DISK\"";
+    let unshare = |script: &str| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["-rm", "sh", "-c", script]).env("DISK", &disk).env("MEMORIST", env!("CARGO_BIN_EXE_memorist"));
+        command.env("HOME", home.folder.path()).stdin(Stdio::null()).output()
+    };
+    if !unshare(mount).is_ok_and(|tried| tried.status.success()) {
+        eprintln!("no small file system can be made here: a full disk is not tried");
+        return;
+    }
+    let script = format!(
+        "{mount} || exit 90
+         memorist() {{ \"$MEMORIST\" \"$@\" --store \"$DISK/store\" --config \"$HOME/memorist.toml\"; }}
+         memorist source add \"$HOME/Documents/vault\" --no-sync || exit 91
+         dd if=/dev/zero of=\"$DISK/ballast\" bs=4096 2>/dev/null
+         memorist sync --json && exit 92
+         rm \"$DISK/ballast\"; mount -o remount,size=200m \"$DISK\" || exit 93
+         memorist sync --json || exit 94
+         memorist doctor || exit 95
+         memorist export > \"$HOME/exported\""
+    );
+    let output = unshare(&script).unwrap();
+    assert!(output.status.success(), "{:?}: {} {}", output.status, text(&output.stdout), text(&output.stderr));
+    assert!(text(&output.stdout).contains(r#"{"error":{"kind":"store""#), "the reading ends with an error: {output:?}");
+    let exported = fs::read_to_string(home.folder.path().join("exported")).unwrap();
+    assert!(
+        home.run(&["source", "add", home.folder.path().join("Documents/vault").to_str().unwrap()]).status.success()
+    );
+    assert_eq!(exported.lines().count() - 1, texts(&home).values().sum::<usize>(), "as a store that had room");
+}
