@@ -253,6 +253,7 @@ async def check_daily_log(checks, session):
         own = {"HOME": home, "MEMORIST_MODEL": "none", "MEMORIST_CONFIG": ""}
         async with stdio_session(checks, session.binary, Path(home) / "store", "auto", "--profile", "mudpuppy",
                                  **own) as other:
+            await other.read_tools()
             for memory in (DARK_MODE, DARK_MODE, {"content": "of a file", "source": "file-index"}):
                 await other.call("memory_add", memory)
         logs = list((Path(home) / ".mudpuppy/workspace/memory").glob("????-??-??.md"))

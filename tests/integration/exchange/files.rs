@@ -162,7 +162,7 @@ fn a_killed_import_can_be_continued() {
     const LINES: usize = 8_000;
     let folder = tempfile::tempdir().unwrap();
     let (store, path) = (folder.path().join("store"), folder.path().join("many.jsonl"));
-    let mut lines = vec![r#"{"type":"memorist","format":2}"#.to_owned()];
+    let mut lines = vec![r#"{"type":"memorist","format":3}"#.to_owned()];
     let ulid = |n: usize| numbered(n + 1);
     lines.extend((0..LINES).map(|n| {
         let context = "said of the harbour ".repeat(20);
