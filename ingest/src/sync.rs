@@ -465,8 +465,13 @@ impl SourceReport {
 fn gone<'k>(known: &'k [SourceFile], listing: &Listing, report: &mut SourceReport) -> Vec<&'k SourceFile> {
     let missing =
         known.iter().filter(|file| file.gone_at.is_none() && !listing.files.contains_key(Path::new(&file.path)));
+    let all_read = !listing.skipped.0.contains_key("unreadable");
     let gone = missing.filter(|file| match fs::symlink_metadata(&file.path) {
-        // It is there, and not wanted any more: a glob, or an ignore file, excludes it.
+        // It is there, and not wanted any more: a glob, or an ignore file, excludes it. Or its folder could not be read.
+        Ok(_) if !all_read => {
+            report.problem(file.path.clone(), "its folder may not be read; what was read of it stays".to_owned());
+            false
+        }
         Ok(_) => true,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => true,
         Err(error) => {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
 use crate::error::{Error, Result};
+use crate::records::Snapshot;
 use crate::sensitive::Sensitive;
 use crate::sync::Message;
 use crate::types::{
@@ -26,15 +27,11 @@ impl Engine {
     /// Removes a source, with the records that were read from it if `with_records`: these may be read again by another one.
     /// Returns how many records were deleted; `None` if there is no such source.
     pub fn remove_source(&self, id: SourceId, with_records: bool) -> Result<Option<u64>> {
-        let snapshot = self.store.records.snapshot()?;
-        let files = snapshot.source_files(id)?.into_iter().map(|file| file.path);
-        let paths: BTreeSet<String> = if with_records { files.collect() } else { BTreeSet::new() };
-        let ids = if paths.is_empty() { Vec::new() } else { snapshot.read_from(|path| paths.contains(path))? };
-        drop(snapshot);
-        // First the source, so that nobody reads it again meanwhile.
-        if !self.store.records.remove_source(id)? {
-            return Ok(None);
-        }
+        // First the source, so that nobody saves what was read of it meanwhile.
+        let Some(paths) = self.store.records.remove_source(id)? else { return Ok(None) };
+        let paths: BTreeSet<String> = if with_records { paths.into_iter().collect() } else { BTreeSet::new() };
+        let of_source = |snapshot: Snapshot| snapshot.read_from(|path| paths.contains(path));
+        let ids = if paths.is_empty() { Vec::new() } else { of_source(self.store.records.snapshot()?)? };
         let mut removed = 0;
         for ids in ids.chunks(1_000) {
             removed += self.store.records.remove_read(ids)?;

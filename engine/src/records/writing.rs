@@ -138,8 +138,8 @@ impl Records {
         files::add_source(self, new, now)
     }
 
-    /// Removes a source. What was read of it stays. Returns whether there was one.
-    pub fn remove_source(&self, id: SourceId) -> Result<bool> {
+    /// Removes a source. What was read of it stays. Returns the paths of its files, if there was one.
+    pub fn remove_source(&self, id: SourceId) -> Result<Option<Vec<String>>> {
         files::remove_source(self, id)
     }
 

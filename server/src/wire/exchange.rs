@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_newer_format_is_refused_as_a_whole() {
-        let read = read(r#"{"type":"memorist","format":3,"colour":"red"}"#, &Defaults::default());
+        let read = read(r#"{"type":"memorist","format":4,"colour":"red"}"#, &Defaults::default());
         let Err(Unread::File(why)) = read else { panic!("{read:?}") };
-        assert!(why.contains("format 3") && why.contains("update memorist"), "{why}");
+        assert!(why.contains("format 4") && why.contains("update memorist"), "{why}");
     }
 
     /// D7.

@@ -209,11 +209,54 @@ fn a_source_is_there_once_and_goes_with_its_files(store: &impl Subject) {
     assert_eq!(source(store, SourceKind::Notes), notes);
     assert_ne!(source(store, SourceKind::Sessions), notes);
     chunks(store, notes, &[chunk("a", 1)]);
-    assert!(remove_source(store.authority(), notes).unwrap());
-    assert!(!remove_source(store.authority(), notes).unwrap());
+    assert_eq!(remove_source(store.authority(), notes).unwrap(), Some(vec!["/notes/a.md".to_owned()]));
+    assert_eq!(remove_source(store.authority(), notes).unwrap(), None);
     assert_eq!((store.count("files"), store.count("records")), (0, 1));
     let late = save_readings(store.authority(), notes, &[reading(None, FileContent::Unchanged)], NOW).unwrap();
     assert_eq!((late, store.count("files")), (None, 0), "whoever was still reading it");
+    store.assert_sound();
+}
+
+/// A file that an outer source has by now does not lose its chunks with the inner one.
+fn a_file_of_two_sources_stays_with_the_other(store: &impl Subject) {
+    let inner = source(store, SourceKind::Notes);
+    chunks(store, inner, &[chunk("a", 1)]);
+    let new = NewSource {
+        kind: SourceKind::Notes,
+        path: "/".into(),
+        format: None,
+        globs: Vec::new(),
+        scope: Scope::default(),
+    };
+    let outer = add_source(store.authority(), &new, NOW).unwrap().0;
+    assert_eq!(save(store, outer, reading(None, FileContent::Chunks(vec![chunk("a", 1)]))).kept, 1);
+    assert_eq!(miss_files(store.authority(), inner, &[1], NOW).unwrap().removed, 0);
+    assert_eq!((store.count("records"), store.count("files")), (1, 1));
+    assert_eq!(miss_files(store.authority(), outer, &[2], NOW).unwrap().removed, 1);
+    store.assert_sound();
+}
+
+/// Nothing stays with an owner that the source does not have any more.
+fn another_owner_gets_what_was_read(store: &impl Subject) {
+    let sessions = source(store, SourceKind::Sessions);
+    turns(store, sessions, &[turn("1", "s", "one")], false);
+    let own = scope(None, Some("p"));
+    let new = NewSource {
+        kind: SourceKind::Sessions,
+        path: "/notes".into(),
+        format: Some("claude-code".into()),
+        globs: Vec::new(),
+        scope: own.clone(),
+    };
+    assert_eq!(add_source(store.authority(), &new, NOW).unwrap(), (sessions, false));
+    assert_eq!(store.number("SELECT modified FROM files"), -1, "it is read again");
+    let moved = NewRecord { scope: own.clone(), ..turn("1", "s", "one") };
+    assert_eq!(turns(store, sessions, &[moved.clone()], false).changed, 1);
+    assert_eq!(turns(store, sessions, &[moved], false).kept, 1);
+    assert_eq!(
+        store.number("SELECT count(*) FROM records r JOIN scopes s ON s.id = r.scope_id WHERE s.project = 'p'"),
+        1
+    );
     store.assert_sound();
 }
 
@@ -244,6 +287,8 @@ fn a_record_that_is_refused_does_not_stop_its_file(store: &impl Subject) {
 }
 
 on_every_database! {
+    a_file_of_two_sources_stays_with_the_other,
+    another_owner_gets_what_was_read,
     a_note_that_is_gone_takes_its_chunks_along,
     a_record_that_is_refused_does_not_stop_its_file,
     a_renamed_file_keeps_its_chunks,

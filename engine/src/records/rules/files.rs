@@ -33,6 +33,11 @@ pub(crate) fn add_source(authority: &impl Authority, new: &NewSource, now: Milli
         if let Some(id) = known {
             let sql = "UPDATE sources SET globs = ?2, agent = ?3, project = ?4 WHERE id = ?1";
             let (agent, project) = (new.scope.agent.as_ref().into(), new.scope.project.as_ref().into());
+            // What was read belongs to another owner by now: it is read again.
+            let reread =
+                "UPDATE files SET hash = NULL, cursor = NULL, modified = -1 WHERE source_id IN (SELECT id FROM sources
+                 WHERE id = ?1 AND (agent IS DISTINCT FROM ?2 OR project IS DISTINCT FROM ?3))";
+            tx.execute(reread, &[id.into(), agent, project])?;
             tx.execute(sql, &[id.into(), globs.as_ref().into(), agent, project])?;
             return Ok((id.into(), false));
         }
@@ -51,9 +56,13 @@ pub(crate) fn add_source(authority: &impl Authority, new: &NewSource, now: Milli
     })
 }
 
-/// Removes a source. Its records stay. Returns whether there was one.
-pub(crate) fn remove_source(authority: &impl Authority, id: SourceId) -> Result<bool> {
-    authority.write(|tx| Ok(tx.execute("DELETE FROM sources WHERE id = ?1", &[id.get().into()])? == 1))
+/// Removes a source. Its records stay. Returns the paths of its files, if there was one.
+pub(crate) fn remove_source(authority: &impl Authority, id: SourceId) -> Result<Option<Vec<String>>> {
+    authority.write(|tx| {
+        let sql = "SELECT path FROM files WHERE source_id = ?1 ORDER BY path";
+        let paths = tx.all(sql, &[id.get().into()], |row| row.get(0))?;
+        Ok((tx.execute("DELETE FROM sources WHERE id = ?1", &[id.get().into()])? == 1).then_some(paths))
+    })
 }
 
 /// Notes that all files of a source were looked at.
@@ -97,7 +106,9 @@ pub(crate) fn miss_files(
         for &file in files {
             let values = [file.into(), source.get().into()];
             if kind == Some(kind_code(SourceKind::Notes)) {
-                let sql = "SELECT thread FROM files WHERE id = ?1 AND source_id = ?2";
+                // Another source may have the file by now.
+                let sql = "SELECT f.thread FROM files f WHERE f.id = ?1 AND f.source_id = ?2 AND NOT EXISTS
+                     (SELECT 1 FROM files o WHERE o.thread = f.thread AND o.id <> f.id)";
                 let thread = tx.first(sql, &values, |row| row.get::<String>(0))?;
                 for chunk in thread.map_or(Ok(Vec::new()), |thread| chunks_of(tx, &thread))? {
                     changes.removed += u64::from(remove(tx, chunk.id)?);
@@ -290,7 +301,9 @@ impl Saving<'_> {
             })?;
             match known {
                 None => self.insert(turn, place)?,
-                Some((_, hash, ..)) if hash == rows::hash_of_content(&turn.content) => self.changes.kept += 1,
+                Some((id, hash, ..)) if hash == rows::hash_of_content(&turn.content) && self.stays(id, turn)? => {
+                    self.changes.kept += 1;
+                }
                 Some((id, _, number, session)) => {
                     // A text that grew while the agent was writing it.
                     remove(self.tx, id)?;
@@ -303,6 +316,15 @@ impl Saving<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a turn whose text is as it was stays: not if its file gives it another owner by now.
+    fn stays(&self, id: RecordId, turn: &NewRecord) -> Result<bool> {
+        let sql = "SELECT scope_id, provenance FROM records WHERE id = ?1";
+        let known = self.tx.first(sql, &[id.into()], |row| Ok((row.get::<i64>(0)?, rows::to_place(row, 1)?)))?;
+        let Some((scope, Some(place))) = known else { return Ok(true) };
+        let is_copy = turn.place.as_ref().is_some_and(|own| own.path != place.path);
+        Ok(is_copy || scope == scope_id(self.tx, &turn.scope)?)
     }
 
     /// Removes the turns of this file that are not among `turns`, of the sessions that these have.
