@@ -251,8 +251,8 @@ fn another_owner_gets_what_was_read(store: &impl Subject) {
     assert_eq!(add_source(store.authority(), &new, NOW).unwrap(), (sessions, false));
     assert_eq!(store.number("SELECT modified FROM files"), -1, "it is read again");
     let moved = NewRecord { scope: own.clone(), ..turn("1", "s", "one") };
-    assert_eq!(turns(store, sessions, &[moved.clone()], false).changed, 1);
-    assert_eq!(turns(store, sessions, &[moved], false).kept, 1);
+    assert_eq!(turns(store, sessions, std::slice::from_ref(&moved), false).changed, 1);
+    assert_eq!(turns(store, sessions, std::slice::from_ref(&moved), false).kept, 1);
     assert_eq!(
         store.number("SELECT count(*) FROM records r JOIN scopes s ON s.id = r.scope_id WHERE s.project = 'p'"),
         1
