@@ -9,6 +9,7 @@ use memorist_engine::types::{
     SourceFile, Span,
 };
 use memorist_sources::chunks::{self, Limits};
+use memorist_sources::formats::records::is_uuid;
 use memorist_sources::formats::{Cursor, Format, Role, Turn};
 use memorist_sources::notes::NoteKind;
 use memorist_sources::tokens::TokenCount;
@@ -78,13 +79,15 @@ impl SessionReader<'_> {
             Role::Summary => "summary",
         };
         let short = |text: Option<String>| text.map(shortened).filter(|text| !text.trim().is_empty());
+        let is_of_file = self.format.ids_are_of_files() && !is_uuid(&turn.id);
+        let id = if is_of_file { format!("{path}:{}", turn.id) } else { turn.id.clone() };
         let place = |part: u64| Place {
             role: Some(role.to_owned()),
             cwd: short(turn.cwd.clone()),
             branch: short(turn.branch.clone()),
             model: short(turn.model.clone()),
             subagent: short(turn.subagent.clone()),
-            ..Place::new(origins::turn(self.format.name(), &turn.id, part), path, turn.lines.0, turn.lines.1)
+            ..Place::new(origins::turn(self.format.name(), &id, part), path, turn.lines.0, turn.lines.1)
         };
         // What a subagent was given and said is a thread of its own.
         let session = turn.subagent.iter().fold(turn.session.clone(), |session, agent| format!("{session}/{agent}"));

@@ -217,6 +217,20 @@ fn a_session_grows_is_copied_and_outlives_its_file() {
     assert_eq!((again.added, desk.texts().len()), (0, 2), "what was deleted does not come back");
 }
 
+/// Lines without ids of their own are numbered in each file.
+#[test]
+fn files_of_one_name_do_not_replace_each_other() {
+    let desk = Desk::new(SyncSettings::default());
+    desk.source(SourceKind::Sessions, Some("gimli"));
+    for agent in ["a", "b"] {
+        let line = format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":\"said to {agent}\"}}\n");
+        desk.write(&format!("{agent}/sessions/main.jsonl"), &line);
+    }
+    assert_eq!((desk.changes().added, desk.texts().len()), (2, 2));
+    let options = SyncOptions { force: true, ..SyncOptions::default() };
+    assert_eq!(desk.syncer.sync(&desk.engine, &options, &NoProgress).unwrap().changes().kept, 2);
+}
+
 #[test]
 fn a_source_goes_with_or_without_its_memories() {
     let desk = Desk::notes();

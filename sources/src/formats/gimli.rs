@@ -29,6 +29,10 @@ impl Format for Gimli {
         path.extension().is_some_and(|extension| extension == "jsonl") && path.iter().any(|part| part == "sessions")
     }
 
+    fn ids_are_of_files(&self) -> bool {
+        true
+    }
+
     fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let session = path.file_stem().unwrap_or_default().to_string_lossy();
         let mut batch = Batch::default();

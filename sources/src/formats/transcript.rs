@@ -23,6 +23,11 @@ pub trait Format: Send + Sync {
         false
     }
 
+    /// Whether an id that is no UUID is one of its file alone: another file may have the same.
+    fn ids_are_of_files(&self) -> bool {
+        false
+    }
+
     /// Reads what a file has beyond `since`, or all of it.
     ///
     /// # Errors
