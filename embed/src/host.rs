@@ -242,12 +242,12 @@ fn not_available() -> Error {
     Error::Unavailable("the embedding model is not available".to_owned())
 }
 
-#[cfg(feature = "onnx")]
+#[cfg(feature = "local")]
 fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
-    Ok(ModelHost::loaded_by(Box::new(crate::onnx::OnnxLoader::new(settings)?), settings.idle))
+    Ok(ModelHost::loaded_by(Box::new(crate::file_loader::FileLoader::new(settings)?), settings.idle))
 }
 
-#[cfg(not(feature = "onnx"))]
+#[cfg(not(feature = "local"))]
 fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
     let why = "this program is built without embedding models; give it an embedder of its own";
     Ok(ModelHost::from_source(Source::Nothing(why), settings.idle))

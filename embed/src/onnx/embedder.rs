@@ -57,8 +57,8 @@ struct Bulk {
 
 impl OnnxEmbedder {
     /// Loads the library (once per process), the tokenizer and the model, and runs the model once.
-    pub fn load(files: &ModelFiles) -> Result<Self> {
-        let environment = environment(&files.library)?;
+    pub fn load(files: &ModelFiles, library: &SourceFile) -> Result<Self> {
+        let environment = environment(library)?;
         let tokenizer = TextTokenizer::load(&files.tokenizer)?;
         let mut model = Model::load(&environment, &files.model, 1)?;
         let probe = Batch::new(&[&tokenizer.encode("probe")?], tokenizer.padding());

@@ -4,12 +4,8 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::error::{Error, Result};
 use crate::provision::SourceFile;
+use crate::window::{MAX_BYTES, MAX_TOKENS};
 
-/// Tokens of a text that the model reads, including the two end marks; the rest is cut off.
-pub const MAX_TOKENS: usize = 256;
-/// Bytes of a text that the tokenizer reads: more than 256 tokens of ordinary text, so that a megabyte does not cost a
-/// second.
-const MAX_BYTES: usize = 16 << 10;
 /// Texts per batch; more is not faster.
 const MAX_ROWS: usize = 32;
 /// Tokens per batch, padding included. Keeps the memory of a batch of long texts near that of a batch of short ones.

@@ -23,8 +23,8 @@ const LIBRARY_VARIABLES: [&str; 2] = ["MEMORIST_ORT", "ORT_DYLIB_PATH"];
 /// The files that an embedder is loaded from. They exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
-    /// The ONNX Runtime library.
-    pub library: SourceFile,
+    /// The ONNX Runtime library. The default model needs none.
+    pub library: Option<SourceFile>,
     /// The weights.
     pub model: SourceFile,
     /// The tokenizer.
@@ -80,18 +80,22 @@ impl Provision {
         if !self.missing()?.is_empty() {
             return Ok(None);
         }
-        let library = match (&self.own_library, packages::this_platform()) {
-            (Some(path), _) => SourceFile::own(path.clone()),
-            (None, Some(platform)) => {
-                SourceFile::cached(&self.cache, &platform.library, &platform.library.artefacts[0])
+        let (library, [model, tokenizer]) = match &self.own_model {
+            Some(folder) => {
+                let files = [MODEL_FILE, TOKENIZER_FILE].map(|file| SourceFile::own(folder.join(file)));
+                (Some(self.library()?), files)
             }
-            (None, None) => return Err(no_library_for_this_platform()),
-        };
-        let [model, tokenizer] = match &self.own_model {
-            Some(folder) => [MODEL_FILE, TOKENIZER_FILE].map(|file| SourceFile::own(folder.join(file))),
-            None => [0, 1].map(|file| SourceFile::cached(&self.cache, &MODEL, &MODEL.artefacts[file])),
+            None => (None, [0, 1].map(|file| SourceFile::cached(&self.cache, &MODEL, &MODEL.artefacts[file]))),
         };
         Ok(Some(ModelFiles { library, model, tokenizer, identity: self.identity() }))
+    }
+
+    fn library(&self) -> Result<SourceFile> {
+        if let Some(path) = &self.own_library {
+            return Ok(SourceFile::own(path.clone()));
+        }
+        let set = library_of_this_platform()?;
+        Ok(SourceFile::cached(&self.cache, set, &set.artefacts[0]))
     }
 
     /// The tokenizer, if it is available locally: the library need not be.
@@ -160,14 +164,11 @@ impl Provision {
 
     /// The sets of the cache that these settings use.
     fn sets(&self) -> Result<Vec<&'static FileSet>> {
-        let mut sets = Vec::new();
-        if self.own_library.is_none() {
-            sets.push(&packages::this_platform().ok_or_else(no_library_for_this_platform)?.library);
-        }
-        if self.own_model.is_none() {
-            sets.push(&MODEL);
-        }
-        Ok(sets)
+        Ok(match (&self.own_model, &self.own_library) {
+            (None, _) => vec![&MODEL],
+            (Some(_), None) => vec![library_of_this_platform()?],
+            (Some(_), Some(_)) => Vec::new(),
+        })
     }
 
     fn missing(&self) -> Result<Vec<&'static FileSet>> {
@@ -180,14 +181,13 @@ impl Provision {
     }
 
     fn check_own(&self) -> Result<()> {
-        if let Some(folder) = &self.own_model {
-            for file in [MODEL_FILE, TOKENIZER_FILE] {
-                if !folder.join(file).is_file() {
-                    return Err(Error::Provision(format!(
-                        "the model folder {} has no {file}; it needs {MODEL_FILE} and {TOKENIZER_FILE}",
-                        folder.display()
-                    )));
-                }
+        let Some(folder) = &self.own_model else { return Ok(()) };
+        for file in [MODEL_FILE, TOKENIZER_FILE] {
+            if !folder.join(file).is_file() {
+                return Err(Error::Provision(format!(
+                    "the model folder {} has no {file}; it needs {MODEL_FILE} and {TOKENIZER_FILE}",
+                    folder.display()
+                )));
             }
         }
         if let Some(library) = self.own_library.as_ref().filter(|library| !library.is_absolute()) {
@@ -217,13 +217,15 @@ pub fn default_cache_dir() -> Result<PathBuf> {
         .ok_or_else(|| Error::Provision("no cache folder is known for this user; name one (MEMORIST_CACHE)".to_owned()))
 }
 
-fn no_library_for_this_platform() -> Error {
-    Error::Unavailable(format!(
-        "no ONNX Runtime library is known for {} on {}; name one of version 1.17 or newer in {}, {WITHOUT_MODEL}",
-        env::consts::OS,
-        env::consts::ARCH,
-        LIBRARY_VARIABLES[0]
-    ))
+fn library_of_this_platform() -> Result<&'static FileSet> {
+    packages::this_platform().map(|platform| &platform.library).ok_or_else(|| {
+        Error::Unavailable(format!(
+            "no ONNX Runtime library is known for {} on {}; name one of version 1.17 or newer in {}, {WITHOUT_MODEL}",
+            env::consts::OS,
+            env::consts::ARCH,
+            LIBRARY_VARIABLES[0]
+        ))
+    })
 }
 
 #[cfg(all(test, feature = "provision"))]
@@ -254,7 +256,7 @@ mod tests {
         assert!(at(&own).contains("no such file"), "{}", at(&own));
         fs::write(&library, "x").unwrap();
         let files = own.locate().unwrap().unwrap();
-        assert_eq!((files.library, files.identity), (SourceFile::own(library), None));
+        assert_eq!((files.library, files.identity), (Some(SourceFile::own(library)), None));
     }
 
     #[test]

@@ -40,6 +40,16 @@ impl SourceFile {
         &self.path
     }
 
+    /// The SHA-256 that a cached file has.
+    pub(crate) fn sha256(&self) -> Option<[u8; 32]> {
+        let hex = self.pin.as_ref()?.artefact.sha256;
+        let mut bytes = [0; 32];
+        for (byte, digits) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+        }
+        Some(bytes)
+    }
+
     /// Opens it.
     ///
     /// # Errors

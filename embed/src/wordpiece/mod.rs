@@ -13,7 +13,7 @@ mod json;
 mod model;
 mod normal;
 mod scan;
-#[cfg(all(test, feature = "provision"))]
+#[cfg(all(test, feature = "onnx", feature = "provision"))]
 mod tests;
 mod trie;
 
@@ -32,8 +32,13 @@ impl WordPiece {
     /// The tokens of `text`, without the marks of its beginning and its end.
     pub fn ids(&self, text: &str) -> Vec<u32> {
         let mut ids = Vec::with_capacity(text.len() / 4);
-        scan::scan(&self.0, text, &mut ids);
+        self.push_ids(text, &mut ids);
         ids
+    }
+
+    /// Appends what [`WordPiece::ids`] gives.
+    pub(crate) fn push_ids(&self, text: &str, ids: &mut Vec<u32>) {
+        scan::scan(&self.0, text, ids);
     }
 
     /// How many tokens [`WordPiece::ids`] gives.

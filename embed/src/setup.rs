@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::loader::OnnxLoader;
 use crate::error::Result;
+use crate::file_loader::FileLoader;
 use crate::loader::Loader;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -20,13 +20,13 @@ pub struct SetupReport {
     pub dims: usize,
     /// The folder of the model's files.
     pub folder: PathBuf,
-    /// The ONNX Runtime library.
-    pub library: PathBuf,
+    /// The ONNX Runtime library, which runs a model of your own.
+    pub library: Option<PathBuf>,
     /// Whether anything was fetched (false: everything was there already).
     pub fetched: bool,
 }
 
-/// Finds or fetches the embedding model and its library, and checks them. Needs no store.
+/// Finds or fetches the embedding model and what it needs, and checks them. Needs no store.
 ///
 /// # Errors
 /// They say what is missing and the ways to provide it.
@@ -39,13 +39,13 @@ pub fn setup(
     let before = provision.locate()?.is_some();
     let files = provision.ensure(announce, progress)?;
     // Loading it is the proof that it works on this machine.
-    let embedder = OnnxLoader::new(settings)?.load(announce, progress)?;
+    let embedder = FileLoader::new(settings)?.load(announce, progress)?;
     let identity = embedder.identity();
     Ok(SetupReport {
         model: identity.name.clone(),
         dims: identity.dims,
         folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
-        library: files.library.path().to_owned(),
+        library: files.library.map(|library| library.path().to_owned()),
         fetched: !before,
     })
 }

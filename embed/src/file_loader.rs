@@ -1,30 +1,30 @@
-//! Loads a model of ONNX Runtime.
+//! Loads a model from files on disk.
 
 use std::sync::Arc;
 
-use super::embedder::OnnxEmbedder;
 use crate::embedder::Embedder;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::loader::Loader;
+use crate::local::LocalEmbedder;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
 use crate::provision::{ModelFiles, Provision};
 use crate::settings::ModelSettings;
 
-/// Loads a model from files on disk, which may have to be fetched.
+/// Loads the default model, or the user's own one by ONNX Runtime. What is missing is fetched.
 #[derive(Debug)]
-pub(crate) struct OnnxLoader {
+pub(crate) struct FileLoader {
     provision: Provision,
 }
 
-impl OnnxLoader {
+impl FileLoader {
     pub(crate) fn new(settings: &ModelSettings) -> Result<Self> {
-        Ok(OnnxLoader { provision: Provision::new(settings)? })
+        Ok(FileLoader { provision: Provision::new(settings)? })
     }
 }
 
-impl Loader for OnnxLoader {
+impl Loader for FileLoader {
     fn identity(&self) -> Option<ModelIdentity> {
         self.provision.identity()
     }
@@ -59,6 +59,21 @@ impl Loader for OnnxLoader {
 }
 
 fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
-    let embedder = OnnxEmbedder::load(files)?;
-    Ok(Arc::new(embedder))
+    match &files.library {
+        None => Ok(Arc::new(LocalEmbedder::load(files)?)),
+        Some(library) => open_own(files, library),
+    }
+}
+
+#[cfg(feature = "onnx")]
+fn open_own(files: &ModelFiles, library: &crate::provision::SourceFile) -> Result<Arc<dyn Embedder>> {
+    Ok(Arc::new(crate::onnx::OnnxEmbedder::load(files, library)?))
+}
+
+#[cfg(not(feature = "onnx"))]
+fn open_own(files: &ModelFiles, _library: &crate::provision::SourceFile) -> Result<Arc<dyn Embedder>> {
+    let folder = memorist_durable::folder_of(files.model.path()).display();
+    Err(Error::Unavailable(format!(
+        "this program is built without ONNX Runtime's bindings, so the model in {folder} cannot be run"
+    )))
 }

@@ -1,0 +1,40 @@
+//! Runs the sentence model all-MiniLM-L6-v2 with its 8-bit weights, on the processor alone.
+//!
+//! The weights are [packed](pack()) once into a file that is mapped, so that a process opens it in a millisecond and all
+//! share one copy. Activations are rounded to 16 bits, a row at a time, so that vectors differ from those of the same
+//! weights in floating point by less than a millionth. Texts of a batch are laid end to end: nothing is padded.
+//!
+//! A module imports only from the rows above its own:
+//!
+//! | row | module | job |
+//! |---|---|---|
+//! | 0 | [`error`], `shape` | errors; the sizes of the model |
+//! | 1 | `format` | the packed file: what is where |
+//! | 1 | `map` | a mapped file |
+//! | 1 | `maths` | functions of many numbers at once |
+//! | 2 | `initialisers` | the weights in an ONNX file |
+//! | 2 | `kernel` | [`Kernel`]: products by AVX-512, AVX2, NEON, or without them |
+//! | 3 | [`mod@pack`] | makes the packed file |
+//! | 3 | `weights` | reads the packed file |
+//! | 4 | `linear`, `attention` | a product of tokens and a matrix; attention |
+//! | 5 | `encoder` | from tokens to vectors |
+//! | 6 | `model` | [`Model`]: what callers see |
+
+mod attention;
+mod encoder;
+pub mod error;
+mod format;
+mod initialisers;
+mod kernel;
+mod linear;
+mod map;
+mod maths;
+mod model;
+mod pack;
+mod shape;
+mod weights;
+
+pub use error::{Error, Result};
+pub use kernel::Kernel;
+pub use model::Model;
+pub use pack::pack;

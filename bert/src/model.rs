@@ -1,0 +1,107 @@
+//! The model, ready to run.
+
+use std::fmt;
+use std::fs::File;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::encoder::{Scratch, encode};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::map::Mapped;
+use crate::weights::Weights;
+
+/// Tokens of a batch of texts, from which on another is begun. Weights are read once a batch; more tokens leave the
+/// processor's cache.
+const BATCH_TOKENS: usize = 96;
+/// Scratch memory that is kept: one for each of so many callers at once.
+const KEPT: usize = 4;
+
+/// all-MiniLM-L6-v2 with 8-bit weights.
+pub struct Model {
+    weights: Weights,
+    kernel: Kernel,
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+impl Model {
+    /// Maps a packed file that was made from the ONNX file with the SHA-256 `source`: all processes that map it share one
+    /// copy. Nobody may change it meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be mapped, [`Error::Unusable`] if it is not such a file; then it has to be packed again.
+    pub fn open(file: &File, source: &[u8; 32]) -> Result<Self> {
+        Self::new(Weights::new(Mapped::open(file)?, source)?)
+    }
+
+    /// A packed file in memory.
+    ///
+    /// # Errors
+    /// [`Error::Unusable`] if it is not such a file.
+    pub fn from_packed(packed: Vec<u8>, source: &[u8; 32]) -> Result<Self> {
+        Self::new(Weights::new(packed, source)?)
+    }
+
+    fn new(weights: Weights) -> Result<Self> {
+        Ok(Model { weights, kernel: Kernel::detect(), scratch: Mutex::default() })
+    }
+
+    /// With other instructions than the fastest ones.
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Model { kernel, ..self }
+    }
+
+    /// The instructions that it runs with.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The vector of one text, of length 1, from its tokens with the marks of its beginning and its end. Runs on this
+    /// thread.
+    ///
+    /// # Errors
+    /// [`Error::Tokens`] if there are none, more than 512, or one that the model does not know; [`Error::Unusable`] if the
+    /// packed file is damaged.
+    pub fn embed(&self, tokens: &[u32]) -> Result<Vec<f32>> {
+        let mut vectors = self.run(&[tokens])?;
+        vectors.pop().ok_or_else(|| Error::Tokens("there is no text".to_owned()))
+    }
+
+    /// The vectors of many texts, in their order. Runs on the threads of rayon's pool.
+    ///
+    /// # Errors
+    /// Those of [`Model::embed`].
+    pub fn embed_many(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
+        let mut tokens = 0;
+        let batches: Vec<&[&[u32]]> = texts
+            .chunk_by(|_, next| {
+                tokens += next.len();
+                let fits = tokens <= BATCH_TOKENS;
+                if !fits {
+                    tokens = 0;
+                }
+                fits
+            })
+            .collect();
+        let vectors: Vec<Vec<Vec<f32>>> = batches.par_iter().map(|batch| self.run(batch)).collect::<Result<_>>()?;
+        Ok(vectors.into_iter().flatten().collect())
+    }
+
+    fn run(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
+        let kept = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = kept().pop().unwrap_or_default();
+        let vectors = encode(&self.weights, self.kernel, texts, &mut scratch);
+        let mut kept = kept();
+        if kept.len() < KEPT {
+            kept.push(scratch);
+        }
+        vectors
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("kernel", &self.kernel.name()).finish_non_exhaustive()
+    }
+}
