@@ -1,5 +1,6 @@
 //! Files into a store: once, as they are, and only as long as they are there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,8 @@ use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    FileChanges, Filter, Kind, ListQuery, NewRecord, NewSource, Query, Record, Scope, SourceKind, Viewer,
+    FileChanges, FileContent, FileReading, FileStamp, Filter, Kind, ListQuery, NewRecord, NewSource, Query, Record,
+    Scope, SourceFile, SourceKind, Viewer,
 };
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
@@ -65,6 +67,18 @@ impl Desk {
 
     fn changes(&self) -> FileChanges {
         self.sync().changes()
+    }
+
+    /// Has the store know the file as one of another device.
+    fn on_another_disk(&self, name: &str) {
+        let source = self.engine.sources().unwrap()[0].id;
+        let SourceFile { id, path, thread, stamp, hash, cursor, .. } =
+            self.engine.source_file(source, self.path(name).to_str().unwrap()).unwrap().unwrap();
+        let stamp = FileStamp { identity: (stamp.identity.0.wrapping_add(1), stamp.identity.1), ..stamp };
+        let (skipped, content) = (BTreeMap::new(), FileContent::Unchanged);
+        let reading =
+            FileReading { file: Some(id), path, thread, stamp, hash, cursor, problem: None, skipped, content };
+        self.engine.save_readings(source, vec![reading]).unwrap();
     }
 
     fn records(&self) -> Vec<Record> {
@@ -172,6 +186,48 @@ fn what_cannot_be_read_is_reported_and_stays() {
     assert_eq!(desk.texts().len(), 2, "the folder is gone, or not mounted");
     fs::rename(&away, desk.folder.path().join("files")).unwrap();
     assert_eq!(desk.changes(), FileChanges::default());
+}
+
+/// The folder of a disk that is not mounted is there, and empty. The test says that the file was on another disk.
+#[test]
+fn an_empty_folder_of_another_disk_has_lost_nothing() {
+    for (kind, format, name) in
+        [(SourceKind::Notes, None, "a.md"), (SourceKind::Sessions, Some("claude-code"), "-p-atlas/1.jsonl")]
+    {
+        let desk = Desk::new(SyncSettings::default());
+        desk.source(kind, format);
+        let text = turn("u1", "the zebra");
+        desk.write(name, &text);
+        desk.sync();
+        desk.on_another_disk(name);
+        fs::remove_file(desk.path(name)).unwrap();
+        for _ in 0..2 {
+            let report = desk.sync().sources.remove(0);
+            assert_eq!((report.gone, report.changes, report.failed), (0, FileChanges::default(), 1));
+            assert!(report.problems[0].1.contains("may not be mounted"), "{:?}", report.problems);
+            assert_eq!(report.skipped.get("on a disk that is not mounted"), Some(&1));
+            let stats = desk.engine.source_stats().unwrap().remove(0);
+            assert_eq!(stats.source.skipped, report.skipped, "it is said later, too");
+            assert_eq!((desk.records().len(), stats.gone), (1, 0));
+        }
+        desk.write(name, &text);
+        let report = desk.sync().sources.remove(0);
+        assert_eq!((report.failed, report.changes.added, report.changes.removed), (0, 0, 0), "it is back");
+        fs::remove_file(desk.path(name)).unwrap();
+        assert_eq!(desk.sync().sources[0].gone, 1, "from its own disk it was deleted");
+        assert_eq!(desk.records().is_empty(), kind == SourceKind::Notes);
+    }
+}
+
+#[test]
+fn a_folder_with_files_is_mounted() {
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha.\n");
+    desk.write("b.md", "Beta.\n");
+    desk.sync();
+    desk.on_another_disk("a.md");
+    fs::remove_file(desk.path("a.md")).unwrap();
+    assert_eq!((desk.changes().removed, desk.texts()), (1, vec!["Beta.".to_owned()]));
 }
 
 #[test]
