@@ -24,7 +24,7 @@ use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
 use crate::session::SessionReader;
 use crate::settings::SyncSettings;
-use crate::{project, stamp};
+use crate::{origins, project, stamp};
 
 /// Files are read together up to this many bytes, and saved in one transaction.
 const BATCH_BYTES: u64 = 8 << 20;
@@ -401,7 +401,10 @@ impl OneSource<'_> {
             scope,
             home: self.syncer.home.as_deref(),
         });
-        let threads = threads(tasks, known);
+        let has_new_notes = sessions.is_none() && tasks.iter().any(|task| task.known.is_none());
+        let mut left = if has_new_notes { self.engine.left_threads()? } else { BTreeMap::new() };
+        left.retain(|_, thread| !origins::is_moved_thread(thread));
+        let threads = threads(tasks, known, &left);
         let what = format!("reading {}", report.source.source.path);
         self.progress.start(&what, Some(tasks.len() as u64));
         let outcome = batches(tasks).try_for_each(|batch| {
@@ -512,14 +515,19 @@ fn gone<'k>(
     gone.collect()
 }
 
-/// The thread of each note: that which it has, else its path, unless a renamed one still has that.
-fn threads(tasks: &[Task<'_>], known: &[SourceFile]) -> HashMap<PathBuf, String> {
+/// The thread of each note: that which it has, or had in a source that was removed; else its path, unless another one still
+/// has that.
+fn threads(tasks: &[Task<'_>], known: &[SourceFile], left: &BTreeMap<String, String>) -> HashMap<PathBuf, String> {
     let mut used: BTreeSet<String> = known.iter().map(|file| file.thread.clone()).collect();
+    used.extend(left.values().cloned());
     let thread = |task: &Task<'_>| {
         if let Some(known) = task.known {
             return (task.path.clone(), known.thread.clone());
         }
         let path = task.path.to_string_lossy();
+        if let Some(thread) = left.get(&*path) {
+            return (task.path.clone(), thread.clone());
+        }
         let longest = memorist_engine::types::MAX_LABEL_BYTES - 16;
         let name = &path[path.ceil_char_boundary(path.len().saturating_sub(longest))..];
         let numbered = (2..).map(|number| format!("{name} ({number})"));

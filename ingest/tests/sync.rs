@@ -304,6 +304,27 @@ fn a_source_goes_with_or_without_its_memories() {
     assert_eq!(desk.changes().added, 1);
 }
 
+/// The thread of a note is the path that it had at first, which another note may have by now.
+#[test]
+fn a_renamed_note_is_known_when_its_source_is_added_again() {
+    let desk = Desk::notes();
+    desk.write("a.md", "# One\n\nAlpha.\n");
+    desk.sync();
+    fs::rename(desk.path("a.md"), desk.path("b.md")).unwrap();
+    desk.sync();
+    let id = desk.records()[0].id;
+    let source = desk.engine.sources().unwrap()[0].id;
+    desk.engine.remove_source(source, false).unwrap();
+    desk.write("a.md", "# Two\n\nBeta.\n");
+    desk.source(SourceKind::Notes, None);
+    assert_eq!((desk.changes().added, desk.texts().len()), (1, 2));
+    let record = |text: &str| desk.records().into_iter().find(|record| record.content.contains(text)).unwrap();
+    assert_eq!((record("Alpha").id, record("Alpha").place.unwrap().path.ends_with("b.md")), (id, true));
+    assert!(record("Beta").place.unwrap().path.ends_with("a.md"));
+    fs::remove_file(desk.path("b.md")).unwrap();
+    assert_eq!((desk.changes().removed, desk.texts().len()), (1, 1));
+}
+
 /// The daily log says what is saved already.
 #[test]
 fn the_daily_log_is_not_read() {

@@ -60,6 +60,11 @@ impl Engine {
         self.store.records.snapshot()?.source_file(source, path)
     }
 
+    /// The threads of notes that no source has any more, but whose chunks stayed, by the path that each note had last.
+    pub fn left_threads(&self) -> Result<BTreeMap<String, String>> {
+        self.store.records.snapshot()?.left_threads()
+    }
+
     /// Saves what was read of files of a source, in one transaction: a search finds each of them as it was before, or as it is
     /// now. What should stay secret is redacted, whatever the settings say. The outcomes are in the order of the readings;
     /// `None` if there is no such source any more.

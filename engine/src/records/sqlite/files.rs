@@ -8,7 +8,8 @@ use crate::records::rows;
 use crate::records::transaction::{Row, SelectExt};
 use crate::text::Hash;
 use crate::types::{
-    FileStamp, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind, SourceStats,
+    FileStamp, Kind, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind,
+    SourceStats,
 };
 
 const NANOS: i64 = 1_000_000;
@@ -92,6 +93,18 @@ impl Snapshot {
                 gone_at: row.get(3)?,
             })
         })
+    }
+
+    /// The threads of chunks that no file has, by the path of their note.
+    pub fn left_threads(&self) -> Result<BTreeMap<String, String>> {
+        let sql = "WITH threads AS MATERIALIZED (SELECT session, min(id) AS id FROM records
+                 WHERE session IS NOT NULL AND session NOT IN (SELECT thread FROM files) GROUP BY scope_id, session)
+             SELECT t.session, r.provenance FROM threads t JOIN records r ON r.id = t.id WHERE r.kind = ?1";
+        let all = self.conn().all(sql, &[rows::kind_code(Kind::Chunk).into()], |row| {
+            let thread = row.get(0)?;
+            Ok(rows::to_place(row, 1)?.map(|place| (place.path, thread)))
+        })?;
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// The files whose path ends with `/` and this, at most `limit`.
