@@ -174,6 +174,29 @@ fn what_somebody_deleted_is_not_read_again(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// What was deleted and is there again says so, and comes back once the other one is deleted.
+fn what_is_there_again_is_not_restored_beside_it(store: &impl Subject) {
+    let said = turn("1", "s", "one");
+    let deleted = store.add(&said, NOW).id;
+    let delete = |id| trash::delete(store.authority(), id, None, &Viewer::OWNER, NOW).unwrap();
+    let restore = |id, viewer: &Viewer| trash::restore(store.authority(), id, viewer, NOW);
+    delete(deleted);
+    let again = store.add(&said, NOW).id;
+    let refused = restore(deleted, &Viewer::OWNER).unwrap_err();
+    assert!(
+        matches!(&refused, Error::Invalid { why, .. } if why.contains(&format!("memory {again} now"))),
+        "{refused}"
+    );
+    delete(again);
+    assert_eq!(restore(deleted, &Viewer::OWNER).unwrap().id, deleted);
+    delete(deleted);
+    let theirs = NewRecord { scope: scope(None, Some("theirs")), ..said };
+    assert!(store.add(&theirs, NOW).created);
+    let restored = restore(deleted, &Viewer::in_project("ours")).unwrap();
+    assert_eq!((restored.content.as_str(), restored.place), ("one", None), "what is out of view is not told of");
+    store.assert_sound();
+}
+
 /// Two stores read the same file: a memory of the one is a memory of the other.
 fn what_was_read_here_too_is_not_imported_again(store: &impl Subject) {
     let sessions = source(store, SourceKind::Sessions);
@@ -296,6 +319,7 @@ on_every_database! {
     a_turn_is_saved_once_and_outlives_its_file,
     a_whole_reading_removes_what_was_taken_back,
     an_edit_changes_one_chunk_and_keeps_the_others,
+    what_is_there_again_is_not_restored_beside_it,
     what_moves_to_another_scope_moves_whole,
     what_somebody_deleted_is_not_read_again,
     what_was_read_here_too_is_not_imported_again,
