@@ -273,6 +273,25 @@ fn a_session_grows_is_copied_and_outlives_its_file() {
     assert_eq!((again.added, desk.texts().len()), (0, 2), "what was deleted does not come back");
 }
 
+#[test]
+fn a_session_that_was_taken_back_is_gone_and_one_that_lost_its_content_is_not() {
+    let desk = Desk::new(SyncSettings::default());
+    desk.source(SourceKind::Sessions, Some("gemini"));
+    let file = "atlas/chats/session-2026-11-02T09-00-0f8fad5b.jsonl";
+    let said = "{\"sessionId\":\"S\",\"projectHash\":\"p\"}\n\
+                {\"id\":\"m1\",\"type\":\"user\",\"content\":\"why is the zebra red\"}\n";
+    desk.write(file, said);
+    assert_eq!((desk.changes().added, desk.texts().len()), (1, 1));
+    desk.write(file, "");
+    assert_eq!((desk.changes(), desk.texts().len()), (FileChanges::default(), 1));
+    desk.write(file, "{\"sessionId\":\n");
+    assert_eq!((desk.changes(), desk.texts().len()), (FileChanges::default(), 1));
+    desk.write(file, &format!("{said}{{\"$rewindTo\":\"m1\"}}\n"));
+    assert_eq!((desk.changes().removed, desk.texts().len()), (1, 0));
+    desk.write(file, &format!("{said}{{\"$rewindTo\":\"m1\"}}\n{}\n", said.lines().last().unwrap()));
+    assert_eq!((desk.changes().added, desk.texts().len()), (1, 1), "it is said again");
+}
+
 /// Lines without ids of their own are numbered in each file.
 #[test]
 fn files_of_one_name_do_not_replace_each_other() {

@@ -157,6 +157,24 @@ fn a_whole_reading_removes_what_was_taken_back(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// Without a turn, a reading names no session.
+fn a_session_that_was_taken_back_whole_is_gone(store: &impl Subject) {
+    let sessions = source(store, SourceKind::Sessions);
+    let of_other = Place { path: "/log/b.jsonl".into(), ..Place::new(origin("9"), "", 1, 1) };
+    let other = NewRecord { place: Some(of_other), ..turn("9", "s", "other file") };
+    turns(store, sessions, &[turn("1", "s", "one"), turn("2", "t", "two"), other], true);
+    store.add(&NewRecord { session: Some("s".into()), ..new("by hand") }, NOW);
+    let file = store.write(|tx| tx.first("SELECT id FROM files", &[], |row| row.get(0)));
+    let reading = |whole| {
+        let content = FileContent::Turns { turns: Vec::new(), whole };
+        save(store, sessions, FileReading { path: "/log/a.jsonl".into(), ..reading(file, content) })
+    };
+    assert_eq!(reading(false), FileChanges::default(), "nothing is new");
+    assert_eq!(reading(true), FileChanges { removed: 2, ..FileChanges::default() });
+    assert_eq!((texts(store, "s").as_str(), texts(store, "t").as_str()), ("other file by hand", ""));
+    store.assert_sound();
+}
+
 fn what_somebody_deleted_is_not_read_again(store: &impl Subject) {
     let sessions = source(store, SourceKind::Sessions);
     let said = [turn("1", "s", "one"), turn("2", "s", "two"), turn("3", "s", "three")];
@@ -193,7 +211,7 @@ fn what_is_there_again_is_not_restored_beside_it(store: &impl Subject) {
     let theirs = NewRecord { scope: scope(None, Some("theirs")), ..said };
     assert!(store.add(&theirs, NOW).created);
     let restored = restore(deleted, &Viewer::in_project("ours")).unwrap();
-    assert_eq!((restored.content.as_str(), restored.place), ("one", None), "what is out of view is not told of");
+    assert_eq!((restored.content.as_str(), restored.place), ("one", None), "what is out of view is not named");
     store.assert_sound();
 }
 
@@ -315,6 +333,7 @@ on_every_database! {
     a_note_that_is_gone_takes_its_chunks_along,
     a_record_that_is_refused_does_not_stop_its_file,
     a_renamed_file_keeps_its_chunks,
+    a_session_that_was_taken_back_whole_is_gone,
     a_source_is_there_once_and_goes_with_its_files,
     a_turn_is_saved_once_and_outlives_its_file,
     a_whole_reading_removes_what_was_taken_back,

@@ -9,8 +9,8 @@ use super::origins;
 use super::scopes::scope_id;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
-use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::records::{lookup, rows};
 use crate::text::{self, Hash};
 use crate::types::{
     FileChanges, FileContent, FileReading, MAX_TURN, Millis, NewRecord, NewSource, Origin, Place, RecordId, SourceId,
@@ -327,8 +327,14 @@ impl Saving<'_> {
         Ok(is_copy || scope == scope_id(self.tx, &turn.scope)?)
     }
 
-    /// Removes the turns of this file that are not among `turns`, of the sessions that these have.
+    /// Removes the turns of this file that are not among `turns`, of the sessions that these have; without any, all of the
+    /// file.
     fn remove_others(&mut self, path: &str, turns: &[NewRecord]) -> Result<()> {
+        if turns.is_empty() {
+            for turn in lookup::read_from(self.tx, |of| of == path)? {
+                self.changes.removed += u64::from(remove(self.tx, turn)?);
+            }
+        }
         let origins: BTreeSet<Origin> =
             turns.iter().filter_map(|turn| turn.place.as_ref()).map(|place| place.origin).collect();
         let sessions: BTreeSet<&str> = turns.iter().filter_map(|turn| turn.session.as_deref()).collect();

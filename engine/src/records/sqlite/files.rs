@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::records::rows;
 use crate::records::transaction::{Row, SelectExt};
+use crate::records::{lookup, rows};
 use crate::text::Hash;
 use crate::types::{
     FileStamp, Kind, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind,
@@ -116,12 +116,7 @@ impl Snapshot {
 
     /// The records that were read from files that `holds` is true of, with the files' paths.
     pub fn read_from(&self, holds: impl Fn(&str) -> bool) -> Result<Vec<RecordId>> {
-        let sql = "SELECT id, provenance FROM records INDEXED BY records_by_origin WHERE origin IS NOT NULL";
-        let all = self.conn().all(sql, &[], |row| {
-            let place = rows::to_place(row, 1)?.filter(|place| holds(&place.path));
-            place.map(|_| row.get::<RecordId>(0)).transpose()
-        })?;
-        Ok(all.into_iter().flatten().collect())
+        lookup::read_from(self.conn(), holds)
     }
 }
 
