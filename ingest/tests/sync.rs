@@ -9,8 +9,9 @@ use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     FileChanges, FileContent, FileReading, FileStamp, Filter, Kind, ListQuery, NewRecord, NewSource, Query, Record,
-    Scope, SourceFile, SourceKind, Viewer,
+    Scope, SourceFile, SourceId, SourceKind, Viewer,
 };
+use memorist_ingest::remove::remove_source;
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 use tempfile::TempDir;
@@ -63,6 +64,10 @@ impl Desk {
 
     fn sync(&self) -> SyncReport {
         self.syncer.sync(&self.engine, &SyncOptions::default(), &NoProgress).unwrap()
+    }
+
+    fn remove(&self, source: SourceId, with_records: bool) -> Option<u64> {
+        remove_source(&self.syncer, &self.engine, source, with_records, &NoProgress).unwrap()
     }
 
     fn changes(&self) -> FileChanges {
@@ -312,15 +317,46 @@ fn a_source_goes_with_or_without_its_memories() {
     desk.write("a.md", "Alpha.\n");
     desk.sync();
     let source = desk.engine.sources().unwrap()[0].id;
-    assert_eq!(desk.engine.remove_source(source, false).unwrap(), Some(0));
+    assert_eq!(desk.remove(source, false), Some(0));
     assert_eq!(desk.texts().len(), 1);
     desk.source(SourceKind::Notes, None);
     assert_eq!(desk.changes().kept, 1, "they are known when it is added again");
     let source = desk.engine.sources().unwrap()[0].id;
-    assert_eq!(desk.engine.remove_source(source, true).unwrap(), Some(1));
+    assert_eq!(desk.remove(source, true), Some(1));
     assert!(desk.texts().is_empty());
     desk.source(SourceKind::Notes, None);
     assert_eq!(desk.changes().added, 1);
+}
+
+#[test]
+fn a_turn_that_another_source_repeats_stays_with_it() {
+    let desk = Desk::new(SyncSettings::default());
+    let add = |folder: &str, kind, format: Option<&str>| {
+        let path = desk.path(folder).to_str().unwrap().to_owned();
+        let format = format.map(str::to_owned);
+        desk.engine.add_source(&NewSource { kind, path, format, globs: Vec::new(), scope: Scope::default() }).unwrap().0
+    };
+    let file = "-p-atlas/0f8fad5b-d9cb-469f-a165-70867728950e.jsonl";
+    let copy = "-p-atlas/7c9e6679-7425-40de-944b-e07fc1f90ae7.jsonl";
+    desk.write(&format!("one/{file}"), &(turn("u1", "why is the zebra red") + &turn("u2", "go on")));
+    let one = add("one", SourceKind::Sessions, Some("claude-code"));
+    desk.sync();
+    desk.write(&format!("two/{copy}"), &(turn("u1", "why is the zebra red") + &turn("u3", "and then")));
+    let two = add("two", SourceKind::Sessions, Some("claude-code"));
+    desk.sync();
+    let id = desk.found("zebra")[0].id;
+    assert_eq!(desk.remove(one, true), Some(1));
+    assert_eq!((desk.texts().len(), desk.found("zebra")[0].id), (2, id));
+    let place = desk.found("zebra")[0].place.clone().unwrap();
+    assert!(place.path.starts_with(desk.path("two").to_str().unwrap()), "{}", place.path);
+    assert_eq!((desk.changes(), desk.remove(two, true)), (FileChanges::default(), Some(2)));
+    desk.write("notes/in/a.md", "Alpha.\n");
+    let inner = add("notes/in", SourceKind::Notes, None);
+    desk.sync();
+    let outer = add("notes", SourceKind::Notes, None);
+    desk.sync();
+    assert_eq!((desk.remove(inner, true), desk.changes().added), (Some(1), 1), "a file is of one source at a time");
+    assert_eq!(desk.remove(outer, true), Some(1));
 }
 
 /// The thread of a note is the path that it had at first, which another note may have by now.
@@ -333,7 +369,7 @@ fn a_renamed_note_is_known_when_its_source_is_added_again() {
     desk.sync();
     let id = desk.records()[0].id;
     let source = desk.engine.sources().unwrap()[0].id;
-    desk.engine.remove_source(source, false).unwrap();
+    desk.remove(source, false);
     desk.write("a.md", "# Two\n\nBeta.\n");
     desk.source(SourceKind::Notes, None);
     assert_eq!((desk.changes().added, desk.texts().len()), (1, 2));

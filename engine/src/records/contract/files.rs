@@ -250,8 +250,8 @@ fn a_source_is_there_once_and_goes_with_its_files(store: &impl Subject) {
     assert_eq!(source(store, SourceKind::Notes), notes);
     assert_ne!(source(store, SourceKind::Sessions), notes);
     chunks(store, notes, &[chunk("a", 1)]);
-    assert_eq!(remove_source(store.authority(), notes).unwrap(), Some(vec!["/notes/a.md".to_owned()]));
-    assert_eq!(remove_source(store.authority(), notes).unwrap(), None);
+    assert_eq!(remove_source(store.authority(), notes, false).unwrap(), Some(vec!["/notes/a.md".to_owned()]));
+    assert_eq!(remove_source(store.authority(), notes, false).unwrap(), None);
     assert_eq!((store.count("files"), store.count("records")), (0, 1));
     let late = save_readings(store.authority(), notes, &[reading(None, FileContent::Unchanged)], NOW).unwrap();
     assert_eq!((late, store.count("files")), (None, 0), "whoever was still reading it");
