@@ -8,8 +8,8 @@ use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    FileChanges, FileContent, FileReading, FileStamp, Filter, Kind, ListQuery, NewRecord, NewSource, Query, Record,
-    Scope, SourceFile, SourceId, SourceKind, Viewer,
+    FileChanges, FileContent, FileReading, FileStamp, Filter, Kind, ListQuery, NewRecord, NewSource, Origin, Place,
+    Query, Record, Scope, SourceFile, SourceId, SourceKind, Viewer,
 };
 use memorist_ingest::remove::remove_source;
 use memorist_ingest::settings::SyncSettings;
@@ -233,6 +233,87 @@ fn a_folder_with_files_is_mounted() {
     desk.on_another_disk("a.md");
     fs::remove_file(desk.path("a.md")).unwrap();
     assert_eq!((desk.changes().removed, desk.texts()), (1, vec!["Beta.".to_owned()]));
+}
+
+/// A link that leads nowhere but to itself cannot be read by anybody; a folder that may not be listed can be by some.
+#[cfg(unix)]
+#[test]
+fn what_is_there_and_cannot_be_looked_at_keeps_its_memories() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha.\n");
+    desk.write("deep/b.md", "Beta.\n");
+    desk.write("c.md", "Gamma.\n");
+    desk.sync();
+    let stays = |name: &str| {
+        let report = desk.sync().sources.remove(0);
+        assert_eq!((report.gone, report.changes, report.failed), (0, FileChanges::default(), 1), "{name}");
+        assert!(
+            report.problems[0].0.ends_with(name) && report.problems[0].1.contains("stays"),
+            "{:?}",
+            report.problems
+        );
+        assert_eq!(desk.texts().len(), 3);
+    };
+    fs::remove_file(desk.path("a.md")).unwrap();
+    symlink("a.md", desk.path("a.md")).unwrap();
+    stays("a.md");
+    fs::remove_file(desk.path("a.md")).unwrap();
+    desk.write("a.md", "Alpha.\n");
+    assert_eq!(desk.sync().sources[0].failed, 0);
+    for mode in [0o111, 0] {
+        fs::set_permissions(desk.path("deep"), fs::Permissions::from_mode(mode)).unwrap();
+        if fs::read_dir(desk.path("deep")).is_err() {
+            stays("deep/b.md");
+        }
+    }
+    fs::set_permissions(desk.path("deep"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(desk.changes(), FileChanges::default());
+}
+
+/// Whoever removes a source while others read it leaves nothing of it.
+#[test]
+fn a_source_that_is_removed_while_it_is_read_leaves_nothing() {
+    let desk = Desk::new(SyncSettings::default());
+    for number in 0..10 {
+        desk.write(&format!("{number}.md"), &format!("Note {number}.\n"));
+    }
+    for round in 0..20 {
+        desk.source(SourceKind::Notes, None);
+        let source = desk.engine.sources().unwrap()[0].id;
+        desk.sync();
+        let readings: Vec<FileReading> = (0..200_u8)
+            .map(|number| {
+                let path = desk.path(&format!("late {number}.md")).to_str().unwrap().to_owned();
+                let origin = Origin::from_bytes([number; 16]);
+                let place = Some(Place::new(origin, path.clone(), 1, 1));
+                let chunk = NewRecord { kind: Kind::Chunk, place, ..NewRecord::new(format!("Late {number}.")) };
+                FileReading {
+                    file: None,
+                    thread: path.clone(),
+                    path,
+                    stamp: FileStamp::default(),
+                    hash: None,
+                    cursor: None,
+                    problem: None,
+                    skipped: BTreeMap::new(),
+                    content: FileContent::Chunks(vec![chunk]),
+                }
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for reading in readings {
+                    if desk.engine.save_readings(source, vec![reading]).unwrap().is_none() {
+                        return;
+                    }
+                }
+            });
+            std::thread::sleep(std::time::Duration::from_millis(round % 5));
+            assert!(desk.remove(source, true) >= Some(10));
+        });
+        assert_eq!(desk.texts(), Vec::<String>::new(), "in round {round}");
+    }
 }
 
 #[test]
