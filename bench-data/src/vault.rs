@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `names.rs` | titles and paths, and links between them |
 //! | `blocks.rs` | what stands in a note |
+//! | `marks.rs` | lists, tasks and tables, which Markdown and org write nearly alike |
 //! | `markdown.rs`, `org.rs`, `plain.rs` | how it is written |
 
 mod blocks;
 mod markdown;
+mod marks;
 mod names;
 mod org;
 mod plain;

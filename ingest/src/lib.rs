@@ -15,6 +15,7 @@
 //! | 1 | [`moving`] | the stores of other memory systems, brought in |
 //! | 2 | [`sync`] | all files of all sources that have changed |
 //! | 2 | [`daily_log`] | a file a day, with a line for each memory saved |
+//! | 3 | [`remove`] | a source, removed with what was read of it |
 //! | 3 | [`watch`] | the same whenever a file changes |
 
 pub mod daily_log;
@@ -26,6 +27,7 @@ pub mod moving;
 mod note;
 mod origins;
 pub mod project;
+pub mod remove;
 mod session;
 pub mod settings;
 mod stamp;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use memorist_engine::types::Origin;
+use memorist_engine::types::{MAX_LABEL_BYTES, Origin};
+use memorist_sources::moving::System;
 use sha2::{Digest, Sha256};
 
 /// The chunks of one note: the same text under the same headings is the same chunk, wherever it stands in the note.
@@ -34,6 +35,19 @@ pub fn turn(format: &str, id: &str, part: u64) -> Origin {
 /// A piece of a file that another system has read: its key there. No other origin is the same.
 pub fn moved(system: &str, key: &str) -> Origin {
     shortened(hash(&["moved", system, key]))
+}
+
+/// The thread of a file that another system has read: the same file is read here into other chunks.
+pub fn moved_thread(system: System, thread: &str) -> String {
+    let mut named = format!("{system}:{thread}");
+    named.truncate(named.floor_char_boundary(MAX_LABEL_BYTES));
+    named
+}
+
+/// Whether a thread is one of those.
+pub fn is_moved_thread(thread: &str) -> bool {
+    let rest = System::ALL.into_iter().find_map(|system| thread.strip_prefix(system.name()));
+    rest.is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// What tells a memory of another system from every other.
@@ -79,6 +93,9 @@ mod tests {
         assert_eq!(turn("codex", "id", 0).to_string(), "e15470d5f916ef5415ff1fdeb76a3b09");
         assert_ne!(turn("codex", "id", 0), turn("codex", "id", 1));
         assert_eq!(moved("gimli", "main:c1").to_string(), "5ff4e60e32174175ed10f13e6eb58de5");
+        let thread = moved_thread(System::Gimli, "/notes/a.md");
+        assert_eq!((thread.as_str(), is_moved_thread(&thread)), ("gimli:/notes/a.md", true));
+        assert!(!is_moved_thread("/notes/gimli:a.md") && !is_moved_thread("gimlis.md"));
         assert_eq!(identity(&["memory", "krolik", "1"]), [42, 220, 68, 228, 84, 201, 112, 245]);
     }
 }

@@ -9,7 +9,7 @@ use memorist_engine::types::{
     SourceFile, Span,
 };
 use memorist_sources::chunks::{self, Limits};
-use memorist_sources::formats::records::is_uuid;
+use memorist_sources::formats::records::{UNREADABLE, is_uuid};
 use memorist_sources::formats::{Cursor, Format, Role, Turn};
 use memorist_sources::notes::NoteKind;
 use memorist_sources::tokens::TokenCount;
@@ -56,10 +56,13 @@ impl SessionReader<'_> {
         let mut projects = HashMap::new();
         let turns: Vec<NewRecord> =
             batch.turns.into_iter().flat_map(|turn| self.records(turn, &blank.path, &mut projects)).collect();
-        let content = if turns.is_empty() {
+        let whole = batch.whole && self.format.takes_back();
+        // A file that has lost its content, or cannot be read, has taken back nothing.
+        let is_taken_back = whole && known.is_some() && found.size > 0 && !batch.skipped.0.contains_key(UNREADABLE);
+        let content = if turns.is_empty() && !is_taken_back {
             FileContent::Unchanged
         } else {
-            FileContent::Turns { turns, whole: batch.whole && self.format.takes_back() }
+            FileContent::Turns { turns, whole }
         };
         FileReading { cursor: Some(batch.cursor.0), skipped: batch.skipped.0, content, ..blank }
     }

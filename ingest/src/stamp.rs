@@ -26,6 +26,11 @@ pub fn of(path: &Path) -> io::Result<FileStamp> {
     Ok(stamp)
 }
 
+/// The device of a file or a folder that is there; 0 where the system does not tell.
+pub fn device(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|metadata| identity(&metadata).0)
+}
+
 fn of_metadata(metadata: &Metadata) -> FileStamp {
     FileStamp { size: metadata.len(), modified: modified(metadata), identity: identity(metadata) }
 }

@@ -24,12 +24,15 @@ use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
 use crate::session::SessionReader;
 use crate::settings::SyncSettings;
-use crate::{project, stamp};
+use crate::{origins, project, stamp};
 
 /// Files are read together up to this many bytes, and saved in one transaction.
 const BATCH_BYTES: u64 = 8 << 20;
 /// And up to this many.
 const BATCH_FILES: usize = 128;
+/// Why the files of an empty folder are not gone.
+const NOT_MOUNTED: &str = "it is empty, and its files were on another disk, which may not be mounted; what was read of them \
+     stays until there are files again, or the source is removed";
 /// Problems that a report names.
 const NAMED: usize = 20;
 
@@ -266,6 +269,7 @@ impl OneSource<'_> {
                 return Ok(Some(report));
             }
         };
+        let missing = unmounted(&known, &listing);
         let all = listing.files.len();
         listing.files.retain(|path, _| taken.insert(path.clone()));
         for _ in listing.files.len()..all {
@@ -273,7 +277,12 @@ impl OneSource<'_> {
         }
         report.files = listing.files.len() as u64;
         report.folders = std::mem::take(&mut listing.folders);
-        let gone = gone(&known, &listing, &mut report);
+        let gone = gone(&known, &listing, &missing, &mut report);
+        if !missing.is_empty() {
+            let path = report.source.source.path.clone();
+            report.problem(path, NOT_MOUNTED.to_owned());
+            listing.skipped.0.insert("on a disk that is not mounted".to_owned(), missing.len() as u64);
+        }
         let tasks = self.tasks(&known, &listing, &gone, format);
         let scope = self.scope(&report.source.source);
         if !self.read_all(&mut report, &tasks, &known, &scope, format)? {
@@ -392,7 +401,10 @@ impl OneSource<'_> {
             scope,
             home: self.syncer.home.as_deref(),
         });
-        let threads = threads(tasks, known);
+        let has_new_notes = sessions.is_none() && tasks.iter().any(|task| task.known.is_none());
+        let mut left = if has_new_notes { self.engine.left_threads()? } else { BTreeMap::new() };
+        left.retain(|_, thread| !origins::is_moved_thread(thread));
+        let threads = threads(tasks, known, &left);
         let what = format!("reading {}", report.source.source.path);
         self.progress.start(&what, Some(tasks.len() as u64));
         let outcome = batches(tasks).try_for_each(|batch| {
@@ -461,10 +473,31 @@ impl SourceReport {
     }
 }
 
+/// The files of a source without any that were on another disk than the folder that they should be in, which has the
+/// folder that a disk was mounted on. Where the disk is not known, it may be another one.
+fn unmounted(known: &[SourceFile], listing: &Listing) -> BTreeSet<i64> {
+    if !listing.files.is_empty() {
+        return BTreeSet::new();
+    }
+    let is_elsewhere = |file: &&SourceFile| {
+        let path = Path::new(&file.path);
+        let is_missing = fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let folder = || path.ancestors().skip(1).find_map(stamp::device);
+        is_missing && folder() != Some(file.stamp.identity.0).filter(|&device| device != 0)
+    };
+    known.iter().filter(|file| file.gone_at.is_none()).filter(is_elsewhere).map(|file| file.id).collect()
+}
+
 /// The files that were read and are not there any more. One that only cannot be reached is a problem, and stays.
-fn gone<'k>(known: &'k [SourceFile], listing: &Listing, report: &mut SourceReport) -> Vec<&'k SourceFile> {
-    let missing =
-        known.iter().filter(|file| file.gone_at.is_none() && !listing.files.contains_key(Path::new(&file.path)));
+fn gone<'k>(
+    known: &'k [SourceFile],
+    listing: &Listing,
+    unmounted: &BTreeSet<i64>,
+    report: &mut SourceReport,
+) -> Vec<&'k SourceFile> {
+    let missing = known.iter().filter(|file| {
+        file.gone_at.is_none() && !unmounted.contains(&file.id) && !listing.files.contains_key(Path::new(&file.path))
+    });
     let all_read = !listing.skipped.0.contains_key("unreadable");
     let gone = missing.filter(|file| match fs::symlink_metadata(&file.path) {
         // It is there, and not wanted any more: a glob, or an ignore file, excludes it. Or its folder could not be read.
@@ -482,14 +515,19 @@ fn gone<'k>(known: &'k [SourceFile], listing: &Listing, report: &mut SourceRepor
     gone.collect()
 }
 
-/// The thread of each note: that which it has, else its path, unless a renamed one still has that.
-fn threads(tasks: &[Task<'_>], known: &[SourceFile]) -> HashMap<PathBuf, String> {
+/// The thread of each note: that which it has, or had in a source that was removed; else its path, unless another one still
+/// has that.
+fn threads(tasks: &[Task<'_>], known: &[SourceFile], left: &BTreeMap<String, String>) -> HashMap<PathBuf, String> {
     let mut used: BTreeSet<String> = known.iter().map(|file| file.thread.clone()).collect();
+    used.extend(left.values().cloned());
     let thread = |task: &Task<'_>| {
         if let Some(known) = task.known {
             return (task.path.clone(), known.thread.clone());
         }
         let path = task.path.to_string_lossy();
+        if let Some(thread) = left.get(&*path) {
+            return (task.path.clone(), thread.clone());
+        }
         let longest = memorist_engine::types::MAX_LABEL_BYTES - 16;
         let name = &path[path.ceil_char_boundary(path.len().saturating_sub(longest))..];
         let numbered = (2..).map(|number| format!("{name} ({number})"));

@@ -1,5 +1,6 @@
 //! Files into a store: once, as they are, and only as long as they are there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,8 +8,10 @@ use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    FileChanges, Filter, Kind, ListQuery, NewRecord, NewSource, Query, Record, Scope, SourceKind, Viewer,
+    FileChanges, FileContent, FileReading, FileStamp, Filter, Kind, ListQuery, NewRecord, NewSource, Origin, Place,
+    Query, Record, Scope, SourceFile, SourceId, SourceKind, Viewer,
 };
+use memorist_ingest::remove::remove_source;
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 use tempfile::TempDir;
@@ -63,8 +66,24 @@ impl Desk {
         self.syncer.sync(&self.engine, &SyncOptions::default(), &NoProgress).unwrap()
     }
 
+    fn remove(&self, source: SourceId, with_records: bool) -> Option<u64> {
+        remove_source(&self.syncer, &self.engine, source, with_records, &NoProgress).unwrap()
+    }
+
     fn changes(&self) -> FileChanges {
         self.sync().changes()
+    }
+
+    /// Has the store know the file as one of another device.
+    fn on_another_disk(&self, name: &str) {
+        let source = self.engine.sources().unwrap()[0].id;
+        let SourceFile { id, path, thread, stamp, hash, cursor, .. } =
+            self.engine.source_file(source, self.path(name).to_str().unwrap()).unwrap().unwrap();
+        let stamp = FileStamp { identity: (stamp.identity.0.wrapping_add(1), stamp.identity.1), ..stamp };
+        let (skipped, content) = (BTreeMap::new(), FileContent::Unchanged);
+        let reading =
+            FileReading { file: Some(id), path, thread, stamp, hash, cursor, problem: None, skipped, content };
+        self.engine.save_readings(source, vec![reading]).unwrap();
     }
 
     fn records(&self) -> Vec<Record> {
@@ -174,6 +193,129 @@ fn what_cannot_be_read_is_reported_and_stays() {
     assert_eq!(desk.changes(), FileChanges::default());
 }
 
+/// The folder of a disk that is not mounted is there, and empty. The test says that the file was on another disk.
+#[test]
+fn an_empty_folder_of_another_disk_has_lost_nothing() {
+    for (kind, format, name) in
+        [(SourceKind::Notes, None, "a.md"), (SourceKind::Sessions, Some("claude-code"), "-p-atlas/1.jsonl")]
+    {
+        let desk = Desk::new(SyncSettings::default());
+        desk.source(kind, format);
+        let text = turn("u1", "the zebra");
+        desk.write(name, &text);
+        desk.sync();
+        desk.on_another_disk(name);
+        fs::remove_file(desk.path(name)).unwrap();
+        for _ in 0..2 {
+            let report = desk.sync().sources.remove(0);
+            assert_eq!((report.gone, report.changes, report.failed), (0, FileChanges::default(), 1));
+            assert!(report.problems[0].1.contains("may not be mounted"), "{:?}", report.problems);
+            assert_eq!(report.skipped.get("on a disk that is not mounted"), Some(&1));
+            let stats = desk.engine.source_stats().unwrap().remove(0);
+            assert_eq!(stats.source.skipped, report.skipped, "it is said later, too");
+            assert_eq!((desk.records().len(), stats.gone), (1, 0));
+        }
+        desk.write(name, &text);
+        let report = desk.sync().sources.remove(0);
+        assert_eq!((report.failed, report.changes.added, report.changes.removed), (0, 0, 0), "it is back");
+        fs::remove_file(desk.path(name)).unwrap();
+        assert_eq!(desk.sync().sources[0].gone, 1, "from its own disk it was deleted");
+        assert_eq!(desk.records().is_empty(), kind == SourceKind::Notes);
+    }
+}
+
+#[test]
+fn a_folder_with_files_is_mounted() {
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha.\n");
+    desk.write("b.md", "Beta.\n");
+    desk.sync();
+    desk.on_another_disk("a.md");
+    fs::remove_file(desk.path("a.md")).unwrap();
+    assert_eq!((desk.changes().removed, desk.texts()), (1, vec!["Beta.".to_owned()]));
+}
+
+/// A link that leads nowhere but to itself cannot be read by anybody; a folder that may not be listed can be by some.
+#[cfg(unix)]
+#[test]
+fn what_is_there_and_cannot_be_looked_at_keeps_its_memories() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let desk = Desk::notes();
+    desk.write("a.md", "Alpha.\n");
+    desk.write("deep/b.md", "Beta.\n");
+    desk.write("c.md", "Gamma.\n");
+    desk.sync();
+    let stays = |name: &str| {
+        let report = desk.sync().sources.remove(0);
+        assert_eq!((report.gone, report.changes, report.failed), (0, FileChanges::default(), 1), "{name}");
+        assert!(
+            report.problems[0].0.ends_with(name) && report.problems[0].1.contains("stays"),
+            "{:?}",
+            report.problems
+        );
+        assert_eq!(desk.texts().len(), 3);
+    };
+    fs::remove_file(desk.path("a.md")).unwrap();
+    symlink("a.md", desk.path("a.md")).unwrap();
+    stays("a.md");
+    fs::remove_file(desk.path("a.md")).unwrap();
+    desk.write("a.md", "Alpha.\n");
+    assert_eq!(desk.sync().sources[0].failed, 0);
+    for mode in [0o111, 0] {
+        fs::set_permissions(desk.path("deep"), fs::Permissions::from_mode(mode)).unwrap();
+        if fs::read_dir(desk.path("deep")).is_err() {
+            stays("deep/b.md");
+        }
+    }
+    fs::set_permissions(desk.path("deep"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(desk.changes(), FileChanges::default());
+}
+
+/// Whoever removes a source while others read it leaves nothing of it.
+#[test]
+fn a_source_that_is_removed_while_it_is_read_leaves_nothing() {
+    let desk = Desk::new(SyncSettings::default());
+    for number in 0..10 {
+        desk.write(&format!("{number}.md"), &format!("Note {number}.\n"));
+    }
+    for round in 0..20 {
+        desk.source(SourceKind::Notes, None);
+        let source = desk.engine.sources().unwrap()[0].id;
+        desk.sync();
+        let readings: Vec<FileReading> = (0..200_u8)
+            .map(|number| {
+                let path = desk.path(&format!("late {number}.md")).to_str().unwrap().to_owned();
+                let origin = Origin::from_bytes([number; 16]);
+                let place = Some(Place::new(origin, path.clone(), 1, 1));
+                let chunk = NewRecord { kind: Kind::Chunk, place, ..NewRecord::new(format!("Late {number}.")) };
+                FileReading {
+                    file: None,
+                    thread: path.clone(),
+                    path,
+                    stamp: FileStamp::default(),
+                    hash: None,
+                    cursor: None,
+                    problem: None,
+                    skipped: BTreeMap::new(),
+                    content: FileContent::Chunks(vec![chunk]),
+                }
+            })
+            .collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for reading in readings {
+                    if desk.engine.save_readings(source, vec![reading]).unwrap().is_none() {
+                        return;
+                    }
+                }
+            });
+            std::thread::sleep(std::time::Duration::from_millis(round % 5));
+            assert!(desk.remove(source, true) >= Some(10));
+        });
+        assert_eq!(desk.texts(), Vec::<String>::new(), "in round {round}");
+    }
+}
+
 #[test]
 fn secrets_in_files_are_redacted() {
     let desk = Desk::notes();
@@ -217,6 +359,25 @@ fn a_session_grows_is_copied_and_outlives_its_file() {
     assert_eq!((again.added, desk.texts().len()), (0, 2), "what was deleted does not come back");
 }
 
+#[test]
+fn a_session_that_was_taken_back_is_gone_and_one_that_lost_its_content_is_not() {
+    let desk = Desk::new(SyncSettings::default());
+    desk.source(SourceKind::Sessions, Some("gemini"));
+    let file = "atlas/chats/session-2026-11-02T09-00-0f8fad5b.jsonl";
+    let said = "{\"sessionId\":\"S\",\"projectHash\":\"p\"}\n\
+                {\"id\":\"m1\",\"type\":\"user\",\"content\":\"why is the zebra red\"}\n";
+    desk.write(file, said);
+    assert_eq!((desk.changes().added, desk.texts().len()), (1, 1));
+    desk.write(file, "");
+    assert_eq!((desk.changes(), desk.texts().len()), (FileChanges::default(), 1));
+    desk.write(file, "{\"sessionId\":\n");
+    assert_eq!((desk.changes(), desk.texts().len()), (FileChanges::default(), 1));
+    desk.write(file, &format!("{said}{{\"$rewindTo\":\"m1\"}}\n"));
+    assert_eq!((desk.changes().removed, desk.texts().len()), (1, 0));
+    desk.write(file, &format!("{said}{{\"$rewindTo\":\"m1\"}}\n{}\n", said.lines().last().unwrap()));
+    assert_eq!((desk.changes().added, desk.texts().len()), (1, 1), "it is said again");
+}
+
 /// Lines without ids of their own are numbered in each file.
 #[test]
 fn files_of_one_name_do_not_replace_each_other() {
@@ -237,15 +398,67 @@ fn a_source_goes_with_or_without_its_memories() {
     desk.write("a.md", "Alpha.\n");
     desk.sync();
     let source = desk.engine.sources().unwrap()[0].id;
-    assert_eq!(desk.engine.remove_source(source, false).unwrap(), Some(0));
+    assert_eq!(desk.remove(source, false), Some(0));
     assert_eq!(desk.texts().len(), 1);
     desk.source(SourceKind::Notes, None);
     assert_eq!(desk.changes().kept, 1, "they are known when it is added again");
     let source = desk.engine.sources().unwrap()[0].id;
-    assert_eq!(desk.engine.remove_source(source, true).unwrap(), Some(1));
+    assert_eq!(desk.remove(source, true), Some(1));
     assert!(desk.texts().is_empty());
     desk.source(SourceKind::Notes, None);
     assert_eq!(desk.changes().added, 1);
+}
+
+#[test]
+fn a_turn_that_another_source_repeats_stays_with_it() {
+    let desk = Desk::new(SyncSettings::default());
+    let add = |folder: &str, kind, format: Option<&str>| {
+        let path = desk.path(folder).to_str().unwrap().to_owned();
+        let format = format.map(str::to_owned);
+        desk.engine.add_source(&NewSource { kind, path, format, globs: Vec::new(), scope: Scope::default() }).unwrap().0
+    };
+    let file = "-p-atlas/0f8fad5b-d9cb-469f-a165-70867728950e.jsonl";
+    let copy = "-p-atlas/7c9e6679-7425-40de-944b-e07fc1f90ae7.jsonl";
+    desk.write(&format!("one/{file}"), &(turn("u1", "why is the zebra red") + &turn("u2", "go on")));
+    let one = add("one", SourceKind::Sessions, Some("claude-code"));
+    desk.sync();
+    desk.write(&format!("two/{copy}"), &(turn("u1", "why is the zebra red") + &turn("u3", "and then")));
+    let two = add("two", SourceKind::Sessions, Some("claude-code"));
+    desk.sync();
+    let id = desk.found("zebra")[0].id;
+    assert_eq!(desk.remove(one, true), Some(1));
+    assert_eq!((desk.texts().len(), desk.found("zebra")[0].id), (2, id));
+    let place = desk.found("zebra")[0].place.clone().unwrap();
+    assert!(place.path.starts_with(desk.path("two").to_str().unwrap()), "{}", place.path);
+    assert_eq!((desk.changes(), desk.remove(two, true)), (FileChanges::default(), Some(2)));
+    desk.write("notes/in/a.md", "Alpha.\n");
+    let inner = add("notes/in", SourceKind::Notes, None);
+    desk.sync();
+    let outer = add("notes", SourceKind::Notes, None);
+    desk.sync();
+    assert_eq!((desk.remove(inner, true), desk.changes().added), (Some(1), 1), "a file is of one source at a time");
+    assert_eq!(desk.remove(outer, true), Some(1));
+}
+
+/// The thread of a note is the path that it had at first, which another note may have by now.
+#[test]
+fn a_renamed_note_is_known_when_its_source_is_added_again() {
+    let desk = Desk::notes();
+    desk.write("a.md", "# One\n\nAlpha.\n");
+    desk.sync();
+    fs::rename(desk.path("a.md"), desk.path("b.md")).unwrap();
+    desk.sync();
+    let id = desk.records()[0].id;
+    let source = desk.engine.sources().unwrap()[0].id;
+    desk.remove(source, false);
+    desk.write("a.md", "# Two\n\nBeta.\n");
+    desk.source(SourceKind::Notes, None);
+    assert_eq!((desk.changes().added, desk.texts().len()), (1, 2));
+    let record = |text: &str| desk.records().into_iter().find(|record| record.content.contains(text)).unwrap();
+    assert_eq!((record("Alpha").id, record("Alpha").place.unwrap().path.ends_with("b.md")), (id, true));
+    assert!(record("Beta").place.unwrap().path.ends_with("a.md"));
+    fs::remove_file(desk.path("b.md")).unwrap();
+    assert_eq!((desk.changes().removed, desk.texts().len()), (1, 1));
 }
 
 /// The daily log says what is saved already.

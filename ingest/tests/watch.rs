@@ -245,6 +245,35 @@ fn a_source_may_be_a_file_and_transcripts_are_watched() {
     assert_eq!(desk.syncs(), before, "only that file is watched");
 }
 
+/// What one source reads, or leaves out, is above what another one reads.
+#[test]
+fn a_folder_that_moves_is_watched_again_for_every_source_below_it() {
+    for ignored in ["", "chats/\n"] {
+        let desk = Desk::new(|settings| settings.interval_minutes = 0);
+        desk.write("a.md", "The zebra sleeps.\n");
+        desk.write(".memoristignore", ignored);
+        let turn = |text: &str| {
+            format!(
+                "{{\"type\":\"user\",\"uuid\":\"{text}\",\"sessionId\":\"S\",\"timestamp\":\"2026-11-02T09:00:00.000Z\",\
+                 \"message\":{{\"role\":\"user\",\"content\":\"the {text} is red\"}}}}\n"
+            )
+        };
+        let chat = "chats/claude/p/0f8fad5b-d9cb-469f-a165-70867728950e.jsonl";
+        desk.write(chat, &turn("giraffe"));
+        desk.source("chats/claude", SourceKind::Sessions, Some("claude-code"));
+        let _watcher = desk.watched();
+        wait("both are watched", || desk.finds("zebra") && desk.finds("giraffe"));
+        desk.rest();
+        fs::rename(desk.path("chats"), desk.path("old")).unwrap();
+        desk.rest();
+        desk.write(chat, &turn("heron"));
+        desk.until("heron", true);
+        desk.rest();
+        desk.write(chat, &(turn("heron") + &turn("otter")));
+        desk.until("otter", true);
+    }
+}
+
 /// F5.
 #[test]
 fn where_watching_is_not_possible_files_are_looked_at() {

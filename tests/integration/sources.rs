@@ -212,23 +212,33 @@ fn a_full_disk_stops_a_reading_and_loses_nothing() {
         eprintln!("no small file system can be made here: a full disk is not tried");
         return;
     }
-    let script = format!(
-        "{mount} || exit 90
-         memorist() {{ \"$MEMORIST\" \"$@\" --store \"$DISK/store\" --config \"$HOME/memorist.toml\"; }}
-         memorist source add \"$HOME/Documents/vault\" --no-sync || exit 91
-         dd if=/dev/zero of=\"$DISK/ballast\" bs=4096 2>/dev/null
-         memorist sync --json && exit 92
-         rm \"$DISK/ballast\"; mount -o remount,size=200m \"$DISK\" || exit 93
-         memorist sync --json || exit 94
-         memorist doctor || exit 95
-         memorist export > \"$HOME/exported\""
-    );
-    let output = unshare(&script).unwrap();
-    assert!(output.status.success(), "{:?}: {} {}", output.status, text(&output.stdout), text(&output.stderr));
-    assert!(text(&output.stdout).contains(r#"{"error":{"kind":"store""#), "the reading ends with an error: {output:?}");
-    let exported = fs::read_to_string(home.folder.path().join("exported")).unwrap();
+    // Without any room it cannot begin; with some, the disk is full while it saves.
+    let exports = ["0", "64K", "128K"].map(|room| {
+        let script = format!(
+            "{mount} || exit 90
+             memorist() {{ \"$MEMORIST\" \"$@\" --store \"$DISK/store\" --config \"$HOME/memorist.toml\"; }}
+             memorist source add \"$HOME/Documents/vault\" --no-sync || exit 91
+             dd if=/dev/zero of=\"$DISK/ballast\" bs=4096 2>/dev/null
+             truncate -s -{room} \"$DISK/ballast\" || exit 92
+             memorist sync --json && exit 93
+             rm \"$DISK/ballast\"; mount -o remount,size=200m \"$DISK\" || exit 94
+             memorist sync --json || exit 95
+             memorist doctor || exit 96
+             memorist export > \"$HOME/exported\""
+        );
+        let output = unshare(&script).unwrap();
+        let (out, log) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{room}: {:?}: {out} {log}", output.status);
+        assert!(out.contains(r#"{"error":{"kind":"store""#), "{room}: the reading ends with an error: {out}");
+        let began = log.matches("reading /").count();
+        assert_eq!(began, if room == "0" { 1 } else { 2 }, "{room}: it was reading: {log}");
+        fs::read_to_string(home.folder.path().join("exported")).unwrap()
+    });
     assert!(
         home.run(&["source", "add", home.folder.path().join("Documents/vault").to_str().unwrap()]).status.success()
     );
-    assert_eq!(exported.lines().count() - 1, texts(&home).values().sum::<usize>(), "as a store that had room");
+    let whole: usize = texts(&home).values().sum();
+    for exported in exports {
+        assert_eq!(exported.lines().count() - 1, whole, "as a store that had room");
+    }
 }

@@ -197,6 +197,29 @@ fn a_part_of_a_word_is_found_as_a_last_resort() {
     assert!(reply.hits[0].matched_by.is_empty());
 }
 
+/// More text than one search reads stands between the newest memory and the oldest: the dictionary leads to that all the
+/// same, and what it does not have is said to be looked for in the newest alone.
+#[test]
+fn a_part_of_a_word_is_found_however_much_text_there_is() {
+    let store = Store::new(words_only());
+    let id = store.add("The Supercalifragilistic shows");
+    let applied = |text: &str| {
+        store.engine.flush(&NoProgress).unwrap();
+        let reply = store.engine.search(&Query::new(text)).unwrap();
+        let ids: Vec<_> = reply.hits.iter().map(|hit| hit.record.id).collect();
+        (reply.tier, ids, reply.warnings.iter().any(|warning| warning.contains("newest memories only")))
+    };
+    assert_eq!(applied("ows"), (Tier::Substring, vec![id], false), "an ending that the stemmer takes off");
+    for number in 0..17 {
+        store.add(&format!("{number}{}", ".".repeat(1_000_000)));
+    }
+    assert_eq!(applied("califragil"), (Tier::Substring, vec![id], false));
+    assert_eq!(applied("The Supercalifragil"), (Tier::Substring, vec![id], false));
+    assert_eq!(applied("ows"), (Tier::Keyword, Vec::new(), true));
+    let last = store.add("And tramontane");
+    assert_eq!(applied("ramont"), (Tier::Substring, vec![last], false));
+}
+
 /// Z1, Z2: add, get, search and stats, with the fields of the types.
 #[test]
 fn fetching_counts_and_searching_does_not() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,10 @@ struct Server {
 
 impl Server {
     fn start(store: &Path, home: &Path, arguments: &[&str]) -> Self {
-        let mut command = memorist(store, &[&["serve"], arguments].concat());
+        Server::run(memorist(store, &[&["serve"], arguments].concat()), home)
+    }
+
+    fn run(mut command: Command, home: &Path) -> Self {
         command.env("HOME", home).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let (requests, responses) = (process.stdin.take(), process.stdout.take().unwrap());
@@ -120,6 +123,44 @@ fn a_server_finds_what_is_edited_and_ends_at_once() {
     server.wait_for("heron", "wades at dusk");
     let took = server.end();
     assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+/// F5: a machine that watches too much already, where it lets its limits be lowered.
+#[test]
+fn where_the_system_watches_no_more_files_are_looked_at() {
+    for limit in ["max_inotify_instances=0", "max_inotify_watches=1"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, files) = (folder.path().join("store"), folder.path().join("files"));
+        fs::create_dir_all(&store).unwrap();
+        fs::create_dir_all(files.join("deep")).unwrap();
+        let settings = "model = \"none\"\n[sync]\npoll_ms = 100\ninterval_minutes = 0\non_search = false\n";
+        fs::write(store.join("memorist.toml"), settings).unwrap();
+        fs::write(files.join("a.md"), "The zebra sleeps at noon.\n").unwrap();
+        fs::write(files.join("deep/b.md"), "The heron wades at dusk.\n").unwrap();
+        add_source(&store, &files);
+        let (name, value) = limit.split_once('=').unwrap();
+        let lower = format!("echo {value} > /proc/sys/user/{name} || exit 90");
+        let unshared = |script: &str| {
+            let mut command = Command::new("unshare");
+            command.args(["-r", "sh", "-c", script]);
+            command
+        };
+        if !unshared(&lower).output().is_ok_and(|tried| tried.status.success()) {
+            eprintln!("no limit can be lowered here: {limit} is not tried");
+            return;
+        }
+        let mut command = unshared(&format!("{lower}; exec \"$0\" \"$@\""));
+        let serve = memorist(&store, &["serve"]);
+        command.arg(serve.get_program()).args(serve.get_args());
+        let mut server = Server::run(command, folder.path());
+        server.wait_for("zebra", "sleeps at noon");
+        thread::sleep(Duration::from_millis(500));
+        for (word, text) in [("giraffe", "eats at dawn"), ("otter", "dives at noon")] {
+            fs::write(files.join("deep/b.md"), format!("The {word} {text}.\n")).unwrap();
+            server.wait_for(word, text);
+        }
+        assert!(server.end() < Duration::from_secs(3));
+    }
 }
 
 /// F1, F2, F4: the profile of the system that has one, and others only if a folder is named.

@@ -1,11 +1,14 @@
 //! A note as Markdown.
 
 use super::blocks::{Block, Draft};
+use super::marks::Marks;
 use super::names::Name;
 use crate::draws::Draws;
 
 /// The columns of a paragraph that its writer broke into lines. No fact is that long.
 const WIDTH: usize = 88;
+
+const MARKS: Marks = Marks { indent: "  ", done: 'x', rule: "|---|---:|---|" };
 
 pub(super) fn write(name: &Name, draft: &Draft, draws: &mut Draws) -> String {
     let mut out = String::new();
@@ -20,25 +23,9 @@ pub(super) fn write(name: &Name, draft: &Draft, draws: &mut Draws) -> String {
             Block::Heading { level, text } => out += &format!("{} {text}\n", "#".repeat(*level)),
             Block::Paragraph(text) if is_broken => break_lines(text, &mut out),
             Block::Paragraph(text) => out += &format!("{text}\n"),
-            Block::List { is_numbered, items } => {
-                for (number, (depth, text)) in items.iter().enumerate() {
-                    let bullet = if *is_numbered { format!("{}.", number + 1) } else { "-".to_owned() };
-                    out += &format!("{}{bullet} {text}\n", "  ".repeat(*depth));
-                }
-            }
-            Block::Tasks(tasks) => {
-                for (is_done, text) in tasks {
-                    out += &format!("- [{}] {text}\n", if *is_done { 'x' } else { ' ' });
-                }
-            }
-            Block::Table(rows) => {
-                for (number, row) in rows.iter().enumerate() {
-                    out += &format!("| {} |\n", row.join(" | "));
-                    if number == 0 {
-                        out += "|---|---:|---|\n";
-                    }
-                }
-            }
+            Block::List { is_numbered, items } => MARKS.list(*is_numbered, items, &mut out),
+            Block::Tasks(tasks) => MARKS.tasks(tasks, &mut out),
+            Block::Table(rows) => MARKS.table(rows, &mut out),
             Block::Code { language, text } => out += &format!("```{language}\n{text}```\n"),
             Block::Quote(text) => out += &format!("> {text}\n"),
             Block::Links(links) => {

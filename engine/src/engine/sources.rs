@@ -24,20 +24,23 @@ impl Engine {
         self.store.records.add_source(new, self.store.now())
     }
 
-    /// Removes a source, with the records that were read from it if `with_records`: these may be read again by another one.
-    /// Returns how many records were deleted; `None` if there is no such source.
-    pub fn remove_source(&self, id: SourceId, with_records: bool) -> Result<Option<u64>> {
-        // First the source, so that nobody saves what was read of it meanwhile.
-        let Some(paths) = self.store.records.remove_source(id)? else { return Ok(None) };
-        let paths: BTreeSet<String> = if with_records { paths.into_iter().collect() } else { BTreeSet::new() };
-        let of_source = |snapshot: Snapshot| snapshot.read_from(|path| paths.contains(path));
-        let ids = if paths.is_empty() { Vec::new() } else { of_source(self.store.records.snapshot()?)? };
+    /// Removes a source. What was read of it stays. Returns the paths of its files that no other source has; `None` if there is
+    /// no such source. If `with_copies`, the other transcripts of its format are read again the next time: they may repeat
+    /// turns of it, and these become turns of theirs.
+    pub fn remove_source(&self, id: SourceId, with_copies: bool) -> Result<Option<Vec<String>>> {
+        self.store.records.remove_source(id, with_copies)
+    }
+
+    /// Deletes what was read of the files with these paths, so that it may be read again. Returns how many records.
+    pub fn remove_read(&self, paths: &BTreeSet<String>) -> Result<u64> {
+        let of_files = |snapshot: Snapshot| snapshot.read_from(|path| paths.contains(path));
+        let ids = if paths.is_empty() { Vec::new() } else { of_files(self.store.records.snapshot()?)? };
         let mut removed = 0;
         for ids in ids.chunks(1_000) {
             removed += self.store.records.remove_read(ids)?;
             self.worker.send(Message::Written);
         }
-        Ok(Some(removed))
+        Ok(removed)
     }
 
     /// All sources, in the order in which they were added.
@@ -58,6 +61,11 @@ impl Engine {
     /// The file of a source with this path, as it was last read.
     pub fn source_file(&self, source: SourceId, path: &str) -> Result<Option<SourceFile>> {
         self.store.records.snapshot()?.source_file(source, path)
+    }
+
+    /// The threads of notes that no source has any more, but whose chunks stayed, by the path that each note had last.
+    pub fn left_threads(&self) -> Result<BTreeMap<String, String>> {
+        self.store.records.snapshot()?.left_threads()
     }
 
     /// Saves what was read of files of a source, in one transaction: a search finds each of them as it was before, or as it is

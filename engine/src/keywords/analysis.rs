@@ -213,6 +213,20 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
+/// The longest word of a text, normalised: a text that contains this one has it, as a word or as a part of one. `None` if it
+/// has no letter or digit of a script with words.
+pub fn longest_word(text: &str) -> Option<String> {
+    let text = normalise(text);
+    let mut longest = "";
+    words(&text, Singles::Lone, |word, _| {
+        let is_longer = word.len() > longest.len();
+        if is_longer && word.len() < MAX_WORD_BYTES && !word.chars().any(is_cjk) {
+            longest = word;
+        }
+    });
+    (!longest.is_empty()).then(|| longest.to_owned())
+}
+
 /// The significant words of a text, normalised.
 pub fn significant_words(text: &str) -> BTreeSet<String> {
     let text = normalise(text);

@@ -39,6 +39,24 @@ impl TextField {
     pub(super) fn find(&self, term: &Term) -> Result<Option<TermInfo>> {
         Ok(self.terms.get_term_info(term).map_err(tantivy::TantivyError::from)?)
     }
+
+    /// Adds the documents with a term that contains `part`.
+    fn containing(&self, part: &str, docs: &mut RoaringBitmap) -> Result<()> {
+        let mut terms = self.terms.terms().stream().map_err(tantivy::TantivyError::from)?;
+        while let Some((term, found)) = terms.next() {
+            if !std::str::from_utf8(term).is_ok_and(|term| term.contains(part)) {
+                continue;
+            }
+            let option = tantivy::schema::IndexRecordOption::Basic;
+            let postings = self.terms.read_postings_from_terminfo(found, option);
+            let mut postings = postings.map_err(tantivy::TantivyError::from)?;
+            while postings.doc() != TERMINATED {
+                docs.insert(postings.doc());
+                postings.advance();
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A segment with the readers that every search needs.
@@ -122,6 +140,15 @@ impl Segment {
         let matching = self.matching(filter)?;
         let ids = matching.ids(|docs| self.ids(docs));
         Ok(ids - self.deleted())
+    }
+
+    /// The live records with a term that contains `part`.
+    pub(super) fn containing(&self, part: &str) -> Result<RoaringTreemap> {
+        let mut docs = RoaringBitmap::new();
+        for field in [&self.content, &self.context, &self.tags, &self.exact] {
+            field.containing(part, &mut docs)?;
+        }
+        Ok(self.ids(&docs) - self.deleted())
     }
 
     /// A record occurs once in a segment, so none of these is live in it.

@@ -294,6 +294,11 @@ impl KeywordSnapshot for Snapshot {
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap> {
         self.blame(contained(|| self.matching_ids(filter)))
     }
+
+    fn containing(&self, part: &str) -> Result<RoaringTreemap> {
+        let all = || self.segments.iter().map(|segment| segment.containing(part));
+        self.blame(contained(|| all().try_fold(RoaringTreemap::new(), |all, ids| Ok(all | ids?))))
+    }
 }
 
 impl KeywordSearch for Search<'_> {

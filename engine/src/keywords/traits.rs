@@ -38,6 +38,10 @@ pub trait KeywordSnapshot: Send + Sync {
     /// Every id of the index (not of a tail) that passes `filter`. The last few results are cached, also for later
     /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
+
+    /// Every id of the index (not of a tail) with a term that contains `part`, which is normalised. An ending that the stemmer
+    /// takes off a word is in no term.
+    fn containing(&self, part: &str) -> Result<RoaringTreemap>;
 }
 
 /// A query against a snapshot and a tail.

@@ -44,3 +44,13 @@ pub(super) fn changeable(scope: Option<Scope>, id: RecordId, viewer: &Viewer) ->
     scope.as_ref().map_or(Ok(()), |scope| viewer.check_change(id, scope))?;
     Ok(scope)
 }
+
+/// The records that were read from files that `holds` is true of, with the files' paths.
+pub(super) fn read_from(db: &dyn Select, holds: impl Fn(&str) -> bool) -> Result<Vec<RecordId>> {
+    let sql = "SELECT id, provenance FROM records INDEXED BY records_by_origin WHERE origin IS NOT NULL";
+    let all = db.all(sql, &[], |row| {
+        let place = rows::to_place(row, 1)?.filter(|place| holds(&place.path));
+        place.map(|_| row.get::<RecordId>(0)).transpose()
+    })?;
+    Ok(all.into_iter().flatten().collect())
+}

@@ -138,9 +138,10 @@ impl Records {
         files::add_source(self, new, now)
     }
 
-    /// Removes a source. What was read of it stays. Returns the paths of its files, if there was one.
-    pub fn remove_source(&self, id: SourceId) -> Result<Option<Vec<String>>> {
-        files::remove_source(self, id)
+    /// Removes a source. What was read of it stays. Returns the paths of its files that no other source has, if there was one.
+    /// If `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
+    pub fn remove_source(&self, id: SourceId, with_copies: bool) -> Result<Option<Vec<String>>> {
+        files::remove_source(self, id, with_copies)
     }
 
     /// Saves what was read of files of a source, in one transaction. The outcomes are in their order. `None` if there is no

@@ -11,12 +11,14 @@
 //! | `merge.rs` | one ranking of all candidates |
 //! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
+//! | `parts.rs` | the last resort: parts of words |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
 
 mod at_once;
 mod candidates;
 mod merge;
 mod near_miss;
+mod parts;
 mod relevance;
 mod superseded;
 mod tail;
@@ -41,6 +43,10 @@ use crate::types::{
     DOUBTFUL, Explain, Hit, LinkKind, MAX_POOL, Millis, Mode, NearMiss, Period, Query, Scale, SearchReply, Tier,
     Weights,
 };
+
+/// The warning of a search for parts of words in a store with more text than one search reads.
+const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories only: the store has more text than one search \
+     reads";
 
 /// The vector of a query and the model that made it, or why there is none.
 pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
@@ -131,7 +137,10 @@ pub fn search(
         _ => Tier::Full,
     };
     if (found_nothing || vector.is_none() && explain.only_corrected) && by_words && query.substring_tier {
-        let found = view.records.substring(&query.text, &query.filter, &view.hidden, now, most)?;
+        let (found, complete) = parts::find(&view, query, now, most)?;
+        if !complete {
+            warnings.push(NEWEST_ONLY.to_owned());
+        }
         if !found.is_empty() {
             hits = found.into_iter().map(unscored).collect();
             tier = Tier::Substring;

@@ -1,8 +1,7 @@
 //! A memory of another system, as an import takes it.
 
 use memorist_engine::types::{
-    AccessKind, Accessed, Earlier, Kind, MAX_LABEL_BYTES, Millis, NewRecord, Place, Portable, Replaced, Scope,
-    moved_ulid,
+    AccessKind, Accessed, Earlier, Kind, Millis, NewRecord, Place, Portable, Replaced, Scope, moved_ulid,
 };
 use memorist_engine::{Error, Result};
 use memorist_sources::moving::{self, Memory, System};
@@ -53,7 +52,11 @@ impl Mover<'_> {
         let created_at = self.created_at(&memory);
         let updated_at = memory.updated_at.unwrap_or(created_at);
         let (place, context) = self.place(&memory);
-        let session = memory.session.as_deref().map(|session| self.session(session, memory.place.is_some()));
+        let is_file = memory.place.is_some();
+        let session = memory.session.as_deref().map(|session| match is_file {
+            true => origins::moved_thread(self.system, session),
+            false => session.to_owned(),
+        });
         let text = NewRecord {
             kind,
             source: memory.source,
@@ -107,16 +110,6 @@ impl Mover<'_> {
         }
         let origin = origins::moved(self.system.name(), &memory.key);
         (Some(Place::new(origin, path, first.unsigned_abs(), last.unsigned_abs())), memory.context.clone())
-    }
-
-    /// The session. That of a file has the name of the system before it: files that are read here have other chunks.
-    fn session(&self, session: &str, is_file: bool) -> String {
-        if !is_file {
-            return session.to_owned();
-        }
-        let mut named = format!("{}:{session}", self.system);
-        named.truncate(named.floor_char_boundary(MAX_LABEL_BYTES));
-        named
     }
 }
 

@@ -1,6 +1,6 @@
 //! The folders that are watched.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ pub struct Folders {
 /// Which folders are watched, and what matters in them.
 #[derive(Default)]
 struct Places {
-    folders: HashMap<PathBuf, BTreeSet<SourceId>>,
+    /// In order: those below one come after it.
+    folders: BTreeMap<PathBuf, BTreeSet<SourceId>>,
     filters: HashMap<SourceId, Filter>,
     /// Folders that were moved or deleted: the system may watch another one by this name, or none.
     stale: BTreeSet<PathBuf>,
@@ -39,6 +40,17 @@ enum Filter {
     File(PathBuf),
     /// All: it is not known better.
     All,
+}
+
+impl Places {
+    /// A folder, or a file, came or went: the folders by its name and below it are stale. Returns the sources that have some
+    /// of them.
+    fn moved(&mut self, path: &Path) -> BTreeSet<SourceId> {
+        let at_and_below = self.folders.range(path.to_owned()..).take_while(|(folder, _)| folder.starts_with(path));
+        let (folders, sources): (Vec<_>, Vec<_>) = at_and_below.map(|(folder, of)| (folder.clone(), of)).unzip();
+        self.stale.extend(folders);
+        sources.into_iter().flatten().copied().collect()
+    }
 }
 
 impl Folders {
@@ -83,7 +95,8 @@ impl Folders {
         self.places.write().filters.remove(&source);
     }
 
-    /// Stops watching the folders of a source that are not among these, and those that are stale.
+    /// Stops watching the folders of a source that are not among these, and those that are stale: each source that had some
+    /// was reported as changed, and watches them again.
     fn keep(&mut self, source: SourceId, folders: &BTreeSet<PathBuf>) {
         let mut places = self.places.write();
         let stale = std::mem::take(&mut places.stale);
@@ -187,20 +200,16 @@ fn changed(places: &RwLock<Places>, kind: EventKind, path: &Path) -> Option<(BTr
         EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)) => path.is_dir(),
         _ => false,
     };
-    let is_watched = places.read().folders.contains_key(path);
-    if is_watched && is_moved {
-        let mut places = places.write();
-        let below: Vec<PathBuf> = places.folders.keys().filter(|folder| folder.starts_with(path)).cloned().collect();
-        places.stale.extend(below);
-    }
+    let mut sources = if is_moved { places.write().moved(path) } else { BTreeSet::new() };
     let places = places.read();
     let own = places.folders.get(path);
     let of_parent = path.parent().and_then(|parent| places.folders.get(parent));
-    if own.is_none() && of_parent.is_none() {
+    if own.is_none() && of_parent.is_none() && sources.is_empty() {
         return None;
     }
     let wants = |source: &&SourceId| places.filters.get(source).is_none_or(|filter| filter.wants(path, is_folder));
     let of_parent = of_parent.into_iter().flatten().filter(wants);
-    let is_file = own.is_none() && !is_folder;
-    Some((own.into_iter().flatten().chain(of_parent).copied().collect(), is_file))
+    let is_file = own.is_none() && sources.is_empty() && !is_folder;
+    sources.extend(own.into_iter().flatten().chain(of_parent));
+    Some((sources, is_file))
 }

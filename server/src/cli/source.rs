@@ -4,6 +4,7 @@ use std::path::Path;
 
 use memorist_engine::types::{NewSource, SourceKind};
 use memorist_ingest::detect::detect;
+use memorist_ingest::remove::remove_source;
 use memorist_ingest::sources::formats;
 
 use super::add_sources::{add, added, existing, machine, scope};
@@ -100,8 +101,10 @@ fn text(result: &SourcesResult) -> String {
 fn run_remove(app: &App, args: &SourceRemove) -> Outcome {
     let engine = app.engine(Maintenance::On)?;
     let id = find(&engine, &args.source)?;
-    let records = engine.remove_source(id, args.records)?;
+    let bars = app.bars()?;
+    let records = remove_source(&sync::syncer(app), &engine, id, args.records, &bars)?;
     engine.close();
+    drop(bars);
     let result = SourceRemoveResult { removed: records.is_some(), records: records.unwrap_or(0) };
     app.output().result(&result, |result| match (args.records, result.records) {
         (true, count) => format!("removed source {id}, and {}", format::memories(count)),

@@ -95,10 +95,16 @@ pub fn find(engine: &Engine, named: &str) -> Result<SourceId, Failure> {
     })
 }
 
+/// What reads the files of the store's sources.
+pub fn syncer(app: &App) -> Syncer {
+    let settings = app.settings();
+    Syncer::new(&settings.store, settings.sync.clone(), settings.engine.model.clone())
+}
+
 /// Reads files with progress, source by source, embeds what is new, and applies it to the indexes.
 pub fn read(app: &App, engine: &Engine, each: &[SyncOptions], embed: bool, bars: &Bars) -> Result<SyncResult, Failure> {
     let settings = app.settings();
-    let syncer = Syncer::new(&settings.store, settings.sync.clone(), settings.engine.model.clone());
+    let syncer = syncer(app);
     let interrupted = |error: memorist_engine::Error| {
         if matches!(error, memorist_engine::Error::Cancelled) {
             app.output().note(RESTART);

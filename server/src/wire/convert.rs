@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
+use super::place::PlaceInfo;
 use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
 use super::source_names::kinds_of;
 use super::times::{Future, Past};
@@ -243,6 +244,8 @@ fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<Strin
 fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
     let record = hit.record;
     let with_text = detail != Detail::Ids;
+    let place = record.place.filter(|_| with_text);
+    let place = place.map(|place| PlaceInfo::found(place, &record.content, &params.query));
     let cut = |text: &str| if detail == Detail::Snippet { snippet::cut(text, &params.query) } else { None };
     let snippet = cut(&record.content);
     let context_snippet = record.context.as_deref().and_then(cut);
@@ -267,7 +270,7 @@ fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
         agent: record.scope.agent.filter(|_| with_text),
         session: record.session.filter(|_| with_text),
         turn: record.turn,
-        place: record.place.filter(|_| with_text).map(Into::into),
+        place,
         lent_by: hit.lent_by.into_iter().filter(|_| params.explain == Some(true)).map(RecordId::get).collect(),
         neighbours: hit.neighbours.into_iter().map(|record| neighbour(record, detail)).collect(),
         contradicted_by: hit.contradicted_by.into_iter().map(RecordId::get).collect(),

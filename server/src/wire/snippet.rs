@@ -1,6 +1,7 @@
 //! The shown passage of a long text: the one with the most words of the query.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// A text of up to this many characters is shown whole.
 pub const MAX_CHARS: usize = 700;
@@ -38,6 +39,20 @@ pub fn cut_to(text: &str, query: &str, most: usize) -> Option<String> {
     Some(format!("{before}{}{after}", passage[..end].trim_end()))
 }
 
+/// The line that has the most of the query's words, counted from 0; the first when none occurs.
+pub fn best_line(text: &str, query: &str) -> usize {
+    let matches = matches(text, &words(query));
+    let (mut best, mut start) = ((0.0, 0), 0);
+    for (number, line) in text.split('\n').enumerate() {
+        let weight = matches.weight(start..start + line.len());
+        if weight > best.0 {
+            best = (weight, number);
+        }
+        start += line.len() + 1;
+    }
+    best.1
+}
+
 /// Whether a word of the query is in the text.
 pub fn has_word_of(text: &str, query: &str) -> bool {
     !matches(text, &words(query)).found.is_empty()
@@ -46,14 +61,11 @@ pub fn has_word_of(text: &str, query: &str) -> bool {
 /// The byte where the passage of so many bytes begins that has the most of the query's words, each once; a word that is
 /// rare in the text counts for more. 0 when none occurs.
 fn best_start(text: &str, query: &[String], length: usize) -> usize {
-    let Matches { found, times } = matches(text, query);
+    let matches = matches(text, query);
     let mut best = (0.0, 0);
-    for (at, &(start, _)) in found.iter().enumerate() {
+    for &(start, _) in &matches.found {
         // In bytes, so never more than fits in the characters.
-        let end = start + length;
-        let different: HashSet<usize> =
-            found[at..].iter().take_while(|(position, _)| *position < end).map(|(_, word)| *word).collect();
-        let weight: f64 = different.iter().map(|word| 1.0 / times[*word] as f64).sum();
+        let weight = matches.weight(start..start + length);
         if weight > best.0 {
             best = (weight, start);
         }
@@ -67,6 +79,16 @@ struct Matches {
     found: Vec<(usize, usize)>,
     /// How often each word occurs, at least once.
     times: Vec<usize>,
+}
+
+impl Matches {
+    /// That of the words within these bytes, each once: a word that is rare in the text counts for more.
+    fn weight(&self, within: Range<usize>) -> f64 {
+        let first = self.found.partition_point(|(position, _)| *position < within.start);
+        let found = self.found[first..].iter().take_while(|(position, _)| *position < within.end);
+        let different: HashSet<usize> = found.map(|(_, word)| *word).collect();
+        different.iter().map(|word| 1.0 / self.times[*word] as f64).sum()
+    }
 }
 
 fn matches(text: &str, query: &[String]) -> Matches {

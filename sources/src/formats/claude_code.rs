@@ -3,12 +3,10 @@
 //! What was typed while the agent worked stands in attachments. A message of the agent is spread over several lines, each
 //! with its own `uuid`. The lines of a subagent have the session of the agent that started it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::clean::clean;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
@@ -44,22 +42,15 @@ impl Format for ClaudeCode {
     fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let file = Transcript::at(path);
         let mut batch = Batch::default();
-        for_each_line(&mut Lines::open(path, since)?, &mut batch, |state, batch, line, bytes| {
+        for_each_line(&mut Lines::<()>::open(path, since)?, &mut batch, |(), batch, line, bytes| {
             let mut mended = Vec::new();
             match parse(bytes, &mut mended) {
-                Some(record) => file.take(&record, state, batch, line),
+                Some(record) => file.take(&record, batch, line),
                 None => batch.skipped.count(UNREADABLE),
             }
         })?;
         Ok(batch)
     }
-}
-
-/// What is remembered of the lines before.
-#[derive(Default, Serialize, Deserialize)]
-struct State {
-    /// From how good a source each session has its title.
-    titles: BTreeMap<String, u8>,
 }
 
 #[derive(Default, Deserialize)]
@@ -80,10 +71,6 @@ struct Record<'a> {
     message: Field<'a, Message<'a>>,
     attachment: Field<'a, Attachment<'a>>,
     content: Field<'a>,
-    custom_title: Field<'a>,
-    agent_name: Field<'a>,
-    ai_title: Field<'a>,
-    summary: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -128,7 +115,7 @@ impl Transcript {
         Transcript { session: folder.map_or_else(|| stem.clone(), name), stem, agent }
     }
 
-    fn take(&self, record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
+    fn take(&self, record: &Record<'_>, batch: &mut Batch, line: u64) {
         let taken = match record.kind.text() {
             Some("user") => user(record),
             Some("assistant") => assistant(record),
@@ -136,10 +123,7 @@ impl Transcript {
             Some("system") if record.subtype.text() == Some("local_command") => {
                 record.content.text().and_then(command).map(|text| (Role::User, text)).ok_or("system")
             }
-            Some("custom-title") => return self.title(record, &record.custom_title, 3, state, batch),
-            Some("agent-name") => return self.title(record, &record.agent_name, 2, state, batch),
-            Some("ai-title") => return self.title(record, &record.ai_title, 1, state, batch),
-            Some("summary") => return self.title(record, &record.summary, 0, state, batch),
+            Some("custom-title" | "agent-name" | "ai-title" | "summary") => Err("title"),
             Some("system") => Err("system"),
             Some("queue-operation") => Err("queue-operation"),
             Some("progress") => Err("progress"),
@@ -169,19 +153,6 @@ impl Transcript {
             model: record.message.object().and_then(|message| message.model.owned()),
             subagent: record.agent_id.owned().or_else(|| self.agent.clone()).or_else(sidechain),
             lines: (line, line),
-        }
-    }
-
-    /// Takes a title, unless its session has one from a better source.
-    fn title(&self, record: &Record<'_>, title: &Field<'_>, rank: u8, state: &mut State, batch: &mut Batch) {
-        let Some(title) = title.text().and_then(clean).filter(|_| self.agent.is_none()) else {
-            return batch.skipped.count("title");
-        };
-        let session = record.session_id.text().unwrap_or(&self.session);
-        let best = state.titles.entry(session.to_owned()).or_default();
-        if *best <= rank {
-            *best = rank;
-            batch.titles.insert(session.to_owned(), title);
         }
     }
 }
@@ -291,19 +262,5 @@ mod tests {
         assert_eq!(corpus::transcripts(&ClaudeCode, &machine, &[&sessions[..], &others].concat()), sessions);
         let moved = Machine::new("/h", [("CLAUDE_CONFIG_DIR", "/c")]);
         assert_eq!(ClaudeCode.places(&moved), [PathBuf::from("/c/projects")]);
-    }
-
-    #[test]
-    fn a_title_from_a_better_source_stays_when_the_file_grows() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("S.jsonl");
-        let custom = "{\"type\":\"custom-title\",\"customTitle\":\"mine\",\"sessionId\":\"S\"}\n";
-        std::fs::write(&path, custom).unwrap();
-        let first = ClaudeCode.read(&path, None).unwrap();
-        assert_eq!(first.titles["S"], "mine");
-        std::fs::write(&path, format!("{custom}{{\"type\":\"ai-title\",\"aiTitle\":\"its\",\"sessionId\":\"S\"}}\n"))
-            .unwrap();
-        let second = ClaudeCode.read(&path, Some(&first.cursor)).unwrap();
-        assert_eq!((second.titles, second.whole), (BTreeMap::new(), false));
     }
 }

@@ -1,6 +1,5 @@
 //! Tests of a format on the files of `tests/corpus`: beside each file stands what comes out of it, `<file>.turns`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -46,10 +45,7 @@ pub fn check_pieces(format: &dyn Format) {
                 read.on(format, &copy);
             }
             read.on(format, &copy);
-            prop_assert_eq!(
-                (read.turns, read.titles, read.skipped),
-                (at_once.turns.clone(), at_once.titles.clone(), at_once.skipped.clone(),)
-            );
+            prop_assert_eq!((read.turns, read.skipped), (at_once.turns.clone(), at_once.skipped.clone(),));
             Ok(())
         });
     }
@@ -139,7 +135,6 @@ pub fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), Test
 struct Read {
     cursor: Option<Cursor>,
     turns: Vec<Turn>,
-    titles: BTreeMap<String, String>,
     skipped: Skipped,
 }
 
@@ -151,7 +146,6 @@ impl Read {
         }
         self.cursor = Some(batch.cursor);
         self.turns.extend(batch.turns);
-        self.titles.extend(batch.titles);
         self.skipped.add(batch.skipped);
     }
 }
@@ -210,7 +204,6 @@ pub fn render(batch: &Batch) -> String {
         writeln!(text, "  cwd={cwd} branch={branch} model={model} subagent={}", or_none(&turn.subagent)).unwrap();
         turn.text.split('\n').for_each(|line| writeln!(text, "  |{line}").unwrap());
     }
-    batch.titles.iter().for_each(|(session, title)| writeln!(text, "title {session}: {title}").unwrap());
     batch.skipped.0.iter().for_each(|(reason, count)| writeln!(text, "skipped {count} {reason}").unwrap());
     text
 }

@@ -107,7 +107,6 @@ struct Record<'a> {
     display_content: Content<'a>,
     session_id: Field<'a>,
     directories: Field<'a>,
-    summary: Field<'a>,
     messages: Box<Field<'a, Record<'a>>>,
     #[serde(rename = "$set")]
     set: Box<Field<'a, Record<'a>>>,
@@ -120,7 +119,6 @@ struct Record<'a> {
 struct Log {
     session: Option<String>,
     directory: Option<String>,
-    title: Option<String>,
     messages: Vec<(String, Message)>,
     /// Where each id stands in `messages`.
     places: HashMap<String, usize>,
@@ -200,7 +198,6 @@ impl Log {
 
     fn session(&mut self, record: &Record<'_>) {
         self.session = record.session_id.owned().or(self.session.take());
-        self.title = record.summary.text().and_then(clean).or(self.title.take());
         self.directory = record.directories.elements().first().and_then(Field::owned).or(self.directory.take());
     }
 
@@ -246,9 +243,6 @@ impl Log {
                 Err(Unsaid::Because(reason)) => batch.skipped.count(reason),
                 Err(Unsaid::Unknown(kind)) => count_unknown(&mut batch.skipped, kind.as_deref()),
             }
-        }
-        if let (Some(title), None) = (self.title, parent) {
-            batch.titles.insert(own, title);
         }
     }
 }

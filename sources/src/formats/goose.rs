@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-use super::clean::clean;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, why_skipped};
@@ -63,8 +62,6 @@ impl Format for Goose {
 struct Place {
     /// The number of the last message.
     row: i64,
-    /// When the last session changed, as Goose writes it.
-    updated: String,
 }
 
 fn read_database(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
@@ -91,9 +88,6 @@ fn read_database(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Resu
         Ok(())
     })?;
     place.row = last;
-    if of_session.contains("updated_at") {
-        add_titles(&database, &of_session, &mut place.updated, batch)?;
-    }
     batch.cursor = cursor(&place);
     Ok(())
 }
@@ -101,36 +95,6 @@ fn read_database(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Resu
 /// The column, if the table has it.
 fn or_null(columns: &BTreeSet<String>, name: &'static str) -> &'static str {
     if columns.contains(name) { name } else { "NULL" }
-}
-
-/// Adds the titles of the sessions that changed.
-fn add_titles(
-    database: &Database,
-    columns: &BTreeSet<String>,
-    updated: &mut String,
-    batch: &mut Batch,
-) -> Result<(), ReadError> {
-    let query = format!(
-        "SELECT id, {}, {}, updated_at, {} FROM sessions WHERE updated_at >= ?1 ORDER BY updated_at",
-        or_null(columns, "name"),
-        or_null(columns, "description"),
-        or_null(columns, "session_type"),
-    );
-    let since = std::mem::take(updated);
-    database.each(&query, [&since], |row| {
-        let is_hidden = text(row, 4)?.as_deref() == Some(HIDDEN);
-        let title = |column| text(row, column).map(|title| title.as_deref().and_then(clean));
-        let session = text(row, 0)?.filter(|_| !is_hidden);
-        if let (Some(session), Some(title)) = (session, title(1)?.or(title(2)?)) {
-            batch.titles.insert(session, title);
-        }
-        *updated = text(row, 3)?.unwrap_or_default();
-        Ok(())
-    })?;
-    if updated.is_empty() {
-        *updated = since;
-    }
-    Ok(())
 }
 
 /// The turn of a row; else why it is none.
@@ -168,7 +132,6 @@ struct Record<'a> {
     created: Field<'a>,
     content: Content<'a>,
     metadata: Field<'a, Metadata<'a>>,
-    description: Field<'a>,
     working_dir: Field<'a>,
 }
 
@@ -181,9 +144,6 @@ fn read_lines(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<
         };
         if line == 1 && record.role.text().is_none() {
             state.cwd = record.working_dir.owned();
-            if let Some(title) = record.description.text().and_then(clean) {
-                batch.titles.insert(session.to_string(), title);
-            }
             return;
         }
         let created = match record.created {

@@ -49,8 +49,6 @@ pub struct Batch {
     pub whole: bool,
     /// Where the next call continues.
     pub cursor: Cursor,
-    /// The newest title of each session that got one.
-    pub titles: BTreeMap<String, String>,
     /// How many records were passed over, by reason.
     pub skipped: Skipped,
 }

@@ -157,6 +157,24 @@ fn a_whole_reading_removes_what_was_taken_back(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// Without a turn, a reading names no session.
+fn a_session_that_was_taken_back_whole_is_gone(store: &impl Subject) {
+    let sessions = source(store, SourceKind::Sessions);
+    let of_other = Place { path: "/log/b.jsonl".into(), ..Place::new(origin("9"), "", 1, 1) };
+    let other = NewRecord { place: Some(of_other), ..turn("9", "s", "other file") };
+    turns(store, sessions, &[turn("1", "s", "one"), turn("2", "t", "two"), other], true);
+    store.add(&NewRecord { session: Some("s".into()), ..new("by hand") }, NOW);
+    let file = store.write(|tx| tx.first("SELECT id FROM files", &[], |row| row.get(0)));
+    let reading = |whole| {
+        let content = FileContent::Turns { turns: Vec::new(), whole };
+        save(store, sessions, FileReading { path: "/log/a.jsonl".into(), ..reading(file, content) })
+    };
+    assert_eq!(reading(false), FileChanges::default(), "nothing is new");
+    assert_eq!(reading(true), FileChanges { removed: 2, ..FileChanges::default() });
+    assert_eq!((texts(store, "s").as_str(), texts(store, "t").as_str()), ("other file by hand", ""));
+    store.assert_sound();
+}
+
 fn what_somebody_deleted_is_not_read_again(store: &impl Subject) {
     let sessions = source(store, SourceKind::Sessions);
     let said = [turn("1", "s", "one"), turn("2", "s", "two"), turn("3", "s", "three")];
@@ -171,6 +189,29 @@ fn what_somebody_deleted_is_not_read_again(store: &impl Subject) {
     assert_eq!(remove_read(store.authority(), &ids).unwrap(), 2);
     let again = turns(store, sessions, &said, false);
     assert_eq!((again.added, again.forgotten), (2, 1), "what a source takes along may come back");
+    store.assert_sound();
+}
+
+/// What was deleted and is there again says so, and comes back once the other one is deleted.
+fn what_is_there_again_is_not_restored_beside_it(store: &impl Subject) {
+    let said = turn("1", "s", "one");
+    let deleted = store.add(&said, NOW).id;
+    let delete = |id| trash::delete(store.authority(), id, None, &Viewer::OWNER, NOW).unwrap();
+    let restore = |id, viewer: &Viewer| trash::restore(store.authority(), id, viewer, NOW);
+    delete(deleted);
+    let again = store.add(&said, NOW).id;
+    let refused = restore(deleted, &Viewer::OWNER).unwrap_err();
+    assert!(
+        matches!(&refused, Error::Invalid { why, .. } if why.contains(&format!("memory {again} now"))),
+        "{refused}"
+    );
+    delete(again);
+    assert_eq!(restore(deleted, &Viewer::OWNER).unwrap().id, deleted);
+    delete(deleted);
+    let theirs = NewRecord { scope: scope(None, Some("theirs")), ..said };
+    assert!(store.add(&theirs, NOW).created);
+    let restored = restore(deleted, &Viewer::in_project("ours")).unwrap();
+    assert_eq!((restored.content.as_str(), restored.place), ("one", None), "what is out of view is not named");
     store.assert_sound();
 }
 
@@ -209,8 +250,8 @@ fn a_source_is_there_once_and_goes_with_its_files(store: &impl Subject) {
     assert_eq!(source(store, SourceKind::Notes), notes);
     assert_ne!(source(store, SourceKind::Sessions), notes);
     chunks(store, notes, &[chunk("a", 1)]);
-    assert_eq!(remove_source(store.authority(), notes).unwrap(), Some(vec!["/notes/a.md".to_owned()]));
-    assert_eq!(remove_source(store.authority(), notes).unwrap(), None);
+    assert_eq!(remove_source(store.authority(), notes, false).unwrap(), Some(vec!["/notes/a.md".to_owned()]));
+    assert_eq!(remove_source(store.authority(), notes, false).unwrap(), None);
     assert_eq!((store.count("files"), store.count("records")), (0, 1));
     let late = save_readings(store.authority(), notes, &[reading(None, FileContent::Unchanged)], NOW).unwrap();
     assert_eq!((late, store.count("files")), (None, 0), "whoever was still reading it");
@@ -292,10 +333,12 @@ on_every_database! {
     a_note_that_is_gone_takes_its_chunks_along,
     a_record_that_is_refused_does_not_stop_its_file,
     a_renamed_file_keeps_its_chunks,
+    a_session_that_was_taken_back_whole_is_gone,
     a_source_is_there_once_and_goes_with_its_files,
     a_turn_is_saved_once_and_outlives_its_file,
     a_whole_reading_removes_what_was_taken_back,
     an_edit_changes_one_chunk_and_keeps_the_others,
+    what_is_there_again_is_not_restored_beside_it,
     what_moves_to_another_scope_moves_whole,
     what_somebody_deleted_is_not_read_again,
     what_was_read_here_too_is_not_imported_again,

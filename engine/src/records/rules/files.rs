@@ -9,8 +9,8 @@ use super::origins;
 use super::scopes::scope_id;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
-use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::records::{lookup, rows};
 use crate::text::{self, Hash};
 use crate::types::{
     FileChanges, FileContent, FileReading, MAX_TURN, Millis, NewRecord, NewSource, Origin, Place, RecordId, SourceId,
@@ -19,6 +19,18 @@ use crate::types::{
 
 /// Distance of the chunks of a note, so that others fit between them.
 const STEP: i64 = 1 << 10;
+
+/// Has the files of the sources that a condition is true of read again, as if they were new.
+macro_rules! read_again {
+    ($condition:literal) => {
+        concat!(
+            "UPDATE files SET hash = NULL, cursor = NULL, modified = -1
+             WHERE source_id IN (SELECT id FROM sources WHERE ",
+            $condition,
+            ")"
+        )
+    };
+}
 
 /// Adds a source, unless it is there already: then it gets the globs and the scope of this one. Returns its id, and whether
 /// it is new.
@@ -34,9 +46,7 @@ pub(crate) fn add_source(authority: &impl Authority, new: &NewSource, now: Milli
             let sql = "UPDATE sources SET globs = ?2, agent = ?3, project = ?4 WHERE id = ?1";
             let (agent, project) = (new.scope.agent.as_ref().into(), new.scope.project.as_ref().into());
             // What was read belongs to another owner by now: it is read again.
-            let reread =
-                "UPDATE files SET hash = NULL, cursor = NULL, modified = -1 WHERE source_id IN (SELECT id FROM sources
-                 WHERE id = ?1 AND (agent IS DISTINCT FROM ?2 OR project IS DISTINCT FROM ?3))";
+            let reread = read_again!("id = ?1 AND (agent IS DISTINCT FROM ?2 OR project IS DISTINCT FROM ?3)");
             tx.execute(reread, &[id.into(), agent, project])?;
             tx.execute(sql, &[id.into(), globs.as_ref().into(), agent, project])?;
             return Ok((id.into(), false));
@@ -56,12 +66,23 @@ pub(crate) fn add_source(authority: &impl Authority, new: &NewSource, now: Milli
     })
 }
 
-/// Removes a source. Its records stay. Returns the paths of its files, if there was one.
-pub(crate) fn remove_source(authority: &impl Authority, id: SourceId) -> Result<Option<Vec<String>>> {
+/// Removes a source. Its records stay. Returns the paths of its files that no other source has, if there was one. If
+/// `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
+pub(crate) fn remove_source(
+    authority: &impl Authority,
+    id: SourceId,
+    with_copies: bool,
+) -> Result<Option<Vec<String>>> {
     authority.write(|tx| {
-        let sql = "SELECT path FROM files WHERE source_id = ?1 ORDER BY path";
-        let paths = tx.all(sql, &[id.get().into()], |row| row.get(0))?;
-        Ok((tx.execute("DELETE FROM sources WHERE id = ?1", &[id.get().into()])? == 1).then_some(paths))
+        let id = id.get();
+        if with_copies {
+            let reread = read_again!("format = (SELECT format FROM sources WHERE id = ?1) AND id <> ?1");
+            tx.execute(reread, &[id.into()])?;
+        }
+        let sql = "SELECT path FROM files f WHERE source_id = ?1
+                 AND NOT EXISTS (SELECT 1 FROM files o WHERE o.path = f.path AND o.source_id <> ?1) ORDER BY path";
+        let paths = tx.all(sql, &[id.into()], |row| row.get(0))?;
+        Ok((tx.execute("DELETE FROM sources WHERE id = ?1", &[id.into()])? == 1).then_some(paths))
     })
 }
 
@@ -303,6 +324,7 @@ impl Saving<'_> {
                 None => self.insert(turn, place)?,
                 Some((id, hash, ..)) if hash == rows::hash_of_content(&turn.content) && self.stays(id, turn)? => {
                     self.changes.kept += 1;
+                    self.adopt(id, place)?;
                 }
                 Some((id, _, number, session)) => {
                     // A text that grew while the agent was writing it.
@@ -327,8 +349,26 @@ impl Saving<'_> {
         Ok(is_copy || scope == scope_id(self.tx, &turn.scope)?)
     }
 
-    /// Removes the turns of this file that are not among `turns`, of the sessions that these have.
+    /// A turn whose file belongs to no source any more is one of this file, which repeats it.
+    fn adopt(&self, id: RecordId, place: &Place) -> Result<()> {
+        let sql = "SELECT provenance FROM records WHERE id = ?1";
+        let known = self.tx.first(sql, &[id.into()], |row| rows::to_place(row, 0))?.flatten();
+        let Some(known) = known.filter(|known| known.path != place.path) else { return Ok(()) };
+        if !self.tx.exists("SELECT 1 FROM files WHERE path = ?1", &[(&known.path).into()])? {
+            let sql = "UPDATE records SET provenance = ?2 WHERE id = ?1";
+            self.tx.execute(sql, &[id.into(), rows::place_json(place).as_str().into()])?;
+        }
+        Ok(())
+    }
+
+    /// Removes the turns of this file that are not among `turns`, of the sessions that these have; without any, all of the
+    /// file.
     fn remove_others(&mut self, path: &str, turns: &[NewRecord]) -> Result<()> {
+        if turns.is_empty() {
+            for turn in lookup::read_from(self.tx, |of| of == path)? {
+                self.changes.removed += u64::from(remove(self.tx, turn)?);
+            }
+        }
         let origins: BTreeSet<Origin> =
             turns.iter().filter_map(|turn| turn.place.as_ref()).map(|place| place.origin).collect();
         let sessions: BTreeSet<&str> = turns.iter().filter_map(|turn| turn.session.as_deref()).collect();

@@ -55,7 +55,7 @@ pub(crate) fn delete(
 ///
 /// # Errors
 /// [`Error::NotFound`] if none that `viewer` sees was deleted, or too long ago; [`Error::Duplicate`] names a record that has
-/// its text or its ULID by now.
+/// its text or its ULID by now, [`Error::Invalid`] one that was read at its place.
 pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
     authority.write(|tx| put_back(tx, id, viewer, now))
 }
@@ -136,7 +136,8 @@ fn keep(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
 /// Makes room for the text of a deleted record.
 ///
 /// # Errors
-/// [`Error::Duplicate`] when a live record has its text, or one that `viewer` sees its ULID.
+/// [`Error::Duplicate`] when a live record has its text, or one that `viewer` sees its ULID; [`Error::Invalid`] when one that
+/// `viewer` sees has its origin.
 fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> {
     let sql = "SELECT r.id FROM trash t JOIN records r ON r.ulid = t.ulid WHERE t.id = ?1";
     if let Some(other) = tx.first(sql, &[id.into()], |row| row.get(0))? {
@@ -146,6 +147,15 @@ fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> 
         // An import has brought it into a scope that is out of view.
         let ulid = rows::new_ulid(now);
         tx.execute("UPDATE trash SET ulid = ?2 WHERE id = ?1", &[id.into(), (&ulid).into()])?;
+    }
+    let sql = "SELECT r.id FROM trash t JOIN records r ON r.origin = t.origin WHERE t.id = ?1";
+    if let Some(other) = tx.first(sql, &[id.into()], |row| row.get(0))? {
+        if lookup::scope_of(tx, other)?.is_some_and(|scope| viewer.sees(&scope)) {
+            let why = format!("was read again, and is memory {other} now; delete that one before you restore this one");
+            return Err(Error::invalid("id", why));
+        }
+        // It was read or imported again for a scope that is out of view: two records have no place in common.
+        tx.execute("UPDATE trash SET origin = NULL, provenance = NULL WHERE id = ?1", &[id.into()])?;
     }
     let sql = "SELECT kind, content_hash, scope_id, session, turn FROM trash WHERE id = ?1";
     let text = tx.first(sql, &[id.into()], |row| {

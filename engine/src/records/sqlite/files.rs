@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::records::rows;
 use crate::records::transaction::{Row, SelectExt};
+use crate::records::{lookup, rows};
 use crate::text::Hash;
 use crate::types::{
-    FileStamp, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind, SourceStats,
+    FileStamp, Kind, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind,
+    SourceStats,
 };
 
 const NANOS: i64 = 1_000_000;
@@ -94,6 +95,18 @@ impl Snapshot {
         })
     }
 
+    /// The threads of chunks that no file has, by the path of their note.
+    pub fn left_threads(&self) -> Result<BTreeMap<String, String>> {
+        let sql = "WITH threads AS MATERIALIZED (SELECT session, min(id) AS id FROM records
+                 WHERE session IS NOT NULL AND session NOT IN (SELECT thread FROM files) GROUP BY scope_id, session)
+             SELECT t.session, r.provenance FROM threads t JOIN records r ON r.id = t.id WHERE r.kind = ?1";
+        let all = self.conn().all(sql, &[rows::kind_code(Kind::Chunk).into()], |row| {
+            let thread = row.get(0)?;
+            Ok(rows::to_place(row, 1)?.map(|place| (place.path, thread)))
+        })?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
     /// The files whose path ends with `/` and this, at most `limit`.
     pub fn paths_ending_with(&self, end: &str, limit: usize) -> Result<Vec<String>> {
         let sql = "SELECT DISTINCT path FROM files WHERE substr(path, -length(?1) - 1) IN ('/' || ?1, '\\' || ?1)
@@ -103,12 +116,7 @@ impl Snapshot {
 
     /// The records that were read from files that `holds` is true of, with the files' paths.
     pub fn read_from(&self, holds: impl Fn(&str) -> bool) -> Result<Vec<RecordId>> {
-        let sql = "SELECT id, provenance FROM records INDEXED BY records_by_origin WHERE origin IS NOT NULL";
-        let all = self.conn().all(sql, &[], |row| {
-            let place = rows::to_place(row, 1)?.filter(|place| holds(&place.path));
-            place.map(|_| row.get::<RecordId>(0)).transpose()
-        })?;
-        Ok(all.into_iter().flatten().collect())
+        lookup::read_from(self.conn(), holds)
     }
 }
 

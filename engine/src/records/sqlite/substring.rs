@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use roaring::RoaringTreemap;
+use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 use unicode_normalization::UnicodeNormalization;
 
@@ -20,10 +21,19 @@ struct Match {
     created_at: Millis,
 }
 
+/// What a search for a text found.
+pub struct Substring {
+    /// The records.
+    pub records: Vec<Record>,
+    /// Whether all texts that were to be read were read; else only those of the newest records.
+    pub complete: bool,
+}
+
 impl Snapshot {
     /// At most `limit` live records that pass the filter, are not in `hidden`, and contain `text` in their content, their
     /// context or a tag, in upper or lower case, composed or decomposed. The most confident first, then the most recently
-    /// used, then the newest. Reads every text that the filter lets pass.
+    /// used, then the newest. Reads the texts of the records in `among`, or of all that the filter lets pass, the newest first,
+    /// up to `most` bytes.
     pub fn substring(
         &self,
         text: &str,
@@ -31,26 +41,54 @@ impl Snapshot {
         hidden: &RoaringTreemap,
         now: Millis,
         limit: usize,
-    ) -> Result<Vec<Record>> {
+        (among, most): (Option<&RoaringTreemap>, usize),
+    ) -> Result<Substring> {
         let mut wanted = String::new();
         fold(text.trim(), &mut wanted);
         if wanted.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Substring { records: Vec::new(), complete: true });
         }
-        let Condition { sql, values } = Condition::new(filter, None, now);
-        let sql = format!(
+        let Condition { sql, mut values } = Condition::new(filter, None, now);
+        let columns =
             "SELECT r.content, r.context, r.tags, r.id, r.confidence, coalesce(r.last_accessed_at, r.created_at),
-                 r.created_at FROM records r WHERE {sql}"
-        );
-        let mut statement = self.conn().prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(values))?;
-        let mut folded = String::new();
-        let mut matches = Vec::new();
-        while let Some(row) = rows.next()? {
+                 r.created_at FROM records r WHERE";
+        let (mut folded, mut matches, mut bytes) = (String::new(), Vec::new(), 0);
+        let mut visit = |row: &Row<'_>| -> Result<bool> {
             let id: RecordId = row.get(3)?;
-            if !hidden.contains(id.key()) && contains(row, &wanted, &mut folded)? {
+            if hidden.contains(id.key()) {
+                return Ok(true);
+            }
+            if bytes >= most {
+                return Ok(false);
+            }
+            if contains(row, &wanted, &mut folded, &mut bytes)? {
                 let (confidence, recalled_at, created_at) = (row.get(4)?, row.get(5)?, row.get(6)?);
                 matches.push(Match { id, confidence, recalled_at, created_at });
+            }
+            Ok(true)
+        };
+        let mut complete = true;
+        if let Some(among) = among {
+            let mut statement = self.conn().prepare_cached(&format!("{columns} r.id = ? AND {sql}"))?;
+            values.insert(0, Value::Null);
+            for id in among.iter().rev() {
+                values[0] = Value::Integer(id.cast_signed());
+                let mut rows = statement.query(params_from_iter(&values))?;
+                if let Some(row) = rows.next()?
+                    && !visit(row)?
+                {
+                    complete = false;
+                    break;
+                }
+            }
+        } else {
+            let mut statement = self.conn().prepare_cached(&format!("{columns} {sql} ORDER BY r.id DESC"))?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                if !visit(row)? {
+                    complete = false;
+                    break;
+                }
             }
         }
         matches.sort_by(|a, b| {
@@ -58,13 +96,14 @@ impl Snapshot {
             b.confidence.total_cmp(&a.confidence).then(newest(a).cmp(&newest(b))).then(a.id.cmp(&b.id))
         });
         let ids: Vec<RecordId> = matches.iter().take(limit).map(|found| found.id).collect();
-        self.records(&ids, now)
+        Ok(Substring { records: self.records(&ids, now)?, complete })
     }
 }
 
-/// Whether the content, the context or a tag of this row contains the text.
-fn contains(row: &Row<'_>, wanted: &str, folded: &mut String) -> Result<bool> {
+/// Whether the content, the context or a tag of this row contains the text. Adds what was read to `bytes`.
+fn contains(row: &Row<'_>, wanted: &str, folded: &mut String, bytes: &mut usize) -> Result<bool> {
     let mut is_in = |text: &str| {
+        *bytes += text.len();
         fold(text, folded);
         folded.contains(wanted)
     };
@@ -92,9 +131,32 @@ mod tests {
     use crate::records::{Access, AccessKind};
     use crate::types::{Kind, NewRecord};
 
+    const ALL: (Option<&RoaringTreemap>, usize) = (None, usize::MAX);
+
     fn found(store: &Store, text: &str) -> Vec<String> {
-        let records = store.view().substring(text, &Filter::default(), &RoaringTreemap::new(), NOW, 10).unwrap();
-        records.into_iter().map(|record| record.content).collect()
+        texts(&store.view().substring(text, &Filter::default(), &RoaringTreemap::new(), NOW, 10, ALL).unwrap())
+    }
+
+    fn texts(found: &Substring) -> Vec<String> {
+        found.records.iter().map(|record| record.content.clone()).collect()
+    }
+
+    #[test]
+    fn the_newest_are_read_first_and_no_more_than_allowed() {
+        let store = Store::new();
+        let ids: Vec<u64> =
+            (0..4).map(|number| store.add(&new(&format!("x{number}")), NOW).unwrap().id.key()).collect();
+        let find = |among: Option<&RoaringTreemap>, most| {
+            let hidden = RoaringTreemap::from_iter([ids[3]]);
+            let found = store.view().substring("x", &Filter::default(), &hidden, NOW, 10, (among, most)).unwrap();
+            (texts(&found), found.complete)
+        };
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(find(None, 3), (names(&["x1", "x2"]), false));
+        assert_eq!(find(None, 6), (names(&["x0", "x1", "x2"]), true));
+        let some = RoaringTreemap::from_iter([ids[0], ids[1], 99]);
+        assert_eq!(find(Some(&some), usize::MAX), (names(&["x0", "x1"]), true));
+        assert_eq!(find(Some(&some), 2), (names(&["x1"]), false));
     }
 
     #[test]
@@ -122,8 +184,8 @@ mod tests {
         assert_eq!(found(&store, "lisbon"), ["one", "two"]);
         assert_eq!(found(&store, "\"TRIP"), ["two"], "as the tag is, not as it is stored");
         let events = Filter { kinds: vec![Kind::Event], ..Filter::default() };
-        let records = store.view().substring("lisbon", &events, &RoaringTreemap::new(), NOW, 10).unwrap();
-        assert_eq!(records.len(), 1);
+        let records = store.view().substring("lisbon", &events, &RoaringTreemap::new(), NOW, 10, ALL).unwrap();
+        assert_eq!(texts(&records).len(), 1);
     }
 
     /// Q12, R27.
@@ -139,7 +201,7 @@ mod tests {
         store.record_access(&[access], NOW + 3).unwrap();
         let expected = ["x sure, recalled", "x sure, new", "x sure, old", "x unsure, newest"];
         assert_eq!(found(&store, "x"), expected);
-        let first = store.view().substring("x", &Filter::default(), &RoaringTreemap::new(), NOW, 1).unwrap();
-        assert_eq!(first[0].content, expected[0], "the limit cuts after sorting");
+        let first = store.view().substring("x", &Filter::default(), &RoaringTreemap::new(), NOW, 1, ALL).unwrap();
+        assert_eq!(texts(&first), expected[..1], "the limit cuts after sorting");
     }
 }

@@ -6,7 +6,7 @@ use memorist_engine::types::{Kind, Mark, Millis, Record, Scope};
 use serde_json::Value;
 
 use super::super::graph::link_phrase;
-use super::super::place::path_and_line;
+use super::super::place::{line_of_match, path_and_line};
 use super::super::snippet;
 use super::super::times::{day, moment};
 
@@ -106,7 +106,12 @@ impl Line<'_> {
 
     fn labels(&self, record: &Record) -> Vec<String> {
         let mut labels = Vec::new();
-        labels.extend(record.place.as_ref().map(|place| path_and_line(&place.path, place.first_line)));
+        labels.extend(
+            record
+                .place
+                .as_ref()
+                .map(|place| path_and_line(&place.path, line_of_match(place, &record.content, self.query))),
+        );
         if record.importance != 5 && !self.unlabelled {
             labels.push(format!("importance {}", record.importance));
         }

@@ -87,7 +87,6 @@ struct Chat<'a> {
     #[serde(borrow)]
     last_updated_at: Field<'a>,
     created_at: Field<'a>,
-    name: Field<'a>,
     full_conversation_headers_only: Field<'a, Header<'a>>,
     /// Where the messages were before.
     conversation: Field<'a, Bubble<'a>>,
@@ -178,9 +177,6 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     fn take(&mut self, chat: &Chat<'_>) -> Result<(), ReadError> {
-        if let Some(title) = chat.name.text().and_then(clean) {
-            self.batch.titles.insert(self.id.to_owned(), title);
-        }
         let mut cwd = None;
         let headers = chat.full_conversation_headers_only.elements().iter().filter_map(Field::object);
         let query = format!("SELECT rowid, {} FROM cursorDiskKV WHERE key = ?1", limited("value"));

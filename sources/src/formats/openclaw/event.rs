@@ -29,7 +29,6 @@ struct Event<'a> {
     id: Field<'a>,
     timestamp: Field<'a>,
     cwd: Field<'a>,
-    name: Field<'a>,
     summary: Field<'a>,
     message: Field<'a, Message<'a>>,
 }
@@ -67,17 +66,13 @@ pub fn take(bytes: &[u8], session: &mut Session, batch: &mut Batch, line: u64, w
             session.cwd = event.cwd.owned();
             return;
         }
-        Some("session_info") => {
-            if let Some(title) = event.name.text().and_then(clean) {
-                batch.titles.insert(session.id.clone(), title);
-            }
-            return;
-        }
         Some("message") => message.map_or(Err("no text"), said),
         Some("compaction" | "branch_summary") => {
             event.summary.text().and_then(clean).map(|text| (Role::Summary, text)).ok_or("no text")
         }
-        Some("model_change" | "thinking_level_change" | "custom" | "custom_message" | "label") => Err("setting"),
+        Some("model_change" | "thinking_level_change" | "session_info" | "custom" | "custom_message" | "label") => {
+            Err("setting")
+        }
         kind => return count_unknown(&mut batch.skipped, kind),
     };
     let (role, text) = match taken {

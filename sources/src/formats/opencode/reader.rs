@@ -1,12 +1,12 @@
 //! What both versions add to.
 
 use super::super::records::hash;
-use super::super::sqlite::{Database, Watermark, text};
-use super::super::{Batch, ReadError, Skipped, Turn};
+use super::super::sqlite::Watermark;
+use super::super::{Batch, Skipped, Turn};
 
 /// What was read before, and what is now.
 pub struct Reader {
-    /// From what time on messages and titles are read.
+    /// From what time on messages are read.
     pub from: i64,
     /// What was read of it.
     pub read: Watermark,
@@ -23,18 +23,4 @@ impl Reader {
             self.batch.skipped.add(skipped);
         }
     }
-
-    /// Adds the titles of sessions that changed, from columns for the session and the title.
-    pub fn add_titles(&mut self, database: &Database, query: &str) -> Result<(), ReadError> {
-        database.each(query, [self.from], |row| {
-            let title = text(row, 1)?.filter(|title| !UNTITLED.iter().any(|start| title.starts_with(start)));
-            if let (Some(session), Some(title)) = (text(row, 0)?, title) {
-                self.batch.titles.insert(session, title);
-            }
-            Ok(())
-        })
-    }
 }
-
-/// How titles begin that opencode gives until it has a better one.
-const UNTITLED: [&str; 2] = ["New session - ", "Child session - "];

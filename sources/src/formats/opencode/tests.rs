@@ -28,7 +28,6 @@ fn both_versions_in_one_database_are_one() {
     let expected: Vec<_> =
         of(V1).turns.into_iter().chain(of(V2).turns.into_iter().filter(|turn| turn.id != "msg_1")).collect();
     assert_eq!(batch.turns, expected);
-    assert_eq!(batch.titles["ses_1"], "Green build");
 
     // In version 1 the newer table is a view with identifiers of its own.
     made.agent.execute_batch("DROP TABLE session_v2").unwrap();
@@ -117,18 +116,6 @@ fn a_time_that_lies_ahead_hides_nothing() {
 }
 
 #[test]
-fn a_new_title_is_given() {
-    let made = make(&OpenCode, V1, PATH);
-    let mut cursor = None;
-    read(&made, &mut cursor);
-    let change = "UPDATE session SET title = 'Found', time_updated = 1793610090000 WHERE id = 'ses_2'";
-    made.agent.execute_batch(change).unwrap();
-    let batch = read(&made, &mut cursor);
-    assert_eq!(batch.titles.get("ses_2").map(String::as_str), Some("Found"));
-    assert_eq!(batch.turns, []);
-}
-
-#[test]
 fn whatever_is_in_a_row_it_is_read() {
     let made = make(&OpenCode, V1, PATH);
     check_mutations(&OpenCode, &made, "message", &["data", "session_id", "time_created", "time_updated"]);
@@ -145,7 +132,6 @@ fn what_is_missing_is_named() {
         ("DROP TABLE message", "the database has no table message"),
         ("DROP TABLE part", "the database has no table part"),
         ("ALTER TABLE part RENAME COLUMN data TO content", "the table part has no column data"),
-        ("ALTER TABLE session DROP COLUMN title", "the table session has no column title"),
     ];
     check_missing(&OpenCode, V1, PATH, &missing);
     let missing = [

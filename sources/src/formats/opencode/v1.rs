@@ -12,7 +12,7 @@ use super::reader::Reader;
 
 /// Adds the messages that changed, or a part of them.
 pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
-    database.require("session", &["id", "directory", "title", "time_updated"])?;
+    database.require("session", &["id", "directory"])?;
     database.require("message", &["id", "session_id", "data", "time_created", "time_updated"])?;
     database.require("part", &["id", "message_id", "data", "time_updated"])?;
     let changed = database.numbers(
@@ -36,7 +36,7 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
     for row in changed {
         database.each(&message, [row], |message| add(database, message, &parts, line(row), reader))?;
     }
-    reader.add_titles(database, "SELECT id, title FROM session WHERE time_updated >= ?1")
+    Ok(())
 }
 
 #[derive(Default, Deserialize)]

@@ -15,7 +15,7 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
     let columns =
         database.require("session_message", &["id", "session_id", "type", "data", "time_created", "time_updated"])?;
     let session = if database.columns("session_v2")?.is_empty() { "session" } else { "session_v2" };
-    let of_session = database.require(session, &["id", "directory", "title", "time_updated"])?;
+    let of_session = database.require(session, &["id", "directory"])?;
     let order = if columns.contains("seq") { "seq" } else { "time_created, id" };
     // Before `session_v2` it was a view of the older tables, with identifiers of its own.
     let is_view = session == "session" && !database.columns("message")?.is_empty();
@@ -33,8 +33,7 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
     for row in changed {
         database.each(&message, [row], |message| add(message, line(row), reader))?;
     }
-    let titles = format!("SELECT id, title FROM {session} WHERE time_updated >= ?1");
-    reader.add_titles(database, &titles)
+    Ok(())
 }
 
 #[derive(Default, Deserialize)]
