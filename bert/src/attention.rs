@@ -39,7 +39,7 @@ pub fn attend(fused: bool, projected: &[f32], attended: &mut [f32], scratch: &mu
             values[tokens + token] = halves[1];
         }
         for first in (0..tokens).step_by(ROWS) {
-            // The last token is computed again in the place of those that are missing.
+            // The last token is computed again instead of those that are missing.
             let mut rows = [0; ROWS];
             for row in 0..ROWS {
                 rows[row] = (first + row).min(tokens - 1);

@@ -9,7 +9,7 @@ use crate::provision::SourceFile;
 
 /// The packed file, in the folder of the fetched one. Its format has a version of its own.
 const PACKED_FILE: &str = "model.packed";
-/// Names the instructions to use in the place of the fastest ones, for comparisons.
+/// Names the instructions to use instead of the fastest ones, for comparisons.
 const KERNEL_VARIABLE: &str = "MEMORIST_KERNEL";
 
 /// Opens the packed weights of `model`, or makes them if they are missing, damaged or of another version.
