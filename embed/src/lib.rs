@@ -1,13 +1,14 @@
 //! Text to vectors: the interface of an embedding model, the default model, and how it is fetched.
 //!
 //! A program that brings its own [`Embedder`] needs no feature. `onnx` adds models that ONNX Runtime runs: the default
-//! one and the user's own. `provision` fetches the default one and the library.
+//! one and the user's own. `provision` fetches the default one and the library. `remote` adds those of providers.
 //!
 //! A module imports only from the rows above its own:
 //!
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`error`], [`progress`] | errors; progress and cancellation |
+//! | 0 | `provider` | [`RemoteSettings`]: which provider embeds, with its key and its limits |
 //! | 1 | `identity`, `plan`, `settings`, `normalise` | which model it is, what a download will be, the settings, vectors of length 1 |
 //! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number |
 //! | 2 | `embedder` | [`Embedder`]: what a model does |
@@ -15,6 +16,7 @@
 //! | 4 | `provision` | finds the library and the model, or has them fetched |
 //! | 5 | `local_tokenizer` | [`local_tokenizer()`]: the tokenizer of the model, if it is on this machine |
 //! | 5 | `onnx` | models that ONNX Runtime runs, and their [`Loader`]; [`setup`] |
+//! | 5 | `remote` | models of providers, over HTTP, and their [`Loader`]; the cache of what they made |
 //! | 6 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
 //! | 6 | [`allocator`] | settings under which released memory goes back to the system |
 
@@ -32,15 +34,19 @@ mod normalise;
 mod onnx;
 mod plan;
 pub mod progress;
+#[cfg(feature = "remote")]
+mod provider;
 #[cfg(feature = "onnx")]
 mod provision;
+#[cfg(feature = "remote")]
+mod remote;
 mod settings;
 #[cfg(all(test, feature = "provision"))]
 mod tests;
 #[cfg(feature = "onnx")]
 mod wordpiece;
 
-pub use embedder::Embedder;
+pub use embedder::{Embedder, Refusal};
 pub use error::{Error, Result};
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;
@@ -51,9 +57,13 @@ pub use local_tokenizer::local_tokenizer;
 #[cfg(feature = "onnx")]
 pub use onnx::{SetupReport, setup};
 pub use plan::Plan;
+#[cfg(feature = "remote")]
+pub use provider::{CacheSettings, Fields, Protocol, RemoteSettings, Secret};
 #[cfg(feature = "provision")]
 #[doc(hidden)]
 pub use provision::fuzzing;
+#[cfg(feature = "remote")]
+pub use remote::{CacheStats, Estimate, cache_stats, clear_caches, embeddings_dir, estimate};
 pub use settings::{ModelSettings, ModelSource};
 #[cfg(feature = "onnx")]
 pub use wordpiece::WordPiece;
