@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 
-/// It is not asked for this long after a failure.
+/// It is left alone for this long after a failure.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
-/// However long a pause it demands, it is asked again after this long.
+/// However long a pause it demands, it is tried again after this long.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Whether a provider is asked.

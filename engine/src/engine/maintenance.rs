@@ -19,6 +19,7 @@ impl Engine {
             vectors: self.store.vector_snapshot()?.map_or(0, |index| index.len()),
             documents: self.store.keyword_snapshot()?.map_or(0, |index| index.len()),
             unapplied: self.store.unapplied()?,
+            refused: self.store.records.refused(self.store.now())?.len() as u64,
             model: self.store.model()?.map(|(_, model)| model.name),
         })
     }

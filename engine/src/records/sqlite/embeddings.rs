@@ -5,7 +5,7 @@ use rusqlite::OptionalExtension;
 use super::snapshot::Snapshot;
 use super::store::Records;
 use crate::error::Result;
-use crate::records::models::{self, NextModel, Pending};
+use crate::records::models::{self, NextModel, Pending, Refused};
 use crate::records::rows::to_vector;
 use crate::records::transaction::SelectExt;
 use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId};
@@ -40,6 +40,11 @@ impl Records {
         let reader = self.reader()?;
         models::require_current(&*reader, model)?;
         models::pending(&*reader, limit, now)
+    }
+
+    /// The texts of live records that the store's model refused.
+    pub fn refused(&self, now: Millis) -> Result<Vec<Refused>> {
+        models::refused(&*self.reader()?, now)
     }
 
     /// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
