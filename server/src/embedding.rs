@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use memorist_engine::config::{ModelSettings, ModelSource};
 use memorist_engine::embed::{CacheSettings, Fields, Protocol, RemoteSettings, Secret};
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 /// Embeddings that a cache keeps where nothing is set.
 const CACHE_ENTRIES: usize = 50_000;
@@ -56,11 +57,14 @@ pub struct EmbeddingSection {
     pub api_key_env: Option<String>,
     /// The file that has the key.
     pub api_key_file: Option<PathBuf>,
+    /// Not read: see [`EmbeddingSection::resolve`].
+    pub api_key: Option<IgnoredAny>,
     /// The key itself, where another configuration has it.
     #[serde(skip)]
     pub key: Option<Secret>,
     /// Headers of every request.
-    pub headers: BTreeMap<String, String>,
+    #[serde(deserialize_with = "secrets")]
+    pub headers: BTreeMap<String, Secret>,
     /// Numbers per vector.
     pub dimensions: Option<usize>,
     /// What precedes a query.
@@ -154,6 +158,11 @@ impl EmbeddingSection {
     /// # Errors
     /// Says what is wrong, with the key.
     pub fn resolve(&self, model: &ModelSettings, around: &Surroundings<'_>) -> Result<Option<Resolved>, String> {
+        if self.api_key.is_some() {
+            let why = "api_key: this file may be read or copied by others; put the key into a file that only you can read, and \
+                       name it with `api_key_file`, or name a variable with `api_key_env`";
+            return Err(why.to_owned());
+        }
         let Some(provider) = self.provider else {
             return match *self == (EmbeddingSection { cache: self.cache.clone(), ..EmbeddingSection::default() }) {
                 true => Ok(None),
@@ -240,8 +249,7 @@ impl EmbeddingSection {
             remote.model = "text-embedding-nomic-embed-text-v1.5".to_owned();
         }
         (remote.key, remote.key_from) = self.key(usual_key, around)?;
-        let secret = |(name, value): (&String, &String)| (name.clone(), Secret::new(value.clone()));
-        remote.headers = self.headers.iter().map(secret).collect();
+        remote.headers.clone_from(&self.headers);
         remote.dimensions = within("dimensions", self.dimensions, MOST_DIMENSIONS)?;
         remote.query_prefix.clone_from(&self.query_prefix);
         remote.document_prefix.clone_from(&self.document_prefix);
@@ -272,6 +280,11 @@ impl EmbeddingSection {
         let key = (around.variable)(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         Ok((key.map(Secret::new), Some(format!("set the variable {name}, or name a file with `api_key_file`"))))
     }
+}
+
+fn secrets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Secret>, D::Error> {
+    let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+    Ok(texts.into_iter().map(|(name, text)| (name, Secret::new(text))).collect())
 }
 
 fn within(key: &str, number: Option<usize>, most: usize) -> Result<Option<usize>, String> {

@@ -104,6 +104,14 @@ impl Engine {
         })
     }
 
+    /// How many texts [`Engine::reembed`] will embed, and how many bytes they have; about, while others write.
+    ///
+    /// # Errors
+    /// Those of the model, if its identity is not known without loading it.
+    pub fn to_reembed(&self) -> Result<(u64, u64)> {
+        self.store.to_reembed()
+    }
+
     /// Checks that records, vectors and keywords agree. With `repair`, rebuilds an index that does not, and recounts if
     /// only the totals of the database are wrong. A damaged database cannot be repaired while it is open: see
     /// [`examine`](super::examine).

@@ -32,6 +32,11 @@ pub struct Reembedded {
 }
 
 impl Store {
+    /// How many texts the configured model has not embedded, and how many bytes they have.
+    pub fn to_reembed(&self) -> Result<(u64, u64)> {
+        self.records.snapshot()?.to_embed(&as_stored(&self.host.identity()?), self.now())
+    }
+
     /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned,
     /// and texts that it refused are tried again.
     ///
