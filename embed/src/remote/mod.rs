@@ -14,6 +14,7 @@
 //! | `cache.rs` | embeddings that are kept in a file |
 //! | `batches.rs` | texts in requests, and what becomes of those that are refused |
 //! | `provider.rs` | all of it together |
+//! | `contract_tests.rs` | what every provider does, against a server that speaks its protocol |
 //! | `embedder.rs` | the [`Embedder`](crate::Embedder), and what loads it |
 //! | `estimate.rs` | what embedding will cost |
 
@@ -23,7 +24,7 @@ mod breaker;
 mod cache;
 mod cohere;
 #[cfg(test)]
-mod contract;
+mod contract_tests;
 mod dialect;
 mod embedder;
 mod estimate;

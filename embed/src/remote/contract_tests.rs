@@ -145,7 +145,7 @@ fn error_of(protocol: Protocol, respond: impl Fn() -> ResponseTemplate + Send + 
     (error.to_string(), server.requests().len())
 }
 
-/// E5, E6, E12.
+/// E5, E6.
 #[test]
 fn vectors_come_in_the_order_of_the_texts_and_of_length_one() {
     for protocol in ALL {
@@ -200,7 +200,6 @@ fn each_side_has_its_prefix_and_its_fields() {
     assert_eq!(sent[1]["dimensions"], 4);
 }
 
-/// E12.
 #[test]
 fn texts_are_split_into_requests_by_number_and_by_tokens() {
     for protocol in ALL {
@@ -268,7 +267,6 @@ fn a_provider_that_refuses_every_text_has_failed() {
     }
 }
 
-/// E13.
 #[test]
 fn errors_that_will_not_pass_are_not_repeated() {
     for protocol in ALL {
@@ -373,7 +371,7 @@ fn a_vector_that_is_none_sets_its_text_aside() {
     }
 }
 
-/// E13, E14: what was made is not lost, and a provider that is down is left alone.
+/// E14: what was made is not lost, and a provider that is down is left alone.
 #[test]
 fn what_was_made_before_a_failure_is_kept() {
     for protocol in ALL {
