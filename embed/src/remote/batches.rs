@@ -129,7 +129,15 @@ impl Batches<'_> {
         };
         let (dialect, model) = (&self.profile.dialect, &self.profile.settings.model);
         let body = dialect.body(model, &texts, &form.fields);
-        let answer = retry::send(self.http, self.profile, &dialect.operation(model), &body, texts.len(), self.stop)?;
+        let answer = retry::send(
+            self.http,
+            self.profile,
+            &dialect.operation(model),
+            &body,
+            texts.len(),
+            self.purpose,
+            self.stop,
+        )?;
         let unreadable = |why: String| Failure::Never(format!("its answer cannot be used: {why}"));
         let vectors = dialect.vectors(&answer, texts.len()).map_err(unreadable)?;
         for vector in &vectors {

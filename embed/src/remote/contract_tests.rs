@@ -535,6 +535,20 @@ fn a_huge_answer_is_cut_off() {
     assert!(written.load(Ordering::SeqCst) < 50, "{written:?} MB");
 }
 
+/// Q18: a search is not held up by a service that is down.
+#[test]
+fn a_search_learns_at_once_that_nobody_is_there() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    for protocol in ALL {
+        let embedder = embedder(&settings(protocol, &url));
+        let started = Instant::now();
+        assert!(embedder.embed_query("x").is_err());
+        assert!(started.elapsed() < Duration::from_millis(450), "{protocol:?} {:?}", started.elapsed());
+    }
+}
+
 #[test]
 fn nobody_at_the_address_is_a_failure_that_names_it() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

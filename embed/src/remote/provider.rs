@@ -90,7 +90,7 @@ impl Provider {
             http: &self.http,
             profile: &self.profile,
             dims: &self.dims,
-            max_tokens: self.max_tokens(stop).map_err(|failure| self.failed(failure))?,
+            max_tokens: self.max_tokens(purpose, stop).map_err(|failure| self.failed(failure))?,
             purpose,
             stop,
             is_sound: Cell::new(false),
@@ -133,14 +133,15 @@ impl Provider {
     }
 
     /// Tokens of a text that the model reads: as set, as it says, or as is known of it.
-    fn max_tokens(&self, stop: Stop<'_>) -> Result<usize, Failure> {
+    fn max_tokens(&self, purpose: Purpose, stop: Stop<'_>) -> Result<usize, Failure> {
         if let Some(known) = self.max_tokens.get() {
             return Ok(*known);
         }
         let (settings, dialect) = (&self.profile.settings, &self.profile.dialect);
         let said = match dialect.window_request(&settings.model).filter(|_| settings.max_tokens.is_none()) {
             None => None,
-            Some((operation, body)) => match retry::send(&self.http, &self.profile, operation, &body, 0, stop) {
+            Some((operation, body)) => match retry::send(&self.http, &self.profile, operation, &body, 0, purpose, stop)
+            {
                 Ok(answer) => dialect.window(&answer),
                 // Servers that are only compatible may not have this question.
                 Err(Failure::Never(_) | Failure::Refused(_)) => None,

@@ -6,13 +6,18 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::http::{Answer, Http, Stop};
-use super::profile::Profile;
+use super::profile::{Profile, Purpose};
 use crate::hashed::next_random;
 
-/// How often a request is sent in all.
-const ATTEMPTS: u32 = 3;
-/// The pause before the second; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// How often a request is sent in all, and the pause before the second; each further one is twice as long.
+fn attempts(purpose: Purpose) -> (u32, Duration) {
+    match purpose {
+        Purpose::Document => (3, Duration::from_millis(500)),
+        // Somebody waits.
+        Purpose::Query => (2, Duration::from_millis(100)),
+    }
+}
+
 /// A provider that demands a longer pause is left alone instead.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Characters of a provider's message that are shown.
@@ -25,9 +30,11 @@ pub(super) fn send(
     operation: &str,
     body: &Value,
     texts: usize,
+    purpose: Purpose,
     stop: Stop<'_>,
 ) -> Result<Vec<u8>, Failure> {
     let url = profile.address.join(operation);
+    let (attempts, first_pause) = attempts(purpose);
     let mut attempt = 1;
     loop {
         let failure = match http.post(&url, body, texts, stop).and_then(|answer| judge(profile, answer)) {
@@ -35,8 +42,8 @@ pub(super) fn send(
             Err(failure) => failure,
         };
         let Failure::Later(why, demanded) = failure else { return Err(failure) };
-        let pause = demanded.unwrap_or(FIRST_PAUSE * 2u32.pow(attempt - 1));
-        if attempt == ATTEMPTS || pause > LONGEST_PAUSE {
+        let pause = demanded.unwrap_or(first_pause * 2u32.pow(attempt - 1));
+        if attempt == attempts || pause > LONGEST_PAUSE {
             return Err(Failure::Later(why, demanded));
         }
         tracing::debug!("the embedding provider {} is asked again in {pause:?}: {why}", profile.name());
