@@ -75,8 +75,6 @@ pub fn attend(fused: bool, projected: &[f32], attended: &mut [f32], scratch: &mu
     }
 }
 
-// Iterators are not always inlined into code for other instructions, so the loops below count.
-
 /// How well each query fits the keys of a chunk of tokens.
 #[inline(always)]
 fn score(fused: bool, queries: &[[f32; HEAD]; ROWS], keys: &[Lane], chunks: usize) -> [Lane; ROWS] {

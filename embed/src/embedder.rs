@@ -2,6 +2,11 @@
 
 use crate::error::Result;
 use crate::identity::ModelIdentity;
+use crate::progress::Progress;
+
+/// Why a model makes no vector of a text. It does not repeat the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal(pub String);
 
 /// Turns text into vectors of length 1.
 pub trait Embedder: Send + Sync {
@@ -19,4 +24,20 @@ pub trait Embedder: Send + Sync {
     /// The vectors of `texts`, in order. Called with many at once, so that they can run in batches. Text beyond the model's
     /// limit is ignored.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
+
+    /// Like [`Embedder::embed_batch`], for a model that may refuse a text or fail halfway: the outcomes of the first texts,
+    /// in order; of at least one. An error means that there is not even one. Ends early when `progress` is cancelled.
+    fn embed_each(&self, texts: &[&str], _progress: &dyn Progress) -> Result<Vec<Result<Vec<f32>, Refusal>>> {
+        Ok(self.embed_batch(texts)?.into_iter().map(Ok).collect())
+    }
+
+    /// Whether it is worth calling now: a provider that failed a moment ago is not.
+    fn is_available(&self) -> bool {
+        true
+    }
+
+    /// Whether a caller that saves a text may wait for its vector, and whether a query's vector is a text's.
+    fn is_quick(&self) -> bool {
+        true
+    }
 }

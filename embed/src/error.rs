@@ -43,6 +43,10 @@ pub enum Error {
     #[error("the embedding model failed: {0}")]
     Failed(String),
 
+    /// A provider gives no vectors. It has logged that itself.
+    #[error("{0}")]
+    Provider(String),
+
     /// A file operation failed.
     #[error("{path}: {source}")]
     Io {

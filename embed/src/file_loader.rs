@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::loader::Loader;
 use crate::local::LocalEmbedder;
+use crate::onnx::OnnxEmbedder;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
 use crate::provision::{ModelFiles, Provision};
@@ -61,19 +62,6 @@ impl Loader for FileLoader {
 fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
     match &files.library {
         None => Ok(Arc::new(LocalEmbedder::load(files)?)),
-        Some(library) => open_own(files, library),
+        Some(library) => Ok(Arc::new(OnnxEmbedder::load(files, library)?)),
     }
-}
-
-#[cfg(feature = "onnx")]
-fn open_own(files: &ModelFiles, library: &crate::provision::SourceFile) -> Result<Arc<dyn Embedder>> {
-    Ok(Arc::new(crate::onnx::OnnxEmbedder::load(files, library)?))
-}
-
-#[cfg(not(feature = "onnx"))]
-fn open_own(files: &ModelFiles, _library: &crate::provision::SourceFile) -> Result<Arc<dyn Embedder>> {
-    let folder = memorist_durable::folder_of(files.model.path()).display();
-    Err(Error::Unavailable(format!(
-        "this program is built without ONNX Runtime's bindings, so the model in {folder} cannot be run"
-    )))
 }

@@ -57,6 +57,10 @@ impl ModelHost {
         match settings.source {
             ModelSource::None => Ok(Self::from_source(Source::Nothing(NONE_SET), settings.idle)),
             ModelSource::Default | ModelSource::Folder(_) => from_files(settings),
+            #[cfg(feature = "remote")]
+            ModelSource::Remote(ref remote) => {
+                Ok(Self::loaded_by(Box::new(crate::remote::RemoteLoader::new(remote)?), settings.idle))
+            }
         }
     }
 
@@ -113,12 +117,14 @@ impl ModelHost {
 
     /// Whether an embedder is available without a download.
     pub fn is_available(&self) -> bool {
-        self.is_warm()
-            || match &self.source {
-                Source::Loader(loader) => loader.is_local().unwrap_or(false),
-                Source::Ready(_) => true,
-                Source::Nothing(_) => false,
-            }
+        if let Some(loaded) = &self.state.lock().loaded {
+            return loaded.embedder.is_available();
+        }
+        match &self.source {
+            Source::Loader(loader) => loader.is_local().unwrap_or(false),
+            Source::Ready(embedder) => embedder.is_available(),
+            Source::Nothing(_) => false,
+        }
     }
 
     /// Why no embedder is available without a download: the last failure, if there was one.
@@ -206,7 +212,7 @@ impl ModelHost {
                 }
             }
         }
-        let loaded = loader.load(announce, progress);
+        let loaded = if heed_failure { loader.load_for_search(announce) } else { loader.load(announce, progress) };
         let mut state = self.state.lock();
         match loaded {
             Ok(embedder) => {
@@ -242,12 +248,12 @@ fn not_available() -> Error {
     Error::Unavailable("the embedding model is not available".to_owned())
 }
 
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
     Ok(ModelHost::loaded_by(Box::new(crate::file_loader::FileLoader::new(settings)?), settings.idle))
 }
 
-#[cfg(not(feature = "local"))]
+#[cfg(not(feature = "onnx"))]
 fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
     let why = "this program is built without embedding models; give it an embedder of its own";
     Ok(ModelHost::from_source(Source::Nothing(why), settings.idle))

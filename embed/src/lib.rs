@@ -1,13 +1,15 @@
 //! Text to vectors: the interface of an embedding model, the default model, and how it is fetched.
 //!
-//! A program that brings its own [`Embedder`] needs no feature. `local` adds the default model, `onnx` the user's own,
-//! which ONNX Runtime runs. `provision` fetches the default one and the library.
+//! A program that brings its own [`Embedder`] needs no feature. `onnx` adds the default model, and the user's own, which
+//! ONNX Runtime runs. `provision` fetches the default one and the library. `remote` adds those of
+//! providers.
 //!
 //! A module imports only from the rows above its own:
 //!
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`error`], [`progress`] | errors; progress and cancellation |
+//! | 0 | `provider` | [`RemoteSettings`]: which provider embeds, with its key and its limits |
 //! | 1 | `identity`, `plan`, `settings`, `normalise`, `window` | which model it is, what a download will be, the settings, vectors of length 1, how much of a text is read |
 //! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number |
 //! | 2 | `embedder` | [`Embedder`]: what a model does |
@@ -16,6 +18,7 @@
 //! | 5 | `local_tokenizer` | [`local_tokenizer()`]: the tokenizer of the model, if it is on this machine |
 //! | 5 | `local` | the default model |
 //! | 5 | `onnx` | models that ONNX Runtime runs |
+//! | 5 | `remote` | models of providers, over HTTP, and their [`Loader`]; the cache of what they made |
 //! | 6 | `file_loader` | loads a model from files |
 //! | 7 | `setup` | [`setup()`]: fetched and checked ahead of its first use |
 //! | 7 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
@@ -24,47 +27,55 @@
 pub mod allocator;
 mod embedder;
 pub mod error;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 mod file_loader;
 pub mod hashed;
 mod host;
 mod identity;
 mod loader;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 mod local;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 mod local_tokenizer;
 mod normalise;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod plan;
 pub mod progress;
-#[cfg(feature = "local")]
+#[cfg(feature = "remote")]
+mod provider;
+#[cfg(feature = "onnx")]
 mod provision;
+#[cfg(feature = "remote")]
+mod remote;
 mod settings;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 mod setup;
 #[cfg(all(test, feature = "onnx", feature = "provision"))]
 mod tests;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 mod window;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 mod wordpiece;
 
-pub use embedder::Embedder;
+pub use embedder::{Embedder, Refusal};
 pub use error::{Error, Result};
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;
 pub use identity::ModelIdentity;
 pub use loader::Loader;
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 pub use local_tokenizer::local_tokenizer;
 pub use plan::Plan;
+#[cfg(feature = "remote")]
+pub use provider::{CacheSettings, Fields, Protocol, RemoteSettings, Secret};
 #[cfg(feature = "provision")]
 #[doc(hidden)]
 pub use provision::fuzzing;
+#[cfg(feature = "remote")]
+pub use remote::{CacheStats, Estimate, cache_stats, clear_caches, embeddings_dir, estimate};
 pub use settings::{ModelSettings, ModelSource};
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 pub use setup::{SetupReport, setup};
-#[cfg(feature = "local")]
+#[cfg(feature = "onnx")]
 pub use wordpiece::WordPiece;

@@ -6,7 +6,7 @@ use crate::embedder::Embedder;
 use crate::error::Result;
 use crate::identity::ModelIdentity;
 use crate::plan::Plan;
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 
 /// Loads a model, perhaps after fetching it.
 pub trait Loader: Send + Sync {
@@ -21,4 +21,9 @@ pub trait Loader: Send + Sync {
 
     /// Loads it. `announce` is called once before a download.
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>>;
+
+    /// Loads it for a caller that cannot wait for long, such as a search.
+    fn load_for_search(&self, announce: &mut dyn FnMut(&Plan)) -> Result<Arc<dyn Embedder>> {
+        self.load(announce, &NoProgress)
+    }
 }

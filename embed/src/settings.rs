@@ -3,13 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(feature = "remote")]
+use crate::provider::RemoteSettings;
+
 /// The settings of the embedding model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSettings {
     /// Where it comes from.
     pub source: ModelSource,
+    /// Another, for stores whose vectors are its own: two models are never mixed.
+    pub fallback: Option<ModelSource>,
     /// Folder of fetched files; `None` is the platform's cache folder.
     pub cache_dir: Option<PathBuf>,
+    /// Folder of the caches of providers' embeddings, all of which a purge empties; `None` empties none.
+    pub embeddings_dir: Option<PathBuf>,
     /// Whether the model and its library may be fetched when they are missing.
     pub may_download: bool,
     /// It is released after this long without use.
@@ -24,7 +31,14 @@ impl Default for ModelSettings {
 
 impl From<ModelSource> for ModelSettings {
     fn from(source: ModelSource) -> Self {
-        ModelSettings { source, cache_dir: None, may_download: true, idle: Duration::from_secs(5 * 60) }
+        ModelSettings {
+            source,
+            fallback: None,
+            cache_dir: None,
+            embeddings_dir: None,
+            may_download: true,
+            idle: Duration::from_secs(5 * 60),
+        }
     }
 }
 
@@ -37,6 +51,9 @@ pub enum ModelSource {
     Default,
     /// A folder with `model.onnx` and `tokenizer.json`.
     Folder(PathBuf),
+    /// A provider.
+    #[cfg(feature = "remote")]
+    Remote(Box<RemoteSettings>),
     /// No model: keyword search only.
     None,
 }

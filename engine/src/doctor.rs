@@ -8,7 +8,7 @@ use roaring::RoaringTreemap;
 use crate::config::ModelSource;
 use crate::error::{Error, Remedy, Result};
 use crate::progress::Progress;
-use crate::records::{Change, NextModel, Salvage, Snapshot};
+use crate::records::{Change, NextModel, Refused, Salvage, Snapshot};
 use crate::sync::{Store, has_model};
 use crate::types::{Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
@@ -167,6 +167,13 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         Err(error) => (false, error.to_string(), error.remedy()),
     };
     let mut check = Check { name: "model".into(), ok, details: vec![found], remedy };
+    let refused = store.records.refused(store.now())?;
+    check.details.extend(refused.iter().take(NAMED).map(|Refused { record_id, why }| {
+        format!("it refused the text of record {record_id}, which is found by its words alone: {why}")
+    }));
+    if refused.len() > NAMED {
+        check.details.push(format!("... and {} more that it refused", refused.len() - NAMED));
+    }
     if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(store.now())? {
         check.details.push(format!(
             "a change to {} is unfinished: {} of {texts} texts; re-embedding with that model continues it",

@@ -29,7 +29,7 @@ use serde::Deserialize;
 use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
-pub use history::{History, Purge, Rollback, Undo};
+pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
@@ -60,7 +60,10 @@ passages.";
 
 const REEMBED: &str = "\
 Change the store to another embedding model: every memory is embedded again by the model that --model names (a folder \
-with model.onnx and tokenizer.json), or by the default model without it.
+with model.onnx and tokenizer.json), by the provider of [embedding] in memorist.toml, or by the default model.
+
+Before texts are sent to a provider, it says how many they are and what that costs by the list price, and asks; without a \
+terminal it needs --yes.
 
 Searches use the old embeddings until the last new one is done, then the new ones. Ctrl-C loses nothing: the same \
 command continues, and `memorist doctor` shows its progress. Until the change the store contains both, \
@@ -261,7 +264,7 @@ pub enum Command {
     Rebuild,
     /// Change the store to another embedding model: `memorist reembed --model DIR`
     #[command(long_about = REEMBED)]
-    Reembed,
+    Reembed(Reembed),
     /// Check that records, vectors and keywords agree; save what can be read of a damaged store
     Doctor(Doctor),
     /// Measure the vector search of this store: how much it finds, and how long it takes
@@ -310,7 +313,7 @@ impl Command {
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Rebuild
-            | Command::Reembed
+            | Command::Reembed(_)
             | Command::Doctor(_)
             | Command::Bench(_)
             | Command::Setup

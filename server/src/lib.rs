@@ -9,6 +9,7 @@
 //! | 0 | `escape` | escaping for terminals |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
+//! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `memory_search` | the configuration of Gimli's memory |
@@ -21,6 +22,7 @@
 mod args;
 mod atomic_file;
 mod cli;
+mod embedding;
 mod escape;
 mod exit;
 #[doc(hidden)]
@@ -99,7 +101,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Backup(args) => cli::backup::run(&app, &args),
         Command::Restore(args) => cli::restore::run(&app, &args),
         Command::Rebuild => cli::rebuild::run(&app),
-        Command::Reembed => cli::reembed::run(&app),
+        Command::Reembed(args) => cli::reembed::run(&app, &args),
         Command::Doctor(args) => cli::doctor::run(&app, &args),
         Command::Bench(args) => cli::bench::run(&app, &args),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
 use jiff::tz::TimeZone;
-use memorist_engine::config::{Backend, Config, ModelSource};
+use memorist_engine::config::{Backend, Config, ModelSettings, ModelSource};
+use memorist_engine::embed::{self, ModelHost};
 use memorist_engine::quality::Quality;
 use memorist_engine::sensitive::Sensitive;
 use memorist_engine::types::{Scale, Weights};
@@ -16,6 +17,7 @@ use memorist_ingest::settings::SyncSettings;
 use serde::Deserialize;
 
 use crate::args::{Global, ProfileName};
+use crate::embedding::{EmbeddingSection, Resolved, Surroundings};
 use crate::exit::Failure;
 use crate::logging;
 use crate::ops::Context;
@@ -73,6 +75,8 @@ struct File {
     download: Option<bool>,
     /// The model is released after this long without use.
     model_idle_seconds: Option<u64>,
+    #[serde(default)]
+    embedding: EmbeddingSection,
     #[serde(default)]
     search: SearchSection,
     #[serde(default)]
@@ -139,11 +143,17 @@ impl Settings {
         engine.expiry_grace = file.expiry_grace_seconds.map_or(engine.expiry_grace, Duration::from_secs);
         engine.trash_grace = file.trash_grace_seconds.map_or(engine.trash_grace, Duration::from_secs);
         engine.model.idle = file.model_idle_seconds.map_or(engine.model.idle, Duration::from_secs);
-        engine.model.source = match named(&global.model).or(file.model).as_deref() {
-            None => ModelSource::Default,
-            Some("none") => ModelSource::None,
-            Some(folder) => ModelSource::Folder(folder.into()),
-        };
+        engine.model.embeddings_dir = embed::embeddings_dir(engine.model.cache_dir.as_deref());
+        if file.model.is_some() && file.embedding.provider.is_some() {
+            let why = "the configuration has `model` and `[embedding] provider`: keep one of the two";
+            return Err(Failure::input(why));
+        }
+        let output = Output { json: global.json, quiet: global.quiet };
+        match named(&global.model).or(file.model).as_deref() {
+            None => embed_with(&file.embedding, &mut engine.model, &store, output)?,
+            Some("none") => engine.model.source = ModelSource::None,
+            Some(folder) => engine.model.source = ModelSource::Folder(folder.into()),
+        }
         file.sync.validate().map_err(|error| Failure::input(format!("[sync] in the configuration: {error}")))?;
         Ok(Settings {
             engine,
@@ -159,7 +169,7 @@ impl Settings {
             project_is_open,
             sync: file.sync,
             profile: file.profile.unwrap_or_default(),
-            output: Output { json: global.json, quiet: global.quiet },
+            output,
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
         })
     }
@@ -175,6 +185,29 @@ impl Settings {
         self.context.daily_log = folder.map(|folder| Arc::new(DailyLog::new(folder, TimeZone::system())));
         self
     }
+}
+
+/// Applies what the section says to the settings of the model.
+pub fn embed_with(
+    section: &EmbeddingSection,
+    model: &mut ModelSettings,
+    store: &Path,
+    output: Output,
+) -> Result<(), Failure> {
+    let local = ModelSettings { source: ModelSource::Default, fallback: None, ..model.clone() };
+    let around = Surroundings {
+        store,
+        variable: &|name| std::env::var(name).ok(),
+        has_local_model: &|| ModelHost::new(&local).is_ok_and(|host| host.is_available()),
+    };
+    let resolved = section.resolve(model, &around).map_err(|why| Failure::input(format!("what embeds: {why}")))?;
+    if let Some(Resolved { source, fallback, note }) = resolved {
+        (model.source, model.fallback) = (source, fallback);
+        if let Some(note) = note {
+            output.note(note);
+        }
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<File, Failure> {
@@ -204,7 +237,9 @@ mod tests {
         let settings = combine(&Global::default(), "");
         assert_eq!(settings.store, PathBuf::from("/from/platform"));
         assert_eq!(settings.context.exports, PathBuf::from("/from/platform/exports"));
-        assert_eq!(settings.engine, Config::default());
+        let mut usual = Config::default();
+        usual.model.embeddings_dir = embed::embeddings_dir(None);
+        assert_eq!(settings.engine, usual);
         assert_eq!(settings.context.defaults, Defaults::default());
     }
 
@@ -232,6 +267,24 @@ mod tests {
             let named = ["\"fast\"", "\"balanced\"", "\"high\"", "from 0.5 to 1.0", "line 2"];
             assert!(named.iter().all(|part| error.contains(part)), "{error}");
         }
+    }
+
+    /// E5.
+    #[test]
+    fn a_provider_in_the_file_is_overruled_by_a_model_of_the_arguments() {
+        let text = "[embedding]\nprovider = \"ollama\"\nmodel = \"mine\"\nfallback = \"local\"";
+        let model = combine(&Global::default(), text).engine.model;
+        assert!(matches!(&model.source, ModelSource::Remote(remote) if remote.model == "mine"));
+        assert_eq!(model.fallback, Some(ModelSource::Default));
+        let typed = Global { model: Some("none".into()), ..Global::default() };
+        assert_eq!(combine(&typed, text).engine.model.source, ModelSource::None);
+        let refused = |text: &str| {
+            let file = parse(text).unwrap();
+            Settings::combine(&Global::default(), file, Some("/x".into())).unwrap_err().to_string()
+        };
+        assert!(refused(&format!("model = \"/folder\"\n{text}")).contains("keep one"));
+        assert!(refused("[embedding]\nprovider = \"openai\"\nbatch = 0").contains("batch"));
+        assert!(parse("[embedding]\nprovidr = 1").unwrap_err().contains("provider"));
     }
 
     #[test]
@@ -340,7 +393,8 @@ mod tests {
             chapter.skip_while(|line| !line.starts_with("store = ")).take_while(|line| !line.starts_with("```"));
         let text: String = block.map(|line| line.to_owned() + "\n").collect();
         let file = parse(&text).unwrap();
-        let unset = format!("{file:?}").matches("None").count();
+        // A key itself is in no file.
+        let unset = format!("{file:?}").replace("key: None", "").matches("None").count();
         assert_eq!(unset, 0, "{file:?}");
         let sync = format!("{:?}", SyncSettings::default());
         let keys = sync.split(['{', ',']).filter_map(|part| part.trim().split_once(": ")).map(|(key, _)| key);

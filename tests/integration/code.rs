@@ -43,6 +43,16 @@ impl World {
         self.at("mark")
     }
 
+    /// A folder with a model of the user's own, which needs the library.
+    fn own_model(&self) -> PathBuf {
+        let folder = self.at("model");
+        fs::create_dir(&folder).unwrap();
+        for file in ["model.onnx", "tokenizer.json"] {
+            fs::write(folder.join(file), "x").unwrap();
+        }
+        folder
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = memorist(&self.at("store"), arguments);
         command.arg("--cache").arg(self.at("cache")).current_dir(self.at("tree"));
@@ -112,8 +122,10 @@ fn pip_works_in_an_empty_private_folder_without_python_s_variables() {
 fn a_library_is_not_looked_for_in_the_working_folder() {
     let world = World::new("");
     fs::write(world.at("tree").join("libonnxruntime.so"), "x").unwrap();
+    let model = world.own_model();
     for variable in ["MEMORIST_ORT", "ORT_DYLIB_PATH"] {
-        let output = world.command(&["setup"]).env(variable, "libonnxruntime.so").output().unwrap();
+        let mut command = world.command(&["setup"]);
+        let output = command.env("MEMORIST_MODEL", &model).env(variable, "libonnxruntime.so").output().unwrap();
         assert!(!output.status.success() && said(&output).contains("absolute path"), "{}", said(&output));
     }
 }
@@ -185,7 +197,7 @@ fn a_library_that_is_not_the_pinned_one_is_never_loaded() {
     let loads = Command::new(env!("CARGO_BIN_EXE_memorist")).arg("--version").env("LD_PRELOAD", &library).output();
     assert!(loads.unwrap().status.success() && world.mark().exists(), "the mark would be left");
     fs::remove_file(world.mark()).unwrap();
-    let output = world.command(&["setup"]).output().unwrap();
+    let output = world.command(&["setup"]).env("MEMORIST_MODEL", world.own_model()).output().unwrap();
     assert!(!world.mark().exists(), "its constructor ran: {}", said(&output));
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
     assert!(said(&output).contains("not the expected file"), "{}", said(&output));

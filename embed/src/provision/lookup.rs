@@ -50,6 +50,10 @@ impl Provision {
             ModelSource::Default => None,
             ModelSource::Folder(folder) => Some(folder.clone()),
             ModelSource::None => return Err(Error::Unavailable(NONE_SET.to_owned())),
+            #[cfg(feature = "remote")]
+            ModelSource::Remote(_) => {
+                return Err(Error::Unavailable("a provider embeds, so no model is set up".to_owned()));
+            }
         };
         let cache_dir = match &settings.cache_dir {
             Some(folder) => folder.clone(),

@@ -19,6 +19,7 @@ impl Engine {
             vectors: self.store.vector_snapshot()?.map_or(0, |index| index.len()),
             documents: self.store.keyword_snapshot()?.map_or(0, |index| index.len()),
             unapplied: self.store.unapplied()?,
+            refused: self.store.records.refused(self.store.now())?.len() as u64,
             model: self.store.model()?.map(|(_, model)| model.name),
         })
     }
@@ -101,6 +102,14 @@ impl Engine {
             embedded: done.texts,
             millis: started.elapsed().as_millis() as u64,
         })
+    }
+
+    /// How many texts [`Engine::reembed`] will embed, and how many bytes they have; about, while others write.
+    ///
+    /// # Errors
+    /// Those of the model, if its identity is not known without loading it.
+    pub fn to_reembed(&self) -> Result<(u64, u64)> {
+        self.store.to_reembed()
     }
 
     /// Checks that records, vectors and keywords agree. With `repair`, rebuilds an index that does not, and recounts if

@@ -26,7 +26,7 @@ impl Engine {
     /// The records go first, at once for every process. Then this waits until the worker of this process has logged the
     /// answered searches, removes those for the text, takes the index-writer lock and rewrites files. For a large store
     /// that takes as long as a merge of its largest segments; if a trace is found in the database, as long as rewriting
-    /// it. Other processes that have an old index file open can read it until they close it; its name is gone, and its
+    /// it. The cache of a provider's embeddings is emptied. Other processes that have an old index file open can read it until they close it; its name is gone, and its
     /// bytes are freed with the last of them. If something prevents completion (see [`Purged::complete`]), or the
     /// process is killed, the worker of any process with the store open continues; so does calling this again.
     ///
@@ -69,6 +69,10 @@ impl Engine {
     fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
         let mut removed = self.store.records.purge(purge, viewer, progress)?;
         self.worker.send(Message::Written);
+        #[cfg(feature = "remote")]
+        if let Some(folder) = &self.config.model.embeddings_dir {
+            memorist_embed::clear_caches(folder)?;
+        }
         if matches!(purge, Purge::Text(_)) || !removed.texts.is_empty() {
             self.flush_accesses(progress)?;
             self.store.records.purge_queries(purge, viewer, &mut removed, progress)?;

@@ -10,6 +10,8 @@ pub struct IndexStats {
     pub documents: u64,
     /// Log entries that one of the two has not applied yet; they are searched exactly until then.
     pub unapplied: u64,
+    /// Texts that the model refused. They are found by their words; [`Engine::doctor`](super::Engine::doctor) says why.
+    pub refused: u64,
     /// Name of the store's embedding model, if one was used yet.
     pub model: Option<String>,
 }

@@ -109,7 +109,7 @@ impl Engine {
     /// store's; without one the store's, trusting the caller.
     pub(super) fn model_of_own_vectors(&self) -> Result<Option<(ModelId, usize)>> {
         let store = &self.store;
-        let model = if store.host.is_available() { store.model_at_hand()? } else { store.model()? };
+        let model = if store.host_in_use()?.is_available() { store.model_at_hand()? } else { store.model()? };
         Ok(model.map(|(id, model)| (id, model.dims)))
     }
 

@@ -35,7 +35,7 @@ mod transaction;
 mod writing;
 
 pub use log::{Change, LogEntry};
-pub use models::{NextModel, Pending};
+pub use models::{NextModel, Pending, Refused};
 pub use purge::mark::PurgeMark;
 pub use purge::patterns::PurgePatterns;
 pub use rules::access::{Access, MAX_ACCESS_ROWS};

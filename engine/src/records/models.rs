@@ -19,6 +19,31 @@ pub struct Pending {
     pub text: String,
 }
 
+/// The entry of `meta` with the texts that a model refused: by hash, with the model and the reason.
+pub(super) const REFUSED: &str = "refused";
+
+/// A condition: the text with this hash was not refused by the model of this entry of `meta`.
+macro_rules! not_refused_by {
+    ($model:literal) => {
+        concat!(
+            " AND lower(hex(embedding_hash)) NOT IN (SELECT j.key FROM meta m,
+                 json_each(CASE WHEN json_valid(m.value) THEN m.value END) j WHERE m.key = 'refused'
+                 AND json_extract(j.value, '$.model') = (SELECT value FROM meta WHERE key = '",
+            $model,
+            "'))"
+        )
+    };
+}
+
+/// A text that the store's model refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// A record that has it.
+    pub record_id: RecordId,
+    /// Why.
+    pub why: String,
+}
+
 /// A change of the model that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextModel {
@@ -86,8 +111,12 @@ pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Mod
 
 /// The first texts of live records that wait for the store's model, at most `limit`, each once.
 pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<Pending>> {
-    let sql = "SELECT id, embedding_hash, context, content FROM records
-         WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?1) ORDER BY id";
+    let sql = concat!(
+        "SELECT id, embedding_hash, context, content FROM records
+         WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?1)",
+        not_refused_by!("model"),
+        " ORDER BY id"
+    );
     each_text_once(db, sql, &[now.into()], limit)
 }
 
@@ -100,11 +129,25 @@ pub(super) fn missing(
     limit: usize,
     now: Millis,
 ) -> Result<Vec<Pending>> {
-    let sql = "SELECT id, embedding_hash, context, content FROM records r
+    let sql = concat!(
+        "SELECT id, embedding_hash, context, content FROM records r
          WHERE id > ?1 AND (expires_at IS NULL OR expires_at > ?2)
-             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = r.embedding_hash)
-         ORDER BY id";
+             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = r.embedding_hash)",
+        not_refused_by!("next_model"),
+        " ORDER BY id"
+    );
     each_text_once(db, sql, &[after.into(), now.into(), next.into()], limit)
+}
+
+/// The texts of live records that the store's model refused, each with its first record.
+pub(super) fn refused(db: &dyn Select, now: Millis) -> Result<Vec<Refused>> {
+    let sql = "SELECT min(r.id), json_extract(j.value, '$.why')
+         FROM meta m, json_each(CASE WHEN json_valid(m.value) THEN m.value END) j
+             JOIN records r ON r.embedding_hash = unhex(j.key)
+         WHERE m.key = 'refused' AND json_extract(j.value, '$.model') = (SELECT value FROM meta WHERE key = 'model')
+             AND r.embedding_id IS NULL AND (r.expires_at IS NULL OR r.expires_at > ?1)
+         GROUP BY j.key ORDER BY 1";
+    db.all(sql, &[now.into()], |row| Ok(Refused { record_id: row.get(0)?, why: row.get(1)? }))
 }
 
 /// The texts that a query gives (record, hash, context, content), at most `limit`, each once.

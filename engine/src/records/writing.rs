@@ -12,7 +12,7 @@ use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
-use super::rules::{add, embeddings, expiry, files, links, next_model, searches, trash, update};
+use super::rules::{add, embeddings, expiry, files, links, next_model, refused, searches, trash, update};
 use super::sqlite::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -224,6 +224,16 @@ impl Records {
     /// or holds a number that is not finite.
     pub fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {
         embeddings::store_embeddings(self, model, embeddings)
+    }
+
+    /// Sets texts aside that a model refused, each with the reason: they wait no longer for that model.
+    pub fn set_aside(&self, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
+        refused::set_aside(self, model, refused)
+    }
+
+    /// Every text that was refused waits again.
+    pub fn retry_refused(&self) -> Result<()> {
+        refused::retry(self)
     }
 
     /// Begins the change to `model`, or continues it; embeddings gathered for a third one are dropped. `None` when

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memorist_embed::{Embedder, ModelIdentity};
+use memorist_embed::{Embedder, ModelHost, ModelIdentity, Refusal};
 
 use super::lock::WriterGuard;
 use super::store::Store;
@@ -24,12 +24,13 @@ impl Store {
     /// # Errors
     /// [`Error::Embedding`] without a model, [`Error::ModelMismatch`] if the store's vectors are another model's.
     pub fn embedder(&self) -> Result<(Arc<dyn Embedder>, ModelId)> {
-        if !self.host.is_available() {
-            return Err(self.host.why_unavailable().into());
+        let host = self.host_in_use()?;
+        if !host.is_available() {
+            return Err(host.why_unavailable().into());
         }
         // Before it is loaded: a model other than the store's cannot be used.
         self.model_at_hand()?;
-        let embedder = self.host.embedder()?;
+        let embedder = host.embedder()?;
         let model = self.bind(&*embedder)?;
         Ok((embedder, model))
     }
@@ -40,7 +41,15 @@ impl Store {
     /// # Errors
     /// As [`Store::embedder`].
     pub fn model_at_hand(&self) -> Result<Option<(ModelId, Model)>> {
-        self.records.known_model(&as_stored(&self.host.identity()?))
+        self.records.known_model(&as_stored(&self.host_in_use()?.identity()?))
+    }
+
+    /// The model that serves this store: the configured one, or the fallback if the store's vectors are the fallback's.
+    pub fn host_in_use(&self) -> Result<&ModelHost> {
+        let Some(fallback) = &self.fallback else { return Ok(&self.host) };
+        let Some((_, model)) = self.model()? else { return Ok(&self.host) };
+        let is_its_own = fallback.identity().is_ok_and(|identity| as_stored(&identity).is_comparable_to(&model));
+        Ok(if is_its_own { fallback } else { &self.host })
     }
 
     /// The row of the model behind another store's embeddings, if they can be used here: it is the store's model, or
@@ -68,7 +77,14 @@ impl Store {
     /// # Errors
     /// [`Error::ModelMismatch`] if records wait, and the configured model is not the store's.
     pub fn can_embed(&self) -> Result<bool> {
-        Ok(self.pending_count()? > 0 && self.host.is_available() && self.model_at_hand().map(|_| true)?)
+        if self.pending_count()? == 0 || !self.host_in_use()?.is_available() {
+            return Ok(false);
+        }
+        match self.model_at_hand()? {
+            // All that wait may have been refused.
+            Some((model, _)) => Ok(!self.records.pending(model, 1, self.now())?.is_empty()),
+            None => Ok(true),
+        }
     }
 
     /// How many live records wait for an embedding. Without a model, all of them do.
@@ -106,12 +122,14 @@ impl Store {
             if pending.is_empty() {
                 return Ok(embedded);
             }
-            for some in embed(embedder, &pending)?.chunks(STORED_AT_ONCE) {
+            let made = embed(embedder, &pending, progress)?;
+            for some in made.vectors.chunks(STORED_AT_ONCE) {
                 self.records.store_embeddings(model, some)?;
             }
-            embedded += pending.len() as u64;
-            unapplied += pending.len();
-            progress.advance(pending.len() as u64);
+            self.records.set_aside(model, &made.refused)?;
+            embedded += made.vectors.len() as u64;
+            unapplied += made.vectors.len();
+            progress.advance(made.texts() as u64);
             self.records.shorten_wal()?;
             if unapplied >= APPLY_AFTER {
                 self.catch_up(proof, &crate::progress::NoProgress)?;
@@ -129,7 +147,9 @@ impl Store {
         if self.vectors.is_unusable() && !self.is_unbuilt(&self.paths.vectors())? {
             return Ok(false);
         }
-        let Some(embedder) = self.host.try_embedder() else { return Ok(false) };
+        let Some(embedder) = self.host_in_use()?.try_embedder().filter(|embedder| embedder.is_quick()) else {
+            return Ok(false);
+        };
         let model = self.bind(&*embedder)?;
         let vector = embedder.embed_query(text)?;
         self.records.store_embeddings(model, &[(hash, vector)])?;
@@ -137,11 +157,36 @@ impl Store {
     }
 }
 
-/// The vectors of the texts, each under its hash.
-pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending]) -> Result<Vec<(Hash, Vec<f32>)>> {
+/// What a model made of the first of some texts, each under its hash.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    /// Their vectors.
+    pub vectors: Vec<(Hash, Vec<f32>)>,
+    /// Why it refused others.
+    pub refused: Vec<(Hash, String)>,
+}
+
+impl Made {
+    /// How many of the first texts it was given.
+    pub fn texts(&self) -> usize {
+        self.vectors.len() + self.refused.len()
+    }
+}
+
+/// What the model makes of the texts: of all, or of the first, where it fails at a later one. The next call fails then.
+pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn Progress) -> Result<Made> {
     let texts: Vec<&str> = pending.iter().map(|pending| pending.text.as_str()).collect();
-    let vectors = embedder.embed_batch(&texts)?;
-    Ok(pending.iter().map(|pending| pending.hash).zip(vectors).collect())
+    let mut made = Made::default();
+    for (outcome, Pending { hash, .. }) in embedder.embed_each(&texts, progress)?.into_iter().zip(pending) {
+        match outcome {
+            Ok(vector) => made.vectors.push((*hash, vector)),
+            Err(Refusal(why)) => made.refused.push((*hash, why)),
+        }
+    }
+    if made.texts() == 0 && !pending.is_empty() {
+        return Err(Error::bad_vector("it made no vector"));
+    }
+    Ok(made)
 }
 
 /// The identity of a model as stored in the records.

@@ -32,7 +32,13 @@ pub struct Reembedded {
 }
 
 impl Store {
-    /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned.
+    /// How many texts the configured model has not embedded, and how many bytes they have.
+    pub fn to_reembed(&self) -> Result<(u64, u64)> {
+        self.records.snapshot()?.to_embed(&as_stored(&self.host.identity()?), self.now())
+    }
+
+    /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned,
+    /// and texts that it refused are tried again.
     ///
     /// # Errors
     /// [`Error::Embedding`] without a model; [`Error::Cancelled`]; [`Error::ModelChanging`] if another process has
@@ -53,6 +59,9 @@ impl Store {
             let Some(guard) = self.lock.acquire_unless(progress, cancelled)? else { return Err(Error::Cancelled) };
             texts += self.as_writer(guard, |guard| self.change_model(guard, &next, progress))?;
         }
+        if !changed && before.is_some() {
+            self.records.retry_refused()?;
+        }
         self.records.shorten_wal()?;
         Ok(Reembedded { before, changed, texts })
     }
@@ -70,7 +79,7 @@ impl Store {
         let (mut embedded, mut after) = (0, RecordId::START);
         loop {
             let texts = self.records.missing(next.id, after, ROUND, self.now())?;
-            embedded += self.embed_next(next, &texts)?;
+            embedded += self.embed_next(next, &texts, progress)?;
             progress.advance(texts.len() as u64);
             cancel_point(progress)?;
             match texts.last() {
@@ -82,11 +91,16 @@ impl Store {
         }
     }
 
-    fn embed_next(&self, next: &Next<'_>, texts: &[Pending]) -> Result<u64> {
-        if !texts.is_empty() {
-            self.records.store_next(next.id, &embed(next.embedder, texts)?)?;
+    fn embed_next(&self, next: &Next<'_>, texts: &[Pending], progress: &dyn Progress) -> Result<u64> {
+        let (mut left, mut embedded) = (texts, 0);
+        while !left.is_empty() {
+            let made = embed(next.embedder, left, progress)?;
+            self.records.store_next(next.id, &made.vectors)?;
+            self.records.set_aside(next.id, &made.refused)?;
+            embedded += made.vectors.len() as u64;
+            left = &left[made.texts()..];
         }
-        Ok(texts.len() as u64)
+        Ok(embedded)
     }
 
     /// Builds the next model's vector index and switches to it, unless so much was written meanwhile that it must be
@@ -109,7 +123,7 @@ impl Store {
             if texts.len() == ROUND {
                 return Ok(embedded);
             }
-            embedded += self.embed_next(next, &texts)?;
+            embedded += self.embed_next(next, &texts, progress)?;
             cancel_point(progress)?;
         }
         crash::point("model changed");
@@ -119,9 +133,14 @@ impl Store {
         }
         // The few that were written in the last moment.
         let texts = self.records.pending(next.id, ROUND, self.now())?;
-        self.records.store_embeddings(next.id, &embed(next.embedder, &texts)?)?;
+        if !texts.is_empty() {
+            let made = embed(next.embedder, &texts, progress)?;
+            self.records.store_embeddings(next.id, &made.vectors)?;
+            self.records.set_aside(next.id, &made.refused)?;
+            embedded += made.vectors.len() as u64;
+        }
         self.catch_up(proof, progress)?;
-        Ok(embedded + texts.len() as u64)
+        Ok(embedded)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memorist_embed::ModelHost;
+use memorist_embed::{ModelHost, ModelSettings};
 
 use super::index_slot::IndexSlot;
 use super::lock::WriterLock;
@@ -31,6 +31,8 @@ pub struct Store {
     pub keywords: IndexSlot<dyn KeywordIndex>,
     /// The embedding model, loaded on demand.
     pub host: ModelHost,
+    /// Another, for a store whose vectors are its own.
+    pub fallback: Option<ModelHost>,
     /// The index-writer lock.
     pub lock: WriterLock,
     pub(super) paths: StorePaths,
@@ -42,11 +44,14 @@ impl Store {
     pub fn open(paths: StorePaths, mut config: Config, host: ModelHost) -> Result<Self> {
         let records = Records::open(&paths)?;
         config.index_writer &= records.can_write();
+        let fallback = config.model.fallback.clone();
+        let fallback = fallback.map(|source| ModelHost::new(&ModelSettings { source, ..config.model.clone() }));
         let store = Store {
             lock: WriterLock::new(paths.writer_lock()),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),
             host,
+            fallback: fallback.transpose()?,
             records,
             paths,
             config,

@@ -79,7 +79,9 @@ fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
         }
         let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
         failures.note(worked.and(store.records.shorten_wal()));
-        store.host.release_if_idle(Instant::now());
+        for host in [Some(&store.host), store.fallback.as_ref()].into_iter().flatten() {
+            host.release_if_idle(Instant::now());
+        }
     }
 }
 
@@ -199,6 +201,8 @@ impl Failures {
     fn note(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) | Err(Error::Cancelled) => self.last = None,
+            // A provider that fails has logged that, and does when it answers again.
+            Err(Error::Embedding(failed)) if matches!(failed.root(), memorist_embed::Error::Provider(_)) => {}
             Err(error) if self.is_news(&error) => tracing::warn!("background work failed: {error}"),
             Err(_) => {}
         }

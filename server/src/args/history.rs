@@ -40,6 +40,14 @@ pub struct Undo {
     pub id: i64,
 }
 
+/// `reembed`.
+#[derive(Debug, Args)]
+pub struct Reembed {
+    /// Do not ask before texts are sent to a provider that costs something
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
 /// `purge`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["ids", "text"]).required(true))]

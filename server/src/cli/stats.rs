@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+use memorist_engine::config::ModelSource;
+use memorist_engine::embed::{self, CacheStats};
+use serde::Serialize;
+
 use super::app::Maintenance;
 use super::{App, format};
 use crate::exit::Outcome;
@@ -12,12 +16,39 @@ use crate::wire::{StatsParams, StatsResult};
 pub fn run(app: &App) -> Outcome {
     let engine = app.engine(Maintenance::Off)?;
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
+    let refused = engine.index_stats()?.refused;
     engine.close();
-    app.output().result(&stats, text)?;
+    let cache = match &app.settings().engine.model.source {
+        ModelSource::Remote(provider) => provider.cache.as_ref().map(embed::cache_stats),
+        _ => None,
+    };
+    let cache = cache.map(|CacheStats { entries, bytes, max_entries }| EmbeddingCache { entries, bytes, max_entries });
+    app.output().result(&Shown { stats, refused_embeddings: refused, embedding_cache: cache }, text)?;
     Ok(0)
 }
 
-fn text(stats: &StatsResult) -> String {
+/// What the command shows.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    #[serde(flatten)]
+    stats: StatsResult,
+    refused_embeddings: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_cache: Option<EmbeddingCache>,
+}
+
+/// The cache of a provider's embeddings.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EmbeddingCache {
+    entries: u64,
+    bytes: u64,
+    max_entries: u64,
+}
+
+fn text(shown: &Shown) -> String {
+    let stats = &shown.stats;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
@@ -33,12 +64,20 @@ fn text(stats: &StatsResult) -> String {
     line("oldest", format::time(stats.oldest_entry));
     line("newest", format::time(stats.newest_entry));
     line("waiting to be embedded", number(stats.pending_embeddings));
+    if shown.refused_embeddings > 0 {
+        let refused = format::thousands(shown.refused_embeddings);
+        line("  refused by the model", format!("{refused}; `memorist doctor` says why"));
+    }
     if let Some(indexes) = &stats.indexes {
         line("vectors indexed", number(indexes.vectors));
         line("texts indexed", number(indexes.documents));
         line("changes not indexed", number(indexes.unapplied));
     }
     line("model", stats.model.clone().unwrap_or_else(|| "none used yet".into()));
+    if let Some(EmbeddingCache { entries, bytes, max_entries }) = &shown.embedding_cache {
+        let [entries, most] = [*entries, *max_entries].map(format::thousands);
+        line("embeddings kept", format!("{entries} of at most {most}, {}", format::bytes(*bytes)));
+    }
     let searches = &stats.searches;
     let nothing = format!("{} of the last {} found no answer", number(searches.nothing), number(searches.last));
     line("searches kept", format!("{}; {nothing}", number(searches.kept)));

@@ -4,13 +4,14 @@ use std::fs;
 use std::sync::Arc;
 
 use directories::BaseDirs;
+use memorist_engine::config::ModelSource;
 
 use super::dispatch::{Access, Dispatcher};
 use crate::args::Serve;
 use crate::exit::Failure;
 use crate::memory_search::{self, Configured, MemorySearch};
 use crate::ops::{self, Context};
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::wording::Worded as _;
 
 /// Adds what the tools of the profile follow: the file that the arguments name, over the settings. Its store is used where
@@ -34,6 +35,14 @@ pub fn configure(settings: &mut Settings, args: &Serve) -> Result<(), Failure> {
         Some(_) if settings.store_is_named => warnings.push("store.path: another store is named".to_owned()),
         Some(store) => settings.store = store,
         None => {}
+    }
+    if let Some(section) = found.embedding.take() {
+        match settings.engine.model.source {
+            ModelSource::Default => {
+                settings::embed_with(&section, &mut settings.engine.model, &settings.store, settings.output)?;
+            }
+            _ => warnings.push("provider: another model is named".to_owned()),
+        }
     }
     if !warnings.is_empty() {
         settings.output.note(format!("memorySearch: {}", warnings.join("; ")));

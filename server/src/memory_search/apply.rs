@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use memorist_engine::embed::Secret;
 use memorist_engine::types::{MAX_LIMIT, Mode};
 use serde_json::Value;
 
+use super::keys::HEADERS;
 use super::paths::{Paths, folder};
 use super::settings::MemorySearch;
+use crate::embedding::{EmbeddingSection, Provider};
 
 /// Most candidates of each side for each result.
 const MOST_CANDIDATES: u64 = 20;
@@ -47,6 +50,7 @@ pub fn apply(
             _ => {}
         }
     }
+    settings.embedding = embedding(keys)?;
     settings.sessions &= wants_sessions;
     settings.sync.enabled &= settings.enabled;
     settings.mode = match (vectors, hybrid) {
@@ -57,6 +61,45 @@ pub fn apply(
     settings.weights.normalised().map_err(|error| format!("query.hybrid: {error}"))?;
     settings.sync.validate().map_err(|why| format!("sync and chunking: {why}"))?;
     Ok(settings)
+}
+
+/// What embeds, if it is a provider.
+fn embedding(keys: &BTreeMap<String, Value>) -> Result<Option<EmbeddingSection>, String> {
+    let mut section = EmbeddingSection::default();
+    let mut has_cache = true;
+    for (key, value) in keys {
+        let given = Given { key, value };
+        match key.as_str() {
+            "provider" => {
+                let provider = Provider::named(given.text()?).filter(|provider| *provider != Provider::Onnx);
+                let wrong =
+                    || given.must("one of auto, local, openai, gemini, ollama, cohere, lmstudio, groq and none");
+                section.provider = Some(provider.ok_or_else(wrong)?);
+            }
+            "model" => section.model = Some(given.text()?.to_owned()),
+            "fallback" => section.fallback = Some(given.text()?.to_owned()),
+            "remote.baseUrl" => section.url = Some(given.text()?.to_owned()),
+            "remote.apiKey" => match given.secret()? {
+                Ok(key) => section.key = Some(key),
+                Err(variable) => section.api_key_env = Some(variable),
+            },
+            "cache.enabled" => has_cache = given.flag()?,
+            "cache.maxEntries" => section.cache.max_entries = Some(given.size(0, u64::MAX)?),
+            key => {
+                if let Some(name) = key.strip_prefix(HEADERS) {
+                    section.headers.insert(name.to_owned(), Secret::new(given.text()?));
+                }
+            }
+        }
+    }
+    if !has_cache {
+        section.cache.max_entries = Some(0);
+    }
+    let has_remote = keys.keys().any(|key| key == "remote.baseUrl" || key == "remote.apiKey");
+    section.provider = section.provider.or(has_remote.then_some(Provider::OpenAi));
+    // These two are what the settings say anyway.
+    let is_named = section.provider.is_some_and(|provider| !matches!(provider, Provider::Auto | Provider::Local));
+    Ok(is_named.then_some(section))
 }
 
 /// A key with its value.
@@ -76,6 +119,14 @@ impl<'a> Given<'a> {
 
     fn text(&self) -> Result<&'a str, String> {
         self.value.as_str().filter(|text| !text.trim().is_empty()).ok_or_else(|| self.must("a text"))
+    }
+
+    /// A secret, which an error does not show: the text, or `${NAME}` for the variable of that name.
+    fn secret(&self) -> Result<Result<Secret, String>, String> {
+        let text = self.value.as_str().map(str::trim).filter(|text| !text.is_empty());
+        let text = text.ok_or_else(|| format!("{}: must be a text", self.key))?;
+        let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        Ok(name.map_or_else(|| Ok(Secret::new(text)), |name| Err(name.to_owned())))
     }
 
     fn number(&self, most: f64) -> Result<f64, String> {

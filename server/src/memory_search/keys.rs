@@ -3,7 +3,14 @@
 use serde_json::{Value, json};
 
 /// The keys that mean something here.
-pub const APPLIED: [&str; 20] = [
+pub const APPLIED: [&str; 27] = [
+    "provider",
+    "model",
+    "fallback",
+    "remote.baseUrl",
+    "remote.apiKey",
+    "cache.enabled",
+    "cache.maxEntries",
     "enabled",
     "sources",
     "experimental.sessionMemory",
@@ -27,20 +34,40 @@ pub const APPLIED: [&str; 20] = [
 ];
 
 /// Those that mean nothing here.
-pub const WITHOUT_EFFECT: [&str; 7] = [
-    "provider",
-    "fallback",
-    "model",
+pub const WITHOUT_EFFECT: [&str; 9] = [
     "store.driver",
     "store.vector.extensionPath",
-    "cache.enabled",
-    "cache.maxEntries",
+    "remote.batch.enabled",
+    "remote.batch.wait",
+    "remote.batch.concurrency",
+    "remote.batch.pollIntervalMs",
+    "remote.batch.timeoutMinutes",
+    "local.modelPath",
+    "local.modelCacheDir",
 ];
 
+/// Those that mean nothing unless a provider embeds.
+const OF_PROVIDERS: [&str; 6] =
+    ["model", "fallback", "remote.baseUrl", "remote.apiKey", "cache.enabled", "cache.maxEntries"];
+
+/// What precedes the name of a header.
+pub const HEADERS: &str = "remote.headers.";
+
+/// Whether there is such a key.
+pub fn is_known(key: &str) -> bool {
+    APPLIED.contains(&key) || WITHOUT_EFFECT.contains(&key) || key.starts_with(HEADERS)
+}
+
+/// Whether a key means nothing, where a provider embeds or not.
+pub fn is_idle(key: &str, value: &Value, has_provider: bool) -> bool {
+    let is_of_providers = OF_PROVIDERS.contains(&key) || key.starts_with(HEADERS);
+    (WITHOUT_EFFECT.contains(&key) || is_of_providers && !has_provider) && !is_so_anyway(key, value)
+}
+
 /// Whether this is so anyway: memorist embeds on this machine, keeps its records in SQLite, and embeds no text twice.
-pub fn is_so_anyway(key: &str, value: &Value) -> bool {
+fn is_so_anyway(key: &str, value: &Value) -> bool {
     let values = match key {
-        "provider" => vec![json!("auto"), json!("local")],
+        "remote.batch.enabled" => vec![json!(false)],
         "fallback" => vec![json!("none"), json!("local")],
         "store.driver" => vec![json!("sqlite")],
         "cache.enabled" => vec![json!(true)],

@@ -6,6 +6,8 @@ use memorist_engine::embed::ModelSettings;
 use memorist_engine::types::{Mode, Weights};
 use memorist_ingest::settings::SyncSettings;
 
+use crate::embedding::EmbeddingSection;
+
 /// What the tools of Gimli's profile follow. The defaults are those of its document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemorySearch {
@@ -29,6 +31,8 @@ pub struct MemorySearch {
     pub sync: SyncSettings,
     /// The store, to read files into it.
     pub store: Option<PathBuf>,
+    /// What embeds, where the file says that.
+    pub embedding: Option<EmbeddingSection>,
     /// Its model, whose tokens are counted.
     pub model: ModelSettings,
     /// The folder that paths are relative to.
@@ -50,6 +54,7 @@ impl Default for MemorySearch {
             candidates: 4,
             sync: SyncSettings::default(),
             store: None,
+            embedding: None,
             model: ModelSettings::default(),
             workspace: None,
             home: None,

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::apply::apply;
-use super::keys::{APPLIED, WITHOUT_EFFECT, is_so_anyway, nearest};
+use super::keys::{is_idle, is_known, nearest};
 use super::paths::Paths;
 use super::settings::MemorySearch;
 
@@ -42,21 +42,17 @@ pub fn read(
     for tree in trees(&document, agent)? {
         flatten("", &Value::Object(tree.clone()), &mut keys);
     }
-    if let Some(key) =
-        keys.keys().find(|key| !APPLIED.contains(&key.as_str()) && !WITHOUT_EFFECT.contains(&key.as_str()))
-    {
+    if let Some(key) = keys.keys().find(|key| !is_known(key)) {
         return Err(format!("{key} is no key of {TREE}; did you mean {}?", nearest(key)));
     }
-    let idle: Vec<&str> = keys
-        .iter()
-        .filter(|(key, value)| WITHOUT_EFFECT.contains(&key.as_str()) && !is_so_anyway(key, value))
-        .map(|(key, _)| key.as_str())
-        .collect();
+    let settings = apply(&keys, defaults, &Paths { file, agent, home })?;
+    let has_provider = settings.embedding.is_some();
+    let idle = keys.iter().filter(|(key, value)| is_idle(key, value, has_provider));
+    let idle: Vec<&str> = idle.map(|(key, _)| key.as_str()).collect();
     let mut warnings = Vec::new();
     if !idle.is_empty() {
         warnings.push(format!("without effect here: {}", idle.join(", ")));
     }
-    let settings = apply(&keys, defaults, &Paths { file, agent, home })?;
     if names_sessions(&keys) && !settings.sessions {
         warnings.push("sessions are not searched without experimental.sessionMemory".to_owned());
     }
@@ -107,10 +103,12 @@ fn flatten(prefix: &str, value: &Value, keys: &mut BTreeMap<String, Value>) {
 mod tests {
     use std::path::PathBuf;
 
+    use memorist_engine::embed::Secret;
     use memorist_engine::types::{Mode, Weights};
     use serde_json::json;
 
     use super::*;
+    use crate::embedding::{CacheSection, EmbeddingSection, Provider};
 
     fn configured(document: &Value, agent: Option<&str>) -> Result<Configured, String> {
         let (file, home) = (Path::new("/etc/gimli/memory.json"), Path::new("/home/ann"));
@@ -199,14 +197,47 @@ mod tests {
         assert!(settings(&on).sessions);
     }
 
+    /// H3, E6, E14: the provider of the tree is that of the settings.
+    #[test]
+    fn the_provider_of_the_tree_embeds() {
+        let tree = json!({
+            "provider": "openai", "model": "text-embedding-3-large", "fallback": "local",
+            "remote": { "baseUrl": "https://models.example/v1", "apiKey": "a-key-for-tests", "headers": { "x-team": "t" },
+                        "batch": { "enabled": false } },
+            "cache": { "enabled": true, "maxEntries": 9 }
+        });
+        let given = configured(&tree, None).unwrap();
+        assert_eq!(given.warning, None);
+        let section = given.settings.embedding.unwrap();
+        assert!(!format!("{section:?}").contains("a-key-for-tests"));
+        let expected = EmbeddingSection {
+            provider: Some(Provider::OpenAi),
+            model: Some("text-embedding-3-large".into()),
+            url: Some("https://models.example/v1".into()),
+            key: Some(Secret::new("a-key-for-tests")),
+            headers: [("x-team".to_owned(), Secret::new("t"))].into(),
+            fallback: Some("local".into()),
+            cache: CacheSection { max_entries: Some(9), shared: None },
+            ..EmbeddingSection::default()
+        };
+        assert_eq!(section, expected);
+        let without_cache = settings(&json!({ "provider": "gemini", "cache": { "enabled": false } }));
+        assert_eq!(without_cache.embedding.unwrap().cache.max_entries, Some(0));
+        let remote = settings(&json!({ "remote": { "baseUrl": "http://localhost:1234/v1" } }));
+        assert_eq!(remote.embedding.unwrap().provider, Some(Provider::OpenAi), "as in Gimli");
+        assert_eq!(settings(&json!({ "provider": "local" })).embedding, None);
+        let batch = configured(&json!({ "provider": "openai", "remote": { "batch": { "enabled": true } } }), None);
+        assert_eq!(batch.unwrap().warning.unwrap(), "without effect here: remote.batch.enabled");
+    }
+
     /// H3: what means nothing here is said in one sentence, and a typo is an error.
     #[test]
     fn keys_without_effect_are_named_and_unknown_ones_refused() {
         let given = configured(
-            &json!({ "provider": "openai", "model": "text-embedding-3-small", "cache": { "maxEntries": 9 } }),
+            &json!({ "provider": "auto", "model": "text-embedding-3-small", "cache": { "maxEntries": 9 } }),
             None,
         );
-        assert_eq!(given.unwrap().warning.unwrap(), "without effect here: cache.maxEntries, model, provider");
+        assert_eq!(given.unwrap().warning.unwrap(), "without effect here: cache.maxEntries, model");
         let refused = |tree: Value| configured(&tree, None).unwrap_err();
         let typo = refused(json!({ "query": { "hybrid": { "vectorWeigth": 1 } } }));
         assert!(typo.contains("query.hybrid.vectorWeigth") && typo.ends_with("query.hybrid.vectorWeight?"), "{typo}");
@@ -214,6 +245,9 @@ mod tests {
             (json!({ "query": { "maxResults": 0 } }), "query.maxResults: must be a whole number from 1 to 1000"),
             (json!({ "query": { "minScore": 2 } }), "query.minScore: must be a number from 0 to 1"),
             (json!({ "enabled": "yes" }), "enabled: must be true or false"),
+            (json!({ "provider": "acme" }), "provider: must be one of"),
+            (json!({ "provider": "openai", "remote": { "headers": { "x": 1 } } }), "remote.headers.x: must be a text"),
+            (json!({ "provider": "openai", "cache": { "maxEntries": -1 } }), "cache.maxEntries: must be"),
             (json!({ "sources": ["web"] }), "sources: must be a list of"),
             (json!({ "chunking": { "tokens": 20, "overlap": 19 } }), "chunking: "),
             (json!({ "query": { "hybrid": { "vectorWeight": 0, "textWeight": 0 } } }), "query.hybrid: "),

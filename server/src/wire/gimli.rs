@@ -36,7 +36,7 @@ pub struct Found {
     /// Where embeddings are made.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
-    pub provider: Option<&'static str>,
+    pub provider: Option<String>,
     /// The embedding model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]

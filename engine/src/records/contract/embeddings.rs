@@ -3,6 +3,8 @@
 use super::*;
 use crate::error::Remedy;
 use crate::records::rules::embeddings::{adopt_model, store_embeddings};
+use crate::records::rules::next_model::{begin_next_model, change_model};
+use crate::records::rules::refused::{retry, set_aside};
 use crate::text;
 use crate::types::Model;
 
@@ -106,6 +108,38 @@ fn going_back_to_an_earlier_text_finds_its_vector(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// X5: a text that the model refuses is set aside, with the reason.
+fn a_refused_text_waits_no_longer_until_the_model_changes(store: &impl Subject) {
+    let model = store.adopt(3);
+    let ids = ["good", "bad", "worse"].map(|text| store.add(&new(text), NOW).id);
+    let hashes: Vec<_> = store.pending(NOW).iter().map(|pending| pending.hash).collect();
+    let aside = |model, hash, why: &str| set_aside(store.authority(), model, &[(hash, why.to_owned())]).unwrap();
+    aside(model, hashes[1], "status 400: no");
+    aside(model, hashes[2], "its vector has no direction");
+    assert_eq!(store.pending(NOW).iter().map(|pending| pending.record_id).collect::<Vec<_>>(), [ids[0]]);
+    let refused = || store.write(|tx| models::refused(tx, NOW)).into_iter().map(|one| (one.record_id, one.why));
+    let expected = [(ids[1], "status 400: no".to_owned()), (ids[2], "its vector has no direction".to_owned())];
+    assert!(refused().eq(expected));
+    store.assert_sound();
+    // What is gone leaves nothing, and a new text is tried.
+    store.delete(ids[2]);
+    store.update(ids[1], &content("better"), NOW).unwrap();
+    assert_eq!((refused().count(), store.pending(NOW).len()), (0, 2));
+    store.update(ids[1], &content("bad"), NOW).unwrap();
+    assert_eq!(refused().count(), 1, "the text is refused still");
+    // Another model is given every text, and its refusals are its own.
+    let next = begin_next_model(store.authority(), &super::model(4)).unwrap().unwrap();
+    let missing = || store.write(|tx| models::missing(tx, next, RecordId::START, 9, NOW)).len();
+    assert_eq!(missing(), 2);
+    aside(next, hashes[0], "not this one");
+    assert_eq!(missing(), 1);
+    assert!(change_model(store.authority(), next, None, NOW).unwrap());
+    assert!(refused().eq([(ids[0], "not this one".to_owned())]));
+    retry(store.authority()).unwrap();
+    assert_eq!((refused().count(), store.pending(NOW).len()), (0, 2));
+    store.assert_sound();
+}
+
 on_every_database![
     the_first_model_is_the_stores_and_another_is_refused,
     texts_wait_until_their_vector_is_stored,
@@ -114,4 +148,5 @@ on_every_database![
     the_vector_of_a_text_that_is_gone_is_dropped,
     an_expired_record_does_not_wait,
     going_back_to_an_earlier_text_finds_its_vector,
+    a_refused_text_waits_no_longer_until_the_model_changes,
 ];

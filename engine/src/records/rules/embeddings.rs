@@ -1,6 +1,7 @@
 //! The store's model, and the vectors of texts: one for each text, whoever has it.
 
 use super::log::append;
+use super::refused;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
 use crate::records::models;
@@ -89,7 +90,8 @@ pub(super) fn remove_unused(tx: &dyn Tx, hash: &Hash) -> Result<()> {
     let sql = "DELETE FROM embeddings WHERE hash = ?1 AND model_id IN (SELECT id FROM models)
          AND NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1)
          AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?1)";
-    tx.execute(sql, &[hash.into()]).map(drop)
+    tx.execute(sql, &[hash.into()])?;
+    refused::forget(tx, hash)
 }
 
 /// The row of `model`, made where it has none.

@@ -15,6 +15,7 @@
 //! | `access.rs` | accesses are logged and counted |
 //! | `searches.rs` | searches are kept |
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
+//! | `refused.rs` | texts that the model refused are set aside |
 //! | `next_model.rs` | the change to another model |
 //! | `versions.rs` | earlier versions |
 //! | `threads.rs` | the place of a record in a thread |
@@ -35,6 +36,7 @@ pub(super) mod next_model;
 mod origins;
 pub(super) mod purge;
 pub(super) mod references;
+pub(super) mod refused;
 mod scopes;
 pub(super) mod searches;
 mod threads;

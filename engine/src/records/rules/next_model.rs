@@ -7,6 +7,7 @@ use roaring::RoaringTreemap;
 
 use super::embeddings;
 use super::log::append;
+use super::refused;
 use crate::error::Result;
 use crate::records::log::Change;
 use crate::records::rows::vector_bytes;
@@ -67,6 +68,7 @@ pub(crate) fn change_model(
         }
         meta::put(tx, "model", next.into())?;
         meta::remove(tx, "next_model")?;
+        refused::keep_only(tx, next)?;
         tx.execute(
             "UPDATE records SET embedding_id =
                  (SELECT e.id FROM embeddings e WHERE e.model_id = ?1 AND e.hash = records.embedding_hash)",

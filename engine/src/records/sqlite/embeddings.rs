@@ -5,7 +5,7 @@ use rusqlite::OptionalExtension;
 use super::snapshot::Snapshot;
 use super::store::Records;
 use crate::error::Result;
-use crate::records::models::{self, NextModel, Pending};
+use crate::records::models::{self, NextModel, Pending, Refused};
 use crate::records::rows::to_vector;
 use crate::records::transaction::SelectExt;
 use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId};
@@ -40,6 +40,11 @@ impl Records {
         let reader = self.reader()?;
         models::require_current(&*reader, model)?;
         models::pending(&*reader, limit, now)
+    }
+
+    /// The texts of live records that the store's model refused.
+    pub fn refused(&self, now: Millis) -> Result<Vec<Refused>> {
+        models::refused(&*self.reader()?, now)
     }
 
     /// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
@@ -81,6 +86,22 @@ impl Snapshot {
         Ok(found)
     }
 
+    /// How many texts of live records this model has not embedded, and how many bytes they have.
+    pub fn to_embed(&self, model: &Model, now: Millis) -> Result<(u64, u64)> {
+        let dims = i64::try_from(model.dims).unwrap_or(i64::MAX);
+        let (texts, bytes): (i64, i64) = self
+            .conn()
+            .prepare_cached(
+                "SELECT count(*), coalesce(sum(bytes), 0) FROM
+                     (SELECT DISTINCT embedding_hash, octet_length(content) + coalesce(octet_length(context), 0) AS bytes
+                      FROM records WHERE expires_at IS NULL OR expires_at > ?1) t
+                 WHERE NOT EXISTS (SELECT 1 FROM embeddings e JOIN models m ON m.id = e.model_id
+                     WHERE e.hash = t.embedding_hash AND (m.weights_sha256, m.pooling, m.dims) = (?2, ?3, ?4))",
+            )?
+            .query_row((now, &model.weights_sha256, &model.pooling, dims), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok((texts.unsigned_abs(), bytes.unsigned_abs()))
+    }
+
     /// The change of the model that is not finished, where there is one. Looks at every record then.
     pub fn next_model(&self, now: Millis) -> Result<Option<NextModel>> {
         let Some((next, model)) = models::next(self.conn())? else { return Ok(None) };
@@ -120,6 +141,8 @@ mod tests {
 
         let next = store.begin_next_model(&model(3)).unwrap().unwrap();
         store.store_next(next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();
+        assert_eq!(store.view().to_embed(&model(3), NOW).unwrap(), (2, 8), "two, three");
+        assert_eq!(store.view().to_embed(&model(2), NOW).unwrap(), (2, 8), "one, three");
         let missing = store.missing(next, ids[0], 9, NOW).unwrap();
         assert_eq!(missing.iter().map(|text| text.record_id).collect::<Vec<_>>(), ids[1..]);
         let unfinished = NextModel { model: model(3), texts: 3, missing: 2 };

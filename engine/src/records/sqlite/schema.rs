@@ -27,13 +27,14 @@
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
-//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging` |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused` |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.
 //!
 //! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
-//! text that only that version had. `purging` is there while a purge is not finished, or was interrupted (`purge/mark.rs`).
+//! text that only that version had. `refused` is a JSON object of the texts that a model refused, by hash, with the model and
+//! the reason. `purging` is there while a purge is not finished, or was interrupted (`purge/mark.rs`).
 //!
 //! `links.kind` is the position in [`LinkKind::ALL`](crate::types::LinkKind::ALL). `from_scope` and `to_scope` repeat the
 //! scopes of the two records (scopes never change), so that one index answers which memories

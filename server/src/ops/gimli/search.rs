@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use memorist_engine::config::ModelSource;
 use memorist_engine::types::{Filter, Hit, Kind, MAX_LIMIT, MAX_POOL, Query, Scale};
 use memorist_engine::{Engine, Error, Result};
 
@@ -52,7 +53,13 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     // Parts of one turn have the same lines: the best of them says where it is.
     results.retain(|found| seen.insert((found.path.clone(), found.start_line, found.end_line)));
     let model = engine.index_stats()?.model;
-    Ok(Found { results, provider: Some(if model.is_some() { "local" } else { "none" }), model, warnings, off: None })
+    let provider = match (&model, &settings.model.source) {
+        (None, _) => "none",
+        (_, ModelSource::Remote(remote)) => &remote.name,
+        _ => "local",
+    };
+    let provider = provider.to_owned();
+    Ok(Found { results, provider: Some(provider), model, warnings, off: None })
 }
 
 /// Why memory is off, if it is.

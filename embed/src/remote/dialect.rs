@@ -1,0 +1,52 @@
+//! What differs between the protocols of providers.
+
+use serde_json::Value;
+
+use crate::provider::Fields;
+
+/// How a provider is asked, and how it answers.
+pub(super) trait Dialect: Send + Sync {
+    /// What a request may have.
+    fn limits(&self) -> Limits;
+
+    /// The header with the key: its name, and what precedes the key.
+    fn key_header(&self) -> (&'static str, &'static str);
+
+    /// The operation, which follows the address.
+    fn operation(&self, model: &str) -> String;
+
+    /// The body of a request for these texts. `fields` belong to it.
+    fn body(&self, model: &str, texts: &[&str], fields: &Fields) -> Value;
+
+    /// The vectors of an answer, in the order of the texts. Says what is wrong with it.
+    fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String>;
+
+    /// Whether an error of the server is about the texts after all.
+    fn is_about_texts(&self, _status: u16, _message: &str) -> bool {
+        false
+    }
+
+    /// A question for how many tokens the model reads, and the answer's number.
+    fn window_request(&self, _model: &str) -> Option<(&'static str, Value)> {
+        None
+    }
+
+    /// How many tokens the model reads, by the answer to that question.
+    fn window(&self, _body: &[u8]) -> Option<usize> {
+        None
+    }
+}
+
+/// Numbers of a vector as they came: what is no number is null.
+pub(super) type Numbers = Vec<Option<f32>>;
+
+/// What one request may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// Texts.
+    pub texts: usize,
+    /// Tokens of all texts.
+    pub tokens: usize,
+    /// Whether only one request is sent at a time.
+    pub one_by_one: bool,
+}

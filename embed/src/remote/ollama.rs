@@ -1,0 +1,62 @@
+//! The protocol of Ollama.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::dialect::{Dialect, Limits, Numbers};
+use crate::provider::Fields;
+
+/// Ollama.
+pub(super) struct Ollama;
+
+#[derive(Deserialize)]
+struct Answer {
+    embeddings: Vec<Numbers>,
+}
+
+impl Dialect for Ollama {
+    fn limits(&self) -> Limits {
+        // On a processor, so many short texts take a second or two.
+        Limits { texts: 32, tokens: 16_384, one_by_one: true }
+    }
+
+    fn key_header(&self) -> (&'static str, &'static str) {
+        ("authorization", "Bearer ")
+    }
+
+    fn operation(&self, _model: &str) -> String {
+        "api/embed".to_owned()
+    }
+
+    fn body(&self, model: &str, texts: &[&str], fields: &Fields) -> Value {
+        let mut body = json!({ "model": model, "input": texts, "truncate": true });
+        body.as_object_mut().expect("an object").extend(fields.clone());
+        body
+    }
+
+    fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
+        let Answer { embeddings } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        if embeddings.len() != count {
+            return Err(format!("it has {} vectors for {count} texts", embeddings.len()));
+        }
+        Ok(embeddings)
+    }
+
+    fn is_about_texts(&self, status: u16, message: &str) -> bool {
+        // `truncate` does not always work; and a text may have a vector that cannot be written as JSON.
+        let message = message.to_lowercase();
+        status >= 500
+            && ["context length", "eof", "unsupported value", "too large"].iter().any(|sign| message.contains(sign))
+    }
+
+    fn window_request(&self, model: &str) -> Option<(&'static str, Value)> {
+        Some(("api/show", json!({ "model": model })))
+    }
+
+    fn window(&self, body: &[u8]) -> Option<usize> {
+        let answer: Value = serde_json::from_slice(body).ok()?;
+        let info = answer.get("model_info")?.as_object()?;
+        let length = info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()?;
+        usize::try_from(length).ok().filter(|length| *length > 0)
+    }
+}

@@ -1,0 +1,144 @@
+//! Requests repeated, with growing pauses.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::http::{Answer, Http, Stop};
+use super::profile::{Profile, Purpose};
+use crate::hashed::next_random;
+
+/// How often a request is sent in all, and the pause before the second; each further one is twice as long.
+fn attempts(purpose: Purpose) -> (u32, Duration) {
+    match purpose {
+        Purpose::Document => (3, Duration::from_millis(500)),
+        // Somebody waits.
+        Purpose::Query => (2, Duration::from_millis(100)),
+    }
+}
+
+/// A provider that demands a longer pause is left alone instead.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Characters of a provider's message that are shown.
+const SHOWN: usize = 200;
+
+/// Sends a request until it is answered well, or until it is clear that it will not be.
+pub(super) fn send(
+    http: &Http,
+    profile: &Profile,
+    operation: &str,
+    body: &Value,
+    texts: usize,
+    purpose: Purpose,
+    stop: Stop<'_>,
+) -> Result<Vec<u8>, Failure> {
+    let url = profile.address.join(operation);
+    let (attempts, first_pause) = attempts(purpose);
+    let mut attempt = 1;
+    loop {
+        let failure = match http.post(&url, body, texts, stop).and_then(|answer| judge(profile, answer)) {
+            Ok(body) => return Ok(body),
+            Err(failure) => failure,
+        };
+        let Failure::Later(why, demanded) = failure else { return Err(failure) };
+        let pause = demanded.unwrap_or(first_pause * 2u32.pow(attempt - 1));
+        if attempt == attempts || pause > LONGEST_PAUSE {
+            return Err(Failure::Later(why, demanded));
+        }
+        tracing::debug!("the embedding provider {} is asked again in {pause:?}: {why}", profile.name());
+        attempt += 1;
+        wait(pause + jitter(pause), stop)?;
+    }
+}
+
+/// The body of a good answer.
+fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failure> {
+    let Answer { status, retry_after, body } = answer;
+    if (200..300).contains(&status) {
+        return Ok(body);
+    }
+    let Said { code, message } = said(&body);
+    let message = profile.without_secrets(&message);
+    let why = if message.is_empty() { format!("status {status}") } else { format!("status {status}: {message}") };
+    let is_exhausted = code.contains("insufficient_quota") || code.contains("billing") || status == 402;
+    Err(match status {
+        _ if is_exhausted => Failure::Never(format!("its quota is exhausted ({why})")),
+        300..400 => Failure::Never(format!("it refers to another address ({why}); name that one in `url`")),
+        401 | 403 => Failure::Never(format!("it does not accept the key ({why})")),
+        404 | 405 => Failure::Never(format!("it does not know this model or address ({why})")),
+        400 | 413 | 422 => Failure::Refused(why),
+        _ if profile.dialect.is_about_texts(status, &message) => Failure::Refused(why),
+        408 | 409 | 425 | 429 | 500.. => Failure::Later(why, retry_after),
+        _ => Failure::Never(why),
+    })
+}
+
+struct Said {
+    code: String,
+    message: String,
+}
+
+/// What an error says, in the shapes of all providers.
+fn said(body: &[u8]) -> Said {
+    let nothing = Said { code: String::new(), message: String::new() };
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return nothing };
+    let error = body.get("error").unwrap_or(&body);
+    let texts = |names: &[&str]| {
+        let found = names.iter().filter_map(|name| error.get(name).and_then(Value::as_str));
+        found.map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    let message = match error.as_str() {
+        Some(message) => message.to_owned(),
+        None => texts(&["message", "detail"]),
+    };
+    let message: String = message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN).collect();
+    Said { code: texts(&["code", "type", "status"]), message }
+}
+
+/// Waits, unless the caller gives up.
+fn wait(pause: Duration, stop: Stop<'_>) -> Result<(), Failure> {
+    const STEP: Duration = Duration::from_millis(50);
+    let until = Instant::now() + pause;
+    loop {
+        if stop() {
+            return Err(Failure::Cancelled);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(STEP));
+    }
+}
+
+/// Up to a quarter more, so that several clients do not return together.
+fn jitter(pause: Duration) -> Duration {
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| u64::from(now.subsec_nanos()));
+    pause.mul_f64((next_random(seed) % 1_000) as f64 / 4_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_read_in_every_shape() {
+        for (body, code, message) in [
+            (
+                r#"{"error":{"message":"No\n more","type":"insufficient_quota","code":null}}"#,
+                "insufficient_quota",
+                "No more",
+            ),
+            (r#"{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED"}}"#, "RESOURCE_EXHAUSTED", "slow"),
+            (r#"{"error":"model \"x\" not found"}"#, "", "model \"x\" not found"),
+            (r#"{"message":"invalid api token"}"#, "", "invalid api token"),
+            (r#"{"detail":"Provided API key is invalid."}"#, "", "Provided API key is invalid."),
+            ("<html>Bad gateway</html>", "", ""),
+            ("[]", "", ""),
+        ] {
+            let said = said(body.as_bytes());
+            assert_eq!((said.code.as_str(), said.message.as_str()), (code, message), "{body}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Texts that the model refused: they are set aside with the reason, so that they neither block the others nor are sent
+//! again and again. Their records are found by their words.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::error::Result;
+use crate::records::meta;
+use crate::records::models::REFUSED;
+use crate::records::transaction::{Authority, Tx};
+use crate::text::{Hash, to_hex};
+use crate::types::ModelId;
+
+/// Sets texts aside, with why this model refused them.
+pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
+    if refused.is_empty() {
+        return Ok(());
+    }
+    authority.write(|tx| {
+        let mut all = read(tx)?;
+        for (hash, why) in refused {
+            all.insert(to_hex(hash), json!({ "model": model.get(), "why": why }));
+        }
+        write(tx, &all)
+    })
+}
+
+/// Every text that was refused waits again.
+pub(crate) fn retry(authority: &impl Authority) -> Result<()> {
+    authority.write(|tx| meta::remove(tx, REFUSED))
+}
+
+/// Drops what this text was refused for, once no record and no version has it any more.
+pub(super) fn forget(tx: &dyn Tx, hash: &Hash) -> Result<()> {
+    let sql = "UPDATE meta SET value = json_remove(value, ?2)
+         WHERE key = ?3 AND CASE WHEN json_valid(value) THEN json_type(value, ?2) IS NOT NULL END
+             AND NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1)
+             AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?1)";
+    tx.execute(sql, &[hash.into(), (&format!("$.\"{}\"", to_hex(hash))).into(), REFUSED.into()]).map(drop)
+}
+
+/// Keeps only what this model refused.
+pub(super) fn keep_only(tx: &dyn Tx, model: ModelId) -> Result<()> {
+    let mut all = read(tx)?;
+    let before = all.len();
+    all.retain(|_, refusal| refusal["model"] == model.get());
+    if all.len() < before { write(tx, &all) } else { Ok(()) }
+}
+
+fn read(tx: &dyn Tx) -> Result<Map<String, Json>> {
+    let text = meta::text(tx, REFUSED)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+fn write(tx: &dyn Tx, all: &Map<String, Json>) -> Result<()> {
+    match all.is_empty() {
+        true => meta::remove(tx, REFUSED),
+        false => meta::put(tx, REFUSED, (&Json::Object(all.clone()).to_string()).into()),
+    }
+}
