@@ -126,6 +126,12 @@ mod tests {
 
     use super::*;
 
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn neon_is_chosen() {
+        assert_eq!(Kernel::detect().name(), "neon");
+    }
+
     #[test]
     fn every_kernel_gives_the_products_of_the_scalar_one() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
