@@ -40,19 +40,19 @@ fn median(mut times: Vec<Duration>) -> f64 {
 
 fn main() {
     let default = ModelSettings::default();
-    let report = setup(&default, &mut |plan| println!("{plan}"), &NoProgress).expect("the default model");
+    let report = setup(&default, &mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
     let folder = tempfile::tempdir().expect("a folder");
     for file in ["model.onnx", "tokenizer.json"] {
         fs::copy(report.folder.join(file), folder.path().join(file)).expect("a copy");
     }
     let (ours, our_load) = load(&default);
     let (onnx, onnx_load) = load(&ModelSettings::from(ModelSource::Folder(folder.path().to_owned())));
-    println!(
+    eprintln!(
         "loaded in {:.1} ms; ONNX Runtime {:.0} ms\n",
         our_load.as_secs_f64() * 1e3,
         onnx_load.as_secs_f64() * 1e3
     );
-    println!("tokens   ours, ms   ONNX, ms   times |  many: ours, ms a text   ONNX   times   least cosine");
+    eprintln!("tokens   ours, ms   ONNX, ms   times |  many: ours, ms a text   ONNX   times   least cosine");
     for tokens in LENGTHS {
         let texts = texts(tokens, (2048 / tokens).min(128));
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -80,7 +80,7 @@ fn main() {
         let least = least.fold(1.0, f32::min);
         let [one_ours, one_onnx] = one.map(median);
         let [many_ours, many_onnx] = many.map(|times| median(times) / texts.len() as f64);
-        println!(
+        eprintln!(
             "{tokens:6} {one_ours:10.2} {one_onnx:10.2} {:7.1} | {many_ours:23.2} {many_onnx:6.2} {:7.1} {least:14.7}",
             one_onnx / one_ours,
             many_onnx / many_ours
