@@ -91,13 +91,12 @@ fn normalise(kernel: Kernel, tokens: &mut [f32], added: &[f32], normalisation: N
             for i in 0..added.len() {
                 tokens[i] += added[i];
             }
-            for row in tokens.chunks_exact_mut(WIDTH) {
+            for row in tokens.as_chunks_mut::<WIDTH>().0 {
                 let mean = sum(row, |number| number) / WIDTH as f32;
                 let variance = sum(row, |number| (number - mean) * (number - mean)) / WIDTH as f32;
                 let factor = 1.0 / (variance + EPSILON).sqrt();
-                let Normalisation { factors, offsets } = normalisation;
                 for i in 0..WIDTH {
-                    row[i] = (row[i] - mean) * factor * factors[i] + offsets[i];
+                    row[i] = (row[i] - mean) * factor * normalisation.factors[i] + normalisation.offsets[i];
                 }
             }
         },

@@ -50,9 +50,10 @@ pub fn multiply(kernel: Kernel, activations: &Activations, matrix: Matrix<'_>, o
     // Tiles of nearly the same height: a low one would wait for its own sums.
     let tiles = rows.div_ceil(kernel.tile_rows());
     let mut products = [[0; PANEL]; MOST_ROWS];
-    for (panel, first) in matrix.panels.chunks_exact(matrix.inputs * PANEL).zip((0..outputs).step_by(PANEL)) {
-        let scales = &matrix.scales[first..first + PANEL];
-        let biases = &matrix.biases[first..first + PANEL];
+    // Of a length that the compiler knows, so that it checks no bounds.
+    let (scales, biases) = (matrix.scales.as_chunks::<PANEL>().0, matrix.biases.as_chunks::<PANEL>().0);
+    for (index, panel) in matrix.panels.chunks_exact(matrix.inputs * PANEL).enumerate() {
+        let (scales, biases) = (&scales[index], &biases[index]);
         for tile in 0..tiles {
             let (start, end) = (rows * tile / tiles, rows * (tile + 1) / tiles);
             let products = &mut products[..end - start];
@@ -62,7 +63,7 @@ pub fn multiply(kernel: Kernel, activations: &Activations, matrix: Matrix<'_>, o
                 |_| {
                     for row in start..end {
                         let (scale, products) = (activations.scales[row], &products[row - start]);
-                        let out = &mut out[row * outputs + first..][..PANEL];
+                        let out = &mut out[row * outputs..][..outputs].as_chunks_mut::<PANEL>().0[index];
                         for i in 0..PANEL {
                             out[i] = products[i] as f32 * (scale * scales[i]) + biases[i];
                         }

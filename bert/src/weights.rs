@@ -33,9 +33,9 @@ pub struct Matrix<'a> {
 #[derive(Clone, Copy)]
 pub struct Normalisation<'a> {
     /// What they are multiplied with.
-    pub factors: &'a [f32],
+    pub factors: &'a [f32; WIDTH],
     /// What is added then.
-    pub offsets: &'a [f32],
+    pub offsets: &'a [f32; WIDTH],
 }
 
 /// One layer.
@@ -147,7 +147,8 @@ impl<'a> Numbers<'a> {
     }
 
     fn normalisation(&mut self) -> Normalisation<'a> {
-        Normalisation { factors: self.take(WIDTH), offsets: self.take(WIDTH) }
+        let two = self.take(2 * WIDTH).as_chunks::<WIDTH>().0;
+        Normalisation { factors: &two[0], offsets: &two[1] }
     }
 }
 

@@ -10,6 +10,10 @@ pub const ROWS_256: usize = 6;
 /// Rows at once with 32 registers of 512 bits: of 32 outputs, 24 sums, two of weights, one of activations.
 pub const ROWS_512: usize = 12;
 
+/// Bytes of weights that are on their way from memory while others are multiplied: the next pages, which the processor
+/// does not fetch by itself.
+const AHEAD: usize = 4096;
+
 /// Calls a kernel with the number of rows as a constant, so that its sums stay in registers.
 macro_rules! with_rows {
     ($kernel:ident($rows:ident, $panel:ident, $products:ident), $($count:literal)*) => {
@@ -114,6 +118,7 @@ macro_rules! tile_256 {
                     // each load takes 16.
                     let (low, high) = unsafe {
                         let from = panel.as_ptr().add(at);
+                        _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
                         (_mm_loadu_si128(from.cast()), _mm_loadu_si128(from.add(16).cast()))
                     };
                     let weights = [_mm256_cvtepi8_epi16(low), _mm256_cvtepi8_epi16(high)];
@@ -148,6 +153,7 @@ fn tile_avx512<const ROWS: usize>(rows: &[i16], panel: &[i8], products: &mut [[i
         // SAFETY: a panel has 64 bytes for each pair of inputs, of which each load takes 32.
         let (low, high) = unsafe {
             let from = panel.as_ptr().add(pair * 2 * PANEL);
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
             (_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.add(32).cast()))
         };
         let weights = [_mm512_cvtepi8_epi16(low), _mm512_cvtepi8_epi16(high)];
