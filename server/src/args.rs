@@ -262,6 +262,8 @@ pub enum Command {
     Restore(Restore),
     /// Rebuild both indexes from the records; nothing is embedded again
     Rebuild,
+    /// Embed the memories that wait for it; running servers do this by themselves
+    Backfill(Backfill),
     /// Change the store to another embedding model: `memorist reembed --model DIR`
     #[command(long_about = REEMBED)]
     Reembed(Reembed),
@@ -313,6 +315,7 @@ impl Command {
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Rebuild
+            | Command::Backfill(_)
             | Command::Reembed(_)
             | Command::Doctor(_)
             | Command::Bench(_)
@@ -321,6 +324,14 @@ impl Command {
             | Command::Completions(_) => false,
         }
     }
+}
+
+/// `backfill`.
+#[derive(Debug, Args)]
+pub struct Backfill {
+    /// Most texts [default: all]
+    #[arg(short = 'n', long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
 }
 
 /// `import`.

@@ -101,6 +101,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Backup(args) => cli::backup::run(&app, &args),
         Command::Restore(args) => cli::restore::run(&app, &args),
         Command::Rebuild => cli::rebuild::run(&app),
+        Command::Backfill(args) => cli::backfill::run(&app, &args),
         Command::Reembed(args) => cli::reembed::run(&app, &args),
         Command::Doctor(args) => cli::doctor::run(&app, &args),
         Command::Bench(args) => cli::bench::run(&app, &args),

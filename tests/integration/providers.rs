@@ -158,6 +158,8 @@ fn a_refused_memory_is_set_aside_with_its_reason() {
     assert_eq!(engine.index_stats().unwrap().refused, 1);
     let given = provider.texts();
     engine.embed_pending(&NoProgress).unwrap();
+    let done = engine.backfill(50, &NoProgress).unwrap();
+    assert_eq!((done.embedded, done.remaining), (0, 0), "what is refused does not remain");
     assert_eq!(provider.texts(), given, "nothing is sent again");
     let diagnosis = engine.doctor(false, &NoProgress).unwrap();
     assert!(diagnosis.is_sound(), "{diagnosis:?}");

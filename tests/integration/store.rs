@@ -273,6 +273,22 @@ fn a_search_says_how_many_memories_wait_for_their_embedding() {
     assert_eq!(found(Mode::Vector).warnings, Vec::<String>::new());
 }
 
+/// T37: a few at a time, and at last nothing is left to do.
+#[test]
+fn a_backfill_embeds_no_more_than_it_should_and_ends() {
+    let mut setup = hashed();
+    setup.config.index_writer = false;
+    let store = Store::new(setup);
+    let waiting: Vec<NewRecord> = (0..7).map(|at| NewRecord::new(format!("heron number {at}"))).collect();
+    store.engine.add_batch(&waiting).unwrap();
+    let next = || store.engine.backfill(3, &NoProgress).unwrap();
+    assert_eq!(
+        [next(), next(), next(), next()].map(|done| (done.embedded, done.remaining)),
+        [(3, 4), (3, 1), (1, 0), (0, 0)]
+    );
+    assert_eq!(store.engine.search(&query("heron", Mode::Vector)).unwrap().hits.len(), 7, "in the index already");
+}
+
 /// Q7.
 #[test]
 fn thresholds_drop_what_is_below_them_but_no_exact_hit() {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use memorist_embed::Plan;
 
-use super::{Engine, IndexStats, RebuildReport, ReembedReport};
+use super::{Backfill, Engine, IndexStats, RebuildReport, ReembedReport};
 use crate::bench::{self, BenchOptions, VectorBench};
 use crate::doctor::{self, Diagnosis};
 use crate::error::{Error, Result};
@@ -37,12 +37,26 @@ impl Engine {
     /// Embeds every record that waits for it, with progress. Returns how many texts this call embedded. While another
     /// process does the work, this one waits.
     pub fn embed_pending(&self, progress: &dyn Progress) -> Result<u64> {
+        self.embed_at_most(u64::MAX, progress)
+    }
+
+    /// Embeds records that wait for it, at most so many texts, and says how many remain. What the model has refused does
+    /// not remain: it is not offered again. While another process does the work, this one waits. Fetches no model.
+    ///
+    /// # Errors
+    /// If texts wait and there is no model at hand.
+    pub fn backfill(&self, most: u64, progress: &dyn Progress) -> Result<Backfill> {
+        let embedded = self.embed_at_most(most, progress)?;
+        Ok(Backfill { embedded, remaining: self.store.embeddable_count()? })
+    }
+
+    fn embed_at_most(&self, most: u64, progress: &dyn Progress) -> Result<u64> {
         if !self.store.records.can_write() || self.store.pending_count()? == 0 {
             return Ok(0);
         }
         let done_by_others = || Ok(progress.cancelled() || self.store.pending_count()? == 0);
         let Some(guard) = self.store.lock.acquire_unless(progress, done_by_others)? else { return Ok(0) };
-        self.store.as_writer(guard, |guard| self.store.embed_backlog(guard, progress))
+        self.store.as_writer(guard, |guard| self.store.embed_backlog(guard, most, progress))
     }
 
     /// Applies everything written before this call to both indexes, rebuilds an unusable one, and merges segments.

@@ -37,5 +37,5 @@ mod undo;
 pub use exchange::Import;
 pub use offline::{examine, restore};
 pub use open::Engine;
-pub use reports::{IndexStats, RebuildReport, ReembedReport};
+pub use reports::{Backfill, IndexStats, RebuildReport, ReembedReport};
 pub use undo::Undone;

@@ -16,6 +16,15 @@ pub struct IndexStats {
     pub model: Option<String>,
 }
 
+/// What [`Engine::backfill`](super::Engine::backfill) did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backfill {
+    /// Texts that this call embedded.
+    pub embedded: u64,
+    /// Memories that still wait for an embedding.
+    pub remaining: u64,
+}
+
 /// What [`Engine::reembed`](super::Engine::reembed) did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReembedReport {

@@ -87,15 +87,32 @@ impl Store {
         }
     }
 
+    /// How many live records wait for an embedding that this process can compute.
+    ///
+    /// # Errors
+    /// If records wait and there is no model at hand, or another than the store's.
+    pub fn embeddable_count(&self) -> Result<u64> {
+        let waiting = self.pending_count()?;
+        if waiting == 0 {
+            return Ok(0);
+        }
+        let (_, model) = self.embedder()?;
+        if self.records.pending(model, 1, self.now())?.is_empty() {
+            // All that wait were refused.
+            return Ok(0);
+        }
+        Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64))
+    }
+
     /// How many live records wait for an embedding. Without a model, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
         self.records.snapshot()?.pending_count(self.now())
     }
 
-    /// Embeds everything that waits, and applies it along the way. Returns how many texts were embedded. It can be
-    /// interrupted and continued: each round is stored in a separate transaction.
-    pub fn embed_backlog(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
-        let waiting = self.pending_count()?;
+    /// Embeds what waits, at most so many texts, and applies it along the way. Returns how many texts were embedded. It
+    /// can be interrupted and continued: each round is stored in a separate transaction.
+    pub fn embed_backlog(&self, proof: &WriterGuard<'_>, most: u64, progress: &dyn Progress) -> Result<u64> {
+        let waiting = self.pending_count()?.min(most);
         if waiting == 0 {
             return Ok(0);
         }
@@ -104,7 +121,7 @@ impl Store {
             self.repair_indexes(proof, progress)?;
         }
         progress.start("embedding", Some(waiting));
-        let embedded = self.embed_rounds(proof, &*embedder, model, progress);
+        let embedded = self.embed_rounds(proof, &*embedder, model, most, progress);
         progress.finish();
         embedded
     }
@@ -114,11 +131,15 @@ impl Store {
         proof: &WriterGuard<'_>,
         embedder: &dyn Embedder,
         model: ModelId,
+        most: u64,
         progress: &dyn Progress,
     ) -> Result<u64> {
         let (mut embedded, mut unapplied) = (0, 0);
+        // Refused texts count too: they are not offered again.
+        let mut left = most;
         loop {
-            let pending = self.records.pending(model, ROUND, self.now())?;
+            let round = ROUND.min(usize::try_from(left).unwrap_or(ROUND));
+            let pending = self.records.pending(model, round, self.now())?;
             if pending.is_empty() {
                 return Ok(embedded);
             }
@@ -127,6 +148,7 @@ impl Store {
                 self.records.store_embeddings(model, some)?;
             }
             self.records.set_aside(model, &made.refused)?;
+            left -= made.texts() as u64;
             embedded += made.vectors.len() as u64;
             unapplied += made.vectors.len();
             progress.advance(made.texts() as u64);

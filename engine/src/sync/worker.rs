@@ -167,7 +167,7 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
             store.finish_purge(guard, &purge, &PurgePatterns::unknown(), Duration::ZERO, stopping)?;
         }
         if can_embed {
-            store.embed_backlog(guard, stopping)?;
+            store.embed_backlog(guard, u64::MAX, stopping)?;
             store.catch_up(guard, stopping)?;
         }
         if can_shrink {

@@ -1,6 +1,7 @@
 //! The commands for people, one per file.
 
 pub mod add;
+pub mod backfill;
 pub mod backup;
 pub mod bench;
 pub mod browse;

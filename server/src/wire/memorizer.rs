@@ -219,6 +219,34 @@ fn fifty() -> Int {
     Int(50)
 }
 
+/// `backfill_embeddings`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct BackfillEmbeddings {
+    /// How many to embed in this call.
+    #[serde(default = "fifty")]
+    #[schemars(with = "f64", range(min = 1, max = 200))]
+    pub batch_size: Int,
+}
+
+/// The most texts of one call of `backfill_embeddings`.
+const MOST_BACKFILLED: u64 = 200;
+
+impl BackfillEmbeddings {
+    /// Texts to embed: at least one, at most 200.
+    pub fn texts(&self) -> u64 {
+        u64::try_from(self.batch_size.0).unwrap_or(0).clamp(1, MOST_BACKFILLED)
+    }
+}
+
+/// The result of `backfill_embeddings`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BackfilledEmbeddings {
+    /// How many were embedded.
+    pub processed: i64,
+    /// How many still have no embedding. Call again until there are none.
+    pub remaining: i64,
+}
+
 /// The result of `list_facts`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Facts {

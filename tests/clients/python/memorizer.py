@@ -124,6 +124,17 @@ def check_fit(checks, row, found):
                 0 <= fit[0] <= 100 and -1 <= fit[1] <= 1 and fit[2] >= 0, fit)
 
 
+async def check_backfill(checks, session):
+    """Whatever the server has embedded by itself meanwhile: at last nothing remains, and then nothing is done."""
+    for _ in range(20):
+        done = await session.call("backfill_embeddings", {"batch_size": 2})
+        checks.that("T37 a call embeds no more than it was told", 0 <= done["processed"] <= 2, done)
+        if done["remaining"] == 0:
+            break
+    checks.equal("T37 again, it does nothing", await session.call("backfill_embeddings"), {"processed": 0, "remaining": 0})
+    await session.refused("T37 the size is a number", "backfill_embeddings", {"batch_size": "many"}, "batch_size")
+
+
 async def check_conversations(checks, session, timed):
     turn = {"session_id": "monday", "user_message": "When does the ferry leave?",
             "agent_response": "At nine, from pier two.",
@@ -368,6 +379,7 @@ async def script(checks, session):
     timed = Timed(checks)
     await check_store(checks, session, timed)
     await check_list(checks, session, timed)
+    await check_backfill(checks, session)
     await check_conversations(checks, session, timed)
     await check_retrieve(checks, session, timed)
     await check_change(checks, session, timed)

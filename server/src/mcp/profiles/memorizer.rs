@@ -1,5 +1,6 @@
 //! Memorizer's tools, by its document: facts and conversations of one agent.
 
+use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     Filter, Hit, Kind, ListQuery, MAX_LIMIT, Query, Reach, Record, RecordId, SearchReply, Tier, Viewer,
 };
@@ -11,10 +12,10 @@ use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::Iso;
 use crate::wire::memorizer::{
-    Category, Conversation, Conversations, DeleteFact, DeletedFact, ExportMemory, Fact, Facts, FoundConversation,
-    FoundFact, ImportMemory, ListFacts, Memories, NoFact, ROWS, RetrieveMemories, SearchConversations, SharedFact,
-    SimilarFact, StoreConversation, StoreFact, StoredConversation, StoredFact, UpdateFact, UpdatedFact, is_fact, kinds,
-    reword_fact_error, search,
+    BackfillEmbeddings, BackfilledEmbeddings, Category, Conversation, Conversations, DeleteFact, DeletedFact,
+    ExportMemory, Fact, Facts, FoundConversation, FoundFact, ImportMemory, ListFacts, Memories, NoFact, ROWS,
+    RetrieveMemories, SearchConversations, SharedFact, SimilarFact, StoreConversation, StoreFact, StoredConversation,
+    StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, reword_fact_error, search,
 };
 use crate::wording::{self, Worded as _};
 
@@ -67,6 +68,17 @@ fn tools() -> Vec<ToolDef> {
             "Retrieve memories",
             "Find facts and conversations by meaning and by word.",
             |engine, context, params| retrieve_memories(engine, context, &params),
+        ),
+        ToolDef::new(
+            Add,
+            "backfill_embeddings",
+            "Backfill embeddings",
+            "Embed facts that have no embedding yet. Call it again until `remaining` is 0.",
+            |engine, _context, params: BackfillEmbeddings| {
+                let done = engine.backfill(params.texts(), &NoProgress)?;
+                let (processed, remaining) = (wire::count(done.embedded), wire::count(done.remaining));
+                Ok::<_, Error>(BackfilledEmbeddings { processed, remaining })
+            },
         ),
         ToolDef::new(
             Append,
