@@ -44,7 +44,7 @@ impl Engine {
     /// not remain: it is not offered again. While another process does the work, this one waits. Fetches no model.
     ///
     /// # Errors
-    /// If texts wait and there is no model at hand.
+    /// If texts wait and there is no model available.
     pub fn backfill(&self, most: u64, progress: &dyn Progress) -> Result<Backfill> {
         let embedded = self.embed_at_most(most, progress)?;
         Ok(Backfill { embedded, remaining: self.store.embeddable_count()? })

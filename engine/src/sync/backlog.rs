@@ -90,7 +90,7 @@ impl Store {
     /// How many live records wait for an embedding that this process can compute.
     ///
     /// # Errors
-    /// If records wait and there is no model at hand, or another than the store's.
+    /// If records wait and there is no model available, or another than the store's.
     pub fn embeddable_count(&self) -> Result<u64> {
         let waiting = self.pending_count()?;
         if waiting == 0 {

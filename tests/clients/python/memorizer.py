@@ -128,7 +128,7 @@ async def check_backfill(checks, session):
     """Whatever the server has embedded by itself meanwhile: at last nothing remains, and then nothing is done."""
     for _ in range(20):
         done = await session.call("backfill_embeddings", {"batch_size": 2})
-        checks.that("T37 a call embeds no more than it was told", 0 <= done["processed"] <= 2, done)
+        checks.that("T37 a call embeds no more than requested", 0 <= done["processed"] <= 2, done)
         if done["remaining"] == 0:
             break
     checks.equal("T37 again, it does nothing", await session.call("backfill_embeddings"), {"processed": 0, "remaining": 0})
