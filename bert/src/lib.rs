@@ -35,6 +35,8 @@ mod shape;
 mod weights;
 
 pub use error::{Error, Result};
+/// The version of the packed file.
+pub use format::VERSION as PACKED_VERSION;
 pub use kernel::Kernel;
 pub use model::Model;
 pub use pack::pack;

@@ -1,24 +1,24 @@
 //! The packed weights: made from the fetched ones once, and mapped since.
 
-use memorist_bert::{Kernel, Model, pack};
-use memorist_durable::PrivateFolder;
+use memorist_bert::{Kernel, Model, PACKED_VERSION, pack};
+use memorist_durable::{ABANDONED, PrivateFolder, sweep};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::provision::SourceFile;
 
-/// The packed file, in the folder of the fetched one. Its format has a version of its own.
-const PACKED_FILE: &str = "model.packed";
 /// Names the instructions to use instead of the fastest ones, for comparisons.
 const KERNEL_VARIABLE: &str = "MEMORIST_KERNEL";
 
-/// Opens the packed weights of `model`, or makes them if they are missing, damaged or of another version.
+/// Opens the packed weights of `model`, or makes them if they are missing or damaged.
 ///
 /// # Errors
-/// If the fetched weights are missing, or not the expected ones.
+/// If the fetched weights are missing, or not the expected ones; if the environment names instructions that this processor
+/// does not have.
 pub fn open_or_make(model: &SourceFile) -> Result<Model> {
+    let kernel = kernel()?;
     match open(model) {
-        Ok(model) => Ok(model),
+        Ok(model) => Ok(model.with_kernel(kernel)),
         Err(why) => {
             tracing::debug!("{} is packed: {why}", model.path().display());
             make(model)
@@ -27,31 +27,41 @@ pub fn open_or_make(model: &SourceFile) -> Result<Model> {
 }
 
 /// Makes the packed weights from the fetched ones, which are compared with their hash.
+///
+/// # Errors
+/// As [`open_or_make`].
 pub fn make(model: &SourceFile) -> Result<Model> {
+    let kernel = kernel()?;
     let onnx = model.read()?;
     let source = Sha256::digest(&onnx).into();
     let packed = pack(onnx).map_err(failed)?;
-    if let Err(error) = place(model, &packed) {
-        // A folder that cannot be written to: each process has a copy of its own then.
-        tracing::debug!("{PACKED_FILE} is not kept: {error}");
-        return Model::from_packed(packed, &source).map_err(failed).and_then(with_kernel);
-    }
-    drop(packed);
-    open(model)
+    let model = place(model, &packed).and_then(|()| open(model)).or_else(|error| {
+        // A folder that cannot be written to, or files that cannot be mapped: each process has a copy of its own then.
+        tracing::debug!("the packed weights are not shared: {error}");
+        Model::from_packed(packed, &source).map_err(failed)
+    })?;
+    Ok(model.with_kernel(kernel))
+}
+
+/// The packed file, in the folder of the fetched one. Programs of another version have their own.
+fn packed_file() -> String {
+    format!("model.packed-{PACKED_VERSION}")
 }
 
 fn open(model: &SourceFile) -> Result<Model> {
     let source = model.sha256().ok_or_else(|| Error::Failed("the default model has no hash".to_owned()))?;
     let folder = folder_of(model)?;
-    let path = folder.path().join(PACKED_FILE);
-    let file = folder.open_own(PACKED_FILE).map_err(|error| Error::io(&path, error))?;
-    Model::open(&file, &source).map_err(failed).and_then(with_kernel)
+    let name = packed_file();
+    let file = folder.open_own(&name).map_err(|error| Error::io(folder.path().join(&name), error))?;
+    Model::open(&file, &source).map_err(failed)
 }
 
 fn place(model: &SourceFile, packed: &[u8]) -> Result<()> {
     let folder = folder_of(model)?;
-    let path = folder.path().join(PACKED_FILE);
-    let new = folder.new_file(PACKED_FILE).map_err(|error| Error::io(&path, error))?;
+    sweep(folder.path(), ABANDONED);
+    let name = packed_file();
+    let path = folder.path().join(&name);
+    let new = folder.new_file(&name).map_err(|error| Error::io(&path, error))?;
     std::io::Write::write_all(&mut new.file(), packed).map_err(|error| Error::io(&path, error))?;
     new.replace().map(drop).map_err(|error| Error::io(&path, error.into()))
 }
@@ -61,16 +71,16 @@ fn folder_of(model: &SourceFile) -> Result<PrivateFolder> {
     PrivateFolder::open(folder).map_err(|error| Error::io(folder, error))
 }
 
-fn with_kernel(model: Model) -> Result<Model> {
-    let Some(name) = std::env::var(KERNEL_VARIABLE).ok().filter(|name| !name.is_empty()) else { return Ok(model) };
+/// The instructions to run with.
+fn kernel() -> Result<Kernel> {
+    let Some(name) = std::env::var(KERNEL_VARIABLE).ok().filter(|name| !name.is_empty()) else {
+        return Ok(Kernel::detect());
+    };
     let available = Kernel::available();
-    match available.iter().find(|kernel| kernel.name() == name) {
-        Some(kernel) => Ok(model.with_kernel(*kernel)),
-        None => {
-            let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
-            Err(Error::Failed(format!("{KERNEL_VARIABLE} is {name}, but this processor has {}", names.join(", "))))
-        }
-    }
+    available.iter().find(|kernel| kernel.name() == name).copied().ok_or_else(|| {
+        let names: Vec<_> = available.iter().map(|kernel| kernel.name()).collect();
+        Error::Failed(format!("{KERNEL_VARIABLE} is {name}, but this processor has {}", names.join(", ")))
+    })
 }
 
 fn failed(error: memorist_bert::Error) -> Error {

@@ -58,7 +58,7 @@ impl Cache {
     pub(super) fn place(&self, set: &FileSet, artefact: &Artefact, content: &mut dyn Read) -> Result<()> {
         let folder = self.create(&self.root().join(set.folder))?;
         self.forget(set)?;
-        memorist_durable::sweep(folder.path(), Duration::ZERO);
+        memorist_durable::sweep(folder.path(), memorist_durable::ABANDONED);
         let path = folder.path().join(artefact.file);
         let failed = |error| Error::io(&path, error);
         let new = folder.new_file(artefact.file).map_err(failed)?;
