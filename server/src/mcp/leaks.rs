@@ -255,7 +255,7 @@ impl World {
             "turn" => self.dice.below(9).into(),
             "neighbours" => self.dice.below(6).into(),
             "scale" => ["theoretical", "pool"][self.dice.below(2)].into(),
-            "limit" | "maxResults" => (1 + self.dice.below(100)).into(),
+            "limit" | "maxResults" | "batch_size" => (1 + self.dice.below(100)).into(),
             "cursor" => "10-50-0123456789ab".into(),
             "maxTokens" => (10 + self.dice.below(10_000)).into(),
             "createdAfter" => 0.into(),
