@@ -199,17 +199,6 @@ pub(super) fn new_ulid(now: Millis) -> [u8; 16] {
     Ulid::from_datetime(SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)).to_bytes()
 }
 
-/// The bytes of a vector: `f32`, little-endian.
-pub(super) fn vector_bytes(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// The vector that bytes stand for.
-pub(super) fn to_vector(bytes: &[u8]) -> Vec<f32> {
-    let (numbers, _) = bytes.as_chunks::<4>();
-    numbers.iter().map(|&number| f32::from_le_bytes(number)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

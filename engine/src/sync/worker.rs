@@ -138,7 +138,7 @@ struct CleanupAt {
 fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Result<()> {
     store.reopen()?;
     store.mark_damaged_indexes()?;
-    let can_shrink = store.records.can_shrink()?;
+    let (can_shrink, can_narrow) = (store.records.can_shrink()?, store.records.can_narrow()?);
     // A model that fails or is not the store's does not prevent the other work.
     let (can_embed, refusal) =
         store.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
@@ -149,7 +149,7 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
     }
     let is_time = Instant::now() >= cleanup_at.purged;
     let purge = if is_time { store.records.unfinished_purge()?.filter(|mark| mark.is_abandoned(now())) } else { None };
-    let is_idle = !can_embed && !can_shrink && !has_expired && purge.is_none();
+    let is_idle = !can_embed && !can_shrink && !can_narrow && !has_expired && purge.is_none();
     if is_idle && !store.has_unusable_index()? && store.unapplied()? == 0 {
         return refusal;
     }
@@ -169,6 +169,9 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
         if can_embed {
             store.embed_backlog(guard, u64::MAX, stopping)?;
             store.catch_up(guard, stopping)?;
+        }
+        if can_narrow {
+            store.records.narrow_step()?;
         }
         if can_shrink {
             store.records.vacuum_step()?;

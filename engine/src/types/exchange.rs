@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 use super::bounds::{check_label, check_length, check_millis};
+use super::embedding;
 use super::filter::Filter;
 use super::link::LinkKind;
 use super::model::Model;
@@ -17,8 +18,6 @@ use crate::error::{Error, Result};
 pub(crate) const MOVED: [u8; 2] = *b"MV";
 /// Most dimensions of an embedding.
 const MAX_DIMS: usize = 1 << 16;
-/// Tolerance of the length of an embedding, which is 1.
-const NEAR_ONE: f32 = 1e-3;
 
 /// What to export.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -246,9 +245,8 @@ fn check_version(field: &'static str, version: i64) -> Result<()> {
 }
 
 fn check_embedding(vector: &[f32]) -> Result<()> {
-    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-    // NaN is not near to 1 either.
-    if (length - 1.0).abs() < NEAR_ONE {
+    let length = embedding::length(vector);
+    if embedding::is_one(length) {
         return Ok(());
     }
     Err(Error::invalid("embedding", format!("its length must be 1, not {length}; leave it out to have it computed")))

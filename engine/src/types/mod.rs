@@ -17,6 +17,7 @@
 //! | `place.rs` | where a record was read |
 //! | `source.rs` | files that are read, and what was read of them |
 //! | `model.rs` | what makes embeddings comparable |
+//! | `embedding.rs` | an embedding as bytes |
 //! | `named.rs` | enums that are read by their name |
 //! | `exchange.rs` | memories on their way from one store to another |
 //! | `filter.rs` | which records may be returned |
@@ -29,6 +30,7 @@
 pub(crate) mod bounds;
 mod chain;
 mod digest;
+pub(crate) mod embedding;
 pub(crate) mod exchange;
 mod filter;
 mod kind;
@@ -54,6 +56,7 @@ pub use bounds::{
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
 pub use digest::{ByImportance, Digest, DigestQuery};
+pub use embedding::{embedding_bytes, embedding_of};
 pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, moved_ulid};
 pub use filter::Filter;
 pub use kind::Kind;

@@ -7,10 +7,11 @@ use memorist_engine::types::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::exchange_embedding::Embedding;
 use super::values::{Importance, When};
 
 /// The newest supported format, which is also the one that is written.
-pub const FORMAT: i64 = 3;
+pub const FORMAT: i64 = 4;
 
 /// The `type` of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,7 +141,7 @@ pub struct RecordLine {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     accesses: Vec<AccessLine>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    embedding: Option<Vec<f32>>,
+    embedding: Option<Embedding>,
 }
 
 fn first() -> i64 {
@@ -226,7 +227,7 @@ impl From<Portable> for RecordLine {
             place: text.place,
             versions: portable.earlier.into_iter().map(VersionLine::from).collect(),
             accesses: portable.accesses.into_iter().map(AccessLine::from).collect(),
-            embedding: portable.embedding,
+            embedding: portable.embedding.map(Embedding),
         }
     }
 }
@@ -258,7 +259,7 @@ impl From<RecordLine> for Portable {
             last_accessed_at: line.last_accessed_at.map(|When(at)| at),
             earlier: line.versions.into_iter().map(|version| version.into_earlier(&scope)).collect(),
             accesses: line.accesses.into_iter().map(Accessed::from).collect(),
-            embedding: line.embedding,
+            embedding: line.embedding.map(|Embedding(numbers)| numbers),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
 //! | `exchange_lines.rs` | its lines, field by field |
+//! | `exchange_embedding.rs` | their embeddings |
 //! | `exchange_tools.rs` | parameters and results of the tools for both |
 //! | `knowledge_graph.rs` | the lines of the reference memory server |
 //! | `lines.rs` | the lines of a file |
@@ -35,6 +36,7 @@ pub mod core;
 mod cursor;
 mod defaults;
 mod exchange;
+mod exchange_embedding;
 mod exchange_lines;
 mod exchange_tools;
 pub mod gimli;

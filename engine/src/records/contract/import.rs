@@ -24,7 +24,7 @@ fn portable(ulid: &str, text: &str, earlier: usize) -> Portable {
         last_accessed_at: Some(NOW - 1),
         earlier: (1..=earlier).map(before).collect(),
         accesses: vec![Accessed { at: NOW - 1, kind: AccessKind::Get, score: None, query: None }],
-        embedding: Some(vec![0.6, 0.8]),
+        embedding: Some(vec![0.0, 1.0]),
     }
 }
 
@@ -41,7 +41,7 @@ fn an_import_run_twice_changes_nothing_the_second_time(store: &impl Subject) {
     assert_eq!((record.ulid.as_str(), record.version, record.access_count), (ULIDS[0], 3, 3));
     assert_eq!((record.created_at, record.updated_at), (NOW - 20, NOW - 5));
     assert_eq!((store.count("versions"), store.count("access_log")), (2, 2));
-    assert_eq!(store.vectors(model, &[1.into()]), [(1.into(), vec![0.6, 0.8])]);
+    assert_eq!(store.vectors(model, &[1.into()]), [(1.into(), vec![0.0, 1.0])]);
     let before = store.contents();
     assert_eq!(run(store, &records, model, &mut Aliases::default()), [Imported::Unchanged, Imported::Unchanged]);
     assert_eq!(store.contents(), before);

@@ -44,6 +44,7 @@ use crate::error::{Error, Result};
 use crate::text::{self, Hash};
 use crate::types::{
     AddOutcome, EmbeddingState, Link, Millis, ModelId, NewRecord, Record, RecordId, RecordUpdate, Scope, Viewer,
+    embedding_of,
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
@@ -137,10 +138,12 @@ trait Subject: Sized {
 
     /// The vectors of these records under a model.
     fn vectors(&self, model: ModelId, ids: &[RecordId]) -> Vec<(RecordId, Vec<f32>)> {
-        let sql = "SELECT e.vector FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
-             WHERE r.id = ?1 AND e.model_id = ?2";
+        let sql = "SELECT e.vector, m.dims FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+             JOIN models m ON m.id = e.model_id WHERE r.id = ?1 AND e.model_id = ?2";
         let vector = |tx: &dyn Tx, id: RecordId| {
-            tx.first(sql, &[id.into(), model.into()], |row| Ok((id, rows::to_vector(row.get(0)?))))
+            tx.first(sql, &[id.into(), model.into()], |row| {
+                Ok((id, embedding_of(row.get(0)?, row.get::<i64>(1)? as usize).expect("a vector")))
+            })
         };
         self.write(|tx| {
             Ok(ids.iter().map(|id| vector(tx, *id)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())

@@ -5,10 +5,10 @@ use super::refused;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
 use crate::records::models;
-use crate::records::rows::vector_bytes;
 use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::text::Hash;
-use crate::types::{Model, ModelId, RecordId};
+use crate::types::embedding::LARGEST;
+use crate::types::{Model, ModelId, RecordId, embedding_bytes};
 
 /// Makes `model` the store's own where it has none yet. Returns its row.
 pub(crate) fn adopt_model(authority: &impl Authority, model: &Model) -> Result<ModelId> {
@@ -45,8 +45,8 @@ pub(super) fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
     if vector.len() != dims {
         return Err(Error::bad_vector(format!("it gave {} numbers where {dims} belong", vector.len())));
     }
-    if vector.iter().any(|number| !number.is_finite()) {
-        return Err(Error::bad_vector("it gave a vector with a number that is not finite"));
+    if !vector.iter().all(|number| number.abs() <= LARGEST) {
+        return Err(Error::bad_vector("it gave a vector with a number that is not finite, or is too large"));
     }
     Ok(())
 }
@@ -61,7 +61,7 @@ pub(super) fn store_ahead(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f3
 
 fn insert(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<i64> {
     let sql = "INSERT INTO embeddings (model_id, hash, vector) VALUES (?1, ?2, ?3) RETURNING id";
-    tx.insert(sql, &[model.into(), hash.into(), (&vector_bytes(vector)).into()])
+    tx.insert(sql, &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])
 }
 
 /// Stores a vector for the records that wait for it, and logs each of them. Returns how many.

@@ -10,11 +10,10 @@ use super::log::append;
 use super::refused;
 use crate::error::Result;
 use crate::records::log::Change;
-use crate::records::rows::vector_bytes;
 use crate::records::transaction::{Authority, Tx};
 use crate::records::{meta, models};
 use crate::text::Hash;
-use crate::types::{Millis, Model, ModelId, RecordId};
+use crate::types::{Millis, Model, ModelId, RecordId, embedding_bytes};
 
 /// This many texts may lack their vector when the model is changed: those written in the last moments wait for it as
 /// every new text does. Writers that never rest must not keep the change from happening.
@@ -44,7 +43,7 @@ pub(crate) fn store_next(authority: &impl Authority, next: ModelId, vectors: &[(
         let Some(model) = models::require_next(tx, next)? else { return Ok(()) };
         for (hash, vector) in vectors {
             embeddings::check_vector(vector, model.dims)?;
-            tx.execute(sql, &[next.into(), hash.into(), (&vector_bytes(vector)).into()])?;
+            tx.execute(sql, &[next.into(), hash.into(), (&embedding_bytes(vector)).into()])?;
         }
         Ok(())
     })

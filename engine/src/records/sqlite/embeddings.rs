@@ -1,14 +1,13 @@
 //! The store's model, the texts that wait for it or for the next one, and the vectors.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, Row};
 
 use super::snapshot::Snapshot;
 use super::store::Records;
 use crate::error::Result;
 use crate::records::models::{self, NextModel, Pending, Refused};
-use crate::records::rows::to_vector;
 use crate::records::transaction::SelectExt;
-use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId};
+use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of};
 
 impl Records {
     /// The store's model, which must be this one; `None` while it has none.
@@ -74,13 +73,17 @@ impl Snapshot {
     /// none yet.
     pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(RecordId, Vec<f32>)>> {
         let mut statement = self.conn().prepare_cached(
-            "SELECT e.vector FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+            "SELECT e.vector, m.dims FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
+                 JOIN models m ON m.id = e.model_id
              WHERE r.id = ?1 AND e.model_id = ?2",
         )?;
         let mut found = Vec::with_capacity(ids.len());
         for &id in ids {
-            let vector =
-                statement.query_row((id, model), |row| Ok(to_vector(row.get_ref(0)?.as_blob()?))).optional()?;
+            let read = |row: &Row<'_>| {
+                let dims = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+                Ok(embedding_of(row.get_ref(0)?.as_blob()?, dims))
+            };
+            let vector = statement.query_row((id, model), read).optional()?.flatten();
             found.extend(vector.map(|vector| (id, vector)));
         }
         Ok(found)
@@ -135,9 +138,9 @@ mod tests {
         let ids = ["one", "two", "three"].map(|text| store.add(&new(text), NOW).unwrap().id);
         let texts = store.pending(old, 2, NOW).unwrap();
         assert_eq!(texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
-        store.store_embeddings(old, &[(texts[1].hash, vec![0.6, 0.8])]).unwrap();
+        store.store_embeddings(old, &[(texts[1].hash, vec![0.0, 1.0])]).unwrap();
         assert_eq!(ids.map(|id| store.embedding_state(id).unwrap() == EmbeddingState::Ready), [false, true, false]);
-        assert_eq!(store.view().embeddings(old, &[99.into(), ids[1], ids[0]]).unwrap(), [(ids[1], vec![0.6, 0.8])]);
+        assert_eq!(store.view().embeddings(old, &[99.into(), ids[1], ids[0]]).unwrap(), [(ids[1], vec![0.0, 1.0])]);
 
         let next = store.begin_next_model(&model(3)).unwrap().unwrap();
         store.store_next(next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();

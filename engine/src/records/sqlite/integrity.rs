@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::rows;
 use crate::text;
-use crate::types::Kind;
+use crate::types::{Kind, embedding_of};
 
 /// Findings of one kind are listed up to this many; the rest is counted.
 const MOST_LISTED: usize = 20;
@@ -220,9 +220,10 @@ pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
     }
 }
 
-/// Whether these bytes are a vector of so many finite numbers.
-pub(super) fn is_vector(bytes: &[u8], dims: i64) -> bool {
-    bytes.len() as i64 == dims * 4 && rows::to_vector(bytes).iter().all(|number| number.is_finite())
+/// The vector of so many finite numbers that these bytes are; `None` if they are none.
+pub(super) fn vector_of(bytes: &[u8], dims: i64) -> Option<Vec<f32>> {
+    let vector = usize::try_from(dims).ok().and_then(|dims| embedding_of(bytes, dims));
+    vector.filter(|vector| vector.iter().all(|number| number.is_finite()))
 }
 
 /// Vectors have their model's dimensions, and their numbers are finite.
@@ -232,7 +233,7 @@ fn check_vectors(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
         let bytes = row.get_ref(1)?.as_blob()?;
         let dims: i64 = row.get(2)?;
         let id: i64 = row.get(0)?;
-        Ok((!is_vector(bytes, dims)).then(|| format!("embedding {id} is not a vector of {dims} finite numbers")))
+        Ok(vector_of(bytes, dims).is_none().then(|| format!("embedding {id} is not a vector of {dims} finite numbers")))
     })
 }
 
@@ -280,7 +281,7 @@ mod tests {
         second.expires_at = Some(NOW + 1);
         let id = store.add(&second, NOW).unwrap().id;
         let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
-        store.store_embeddings(model, &[(hash, vec![0.6, 0.8])]).unwrap();
+        store.store_embeddings(model, &[(hash, vec![0.0, 1.0])]).unwrap();
         store.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, &Viewer::OWNER, NOW).unwrap();
         store
     }

@@ -30,6 +30,7 @@
 //! | `tally.rs`, `stats.rs` | totals that triggers keep; statistics |
 //! | `digest.rs` | the summary of a project |
 //! | `names.rs` | the projects and tags in use |
+//! | `narrow.rs` | replaces 32-bit floats of embeddings by 16-bit ones |
 //! | `substring.rs` | the last tier of a search: texts that contain a text |
 //! | `embeddings.rs` | the model, the texts that wait, the vectors |
 //! | `files.rs` | sources, and the files that were read of them |
@@ -62,6 +63,7 @@ mod list;
 mod log;
 mod migrate;
 mod names;
+mod narrow;
 mod place;
 mod purge_scan;
 mod readers;

@@ -19,7 +19,7 @@
 //! | `trash_versions` | an earlier version of one; goes when that row of `trash` goes |
 //! | `trash_links` | a link that it had; goes when that row of `trash` goes |
 //! | `models` | an embedding model: two rows are never comparable |
-//! | `embeddings` | the vector of one text under one model, `f32` little-endian |
+//! | `embeddings` | the vector of one text under one model, 16-bit floats, little-endian |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `records/log.rs` |
 //! | `sources` | a file or a folder that is read: its notes, or the transcripts of an agent |
@@ -27,14 +27,15 @@
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
-//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused` |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to` |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.
 //!
 //! `versions_lost` is a JSON array of the ids of records that lack an earlier version: damage took it, or a purge of a
 //! text that only that version had. `refused` is a JSON object of the texts that a model refused, by hash, with the model and
-//! the reason. `purging` is there while a purge is not finished, or was interrupted (`purge/mark.rs`).
+//! the reason. `wide_to` is there while embeddings up to that row may have 32-bit floats, as version 7 wrote them (`narrow.rs`).
+//! `purging` is there while a purge is not finished, or was interrupted (`purge/mark.rs`).
 //!
 //! `links.kind` is the position in [`LinkKind::ALL`](crate::types::LinkKind::ALL). `from_scope` and `to_scope` repeat the
 //! scopes of the two records (scopes never change), so that one index answers which memories
@@ -89,6 +90,7 @@
 //! | 5 | what ended a version: an undo is not undone |
 //! | 6 | threads: the session of a record, and its turn |
 //! | 7 | sources and their files; where a record was read; searches |
+//! | 8 | embeddings of 16-bit floats; those of 32 bits are replaced in the background |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -129,7 +131,7 @@ pub(super) use misplaced;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 7] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
+pub(super) const MIGRATIONS: [&str; 8] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -464,7 +466,7 @@ CREATE INDEX records_by_thread ON records (scope_id, session, turn, id) WHERE se
 );
 
 /// Files that are read; searches.
-const SEVENTH: &str = r"
+pub(super) const SEVENTH: &str = r"
 ALTER TABLE records ADD COLUMN origin BLOB CHECK (length(origin) = 16);
 ALTER TABLE trash ADD COLUMN origin BLOB;
 CREATE UNIQUE INDEX records_by_origin ON records (origin) WHERE origin IS NOT NULL;
@@ -525,4 +527,9 @@ CREATE TABLE search_hits (
     PRIMARY KEY (search_id, record_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX search_hits_by_record ON search_hits (record_id);
+";
+
+/// Embeddings of 16-bit floats. A new store has none of 32 bits.
+const EIGHTH: &str = r"
+INSERT INTO meta (key, value) SELECT 'wide_to', max(id) FROM embeddings HAVING max(id) IS NOT NULL;
 ";

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::records::rows;
 use crate::records::sqlite::schema::{misplaced, place_conversations};
 use crate::records::sqlite::{integrity, recount};
-use crate::types::{Kind, LinkKind, RecordId, Scope};
+use crate::types::{Kind, LinkKind, RecordId, Scope, embedding, embedding_bytes};
 
 /// The tables with row ids, in the order of [`Tables`]. Searches are not saved: what was searched for is no memory.
 const NAMES: [&str; 12] = [
@@ -37,9 +37,6 @@ const NAMES: [&str; 12] = [
 
 /// Ids and sequence numbers beyond are damage: JSON has none larger.
 const LARGEST: i64 = (1 << 53) - 1;
-
-/// A vector has length 1, within this: f32 rounding.
-const NEAR_ONE: f32 = 1e-4;
 
 /// Reads the damaged file, which nobody writes, and fills the new database. Rows that are not to be
 /// trusted go to `doubts`.
@@ -194,9 +191,9 @@ impl Transfer<'_> {
                 continue;
             };
             let dims = self.dims.get(model).copied().unwrap_or(0);
-            let length = || rows::to_vector(vector).iter().map(|number| number * number).sum::<f32>().sqrt();
-            if key.len() == 32 && integrity::is_vector(vector, dims) && (length() - 1.0).abs() < NEAR_ONE {
-                insert.execute((model, hash, vector))?;
+            let Some(vector) = integrity::vector_of(vector, dims) else { continue };
+            if key.len() == 32 && embedding::is_one(embedding::length(&vector)) {
+                insert.execute((model, hash, embedding_bytes(&vector)))?;
             }
             self.cancel_point()?;
         }
