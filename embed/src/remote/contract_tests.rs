@@ -256,6 +256,112 @@ fn a_refused_text_is_shortened_or_set_aside_and_blocks_no_other() {
     }
 }
 
+/// As llama-server does at a text that is longer than its batch.
+#[test]
+fn a_server_that_fails_at_the_length_of_a_text_gets_a_shorter_one() {
+    for protocol in ALL {
+        for (status, message) in [
+            (500, "input is too large to process. increase the physical batch size"),
+            (500, "This model's maximum context length is 200 tokens"),
+            (503, "Input Too Long"),
+        ] {
+            let server = Server::start(
+                move |protocol, request| {
+                    let body: Value = serde_json::from_slice(&request.body).unwrap();
+                    match texts(&body).iter().any(|text| text.len() > 200) {
+                        true => failing(status, json!({ "error": { "message": message } })),
+                        false => good(protocol, request),
+                    }
+                },
+                protocol,
+            );
+            let embedder = embedder(&RemoteSettings { max_tokens: Some(1_000), ..server.settings(protocol) });
+            let outcomes = each(&*embedder, &["one", &"x".repeat(700), "two"]);
+            let wanted = [expected("one"), expected(&"x".repeat(175)), expected("two")].map(Ok);
+            assert_eq!(outcomes, wanted, "{protocol:?} {message}");
+            assert_eq!(server.requests().len(), 8, "none is repeated");
+        }
+    }
+}
+
+/// X5: whatever it says.
+#[test]
+fn a_server_that_fails_at_one_text_gives_the_others() {
+    let failures = Arc::new(AtomicUsize::new(0));
+    let count = failures.clone();
+    let server = Server::start(
+        move |protocol, request| {
+            let body: Value = serde_json::from_slice(&request.body).unwrap();
+            match texts(&body).iter().any(|text| text.contains("bad")) {
+                true => {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    failing(500, json!({ "error": { "message": "list index out of range" } }))
+                }
+                false => good(protocol, request),
+            }
+        },
+        Protocol::OpenAi,
+    );
+    let embedder = embedder(&server.settings(Protocol::OpenAi));
+    let outcomes = each(&*embedder, &["one", "bad", "two"]);
+    assert_eq!((&outcomes[0], &outcomes[2]), (&Ok(expected("one")), &Ok(expected("two"))));
+    assert_eq!(outcomes[1], Err(Refusal("status 500: list index out of range".to_owned())));
+    assert!(embedder.is_available());
+    let alone = each(&*embedder, &["bad"]);
+    assert!(alone[0].is_err(), "nor may one alone be sent for ever");
+}
+
+/// A server that recovers while another text is tried has refused nothing.
+#[test]
+fn a_server_that_was_down_for_a_moment_has_refused_no_text() {
+    let asked = AtomicUsize::new(0);
+    let server = Server::start(
+        move |protocol, request| match asked.fetch_add(1, Ordering::SeqCst) {
+            0..3 => failing(500, json!({})),
+            _ => good(protocol, request),
+        },
+        Protocol::OpenAi,
+    );
+    let embedder = embedder(&server.settings(Protocol::OpenAi));
+    assert_eq!(each(&*embedder, &["one"]), [Ok(expected("one"))]);
+}
+
+/// An account that is closed in the middle refuses every text: none is to blame.
+#[test]
+fn an_account_that_is_closed_in_the_middle_sets_no_text_aside() {
+    for protocol in ALL {
+        for (status, before) in [(400, 1), (403, 1), (404, 1), (400, 4), (400, 6), (403, 6), (404, 6)] {
+            let accepted = AtomicUsize::new(0);
+            let closing = move |protocol, request: &Request| {
+                let body: Value = serde_json::from_slice(&request.body).unwrap();
+                if texts(&body).iter().any(|text| text.starts_with("bad")) {
+                    return failing(400, json!({ "error": { "message": "a bad text" } }));
+                }
+                match accepted.fetch_add(1, Ordering::SeqCst) {
+                    at if at < before => good(protocol, request),
+                    _ => failing(status, json!({ "error": { "message": "the account is closed" } })),
+                }
+            };
+            let server = Server::start(closing, protocol);
+            let settings = RemoteSettings { batch: Some(8), max_tokens: Some(1_000), ..server.settings(protocol) };
+            let embedder = embedder(&settings);
+            let long = "long ".repeat(100);
+            let texts: Vec<String> = (0..32)
+                .map(|number| if number == 13 { format!("bad {number}") } else { format!("{number} {long}") })
+                .collect();
+            let outcomes = each(&*embedder, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+            let made = outcomes.len();
+            assert!((8..32).contains(&made), "{protocol:?} {status} {before}: {made}");
+            for (at, outcome) in outcomes.into_iter().enumerate() {
+                let is_right = if at == 13 { outcome.is_err() } else { outcome == Ok(expected(&texts[at])) };
+                assert!(is_right, "{protocol:?} {status} {before}: {at}");
+            }
+            assert!(!embedder.is_available(), "the provider has failed");
+            assert!(server.requests().len() < 24, "{}", server.requests().len());
+        }
+    }
+}
+
 /// A wrong setting must not set every text aside.
 #[test]
 fn a_provider_that_refuses_every_text_has_failed() {
@@ -319,7 +425,7 @@ fn errors_that_may_pass_are_repeated_after_the_pause_that_is_demanded() {
     let (said, asked) = error_of(Protocol::OpenAi, || failing(429, json!({})).insert_header("retry-after", "3600"));
     assert!(said.contains("status 429") && asked == 1, "too long to wait for: {said}");
     let (said, asked) = error_of(Protocol::OpenAi, || failing(500, json!({})));
-    assert!(said.contains("status 500") && asked == 3, "{said}");
+    assert!(said.contains("status 500") && asked == 4, "the texts three times, another once: {said}");
 }
 
 #[test]

@@ -22,8 +22,8 @@ pub(super) trait Dialect: Send + Sync {
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String>;
 
     /// Whether an error of the server is about the texts after all.
-    fn is_about_texts(&self, _status: u16, _message: &str) -> bool {
-        false
+    fn is_about_texts(&self, status: u16, message: &str) -> bool {
+        status >= 500 && is_about_size(message)
     }
 
     /// A question for how many tokens the model reads, and the answer's number.
@@ -35,6 +35,13 @@ pub(super) trait Dialect: Send + Sync {
     fn window(&self, _body: &[u8]) -> Option<usize> {
         None
     }
+}
+
+/// Whether a message says that texts are too long. llama-server says so with status 500.
+pub(super) fn is_about_size(message: &str) -> bool {
+    const SIGNS: [&str; 5] = ["too large", "too long", "context length", "maximum context", "physical batch size"];
+    let message = message.to_lowercase();
+    SIGNS.iter().any(|sign| message.contains(sign))
 }
 
 /// Numbers of a vector as they came: what is no number is null.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers};
+use super::dialect::{Dialect, Limits, Numbers, is_about_size};
 use crate::provider::Fields;
 
 /// Ollama.
@@ -44,9 +44,8 @@ impl Dialect for Ollama {
 
     fn is_about_texts(&self, status: u16, message: &str) -> bool {
         // `truncate` does not always work; and a text may have a vector that cannot be written as JSON.
-        let message = message.to_lowercase();
-        status >= 500
-            && ["context length", "eof", "unsupported value", "too large"].iter().any(|sign| message.contains(sign))
+        let is_known = || ["EOF", "unsupported value"].iter().any(|sign| message.contains(sign));
+        status >= 500 && (is_about_size(message) || is_known())
     }
 
     fn window_request(&self, model: &str) -> Option<(&'static str, Value)> {

@@ -12,7 +12,7 @@ use super::cache::Cache;
 use super::failure::Failure;
 use super::http::{Http, Stop};
 use super::profile::{Profile, Purpose};
-use super::retry;
+use super::retry::{self, Attempts};
 use crate::error::{Error, Result};
 use crate::provider::RemoteSettings;
 
@@ -102,12 +102,15 @@ impl Provider {
             }
             let left: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
             let (now, later) = missing.split_at(batches.fitting(&left));
-            let made = batches.embed(&left[..now.len()]).map_err(|failure| self.failed(failure))?;
-            self.breaker.answered();
+            let mut made = Vec::with_capacity(now.len());
+            let asked = batches.embed(&left[..now.len()], &mut made);
+            // Also what was made before a failure: it is paid.
             self.keep(&left, &made, purpose, had_dims);
             for (at, outcome) in now.iter().zip(made) {
                 outcomes[*at] = Some(outcome);
             }
+            asked.map_err(|failure| self.failed(failure))?;
+            self.breaker.answered();
             missing = later;
         }
         Ok(())
@@ -126,7 +129,7 @@ impl Provider {
     fn failed(&self, failure: Failure) -> Error {
         let (why, demanded) = match failure {
             Failure::Cancelled => return Error::Cancelled,
-            Failure::Later(why, demanded) => (why, demanded),
+            Failure::Later(why, demanded) | Failure::ServerError(why, demanded) => (why, demanded),
             Failure::Refused(why) | Failure::Never(why) => (why, None),
         };
         self.breaker.failed(&why, demanded, Instant::now())
@@ -140,13 +143,14 @@ impl Provider {
         let (settings, dialect) = (&self.profile.settings, &self.profile.dialect);
         let said = match dialect.window_request(&settings.model).filter(|_| settings.max_tokens.is_none()) {
             None => None,
-            Some((operation, body)) => match retry::send(&self.http, &self.profile, operation, &body, 0, purpose, stop)
-            {
-                Ok(answer) => dialect.window(&answer),
-                // Servers that are only compatible may not have this question.
-                Err(Failure::Never(_) | Failure::Refused(_)) => None,
-                Err(other) => return Err(other),
-            },
+            Some((operation, body)) => {
+                match retry::send(&self.http, &self.profile, operation, &body, 0, Attempts::of(purpose), stop) {
+                    Ok(answer) => dialect.window(&answer),
+                    // Servers that are only compatible may not have this question.
+                    Err(Failure::Never(_) | Failure::Refused(_)) => None,
+                    Err(other) => return Err(other),
+                }
+            }
         };
         let most = settings.max_tokens.or(said).unwrap_or(self.profile.known.max_tokens);
         Ok(*self.max_tokens.get_or_init(|| most.max(1)))
