@@ -66,7 +66,7 @@ impl Batches<'_> {
     fn ask(&self, texts: &[&str], made: &mut Vec<Outcome>) -> Result<(), Failure> {
         let why = match self.request(texts, Attempts::of(self.purpose)) {
             Ok(vectors) => {
-                let outcomes: Vec<Outcome> = vectors.into_iter().map(vector).collect();
+                let outcomes: Vec<Outcome> = vectors.into_iter().map(|numbers| self.outcome(numbers)).collect();
                 if outcomes.iter().any(Result::is_ok) {
                     self.is_sound.set(true);
                 } else {
@@ -126,7 +126,7 @@ impl Batches<'_> {
     /// The vector of a text; `None` if it is refused.
     fn accepted(&self, text: &str) -> Result<Option<Vec<f32>>, Failure> {
         match self.request(&[text], Attempts::of(self.purpose)) {
-            Ok(mut vectors) => Ok(vectors.pop().and_then(|numbers| vector(numbers).ok())),
+            Ok(mut vectors) => Ok(vectors.pop().and_then(|numbers| self.outcome(numbers).ok())),
             Err(Failure::Refused(_) | Failure::ServerError(..)) => Ok(None),
             Err(other) => Err(other),
         }
@@ -136,7 +136,7 @@ impl Batches<'_> {
     fn require_sound(&self, attempts: Attempts) -> Result<(), Failure> {
         let made = match self.request(&[PROBE], attempts) {
             Err(Failure::Refused(why)) => return Err(Failure::Never(why)),
-            made => made?.pop().map(vector),
+            made => made?.pop().map(|numbers| self.outcome(numbers)),
         };
         match made {
             Some(Ok(_)) => {
@@ -162,15 +162,21 @@ impl Batches<'_> {
         let body = dialect.body(model, &texts, &form.fields);
         let answer =
             retry::send(self.http, self.profile, &dialect.operation(model), &body, texts.len(), attempts, self.stop)?;
-        let vectors = dialect.vectors(&answer, texts.len()).map_err(|why| unreadable(&why))?;
-        for vector in &vectors {
-            let expected = self.dims.get().copied().or(self.profile.dims()).unwrap_or(vector.len());
-            if vector.len() != expected || vector.is_empty() {
-                return Err(unreadable(&format!("a vector has {} numbers where {expected} belong", vector.len())));
+        dialect.vectors(&answer, texts.len()).map_err(|why| unreadable(&why))
+    }
+
+    /// A vector of length 1. Where nobody says how many numbers it has, the first good one does.
+    fn outcome(&self, numbers: Numbers) -> Outcome {
+        let count = numbers.len();
+        match self.dims.get().copied().or(self.profile.dims()) {
+            _ if count == 0 => Err(Refusal("there is no vector for it".to_owned())),
+            Some(dims) if dims != count => Err(Refusal(format!("its vector has {count} numbers where {dims} belong"))),
+            _ => {
+                let vector = vector(numbers)?;
+                self.dims.get_or_init(|| count);
+                Ok(vector)
             }
-            self.dims.get_or_init(|| vector.len());
         }
-        Ok(vectors)
     }
 }
 

@@ -433,15 +433,15 @@ fn answers_that_cannot_be_right_are_refused() {
     for protocol in ALL {
         let short = |vectors: Vec<Vec<Value>>| shaped(protocol, vectors);
         let three = || vec![json!(1), json!(2), json!(3)];
-        for (what, body) in [
-            ("too few", short(vec![vector("one")])),
-            ("too many", short(vec![vector("one"); 3])),
-            ("of other dimensions", short(vec![vector("one"), three()])),
-            ("without numbers", short(vec![Vec::new(), Vec::new()])),
-            ("no vectors", json!({ "ok": true })),
+        for (what, asked_at_most, body) in [
+            ("too few", 1, short(vec![vector("one")])),
+            ("too many", 1, short(vec![vector("one"); 3])),
+            ("of other dimensions", 2, short(vec![three(), three()])),
+            ("without numbers", 2, short(vec![Vec::new(), Vec::new()])),
+            ("no vectors", 1, json!({ "ok": true })),
         ] {
             let (said, asked) = error_of(protocol, move || ResponseTemplate::new(200).set_body_json(&body));
-            assert!(said.contains("cannot be used") && asked == 1, "{protocol:?} {what}: {said}");
+            assert!(said.contains("cannot be used") && asked <= asked_at_most, "{protocol:?} {what}: {said}");
         }
         for (what, text) in [("HTML", "<html>hello</html>"), ("NaN", "{\"embeddings\": [[NaN]]}"), ("nothing", "")] {
             let (said, _) = error_of(protocol, move || ResponseTemplate::new(200).set_body_raw(text, "text/html"));
@@ -454,8 +454,16 @@ fn answers_that_cannot_be_right_are_refused() {
     assert!(said.contains("index"), "{said}");
 }
 
+/// X5: one bad vector does not spoil the answer.
 #[test]
 fn a_vector_that_is_none_sets_its_text_aside() {
+    let bad = [
+        ("null", "numbers"),
+        ("zero", "direction"),
+        ("none", "no vector"),
+        ("empty", "no vector"),
+        ("short", "3 numbers"),
+    ];
     for protocol in ALL {
         let server = Server::start(
             |protocol, request| {
@@ -465,15 +473,30 @@ fn a_vector_that_is_none_sets_its_text_aside() {
                 }
                 let of = |text: &String| match text.as_str() {
                     "null" => vec![json!(1), Value::Null, json!(1), json!(1)],
+                    "nan" => vec![json!("nan"), json!(1), json!(1), json!(1)],
                     "zero" => vec![json!(0); 4],
+                    "none" => vec![json!("no vector")],
+                    "empty" => Vec::new(),
+                    "short" => vec![json!(1); 3],
                     other => vector(other),
                 };
-                ResponseTemplate::new(200).set_body_json(shaped(protocol, texts(&body).iter().map(of).collect()))
+                let answer = shaped(protocol, texts(&body).iter().map(of).collect()).to_string();
+                let answer = answer.replace("[\"no vector\"]", "null").replace("\"nan\"", "NaN");
+                ResponseTemplate::new(200).set_body_raw(answer, "application/json")
             },
             protocol,
         );
-        let outcomes = each(&*embedder(&server.settings(protocol)), &["one", "null", "zero", "two"]);
-        assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true], "{protocol:?}");
+        let embedder = embedder(&server.settings(protocol));
+        let sent: Vec<&str> = ["one"].into_iter().chain(bad.map(|(text, _)| text)).chain(["nan", "two"]).collect();
+        let outcomes = each(&*embedder, &sent);
+        for (at, (text, says)) in bad.into_iter().chain([("nan", "numbers")]).enumerate() {
+            let Refusal(why) = outcomes[at + 1].clone().unwrap_err();
+            assert!(why.contains(says), "{protocol:?} {text}: {why}");
+        }
+        assert_eq!((&outcomes[0], &outcomes[7]), (&Ok(expected("one")), &Ok(expected("two"))), "{protocol:?}");
+        assert_eq!(server.requests().len(), 1, "the other texts show that the provider is sound");
+        assert!(each(&*embedder, &["nan"])[0].is_err(), "{protocol:?}: nor may one alone spoil the next call");
+        assert!(embedder.is_available());
     }
 }
 

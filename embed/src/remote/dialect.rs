@@ -1,5 +1,6 @@
 //! What differs between the protocols of providers.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::provider::Fields;
@@ -44,8 +45,32 @@ pub(super) fn is_about_size(message: &str) -> bool {
     SIGNS.iter().any(|sign| message.contains(sign))
 }
 
-/// Numbers of a vector as they came: what is no number is null.
+/// Numbers of a vector as they came: what is no number is null. Empty where there is no vector.
 pub(super) type Numbers = Vec<Option<f32>>;
+
+/// Reads an answer, also one with NaN and Infinity, which some servers write though JSON has none: they become null.
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    let parsed = serde_json::from_slice(body).or_else(|_| serde_json::from_slice(&without_nan(body)));
+    parsed.map_err(|error| error.to_string())
+}
+
+fn without_nan(body: &[u8]) -> Vec<u8> {
+    const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
+    let mut written = Vec::with_capacity(body.len());
+    let (mut rest, mut is_text) = (body, false);
+    while let [first, ..] = rest {
+        let word = WORDS.iter().find(|word| !is_text && rest.starts_with(word));
+        let length = match (word, first) {
+            (Some(word), _) => word.len(),
+            (None, b'\\') => rest.len().min(2),
+            _ => 1,
+        };
+        is_text ^= *first == b'"';
+        written.extend_from_slice(if word.is_some() { b"null" } else { &rest[..length] });
+        rest = &rest[length..];
+    }
+    written
+}
 
 /// What one request may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,4 +81,21 @@ pub(super) struct Limits {
     pub tokens: usize,
     /// Whether only one request is sent at a time.
     pub one_by_one: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_has_no_number_for_becomes_null() {
+        let body = br#"{"say\"": "a \"NaN\" \\", "numbers": [1, NaN, -Infinity, Infinity, -2]}"#;
+        let read: Value = parse(body).unwrap();
+        assert_eq!(read["say\""], "a \"NaN\" \\");
+        assert_eq!(read["numbers"], serde_json::json!([1, null, null, null, -2]));
+        assert_eq!(parse::<Vec<Numbers>>(b"[[1, NaN], []]"), Ok(vec![vec![Some(1.0), None], Vec::new()]));
+        for wrong in ["", "NaNo", "[NaN", "\\", "\"NaN"] {
+            assert!(parse::<Value>(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers, is_about_size};
+use super::dialect::{Dialect, Limits, Numbers, is_about_size, parse};
 use crate::provider::Fields;
 
 /// Ollama.
@@ -11,7 +11,7 @@ pub(super) struct Ollama;
 
 #[derive(Deserialize)]
 struct Answer {
-    embeddings: Vec<Numbers>,
+    embeddings: Vec<Option<Numbers>>,
 }
 
 impl Dialect for Ollama {
@@ -35,11 +35,11 @@ impl Dialect for Ollama {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let Answer { embeddings } = parse(body)?;
         if embeddings.len() != count {
             return Err(format!("it has {} vectors for {count} texts", embeddings.len()));
         }
-        Ok(embeddings)
+        Ok(embeddings.into_iter().map(Option::unwrap_or_default).collect())
     }
 
     fn is_about_texts(&self, status: u16, message: &str) -> bool {
