@@ -1,7 +1,6 @@
 //! Texts in requests, and what becomes of those that are refused.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 use super::dialect::Numbers;
 use super::failure::Failure;
@@ -16,14 +15,14 @@ use crate::normalise::normalise;
 pub(super) type Outcome = Result<Vec<f32>, Refusal>;
 
 /// A text that every model accepts: if it is refused too, the texts are not the reason.
-const PROBE: &str = "test";
+pub(super) const PROBE: &str = "test";
 
 /// Asks for the vectors of one call.
 pub(super) struct Batches<'a> {
     pub http: &'a Http,
     pub profile: &'a Profile,
-    /// Numbers per vector, once they are known.
-    pub dims: &'a OnceLock<usize>,
+    /// Numbers per vector, if they are known.
+    pub dims: Option<usize>,
     /// Tokens of a text that the model reads.
     pub max_tokens: usize,
     pub purpose: Purpose,
@@ -84,7 +83,7 @@ impl Batches<'_> {
             Err(Failure::ServerError(why, pause)) if self.purpose == Purpose::Document => {
                 // Perhaps because of one text, for which the others must not wait.
                 self.require_sound(Attempts::ONE).map_err(|failure| match failure {
-                    Failure::Cancelled => failure,
+                    Failure::Cancelled | Failure::OtherLength { .. } => failure,
                     _ => Failure::ServerError(why.clone(), pause),
                 })?;
                 // Or it has recovered meanwhile.
@@ -134,17 +133,18 @@ impl Batches<'_> {
 
     /// Fails unless the provider accepts the probe now.
     fn require_sound(&self, attempts: Attempts) -> Result<(), Failure> {
-        let made = match self.request(&[PROBE], attempts) {
+        let numbers = match self.request(&[PROBE], attempts) {
             Err(Failure::Refused(why)) => return Err(Failure::Never(why)),
-            made => made?.pop().map(|numbers| self.outcome(numbers)),
+            made => made?.pop().unwrap_or_default(),
         };
-        match made {
-            Some(Ok(_)) => {
+        let found = numbers.len();
+        match (self.outcome(numbers), self.dims) {
+            (Ok(_), _) => {
                 self.is_sound.set(true);
                 Ok(())
             }
-            Some(Err(Refusal(why))) => Err(unreadable(&why)),
-            None => Err(unreadable("it has no vector")),
+            (Err(_), Some(known)) if found > 0 && found != known => Err(Failure::OtherLength { found, known }),
+            (Err(Refusal(why)), _) => Err(unreadable(&why)),
         }
     }
 
@@ -165,17 +165,14 @@ impl Batches<'_> {
         dialect.vectors(&answer, texts.len()).map_err(|why| unreadable(&why))
     }
 
-    /// A vector of length 1. Where nobody says how many numbers it has, the first good one does.
+    /// A vector of length 1.
     fn outcome(&self, numbers: Numbers) -> Outcome {
-        let count = numbers.len();
-        match self.dims.get().copied().or(self.profile.dims()) {
-            _ if count == 0 => Err(Refusal("there is no vector for it".to_owned())),
-            Some(dims) if dims != count => Err(Refusal(format!("its vector has {count} numbers where {dims} belong"))),
-            _ => {
-                let vector = vector(numbers)?;
-                self.dims.get_or_init(|| count);
-                Ok(vector)
+        match (numbers.len(), self.dims) {
+            (0, _) => Err(Refusal("there is no vector for it".to_owned())),
+            (found, Some(dims)) if found != dims => {
+                Err(Refusal(format!("its vector has {found} numbers where {dims} belong")))
             }
+            _ => vector(numbers),
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate, matchers};
 
+use super::batches::PROBE;
 use super::embedder::RemoteLoader;
 use crate::embedder::{Embedder, Refusal};
 use crate::error::Error;
@@ -558,6 +559,82 @@ fn the_dimensions_of_an_unknown_model_are_learnt() {
     assert_eq!(server.requests().len(), 1, "it is kept");
     settings.dimensions = Some(4);
     assert_ne!(host(&settings).identity().unwrap().weights_sha256, identity.weights_sha256);
+}
+
+/// A server whose vectors have as many numbers as `dims` says.
+fn sized(dims: &Arc<AtomicUsize>) -> Server {
+    let dims = dims.clone();
+    let sized = move |protocol, request: &Request| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let of = |text: &String| vector(text).into_iter().cycle().take(dims.load(Ordering::SeqCst)).collect();
+        ResponseTemplate::new(200).set_body_json(shaped(protocol, texts(&body).iter().map(of).collect()))
+    };
+    Server::start(sized, Protocol::OpenAi)
+}
+
+/// E15: a model that was replaced behind its name is noticed, and learnt by the next process.
+#[test]
+fn a_model_of_other_dimensions_behind_the_same_name_is_another() {
+    let (folder, dims) = (tempfile::tempdir().unwrap(), Arc::new(AtomicUsize::new(4)));
+    let server = sized(&dims);
+    let mut settings = server.settings(Protocol::OpenAi);
+    settings.cache = Some(CacheSettings::new(folder.path(), None, 100));
+    let host =
+        |settings: &RemoteSettings| ModelHost::new(&ModelSource::Remote(Box::new(settings.clone())).into()).unwrap();
+    let embedder = host(&settings).embedder().unwrap();
+    embedder.embed_batch(&["one", "two"]).unwrap();
+    dims.store(3, Ordering::SeqCst);
+    let verified = host(&settings);
+    assert_eq!(verified.embedder().unwrap().dims(), 4);
+    let error = verified.verify().unwrap_err();
+    assert!(matches!(error, Error::Replaced(_)) && error.to_string().contains("3 numbers, and had 4"), "{error}");
+    assert_eq!(verified.identity().unwrap().dims, 3, "it is learnt");
+    dims.store(5, Ordering::SeqCst);
+    let embedder = verified.embedder().unwrap();
+    let error = embedder.embed_batch(&["three", "four"]).unwrap_err();
+    assert!(matches!(error.root(), Error::Replaced(_)) && !embedder.is_available(), "{error}");
+    let next = host(&settings).embedder().unwrap();
+    assert_eq!((next.dims(), next.embed_batch(&["one", "two"]).unwrap()[1].len()), (5, 5), "not the kept ones");
+    dims.store(4, Ordering::SeqCst);
+    settings.dimensions = Some(7);
+    let error = host(&settings).embedder().unwrap().embed_batch(&["one"]).unwrap_err().to_string();
+    assert!(error.contains("set `dimensions = 4`") && error.contains("should have 7"), "{error}");
+    assert!(host(&settings).verify().is_err());
+    settings = RemoteSettings { dimensions: None, model: "text-embedding-3-small".into(), ..settings };
+    let error = host(&settings).embedder().unwrap().embed_query("one").unwrap_err().to_string();
+    assert!(error.contains("set `dimensions = 4`") && error.contains("1536"), "{error}");
+}
+
+/// What is kept says nothing of the provider.
+#[test]
+fn a_check_asks_the_provider_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let (is_down, count) = (down.clone(), asked.clone());
+    let server = Server::start(
+        move |protocol, request| {
+            count.fetch_add(1, Ordering::SeqCst);
+            match is_down.load(Ordering::SeqCst) {
+                true => failing(401, json!({ "error": { "message": "revoked" } })),
+                false => good(protocol, request),
+            }
+        },
+        Protocol::OpenAi,
+    );
+    for dimensions in [None, Some(4)] {
+        let mut settings = RemoteSettings { dimensions, ..server.settings(Protocol::OpenAi) };
+        settings.cache = Some(CacheSettings::new(folder.path(), None, 100));
+        let host = || ModelHost::new(&ModelSource::Remote(Box::new(settings.clone())).into()).unwrap();
+        embedder(&settings).embed_batch(&[PROBE]).unwrap();
+        let before = asked.load(Ordering::SeqCst);
+        assert!(host().verify().unwrap().unwrap().contains("answers"));
+        assert!(asked.load(Ordering::SeqCst) > before);
+        down.store(true, Ordering::SeqCst);
+        let host = host();
+        assert!(host.verify().unwrap_err().to_string().contains("revoked"), "{dimensions:?}");
+        down.store(false, Ordering::SeqCst);
+        assert!(host.verify().is_ok(), "whatever it was a moment ago");
+    }
 }
 
 #[test]
