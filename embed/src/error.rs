@@ -47,6 +47,10 @@ pub enum Error {
     #[error("{0}")]
     Provider(String),
 
+    /// A provider has another model by the same name now: its vectors have other dimensions. It has logged that itself.
+    #[error("{0}")]
+    Replaced(String),
+
     /// A file operation failed.
     #[error("{path}: {source}")]
     Io {

@@ -146,11 +146,17 @@ impl ModelHost {
         }
     }
 
-    /// Compares the model's files with their hashes. Returns its name, or `None` if none is set up.
+    /// Compares the model's files with their hashes, or asks the provider for a vector. Returns its name, or `None` if none
+    /// is set up.
     pub fn verify(&self) -> Result<Option<String>> {
         match &self.source {
             Source::Ready(embedder) => Ok(Some(embedder.identity().name.clone())),
-            Source::Loader(loader) => loader.verify(),
+            Source::Loader(loader) => loader.verify().inspect_err(|error| {
+                if let Error::Replaced(_) = error.root() {
+                    // What is in memory is of the model before.
+                    *self.state.lock() = State::default();
+                }
+            }),
             Source::Nothing(_) => Ok(None),
         }
     }

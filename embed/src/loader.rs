@@ -16,7 +16,8 @@ pub trait Loader: Send + Sync {
     /// Whether it can be loaded without a download. An error says why it can not be loaded at all.
     fn is_local(&self) -> Result<bool>;
 
-    /// Compares its files with their hashes. Returns the name of the model, or `None` if it is not set up.
+    /// Compares its files with their hashes, or asks the provider for a vector. Returns the name of the model, or `None` if it
+    /// is not set up.
     fn verify(&self) -> Result<Option<String>>;
 
     /// Loads it. `announce` is called once before a download.

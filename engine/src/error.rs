@@ -258,6 +258,7 @@ impl Error {
             Error::Embedding(error) => match error.root() {
                 memorist_embed::Error::NotSetUp(_) | memorist_embed::Error::Damaged(_) => Some(Remedy::SetUpModel),
                 memorist_embed::Error::Exposed(_) => Some(Remedy::UseAnotherCache),
+                memorist_embed::Error::Replaced(_) => Some(Remedy::Reembed),
                 _ => None,
             },
             _ => None,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use memorist_engine::Engine;
 use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::embed::{CacheSettings, Embedder, HashEmbedder, Protocol, RemoteSettings};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Filter, NewRecord, Purge, Query, Viewer};
+use memorist_engine::{Engine, Remedy};
 use serde_json::{Value, json};
 
 const DIMS: usize = 64;
@@ -19,28 +19,36 @@ const DIMS: usize = 64;
 /// A provider on this machine, which speaks OpenAI's protocol.
 struct Provider {
     url: String,
+    state: Arc<State>,
+}
+
+/// What it does, and what it was given.
+struct State {
     /// Whether it answers with an error.
-    is_down: Arc<AtomicBool>,
-    /// Texts that it was given.
-    texts: Arc<AtomicUsize>,
+    is_down: AtomicBool,
+    /// Numbers of its vectors.
+    dims: AtomicUsize,
+    /// Texts that it embedded.
+    texts: AtomicUsize,
     /// Requests that it refused.
-    refusals: Arc<AtomicUsize>,
+    refusals: AtomicUsize,
 }
 
 impl Provider {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let is_down = Arc::new(AtomicBool::new(false));
-        let [texts, refusals] = [0, 0].map(|none| Arc::new(AtomicUsize::new(none)));
-        let (down, counts) = (is_down.clone(), [texts.clone(), refusals.clone()]);
+        let [texts, refusals] = [0, 0].map(AtomicUsize::new);
+        let state = State { is_down: AtomicBool::new(false), dims: AtomicUsize::new(DIMS), texts, refusals };
+        let state = Arc::new(state);
+        let shared = state.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (down, counts) = (down.clone(), counts.clone());
-                std::thread::spawn(move || answer(stream, &down, &counts));
+                let state = shared.clone();
+                std::thread::spawn(move || answer(stream, &state));
             }
         });
-        Provider { url, is_down, texts, refusals }
+        Provider { url, state }
     }
 
     fn settings(&self, model: &str) -> RemoteSettings {
@@ -49,13 +57,21 @@ impl Provider {
         settings
     }
 
+    fn set_down(&self, is_down: bool) {
+        self.state.is_down.store(is_down, Ordering::SeqCst);
+    }
+
     fn texts(&self) -> usize {
-        self.texts.load(Ordering::SeqCst)
+        self.state.texts.load(Ordering::SeqCst)
+    }
+
+    fn refusals(&self) -> usize {
+        self.state.refusals.load(Ordering::SeqCst)
     }
 }
 
 /// Answers the requests of one connection: a text with "unspeakable" is refused.
-fn answer(stream: TcpStream, is_down: &AtomicBool, [count, refusals]: &[Arc<AtomicUsize>; 2]) {
+fn answer(stream: TcpStream, state: &State) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
     loop {
@@ -73,15 +89,15 @@ fn answer(stream: TcpStream, is_down: &AtomicBool, [count, refusals]: &[Arc<Atom
         let body: Value = serde_json::from_slice(&body).unwrap();
         let texts: Vec<&str> = body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
         let is_refused = texts.iter().any(|text| text.contains("unspeakable"));
-        let (status, answer) = match (is_down.load(Ordering::SeqCst), is_refused) {
+        let (status, answer) = match (state.is_down.load(Ordering::SeqCst), is_refused) {
             (true, _) => ("401 Unauthorized", json!({ "error": { "message": "the key is revoked" } })),
             (_, true) => {
-                refusals.fetch_add(1, Ordering::SeqCst);
+                state.refusals.fetch_add(1, Ordering::SeqCst);
                 ("400 Bad Request", json!({ "error": { "message": "this cannot be said" } }))
             }
             _ => {
-                count.fetch_add(texts.len(), Ordering::SeqCst);
-                let embedder = HashEmbedder::new(DIMS);
+                state.texts.fetch_add(texts.len(), Ordering::SeqCst);
+                let embedder = HashEmbedder::new(state.dims.load(Ordering::SeqCst));
                 let entry = |(index, text): (usize, &&str)| json!({ "index": index, "embedding": embedder.embed_query(text).unwrap() });
                 ("200 OK", json!({ "data": texts.iter().enumerate().map(entry).collect::<Vec<_>>() }))
             }
@@ -119,7 +135,7 @@ fn a_provider_that_fails_is_replaced_by_words_with_a_notice() {
     let ask = |text: &str| engine.search(&Query::new(text)).unwrap();
     let reply = ask("harbour office");
     assert!(reply.warnings.is_empty() && reply.hits[0].vector_score.is_some(), "{:?}", reply.warnings);
-    provider.is_down.store(true, Ordering::SeqCst);
+    provider.set_down(true);
     let started = Instant::now();
     for text in ["office hours", "harbour", "nine"] {
         let reply = ask(text);
@@ -136,7 +152,7 @@ fn a_provider_that_fails_is_replaced_by_words_with_a_notice() {
     assert!(failed.to_string().contains("revoked"), "{failed}");
     engine.close();
     // Another process, when it is back.
-    provider.is_down.store(false, Ordering::SeqCst);
+    provider.set_down(false);
     let engine = open(folder.path(), remote(provider.settings("one")), None);
     engine.embed_pending(&NoProgress).unwrap();
     assert_eq!(engine.stats(&Filter::default()).unwrap().pending_embeddings, 0);
@@ -177,10 +193,10 @@ fn a_refused_memory_is_set_aside_with_its_reason() {
     assert!(report.changed && report.embedded == 21, "{report:?}");
     assert_eq!(engine.index_stats().unwrap().refused, 1);
     // The same once more tries the refused text again.
-    let refusals = provider.refusals.load(Ordering::SeqCst);
+    let refusals = provider.refusals();
     assert!(!engine.reembed(&NoProgress).unwrap().changed);
     engine.embed_pending(&NoProgress).unwrap();
-    assert!(provider.refusals.load(Ordering::SeqCst) > refusals);
+    assert!(provider.refusals() > refusals);
 }
 
 /// E14, E15: the fallback serves a store whose vectors are its own; two spaces are never mixed.
@@ -230,4 +246,33 @@ fn stores_share_a_cache_that_a_purge_empties() {
     assert_eq!((provider.texts(), stats().entries), (1, 1));
     second.purge(&Purge::Text("harbour office".into()), &Viewer::OWNER, &NoProgress).unwrap();
     assert_eq!(stats().entries, 0);
+}
+
+/// E15: a provider that has another model by the same name is not believed, and `reembed` changes the store to that one.
+#[test]
+fn a_model_that_was_replaced_behind_its_name_is_embedded_again() {
+    let (folder, provider) = (tempfile::tempdir().unwrap(), Provider::start());
+    let cache = CacheSettings::new(&folder.path().join("embeddings"), None, 100);
+    let settings = RemoteSettings { dimensions: None, cache: Some(cache), ..provider.settings("one") };
+    let store = folder.path().join("store");
+    let engine = || open(&store, remote(settings.clone()), None);
+    let dims = |dims| provider.state.dims.store(dims, Ordering::SeqCst);
+    let first = engine();
+    add(&first, "the harbour office opens at nine");
+    first.embed_pending(&NoProgress).unwrap();
+    for (now, is_noticed) in [(48, true), (32, false)] {
+        dims(now);
+        if is_noticed {
+            add(&first, "the harbour master is Ana");
+            let error = first.embed_pending(&NoProgress).unwrap_err();
+            assert!(error.to_string().contains("48 numbers, and had 64"), "{error}");
+            assert_eq!(error.remedy(), Some(Remedy::Reembed));
+        }
+        let next = engine();
+        assert!(next.reembed(&NoProgress).unwrap().changed, "{now}");
+        assert_eq!(next.index_stats().unwrap().unapplied, 0);
+        assert!(next.search(&Query::new("harbour")).unwrap().warnings.is_empty());
+        assert!(!next.reembed(&NoProgress).unwrap().changed, "{now}");
+        next.close();
+    }
 }

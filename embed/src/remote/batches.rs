@@ -1,13 +1,12 @@
 //! Texts in requests, and what becomes of those that are refused.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 use super::dialect::Numbers;
 use super::failure::Failure;
 use super::http::{Http, Stop};
 use super::profile::{Profile, Purpose};
-use super::retry;
+use super::retry::{self, Attempts};
 use super::text::{cut, half, tokens};
 use crate::embedder::Refusal;
 use crate::normalise::normalise;
@@ -16,19 +15,19 @@ use crate::normalise::normalise;
 pub(super) type Outcome = Result<Vec<f32>, Refusal>;
 
 /// A text that every model accepts: if it is refused too, the texts are not the reason.
-const PROBE: &str = "test";
+pub(super) const PROBE: &str = "test";
 
 /// Asks for the vectors of one call.
 pub(super) struct Batches<'a> {
     pub http: &'a Http,
     pub profile: &'a Profile,
-    /// Numbers per vector, once they are known.
-    pub dims: &'a OnceLock<usize>,
+    /// Numbers per vector, if they are known.
+    pub dims: Option<usize>,
     /// Tokens of a text that the model reads.
     pub max_tokens: usize,
     pub purpose: Purpose,
     pub stop: Stop<'a>,
-    /// Whether any text was accepted, so that a refusal is about its text.
+    /// Whether any text was accepted, so that a refusal is probably about its text.
     pub is_sound: Cell<bool>,
 }
 
@@ -47,77 +46,109 @@ impl Batches<'_> {
         texts.iter().take(most).take_while(fits).count().max(1)
     }
 
-    /// The vectors of texts that fit into a request.
-    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Outcome>, Failure> {
+    /// Adds the outcomes of texts that fit into a request: of all, or of the first where the provider fails.
+    pub fn embed(&self, texts: &[&str], made: &mut Vec<Outcome>) -> Result<(), Failure> {
         // Some providers refuse a request with an empty text.
         let is_empty = |text: &str| text.trim().is_empty();
         let full: Vec<&str> =
             texts.iter().filter(|text| !is_empty(text)).map(|text| cut(text, self.max_tokens)).collect();
-        let mut made = if full.is_empty() { Vec::new() } else { self.ask(&full)? }.into_iter();
-        let empty = || Err(Refusal("it is empty".to_owned()));
-        Ok(texts.iter().map(|text| if is_empty(text) { empty() } else { made.next().unwrap_or_else(empty) }).collect())
+        let mut outcomes = Vec::with_capacity(full.len());
+        let asked = if full.is_empty() { Ok(()) } else { self.ask(&full, &mut outcomes) };
+        let mut outcomes = outcomes.into_iter();
+        made.extend(texts.iter().map_while(|text| match is_empty(text) {
+            true => Some(Err(Refusal("it is empty".to_owned()))),
+            false => outcomes.next(),
+        }));
+        asked
     }
 
-    fn ask(&self, texts: &[&str]) -> Result<Vec<Outcome>, Failure> {
-        let outcomes = match self.request(texts) {
+    fn ask(&self, texts: &[&str], made: &mut Vec<Outcome>) -> Result<(), Failure> {
+        let why = match self.request(texts, Attempts::of(self.purpose)) {
             Ok(vectors) => {
-                let outcomes: Vec<Outcome> = vectors.into_iter().map(vector).collect();
+                let outcomes: Vec<Outcome> = vectors.into_iter().map(|numbers| self.outcome(numbers)).collect();
                 if outcomes.iter().any(Result::is_ok) {
                     self.is_sound.set(true);
-                } else if let Some(Err(Refusal(why))) = outcomes.first() {
-                    self.require_sound(why)?;
+                } else {
+                    self.require_sound(Attempts::of(self.purpose))?;
                 }
-                outcomes
+                made.extend(outcomes);
+                return Ok(());
             }
             Err(Failure::Refused(why)) => {
-                self.require_sound(&why)?;
-                match texts {
-                    [text] => vec![self.shorter(text, &why)?],
-                    _ => {
-                        let (first, second) = texts.split_at(texts.len() / 2);
-                        let mut outcomes = self.ask(first)?;
-                        outcomes.extend(self.ask(second)?);
-                        outcomes
-                    }
+                if texts.len() > 1 && !self.is_sound.get() {
+                    self.require_sound(Attempts::of(self.purpose))?;
                 }
+                why
+            }
+            Err(Failure::ServerError(why, pause)) if self.purpose == Purpose::Document => {
+                // Perhaps because of one text, for which the others must not wait.
+                self.require_sound(Attempts::ONE).map_err(|failure| match failure {
+                    Failure::Cancelled | Failure::OtherLength { .. } => failure,
+                    _ => Failure::ServerError(why.clone(), pause),
+                })?;
+                // Or it has recovered meanwhile.
+                if let [text] = texts
+                    && let Some(vector) = self.accepted(text)?
+                {
+                    made.push(Ok(vector));
+                    return Ok(());
+                }
+                why
             }
             Err(other) => return Err(other),
         };
-        Ok(outcomes)
+        match texts {
+            [text] => made.push(self.shorter(text, &why)?),
+            _ => {
+                let (first, second) = texts.split_at(texts.len() / 2);
+                self.ask(first, made)?;
+                self.ask(second, made)?;
+            }
+        }
+        Ok(())
     }
 
     /// The vector of the longest beginning of a refused text that is accepted.
     fn shorter(&self, text: &str, why: &str) -> Result<Outcome, Failure> {
         let mut rest = text;
         while let Some(shorter) = half(rest) {
-            match self.request(&[shorter]) {
-                Ok(mut vectors) => return Ok(vector(vectors.pop().unwrap_or_default())),
-                Err(Failure::Refused(_)) => rest = shorter,
-                Err(other) => return Err(other),
+            if let Some(vector) = self.accepted(shorter)? {
+                return Ok(Ok(vector));
             }
+            rest = shorter;
         }
+        // By now the provider may refuse everything, as it does when an account is closed.
+        self.require_sound(Attempts::of(self.purpose))?;
         Ok(Err(Refusal(without(why, text))))
     }
 
-    /// Fails unless the provider accepts some text.
-    fn require_sound(&self, why: &str) -> Result<(), Failure> {
-        if self.is_sound.get() {
-            return Ok(());
+    /// The vector of a text; `None` if it is refused.
+    fn accepted(&self, text: &str) -> Result<Option<Vec<f32>>, Failure> {
+        match self.request(&[text], Attempts::of(self.purpose)) {
+            Ok(mut vectors) => Ok(vectors.pop().and_then(|numbers| self.outcome(numbers).ok())),
+            Err(Failure::Refused(_) | Failure::ServerError(..)) => Ok(None),
+            Err(other) => Err(other),
         }
-        match self.request(&[PROBE])?.pop().map(vector) {
-            Some(Ok(_)) => {
+    }
+
+    /// Fails unless the provider accepts the probe now.
+    fn require_sound(&self, attempts: Attempts) -> Result<(), Failure> {
+        let numbers = match self.request(&[PROBE], attempts) {
+            Err(Failure::Refused(why)) => return Err(Failure::Never(why)),
+            made => made?.pop().unwrap_or_default(),
+        };
+        let found = numbers.len();
+        match (self.outcome(numbers), self.dims) {
+            (Ok(_), _) => {
                 self.is_sound.set(true);
                 Ok(())
             }
-            _ => Err(Failure::Never(why.to_owned())),
+            (Err(_), Some(known)) if found > 0 && found != known => Err(Failure::OtherLength { found, known }),
+            (Err(Refusal(why)), _) => Err(unreadable(&why)),
         }
-        .map_err(|failure| match failure {
-            Failure::Refused(why) => Failure::Never(why),
-            other => other,
-        })
     }
 
-    fn request(&self, texts: &[&str]) -> Result<Vec<Numbers>, Failure> {
+    fn request(&self, texts: &[&str], attempts: Attempts) -> Result<Vec<Numbers>, Failure> {
         let form = self.profile.form(self.purpose);
         let prefixed: Vec<String>;
         let texts = match form.prefix.as_str() {
@@ -129,26 +160,25 @@ impl Batches<'_> {
         };
         let (dialect, model) = (&self.profile.dialect, &self.profile.settings.model);
         let body = dialect.body(model, &texts, &form.fields);
-        let answer = retry::send(
-            self.http,
-            self.profile,
-            &dialect.operation(model),
-            &body,
-            texts.len(),
-            self.purpose,
-            self.stop,
-        )?;
-        let unreadable = |why: String| Failure::Never(format!("its answer cannot be used: {why}"));
-        let vectors = dialect.vectors(&answer, texts.len()).map_err(unreadable)?;
-        for vector in &vectors {
-            let expected = self.dims.get().copied().or(self.profile.dims()).unwrap_or(vector.len());
-            if vector.len() != expected || vector.is_empty() {
-                return Err(unreadable(format!("a vector has {} numbers where {expected} belong", vector.len())));
-            }
-            self.dims.get_or_init(|| vector.len());
-        }
-        Ok(vectors)
+        let answer =
+            retry::send(self.http, self.profile, &dialect.operation(model), &body, texts.len(), attempts, self.stop)?;
+        dialect.vectors(&answer, texts.len()).map_err(|why| unreadable(&why))
     }
+
+    /// A vector of length 1.
+    fn outcome(&self, numbers: Numbers) -> Outcome {
+        match (numbers.len(), self.dims) {
+            (0, _) => Err(Refusal("there is no vector for it".to_owned())),
+            (found, Some(dims)) if found != dims => {
+                Err(Refusal(format!("its vector has {found} numbers where {dims} belong")))
+            }
+            _ => vector(numbers),
+        }
+    }
+}
+
+fn unreadable(why: &str) -> Failure {
+    Failure::Never(format!("its answer cannot be used: {why}"))
 }
 
 /// A vector of length 1.

@@ -50,8 +50,17 @@ impl Breaker {
 
     /// It failed: it is left alone. Logged once, until it answers again.
     pub fn failed(&self, why: &str, demanded: Option<Duration>, now: Instant) -> Error {
+        self.fail(Error::Provider(self.describe(why)), demanded, now)
+    }
+
+    /// It has another model by the same name. Otherwise as [`Breaker::failed`].
+    pub fn replaced(&self, why: &str, now: Instant) -> Error {
+        self.fail(Error::Replaced(self.describe(why)), None, now)
+    }
+
+    fn fail(&self, cause: Error, demanded: Option<Duration>, now: Instant) -> Error {
         let mut state = self.state.lock();
-        let error = state.open(&self.name, why, demanded, now);
+        let error = state.open(cause, demanded, now);
         if !std::mem::replace(&mut state.is_logged, true) {
             tracing::warn!("{}; until it answers, memories are found by their words", error.root());
         }
@@ -60,7 +69,11 @@ impl Breaker {
 
     /// A search did not wait for it any longer. It may answer yet, so nothing is logged.
     pub fn slow(&self, why: &str, now: Instant) -> Error {
-        self.state.lock().open(&self.name, why, None, now)
+        self.state.lock().open(Error::Provider(self.describe(why)), None, now)
+    }
+
+    fn describe(&self, why: &str) -> String {
+        format!("the embedding provider {} gives no vectors: {why}", self.name)
     }
 
     /// It answered.
@@ -74,8 +87,8 @@ impl Breaker {
 }
 
 impl State {
-    fn open(&mut self, name: &str, why: &str, demanded: Option<Duration>, now: Instant) -> Error {
-        let cause = Arc::new(Error::Provider(format!("the embedding provider {name} gives no vectors: {why}")));
+    fn open(&mut self, cause: Error, demanded: Option<Duration>, now: Instant) -> Error {
+        let cause = Arc::new(cause);
         let pause = demanded.unwrap_or_default().clamp(RETRY_AFTER, LONGEST);
         self.open = Some(Open { until: now + pause, cause: cause.clone() });
         Error::FailedBefore { cause, retry_in: None }

@@ -61,8 +61,8 @@ impl Cache {
         Cache { settings, identity, opened: Mutex::new(Opened::NotYet) }
     }
 
-    /// The kept vectors of these texts.
-    pub fn find(&self, texts: &[&str], purpose: Purpose) -> Vec<Option<Vec<f32>>> {
+    /// The kept vectors of these texts. One that is not of so many numbers and of length 1 is dropped.
+    pub fn find(&self, texts: &[&str], purpose: Purpose, dims: usize) -> Vec<Option<Vec<f32>>> {
         let found = self.with(|conn| {
             let now = now();
             let tx = conn.transaction()?;
@@ -71,14 +71,18 @@ impl Cache {
                 let mut find =
                     tx.prepare_cached("SELECT rowid, vector FROM embeddings WHERE identity = ?1 AND hash = ?2")?;
                 let mut touch = tx.prepare_cached("UPDATE embeddings SET used_at = ?1 WHERE rowid = ?2")?;
+                let mut drop = tx.prepare_cached("DELETE FROM embeddings WHERE rowid = ?1")?;
                 for text in texts {
                     let key = params![self.identity, hash(text, purpose)];
                     let row =
                         find.query_row(key, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))).optional()?;
-                    if let Some((id, _)) = &row {
-                        touch.execute([now, *id])?;
-                    }
-                    found.push(row.map(|(_, bytes)| from_bytes(&bytes)));
+                    let vector = row.as_ref().and_then(|(_, bytes)| from_bytes(bytes, dims));
+                    match (&row, &vector) {
+                        (Some((id, _)), Some(_)) => touch.execute([now, *id])?,
+                        (Some((id, _)), None) => drop.execute([*id])?,
+                        (None, _) => 0,
+                    };
+                    found.push(vector);
                 }
             }
             tx.commit()?;
@@ -121,6 +125,12 @@ impl Cache {
     /// Keeps how many numbers a vector has.
     pub fn keep_dims(&self, dims: usize) {
         let sql = "INSERT INTO models VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dims = excluded.dims";
+        self.with(|conn| conn.execute(sql, params![self.identity, i64::try_from(dims).unwrap_or(i64::MAX)]));
+    }
+
+    /// Forgets how many numbers a vector has, if it is still this many.
+    pub fn forget_dims(&self, dims: usize) {
+        let sql = "DELETE FROM models WHERE identity = ?1 AND dims = ?2";
         self.with(|conn| conn.execute(sql, params![self.identity, i64::try_from(dims).unwrap_or(i64::MAX)]));
     }
 
@@ -213,7 +223,7 @@ pub fn embeddings_dir(cache_dir: Option<&Path>) -> Option<PathBuf> {
     cache_dir.map(Path::to_owned).or_else(usual).map(|cache| cache.join(FOLDER))
 }
 
-/// Empties every cache in this folder: after a purge, as nobody can tell which vectors were of the purged text, its earlier
+/// Empties every cache in this folder, and forgets what was learnt of models: after a purge, as nobody can tell which vectors were of the purged text, its earlier
 /// versions, or searches for it. Returns how many vectors went.
 ///
 /// # Errors
@@ -226,7 +236,8 @@ pub fn clear_caches(folder: &Path) -> crate::Result<u64> {
     for file in files {
         let emptied = open(&file).and_then(|conn| {
             let emptied = conn.execute("DELETE FROM embeddings", []);
-            emptied.and_then(|count| conn.execute_batch("VACUUM").map(|()| count)).map_err(|error| error.to_string())
+            let vacuum = |count| conn.execute_batch("DELETE FROM models; VACUUM").map(|()| count);
+            emptied.and_then(vacuum).map_err(|error| error.to_string())
         });
         match emptied {
             Ok(count) => removed += count as u64,
@@ -265,8 +276,15 @@ fn to_bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_bits().to_le_bytes()).collect()
 }
 
-fn from_bytes(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_bits(u32::from_le_bytes(*bytes))).collect()
+/// The vector, if it is one: `dims` numbers, of length 1.
+fn from_bytes(bytes: &[u8], dims: usize) -> Option<Vec<f32>> {
+    const ROUNDED: f32 = 1e-3;
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    let vector: Vec<f32> = numbers.iter().map(|bytes| f32::from_bits(u32::from_le_bytes(*bytes))).collect();
+    let squares: f32 = vector.iter().map(|number| number * number).sum();
+    // Not so of what is not finite.
+    let is_one = (squares - 1.0).abs() < ROUNDED;
+    (rest.is_empty() && vector.len() == dims && is_one).then_some(vector)
 }
 
 fn now() -> i64 {
@@ -287,21 +305,41 @@ mod tests {
     fn vectors_are_kept_by_what_made_them_and_the_least_used_go() {
         let folder = tempfile::tempdir().unwrap();
         let one = cache(folder.path(), 3, "one");
-        assert_eq!(one.find(&["a"], Purpose::Document), [None]);
+        assert_eq!(one.find(&["a"], Purpose::Document, 2), [None]);
         let vector = [0.6f32, 0.8];
         one.keep(&[("a", &vector), ("b", &vector)], Purpose::Document);
-        assert_eq!(one.find(&["a", "z"], Purpose::Document), [Some(vector.to_vec()), None]);
-        assert_eq!(one.find(&["a"], Purpose::Query), [None], "of another purpose");
+        assert_eq!(one.find(&["a", "z"], Purpose::Document, 2), [Some(vector.to_vec()), None]);
+        assert_eq!(one.find(&["a"], Purpose::Query, 2), [None], "of another purpose");
         let other = cache(folder.path(), 3, "other");
-        assert_eq!(other.find(&["a"], Purpose::Document), [None], "of another model");
+        assert_eq!(other.find(&["a"], Purpose::Document, 2), [None], "of another model");
         other.keep_dims(7);
         assert_eq!((other.dims(), one.dims()), (Some(7), None));
         // "b" was used least recently.
-        one.find(&["a"], Purpose::Document);
+        one.find(&["a"], Purpose::Document, 2);
         one.keep(&[("c", &vector), ("d", &vector)], Purpose::Document);
-        let left = one.find(&["a", "b", "c", "d"], Purpose::Document);
+        let left = one.find(&["a", "b", "c", "d"], Purpose::Document, 2);
         assert_eq!(left.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, true]);
         assert_eq!(cache_stats(&one.settings).entries, 3);
+    }
+
+    #[test]
+    fn a_vector_that_cannot_be_right_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = cache(folder.path(), 99, "one");
+        let right = [0.6f32, 0.8];
+        let wrong: [&[f32]; 6] = [&[1.0], &[0.6, 0.8, 0.0], &[], &[f32::NAN, 1.0], &[f32::INFINITY, 0.0], &[3.0, 4.0]];
+        for vector in wrong {
+            kept.keep(&[("wrong", vector), ("right", &right)], Purpose::Document);
+            assert_eq!(
+                kept.find(&["wrong", "right"], Purpose::Document, 2),
+                [None, Some(right.to_vec())],
+                "{vector:?}"
+            );
+            assert_eq!(cache_stats(&kept.settings).entries, 1, "{vector:?}");
+        }
+        let odd = "UPDATE embeddings SET vector = CAST('12345678' || 'x' AS BLOB)";
+        open(&kept.settings.file).unwrap().execute(odd, []).unwrap();
+        assert_eq!(kept.find(&["right"], Purpose::Document, 2), [None]);
     }
 
     /// Z11.
@@ -314,9 +352,11 @@ mod tests {
         let needle = to_bytes(&vector);
         let has = || fs::read(&kept.settings.file).unwrap().windows(needle.len()).any(|part| part == needle);
         assert!(has());
+        kept.keep_dims(64);
         assert_eq!(clear_caches(folder.path()).unwrap(), 1);
         assert!(!has());
-        assert_eq!(kept.find(&["secret"], Purpose::Document), [None], "also where it was open");
+        assert_eq!(kept.dims(), None, "another model may have replaced it");
+        assert_eq!(kept.find(&["secret"], Purpose::Document, 2), [None], "also where it was open");
         assert_eq!(clear_caches(folder.path()).unwrap(), 0);
     }
 
@@ -327,11 +367,11 @@ mod tests {
         fs::create_dir_all(first.settings.file.parent().unwrap()).unwrap();
         fs::write(&first.settings.file, "no database at all, but long enough to be read as one").unwrap();
         first.keep(&[("a", &[1.0])], Purpose::Document);
-        assert_eq!(first.find(&["a"], Purpose::Document), [Some(vec![1.0])]);
+        assert_eq!(first.find(&["a"], Purpose::Document, 1), [Some(vec![1.0])]);
         fs::write(folder.path().join("file"), "").unwrap();
         let nowhere = cache(&folder.path().join("file"), 9, "one");
         nowhere.keep(&[("a", &[1.0])], Purpose::Document);
-        assert_eq!(nowhere.find(&["a"], Purpose::Document), [None]);
+        assert_eq!(nowhere.find(&["a"], Purpose::Document, 2), [None]);
     }
 
     #[cfg(unix)]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers};
+use super::dialect::{Dialect, Limits, Numbers, parse};
 use crate::provider::Fields;
 
 /// Cohere.
@@ -16,7 +16,7 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct ByType {
-    float: Vec<Numbers>,
+    float: Vec<Option<Numbers>>,
 }
 
 impl Dialect for Cohere {
@@ -39,11 +39,10 @@ impl Dialect for Cohere {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings: ByType { float } } =
-            serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let Answer { embeddings: ByType { float } } = parse(body)?;
         if float.len() != count {
             return Err(format!("it has {} vectors for {count} texts", float.len()));
         }
-        Ok(float)
+        Ok(float.into_iter().map(Option::unwrap_or_default).collect())
     }
 }

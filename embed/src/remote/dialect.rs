@@ -1,5 +1,6 @@
 //! What differs between the protocols of providers.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::provider::Fields;
@@ -22,8 +23,8 @@ pub(super) trait Dialect: Send + Sync {
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String>;
 
     /// Whether an error of the server is about the texts after all.
-    fn is_about_texts(&self, _status: u16, _message: &str) -> bool {
-        false
+    fn is_about_texts(&self, status: u16, message: &str) -> bool {
+        status >= 500 && is_about_size(message)
     }
 
     /// A question for how many tokens the model reads, and the answer's number.
@@ -37,8 +38,39 @@ pub(super) trait Dialect: Send + Sync {
     }
 }
 
-/// Numbers of a vector as they came: what is no number is null.
+/// Whether a message says that texts are too long. llama-server says so with status 500.
+pub(super) fn is_about_size(message: &str) -> bool {
+    const SIGNS: [&str; 5] = ["too large", "too long", "context length", "maximum context", "physical batch size"];
+    let message = message.to_lowercase();
+    SIGNS.iter().any(|sign| message.contains(sign))
+}
+
+/// Numbers of a vector as they came: what is no number is null. Empty where there is no vector.
 pub(super) type Numbers = Vec<Option<f32>>;
+
+/// Reads an answer, also one with NaN and Infinity, which some servers write though JSON has none: they become null.
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    let parsed = serde_json::from_slice(body).or_else(|_| serde_json::from_slice(&without_nan(body)));
+    parsed.map_err(|error| error.to_string())
+}
+
+fn without_nan(body: &[u8]) -> Vec<u8> {
+    const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
+    let mut written = Vec::with_capacity(body.len());
+    let (mut rest, mut is_text) = (body, false);
+    while let [first, ..] = rest {
+        let word = WORDS.iter().find(|word| !is_text && rest.starts_with(word));
+        let length = match (word, first) {
+            (Some(word), _) => word.len(),
+            (None, b'\\') => rest.len().min(2),
+            _ => 1,
+        };
+        is_text ^= *first == b'"';
+        written.extend_from_slice(if word.is_some() { b"null" } else { &rest[..length] });
+        rest = &rest[length..];
+    }
+    written
+}
 
 /// What one request may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,4 +81,21 @@ pub(super) struct Limits {
     pub tokens: usize,
     /// Whether only one request is sent at a time.
     pub one_by_one: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_has_no_number_for_becomes_null() {
+        let body = br#"{"say\"": "a \"NaN\" \\", "numbers": [1, NaN, -Infinity, Infinity, -2]}"#;
+        let read: Value = parse(body).unwrap();
+        assert_eq!(read["say\""], "a \"NaN\" \\");
+        assert_eq!(read["numbers"], serde_json::json!([1, null, null, null, -2]));
+        assert_eq!(parse::<Vec<Numbers>>(b"[[1, NaN], []]"), Ok(vec![vec![Some(1.0), None], Vec::new()]));
+        for wrong in ["", "NaNo", "[NaN", "\\", "\"NaN"] {
+            assert!(parse::<Value>(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
 }

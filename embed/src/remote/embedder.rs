@@ -6,17 +6,14 @@ use std::time::Instant;
 
 use super::batches::Outcome;
 use super::profile::Purpose;
-use super::provider::Provider;
-use crate::embedder::{Embedder, Refusal};
+use super::provider::{Provider, another_model, no_vector, refused};
+use crate::embedder::Embedder;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::loader::Loader;
 use crate::plan::{Plan, WITHOUT_MODEL};
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 use crate::provider::RemoteSettings;
-
-/// A text to learn the dimensions with.
-const PROBE: &str = "test";
 
 /// Makes the embedder of a provider. Nothing is sent before the first text, but for a model of unknown dimensions.
 pub(crate) struct RemoteLoader {
@@ -65,16 +62,19 @@ impl Loader for RemoteLoader {
 
     fn verify(&self) -> Result<Option<String>> {
         self.require_key()?;
-        let [made] =
-            self.provider.embed(&[PROBE], Purpose::Document, &|| false)?.try_into().map_err(|_| no_vector())?;
-        made.map_err(|Refusal(why)| Error::Provider(why))?;
+        let known = self.provider.dims();
+        let found = self.provider.learn(&|| false)?;
+        if let Some(known) = known.filter(|known| *known != found) {
+            let name = self.provider.profile.name();
+            return Err(Error::Replaced(format!("the embedding provider {name}: {}", another_model(found, known))));
+        }
         Ok(Some(format!("{} answers", self.provider.profile.name())))
     }
 
     fn load(&self, _announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         self.require_key()?;
         if self.provider.dims().is_none() {
-            self.provider.embed(&[PROBE], Purpose::Document, &|| progress.cancelled())?;
+            self.provider.learn(&|| progress.cancelled())?;
         }
         self.embedder()
     }
@@ -82,7 +82,8 @@ impl Loader for RemoteLoader {
     fn load_for_search(&self, _announce: &mut dyn FnMut(&Plan)) -> Result<Arc<dyn Embedder>> {
         self.require_key()?;
         if self.provider.dims().is_none() {
-            in_time(&self.provider, PROBE, Purpose::Document)?.map_err(refused)?;
+            self.provider.breaker.check(Instant::now())?;
+            in_time(&self.provider, |provider| provider.learn(&|| false))?;
         }
         self.embedder()
     }
@@ -94,14 +95,18 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        match self.provider.kept(text, Purpose::Query) {
-            Some(vector) => Ok(vector),
-            None => in_time(&self.provider, text, Purpose::Query)?.map_err(refused),
+        let dims = self.identity.dims;
+        if let Some(vector) = self.provider.kept(text, Purpose::Query, dims) {
+            return Ok(vector);
         }
+        self.provider.breaker.check(Instant::now())?;
+        let text = text.to_owned();
+        let ask = move |provider: &Provider| provider.embed(&[&text], Purpose::Query, dims, &|| false);
+        in_time(&self.provider, ask)?.pop().ok_or_else(no_vector)?.map_err(refused)
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let outcomes = self.provider.embed(texts, Purpose::Document, &|| false)?;
+        let outcomes = self.embed_each(texts, &NoProgress)?;
         if outcomes.len() < texts.len() {
             self.provider.breaker.check(Instant::now())?;
             return Err(no_vector());
@@ -110,7 +115,7 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn embed_each(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<Outcome>> {
-        self.provider.embed(texts, Purpose::Document, &|| progress.cancelled())
+        self.provider.embed(texts, Purpose::Document, self.identity.dims, &|| progress.cancelled())
     }
 
     fn is_available(&self) -> bool {
@@ -122,33 +127,27 @@ impl Embedder for RemoteEmbedder {
     }
 }
 
-/// The vector of one text, if it comes in the time that a search has. The request goes on: a model that had to be loaded
-/// first is there for the next search, and the vector is kept.
-fn in_time(provider: &Arc<Provider>, text: &str, purpose: Purpose) -> Result<Outcome> {
-    provider.breaker.check(Instant::now())?;
+/// What the provider answers in the time that a search has. The request goes on: a model that had to be loaded first is there
+/// for the next search, and the vector is kept.
+fn in_time<T: Send + 'static>(
+    provider: &Arc<Provider>,
+    ask: impl FnOnce(&Provider) -> Result<T> + Send + 'static,
+) -> Result<T> {
     let (sender, receiver) = mpsc::channel();
-    let (asked, owned) = (provider.clone(), text.to_owned());
+    let asked = provider.clone();
     let ask = move || {
         // The search may have ended.
-        let _ = sender.send(asked.embed(&[&owned], purpose, &|| false));
+        let _ = sender.send(ask(&asked));
     };
     let thread = std::thread::Builder::new().name("memorist-query".into()).spawn(ask);
     thread.map_err(|error| Error::Provider(format!("no thread can be started: {error}")))?;
     let most = provider.profile.settings.query_timeout;
     match receiver.recv_timeout(most) {
-        Ok(made) => made?.pop().ok_or_else(no_vector),
+        Ok(made) => made,
         Err(RecvTimeoutError::Disconnected) => Err(no_vector()),
         Err(RecvTimeoutError::Timeout) => {
             let why = format!("it did not answer within {} s, the `query_timeout_seconds`", most.as_secs_f64());
             Err(provider.breaker.slow(&why, Instant::now()))
         }
     }
-}
-
-fn refused(Refusal(why): Refusal) -> Error {
-    Error::Provider(format!("the embedding provider refuses the text: {why}"))
-}
-
-fn no_vector() -> Error {
-    Error::Provider("the embedding provider gave no vector".to_owned())
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers};
+use super::dialect::{Dialect, Limits, Numbers, parse};
 use crate::provider::Fields;
 
 /// Gemini.
@@ -11,12 +11,12 @@ pub(super) struct Gemini;
 
 #[derive(Deserialize)]
 struct Answer {
-    embeddings: Vec<Embedding>,
+    embeddings: Vec<Option<Embedding>>,
 }
 
 #[derive(Deserialize)]
 struct Embedding {
-    values: Numbers,
+    values: Option<Numbers>,
 }
 
 fn path(model: &str) -> String {
@@ -47,9 +47,11 @@ impl Dialect for Gemini {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let Answer { embeddings } = parse(body)?;
         match embeddings.len() == count {
-            true => Ok(embeddings.into_iter().map(|embedding| embedding.values).collect()),
+            true => {
+                Ok(embeddings.into_iter().map(|embedding| embedding?.values).map(Option::unwrap_or_default).collect())
+            }
             false => Err(format!("it has {} vectors for {count} texts", embeddings.len())),
         }
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers};
+use super::dialect::{Dialect, Limits, Numbers, is_about_size, parse};
 use crate::provider::Fields;
 
 /// Ollama.
@@ -11,7 +11,7 @@ pub(super) struct Ollama;
 
 #[derive(Deserialize)]
 struct Answer {
-    embeddings: Vec<Numbers>,
+    embeddings: Vec<Option<Numbers>>,
 }
 
 impl Dialect for Ollama {
@@ -35,18 +35,17 @@ impl Dialect for Ollama {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let Answer { embeddings } = parse(body)?;
         if embeddings.len() != count {
             return Err(format!("it has {} vectors for {count} texts", embeddings.len()));
         }
-        Ok(embeddings)
+        Ok(embeddings.into_iter().map(Option::unwrap_or_default).collect())
     }
 
     fn is_about_texts(&self, status: u16, message: &str) -> bool {
         // `truncate` does not always work; and a text may have a vector that cannot be written as JSON.
-        let message = message.to_lowercase();
-        status >= 500
-            && ["context length", "eof", "unsupported value", "too large"].iter().any(|sign| message.contains(sign))
+        let is_known = || ["EOF", "unsupported value"].iter().any(|sign| message.contains(sign));
+        status >= 500 && (is_about_size(message) || is_known())
     }
 
     fn window_request(&self, model: &str) -> Option<(&'static str, Value)> {

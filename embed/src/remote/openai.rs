@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers};
+use super::dialect::{Dialect, Limits, Numbers, parse};
 use crate::provider::Fields;
 
 /// OpenAI, and what is compatible with it.
@@ -17,7 +17,7 @@ struct Answer {
 #[derive(Deserialize)]
 struct Entry {
     index: Option<usize>,
-    embedding: Numbers,
+    embedding: Option<Numbers>,
 }
 
 impl Dialect for OpenAi {
@@ -41,7 +41,7 @@ impl Dialect for OpenAi {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { data } = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let Answer { data } = parse(body)?;
         if data.len() != count {
             return Err(format!("it has {} vectors for {count} texts", data.len()));
         }
@@ -49,7 +49,7 @@ impl Dialect for OpenAi {
         for (position, entry) in data.into_iter().enumerate() {
             let index = entry.index.unwrap_or(position);
             match ordered.get_mut(index) {
-                Some(place @ None) => *place = Some(entry.embedding),
+                Some(place @ None) => *place = Some(entry.embedding.unwrap_or_default()),
                 _ => return Err(format!("two vectors have one index, or one is out of range: {index}")),
             }
         }

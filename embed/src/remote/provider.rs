@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::batches::{Batches, Outcome};
+use super::batches::{Batches, Outcome, PROBE};
 use super::breaker::Breaker;
 use super::cache::Cache;
 use super::failure::Failure;
 use super::http::{Http, Stop};
 use super::profile::{Profile, Purpose};
-use super::retry;
+use super::retry::{self, Attempts};
+use crate::embedder::Refusal;
 use crate::error::{Error, Result};
 use crate::provider::RemoteSettings;
 
@@ -22,7 +23,8 @@ pub(super) struct Provider {
     pub breaker: Breaker,
     http: Http,
     cache: Option<Cache>,
-    dims: OnceLock<usize>,
+    /// Numbers per vector, where nobody says how many they are.
+    learnt: Mutex<Option<usize>>,
     max_tokens: OnceLock<usize>,
     /// Held during a request where only one is sent at a time.
     turn: Mutex<()>,
@@ -36,7 +38,7 @@ impl Provider {
             breaker: Breaker::new(profile.name()),
             http: Http::new(&profile)?,
             cache: cache.map(|cache| Cache::new(cache, profile.sha256().to_owned())),
-            dims: OnceLock::new(),
+            learnt: Mutex::new(None),
             max_tokens: OnceLock::new(),
             turn: Mutex::new(()),
             profile,
@@ -45,26 +47,51 @@ impl Provider {
 
     /// Numbers per vector, where they are known without a request.
     pub fn dims(&self) -> Option<usize> {
-        let known = self.dims.get().copied().or(self.profile.dims());
-        known.or_else(|| self.cache.as_ref()?.dims().map(|dims| *self.dims.get_or_init(|| dims)))
+        self.profile.dims().or_else(|| {
+            let mut learnt = self.learnt.lock();
+            *learnt = learnt.or_else(|| self.cache.as_ref()?.dims());
+            *learnt
+        })
+    }
+
+    /// Asks the provider itself for one vector, whatever is kept, to learn how many numbers it has.
+    pub fn learn(&self, stop: Stop<'_>) -> Result<usize> {
+        let mut made = [None];
+        self.make(&[PROBE], &[0], Purpose::Document, None, stop, &mut made)?;
+        let [made] = made;
+        let found = made.ok_or_else(no_vector)?.map_err(refused)?.len();
+        match self.profile.dims() {
+            Some(known) if known != found => return Err(self.other_length(found, known)),
+            Some(_) => {}
+            None => {
+                *self.learnt.lock() = Some(found);
+                if let Some(cache) = &self.cache {
+                    cache.keep_dims(found);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The kept vector of a text.
-    pub fn kept(&self, text: &str, purpose: Purpose) -> Option<Vec<f32>> {
-        self.cache.as_ref()?.find(&[text], purpose).pop()?
+    pub fn kept(&self, text: &str, purpose: Purpose, dims: usize) -> Option<Vec<f32>> {
+        self.cache.as_ref()?.find(&[text], purpose, dims).pop()?
     }
 
-    /// Vectors of the first texts, in order: of all, unless the provider fails after some.
-    pub fn embed(&self, texts: &[&str], purpose: Purpose, stop: Stop<'_>) -> Result<Vec<Outcome>> {
+    /// Vectors of `dims` numbers of the first texts, in order: of all, unless the provider fails after some.
+    pub fn embed(&self, texts: &[&str], purpose: Purpose, dims: usize, stop: Stop<'_>) -> Result<Vec<Outcome>> {
         let kept = match &self.cache {
-            Some(cache) => cache.find(texts, purpose),
+            Some(cache) => cache.find(texts, purpose, dims),
             None => vec![None; texts.len()],
         };
         let mut outcomes: Vec<Option<Outcome>> = kept.into_iter().map(|vector| vector.map(Ok)).collect();
         let missing: Vec<usize> = (0..texts.len()).filter(|at| outcomes[*at].is_none()).collect();
         let failed = match missing.is_empty() {
             true => None,
-            false => self.make(texts, &missing, purpose, stop, &mut outcomes).err(),
+            false => {
+                self.breaker.check(Instant::now())?;
+                self.make(texts, &missing, purpose, Some(dims), stop, &mut outcomes).err()
+            }
         };
         let made: Vec<Outcome> = outcomes.into_iter().map_while(|outcome| outcome).collect();
         match failed {
@@ -79,17 +106,16 @@ impl Provider {
         texts: &[&str],
         missing: &[usize],
         purpose: Purpose,
+        dims: Option<usize>,
         stop: Stop<'_>,
         outcomes: &mut [Option<Outcome>],
     ) -> Result<()> {
-        self.breaker.check(Instant::now())?;
         let one_by_one = self.profile.dialect.limits().one_by_one && purpose == Purpose::Document;
         let _turn = one_by_one.then(|| self.turn.lock());
-        let had_dims = self.dims().is_some();
         let batches = Batches {
             http: &self.http,
             profile: &self.profile,
-            dims: &self.dims,
+            dims,
             max_tokens: self.max_tokens(purpose, stop).map_err(|failure| self.failed(failure))?,
             purpose,
             stop,
@@ -102,34 +128,52 @@ impl Provider {
             }
             let left: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
             let (now, later) = missing.split_at(batches.fitting(&left));
-            let made = batches.embed(&left[..now.len()]).map_err(|failure| self.failed(failure))?;
-            self.breaker.answered();
-            self.keep(&left, &made, purpose, had_dims);
+            let mut made = Vec::with_capacity(now.len());
+            let asked = batches.embed(&left[..now.len()], &mut made);
+            // Also what was made before a failure: it is paid.
+            self.keep(&left, &made, purpose);
             for (at, outcome) in now.iter().zip(made) {
                 outcomes[*at] = Some(outcome);
             }
+            asked.map_err(|failure| self.failed(failure))?;
+            self.breaker.answered();
             missing = later;
         }
         Ok(())
     }
 
-    fn keep(&self, texts: &[&str], made: &[Outcome], purpose: Purpose, had_dims: bool) {
+    fn keep(&self, texts: &[&str], made: &[Outcome], purpose: Purpose) {
         let Some(cache) = &self.cache else { return };
-        if let Some(dims) = self.dims.get().filter(|_| !had_dims) {
-            cache.keep_dims(*dims);
-        }
         let vectors: Vec<(&str, &[f32])> =
             texts.iter().zip(made).filter_map(|(text, made)| Some((*text, made.as_deref().ok()?))).collect();
-        cache.keep(&vectors, purpose);
+        if !vectors.is_empty() {
+            cache.keep(&vectors, purpose);
+        }
     }
 
     fn failed(&self, failure: Failure) -> Error {
         let (why, demanded) = match failure {
             Failure::Cancelled => return Error::Cancelled,
-            Failure::Later(why, demanded) => (why, demanded),
+            Failure::Later(why, demanded) | Failure::ServerError(why, demanded) => (why, demanded),
+            Failure::OtherLength { found, known } => return self.other_length(found, known),
             Failure::Refused(why) | Failure::Never(why) => (why, None),
         };
         self.breaker.failed(&why, demanded, Instant::now())
+    }
+
+    /// Forgets dimensions that were learnt, so that those of now can be.
+    fn other_length(&self, found: usize, known: usize) -> Error {
+        if self.profile.dims().is_some() {
+            let by = if self.profile.settings.dimensions.is_some() { "`dimensions`" } else { "its model" };
+            let why = format!("its vectors have {found} numbers, and by {by} they should have {known}");
+            let remedy = format!("set `dimensions = {found}`, or name another model");
+            return self.breaker.failed(&format!("{why}; {remedy}"), None, Instant::now());
+        }
+        *self.learnt.lock() = None;
+        if let Some(cache) = &self.cache {
+            cache.forget_dims(known);
+        }
+        self.breaker.replaced(&another_model(found, known), Instant::now())
     }
 
     /// Tokens of a text that the model reads: as set, as it says, or as is known of it.
@@ -140,15 +184,28 @@ impl Provider {
         let (settings, dialect) = (&self.profile.settings, &self.profile.dialect);
         let said = match dialect.window_request(&settings.model).filter(|_| settings.max_tokens.is_none()) {
             None => None,
-            Some((operation, body)) => match retry::send(&self.http, &self.profile, operation, &body, 0, purpose, stop)
-            {
-                Ok(answer) => dialect.window(&answer),
-                // Servers that are only compatible may not have this question.
-                Err(Failure::Never(_) | Failure::Refused(_)) => None,
-                Err(other) => return Err(other),
-            },
+            Some((operation, body)) => {
+                match retry::send(&self.http, &self.profile, operation, &body, 0, Attempts::of(purpose), stop) {
+                    Ok(answer) => dialect.window(&answer),
+                    // Servers that are only compatible may not have this question.
+                    Err(Failure::Never(_) | Failure::Refused(_)) => None,
+                    Err(other) => return Err(other),
+                }
+            }
         };
         let most = settings.max_tokens.or(said).unwrap_or(self.profile.known.max_tokens);
         Ok(*self.max_tokens.get_or_init(|| most.max(1)))
     }
+}
+
+pub(super) fn another_model(found: usize, known: usize) -> String {
+    format!("its vectors have {found} numbers, and had {known}: it has another model by this name now")
+}
+
+pub(super) fn refused(Refusal(why): Refusal) -> Error {
+    Error::Provider(format!("the embedding provider refuses the text: {why}"))
+}
+
+pub(super) fn no_vector() -> Error {
+    Error::Provider("the embedding provider gave no vector".to_owned())
 }

@@ -10,11 +10,20 @@ use super::profile::{Profile, Purpose};
 use crate::hashed::next_random;
 
 /// How often a request is sent in all, and the pause before the second; each further one is twice as long.
-fn attempts(purpose: Purpose) -> (u32, Duration) {
-    match purpose {
-        Purpose::Document => (3, Duration::from_millis(500)),
-        // Somebody waits.
-        Purpose::Query => (2, Duration::from_millis(100)),
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempts(u32, Duration);
+
+impl Attempts {
+    /// It is not repeated.
+    pub const ONE: Self = Attempts(1, Duration::ZERO);
+
+    /// As often as suits the purpose.
+    pub fn of(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Document => Attempts(3, Duration::from_millis(500)),
+            // Somebody waits.
+            Purpose::Query => Attempts(2, Duration::from_millis(100)),
+        }
     }
 }
 
@@ -30,21 +39,26 @@ pub(super) fn send(
     operation: &str,
     body: &Value,
     texts: usize,
-    purpose: Purpose,
+    attempts: Attempts,
     stop: Stop<'_>,
 ) -> Result<Vec<u8>, Failure> {
     let url = profile.address.join(operation);
-    let (attempts, first_pause) = attempts(purpose);
+    let Attempts(attempts, first_pause) = attempts;
     let mut attempt = 1;
     loop {
         let failure = match http.post(&url, body, texts, stop).and_then(|answer| judge(profile, answer)) {
             Ok(body) => return Ok(body),
             Err(failure) => failure,
         };
-        let Failure::Later(why, demanded) = failure else { return Err(failure) };
+        let (Failure::Later(why, demanded) | Failure::ServerError(why, demanded)) = &failure else {
+            return Err(failure);
+        };
         let pause = demanded.unwrap_or(first_pause * 2u32.pow(attempt - 1));
-        if attempt == attempts || pause > LONGEST_PAUSE {
-            return Err(Failure::Later(why, demanded));
+        if pause > LONGEST_PAUSE {
+            return Err(Failure::Later(why.clone(), *demanded));
+        }
+        if attempt == attempts {
+            return Err(failure);
         }
         tracing::debug!("the embedding provider {} is asked again in {pause:?}: {why}", profile.name());
         attempt += 1;
@@ -69,7 +83,8 @@ fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failure> {
         404 | 405 => Failure::Never(format!("it does not know this model or address ({why})")),
         400 | 413 | 422 => Failure::Refused(why),
         _ if profile.dialect.is_about_texts(status, &message) => Failure::Refused(why),
-        408 | 409 | 425 | 429 | 500.. => Failure::Later(why, retry_after),
+        408 | 409 | 425 | 429 => Failure::Later(why, retry_after),
+        500.. => Failure::ServerError(why, retry_after),
         _ => Failure::Never(why),
     })
 }

@@ -34,6 +34,7 @@ pub struct Reembedded {
 impl Store {
     /// How many texts the configured model has not embedded, and how many bytes they have.
     pub fn to_reembed(&self) -> Result<(u64, u64)> {
+        self.learn_model()?;
         self.records.snapshot()?.to_embed(&as_stored(&self.host.identity()?), self.now())
     }
 
@@ -47,6 +48,7 @@ impl Store {
         if !self.host.is_available() {
             return Err(self.host.why_unavailable().into());
         }
+        self.learn_model()?;
         let embedder = self.host.embedder()?;
         let model = as_stored(embedder.identity());
         let before = self.model()?.map(|(_, model)| model);
@@ -64,6 +66,14 @@ impl Store {
         }
         self.records.shorten_wal()?;
         Ok(Reembedded { before, changed, texts })
+    }
+
+    /// Makes sure that the model is known as it is now: a provider may have replaced it by another of the same name.
+    fn learn_model(&self) -> Result<()> {
+        match self.host.verify() {
+            Err(error) if matches!(error.root(), memorist_embed::Error::Replaced(_)) => Ok(()),
+            verified => Ok(verified.map(drop)?),
+        }
     }
 
     /// Embeds what the next model lacks, except for up to a round that may be written meanwhile.

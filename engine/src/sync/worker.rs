@@ -205,7 +205,7 @@ impl Failures {
         match outcome {
             Ok(()) | Err(Error::Cancelled) => self.last = None,
             // A provider that fails has logged that, and does when it answers again.
-            Err(Error::Embedding(failed)) if matches!(failed.root(), memorist_embed::Error::Provider(_)) => {}
+            Err(Error::Embedding(failed)) if has_logged_itself(failed.root()) => {}
             Err(error) if self.is_news(&error) => tracing::warn!("background work failed: {error}"),
             Err(_) => {}
         }
@@ -222,6 +222,10 @@ impl Failures {
         self.last = Some(what);
         is_news
     }
+}
+
+fn has_logged_itself(error: &memorist_embed::Error) -> bool {
+    matches!(error, memorist_embed::Error::Provider(_) | memorist_embed::Error::Replaced(_))
 }
 
 #[cfg(test)]
