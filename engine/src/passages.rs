@@ -20,6 +20,8 @@ use crate::types::RecordId;
 pub const VERSION: i64 = 1;
 /// Passages of a record, its beginning included. What comes after the last one is found by its words alone.
 pub const MOST: usize = 64;
+/// A text of fewer bytes fits into the window: a token has at least one.
+pub const ALWAYS_FITS: i64 = WINDOW as i64;
 /// Tokens of a passage. The default model reads 256, two of which mark the ends.
 const WINDOW: usize = 254;
 /// Tokens that a passage repeats of the one before.
@@ -100,7 +102,6 @@ pub struct Passage {
 /// The passages after the beginning of a text; none of one that fits into the window.
 pub fn further(context: Option<&str>, content: &str) -> Vec<Passage> {
     let context_before = text::embedded_context(context);
-    // A token has at least one byte.
     if context_before.len() + content.len() < WINDOW {
         return Vec::new();
     }

@@ -6,7 +6,7 @@
 //! The first line names the format, and with embeddings their model:
 //!
 //! ```json
-//! {"type":"memorist","format":3,"model":{"name":"all-MiniLM-L6-v2","weightsSha256":"…","pooling":"mean","dims":384}}
+//! {"type":"memorist","format":4,"model":{"name":"all-MiniLM-L6-v2","weightsSha256":"…","pooling":"mean","dims":384}}
 //! ```
 //!
 //! Then each live memory, ordered by ULID, its global id: numbers (`id`) are local to a store.
@@ -20,7 +20,8 @@
 //! `lastAccessedAt`; `session` and `turn`; `place`, of what was read from a file (since format 3);  `body`, in
 //! which `"ulid:01J…"` is a reference to a memory; `versions`, the earlier ones, oldest first, each with `version`,
 //! `since`, `until` and `reason` (when and why it was replaced) and its fields; `accesses`, each with `at`, `type` (get
-//! or search), `score` and, in an export of every project and agent, `query`; and, on request, `embedding`.
+//! or search), `score` and, in an export of every project and agent, `query`; and, on request, `embedding` and, of a long
+//! text, `passages` (since format 4): those after its beginning, each with its bytes of the content (`from`, `to`) and its `embedding`.
 //!
 //! Then each link between two of these memories, by `from`, type and `to`:
 //!
@@ -151,7 +152,7 @@ fn without_line(error: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use memorist_engine::types::{AccessKind, Accessed, Earlier, Exported, Replaced};
+    use memorist_engine::types::{AccessKind, Accessed, Earlier, Exported, PortablePassage, Replaced};
 
     use super::super::ExportLine;
     use super::*;
@@ -205,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_newer_format_is_refused_as_a_whole() {
-        let read = read(r#"{"type":"memorist","format":4,"colour":"red"}"#, &Defaults::default());
+        let read = read(r#"{"type":"memorist","format":5,"colour":"red"}"#, &Defaults::default());
         let Err(Unread::File(why)) = read else { panic!("{read:?}") };
-        assert!(why.contains("format 4") && why.contains("update memorist"), "{why}");
+        assert!(why.contains("format 5") && why.contains("update memorist"), "{why}");
     }
 
     /// D7.
@@ -235,6 +236,7 @@ mod tests {
                 query: Some("q".into()),
             }],
             embedding: Some(vec![0.1, -0.0, f32::MIN_POSITIVE, f32::from_bits(0x3e2a_aaab), 1e-45]),
+            passages: vec![PortablePassage { from: 3, to: 9, embedding: vec![1.0, 0.1] }],
         };
         let line = serde_json::to_string(&ExportLine::from(Exported::Record(Box::new(portable.clone())))).unwrap();
         assert!(line.starts_with(r#"{"type":"record","ulid":"01J00000000000000000000000","version":7,"content":"#));

@@ -2,7 +2,7 @@
 
 use memorist_engine::types::{
     AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Place, Portable, PortableLink,
-    Replaced, Scope, Span,
+    PortablePassage, Replaced, Scope, Span,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::values::{Importance, When};
 
 /// The newest supported format, which is also the one that is written.
-pub const FORMAT: i64 = 3;
+pub const FORMAT: i64 = 4;
 
 /// The `type` of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +141,8 @@ pub struct RecordLine {
     accesses: Vec<AccessLine>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     embedding: Option<Vec<f32>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passages: Vec<PortablePassage>,
 }
 
 fn first() -> i64 {
@@ -227,6 +229,7 @@ impl From<Portable> for RecordLine {
             versions: portable.earlier.into_iter().map(VersionLine::from).collect(),
             accesses: portable.accesses.into_iter().map(AccessLine::from).collect(),
             embedding: portable.embedding,
+            passages: portable.passages,
         }
     }
 }
@@ -259,6 +262,7 @@ impl From<RecordLine> for Portable {
             earlier: line.versions.into_iter().map(|version| version.into_earlier(&scope)).collect(),
             accesses: line.accesses.into_iter().map(Accessed::from).collect(),
             embedding: line.embedding,
+            passages: line.passages,
         }
     }
 }

@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 8"));
-        assert!(message.contains("newer memorist (format 8, this one reads up to 7); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 9"));
+        assert!(message.contains("newer memorist (format 9, this one reads up to 8); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.
