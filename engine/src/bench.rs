@@ -12,10 +12,11 @@ use memorist_embed::hashed::next_random;
 
 use crate::config::{Backend, ModelSource};
 use crate::error::{Error, IndexKind, Remedy, Result};
+use crate::passages::PassageKey;
 use crate::progress::{Progress, cancel_point};
 use crate::quality::Quality;
 use crate::sync::Store;
-use crate::types::{MAX_LIMIT, RecordId};
+use crate::types::MAX_LIMIT;
 use crate::vectors::{IdFilter, VectorSnapshot};
 
 /// The most queries that can be requested.
@@ -143,7 +144,7 @@ fn without_vectors(store: &Store) -> Error {
 
 /// A query, and the least cosine of its true neighbours.
 struct Question {
-    id: RecordId,
+    key: PassageKey,
     vector: Vec<f32>,
     worst: f32,
 }
@@ -163,7 +164,7 @@ impl Trial {
 
 struct Bench<'a> {
     index: &'a dyn VectorSnapshot,
-    ids: Vec<RecordId>,
+    keys: Vec<PassageKey>,
     limit: usize,
 }
 
@@ -185,10 +186,10 @@ impl<'a> Bench<'a> {
             let why = format!("{limit} neighbours of each vector cannot be found among {vectors} vectors; {way_out}");
             return Err(Error::invalid("limit", why));
         }
-        let all = index.ids();
+        let all = index.keys();
         let drawn = draw(queries.min(vectors as usize), vectors, seed);
-        let ids = drawn.into_iter().filter_map(|rank| all.select(rank)).map(RecordId::from_key).collect();
-        Ok(Bench { index, ids, limit })
+        let keys = drawn.into_iter().filter_map(|rank| all.select(rank)).map(PassageKey::from).collect();
+        Ok(Bench { index, keys, limit })
     }
 
     fn run(&self, setting: Quality, backend: Backend, progress: &dyn Progress) -> Result<VectorBench> {
@@ -220,11 +221,11 @@ impl<'a> Bench<'a> {
 
     /// Finds the true neighbours of every query.
     fn scan(&self, progress: &dyn Progress) -> Result<(Vec<Question>, Measured)> {
-        progress.start("scanning exactly", Some(self.ids.len() as u64));
-        let scanned = self.ids.iter().map(|&id| {
+        progress.start("scanning exactly", Some(self.keys.len() as u64));
+        let scanned = self.keys.iter().map(|&key| {
             cancel_point(progress)?;
-            let Some(vector) = self.index.vector(id) else { return Ok(None) };
-            let mut question = Question { id, vector, worst: f32::NEG_INFINITY };
+            let Some(vector) = self.index.vector(key) else { return Ok(None) };
+            let mut question = Question { key, vector, worst: f32::NEG_INFINITY };
             let (found, took) = self.ask(&question, Quality::Exact)?;
             question.worst = found.last().map_or(question.worst, |(_, score)| score - EQUAL);
             progress.advance(1);
@@ -282,12 +283,12 @@ impl<'a> Bench<'a> {
     }
 
     /// The neighbours of a query without itself, and the latency of the search.
-    fn ask(&self, question: &Question, quality: Quality) -> Result<(Vec<(RecordId, f32)>, Duration)> {
+    fn ask(&self, question: &Question, quality: Quality) -> Result<(Vec<(PassageKey, f32)>, Duration)> {
         let started = Instant::now();
         let mut found = self.index.search(&question.vector, self.limit + 1, &IdFilter::All, quality)?;
         let took = started.elapsed();
         // If other records have the same vector, it may not be among its own neighbours.
-        found.retain(|(id, _)| *id != question.id);
+        found.retain(|(key, _)| *key != question.key);
         found.truncate(self.limit);
         Ok((found, took))
     }

@@ -7,6 +7,7 @@ use roaring::RoaringTreemap;
 
 use crate::config::ModelSource;
 use crate::error::{Error, Remedy, Result};
+use crate::passages::{PassageKey, of_records};
 use crate::progress::Progress;
 use crate::records::{Change, NextModel, Refused, Salvage, Snapshot};
 use crate::sync::{Store, has_model};
@@ -141,15 +142,16 @@ fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
     let mut changed = Vec::new();
     for ids in record_ids(&records)?.iter().collect::<Vec<_>>().chunks(STEP) {
         let ids: Vec<RecordId> = ids.iter().copied().map(RecordId::from_key).collect();
-        for (id, vector) in records.embeddings(id, &ids)? {
-            embedded.insert(id.key());
-            if !tail.contains(id.key()) && !is_copied(&*snapshot, id, &vector)? {
-                changed.push(id);
+        for (key, vector) in records.embeddings(id, &ids)? {
+            embedded.insert(key.get());
+            if !tail.contains(key.record().key()) && !is_copied(&*snapshot, key, &vector)? {
+                changed.push(key);
             }
         }
         progress.advance(ids.len() as u64);
     }
-    let indexed = snapshot.ids();
+    let indexed = snapshot.keys();
+    let tail = &tail | of_records(&tail, &(&embedded | &indexed));
     problems.extend(disagreement(&(embedded - &tail), &(&indexed - &tail), "vector"));
     problems.extend(named(&changed, "vector differs from the stored embedding: record"));
     Ok(verdict(VECTORS, problems, format!("{} vectors", indexed.len()), Remedy::Rebuild))
@@ -236,8 +238,8 @@ fn record_ids(records: &Snapshot) -> Result<RoaringTreemap> {
     }
 }
 
-fn is_copied(snapshot: &dyn VectorSnapshot, id: RecordId, vector: &[f32]) -> Result<bool> {
-    match snapshot.scores(vector, &[id])?[..] {
+fn is_copied(snapshot: &dyn VectorSnapshot, key: PassageKey, vector: &[f32]) -> Result<bool> {
+    match snapshot.scores(vector, &[key])?[..] {
         // Missing ones are named by the comparison of ids.
         [None] => Ok(true),
         [Some(cosine)] => Ok((cosine - 1.0).abs() <= SAME),
@@ -246,16 +248,16 @@ fn is_copied(snapshot: &dyn VectorSnapshot, id: RecordId, vector: &[f32]) -> Res
 }
 
 fn disagreement(wanted: &RoaringTreemap, indexed: &RoaringTreemap, what: &str) -> Vec<String> {
-    let ids = |set: RoaringTreemap| set.iter().map(RecordId::from_key).collect::<Vec<_>>();
-    let mut problems = named(&ids(wanted - indexed), &format!("no {what} in the index: record"));
-    problems.extend(named(&ids(indexed - wanted), &format!("a {what} in the index without its record:")));
+    let keys = |set: RoaringTreemap| set.iter().map(PassageKey::from).collect::<Vec<_>>();
+    let mut problems = named(&keys(wanted - indexed), &format!("no {what} in the index: record"));
+    problems.extend(named(&keys(indexed - wanted), &format!("a {what} in the index without its record:")));
     problems
 }
 
-fn named(ids: &[RecordId], what: &str) -> Vec<String> {
-    let mut problems: Vec<String> = ids.iter().take(NAMED).map(|id| format!("{what} {id}")).collect();
-    if ids.len() > NAMED {
-        problems.push(format!("... and {} more", ids.len() - NAMED));
+fn named(keys: &[PassageKey], what: &str) -> Vec<String> {
+    let mut problems: Vec<String> = keys.iter().take(NAMED).map(|key| format!("{what} {key}")).collect();
+    if keys.len() > NAMED {
+        problems.push(format!("... and {} more", keys.len() - NAMED));
     }
     problems
 }

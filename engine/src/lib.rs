@@ -33,7 +33,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `overlap` | the vocabulary that every other module uses |
+//! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `passages`, `overlap` | the vocabulary that every other module uses |
 //! | 1 | [`progress`], `clock`, `files`, `holders`, `verification` | progress, the clock, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
@@ -70,6 +70,8 @@ mod verification;
 pub mod fuzzing;
 #[doc(hidden)]
 pub mod keywords;
+#[doc(hidden)]
+pub mod passages;
 #[doc(hidden)]
 pub mod paths;
 #[doc(hidden)]

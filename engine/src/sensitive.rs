@@ -78,7 +78,7 @@ impl Sensitive {
     }
 
     /// A memory from another store as it may be saved, including its earlier versions and its queries. If its newest text
-    /// is redacted, its embedding is dropped.
+    /// is redacted, its embeddings are dropped.
     ///
     /// # Errors
     /// As [`Sensitive::new_record`].
@@ -95,6 +95,7 @@ impl Sensitive {
             text: text.into_owned(),
             earlier: earlier.into_iter().map(Cow::into_owned).collect(),
             embedding: portable.embedding.clone().filter(|_| same_text),
+            passages: if same_text { portable.passages.clone() } else { Vec::new() },
             ulid: portable.ulid.clone(),
             accesses: accesses.into_owned(),
             ..*portable

@@ -22,10 +22,16 @@ const EMBEDDED_CONTEXT: usize = 400;
 
 /// What is embedded for a record: the beginning of the context, if there is one, then the content.
 pub fn embedding_text(context: Option<&str>, content: &str) -> String {
-    match context.map(str::trim).filter(|context| !context.is_empty()) {
-        Some(context) => format!("{}\n{content}", &context[..context.floor_char_boundary(EMBEDDED_CONTEXT)]),
-        None => content.to_owned(),
+    match embedded_context(context) {
+        "" => content.to_owned(),
+        context => format!("{context}\n{content}"),
     }
+}
+
+/// The beginning of a context that is embedded.
+pub fn embedded_context(context: Option<&str>) -> &str {
+    let context = context.unwrap_or_default().trim();
+    &context[..context.floor_char_boundary(EMBEDDED_CONTEXT)]
 }
 
 /// The key of an embedding: the hash of the NFC-normalised [`embedding_text`].

@@ -142,6 +142,18 @@ impl Snapshot {
         })
     }
 
+    /// The keys from `first` on, in no order. Looks at no smaller ones.
+    pub fn keys_from(&self, first: Key) -> impl Iterator<Item = Key> + '_ {
+        self.segments.iter().flat_map(move |segment| {
+            let view = segment.file.view();
+            let from = view.sorted_keys.partition_point(|key| *key < first);
+            (from..view.sorted_keys.len()).filter_map(move |position| {
+                let slot = view.slot_at(position)?;
+                (!segment.tombstones.contains(slot)).then_some(view.sorted_keys[position])
+            })
+        })
+    }
+
     /// The bytes that the caller published last.
     pub fn payload(&self) -> &[u8] {
         &self.payload

@@ -116,5 +116,6 @@ fn as_saved(text: NewRecord) -> Portable {
         earlier: Vec::new(),
         accesses: Vec::new(),
         embedding: None,
+        passages: Vec::new(),
     }
 }

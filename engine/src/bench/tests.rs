@@ -18,10 +18,10 @@ fn spiral(count: i64) -> Arc<dyn VectorSnapshot> {
         let angle = id as f32 * 0.01;
         vec![angle.cos() * 0.8, angle.sin() * 0.8, 0.6]
     };
-    filled((1..=count).map(|id| (id.into(), vector(id))).collect())
+    filled((1..=count).map(|id| (PassageKey::from(id as u64), vector(id))).collect())
 }
 
-fn filled(upserts: Vec<(RecordId, Vec<f32>)>) -> Arc<dyn VectorSnapshot> {
+fn filled(upserts: Vec<(PassageKey, Vec<f32>)>) -> Arc<dyn VectorSnapshot> {
     let index = ExactIndex::new("test model");
     index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1.into()).unwrap();
     index.snapshot().unwrap()
@@ -47,11 +47,15 @@ impl VectorSnapshot for Lossy {
         self.0.len()
     }
 
-    fn ids(&self) -> RoaringTreemap {
-        self.0.ids()
+    fn keys(&self) -> RoaringTreemap {
+        self.0.keys()
     }
 
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>> {
+    fn further(&self) -> &RoaringTreemap {
+        self.0.further()
+    }
+
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(PassageKey, f32)>> {
         let mut found = self.0.search(query, 2 * k, filter, quality)?;
         let missed = match quality {
             Quality::Ef(0..100) => k / 2,
@@ -64,11 +68,11 @@ impl VectorSnapshot for Lossy {
         Ok(found)
     }
 
-    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
+    fn vector(&self, id: PassageKey) -> Option<Vec<f32>> {
         self.0.vector(id)
     }
 
-    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
+    fn scores(&self, query: &[f32], ids: &[PassageKey]) -> Result<Vec<Option<f32>>> {
         self.0.scores(query, ids)
     }
 }
@@ -94,10 +98,10 @@ fn a_query_does_not_find_itself_and_equal_vectors_are_equally_good() {
     let twelve = spiral(12);
     let bench = Bench::new(&*twelve, &BenchOptions { queries: 12, limit: 11, seed: 1 }).unwrap();
     let (questions, _) = bench.scan(&NoProgress).unwrap();
-    assert_eq!(questions.iter().map(|question| question.id).collect::<HashSet<_>>().len(), 12);
+    assert_eq!(questions.iter().map(|question| question.key).collect::<HashSet<_>>().len(), 12);
     for question in &questions {
         let (found, _) = bench.ask(question, Quality::Exact).unwrap();
-        assert!(found.len() == 11 && found.iter().all(|(id, _)| *id != question.id), "{found:?}");
+        assert!(found.len() == 11 && found.iter().all(|(id, _)| *id != question.key), "{found:?}");
     }
     let same = filled((1..=100).map(|id| (id.into(), vec![1.0, 0.0])).collect());
     assert_eq!(measured(&*same, &OPTIONS, Quality::Balanced).levels[0].recall, 1.0);

@@ -51,7 +51,11 @@ impl Engine {
     }
 
     fn embed_at_most(&self, most: u64, progress: &dyn Progress) -> Result<u64> {
-        if !self.store.records.can_write() || self.store.pending_count()? == 0 {
+        if !self.store.records.can_write() {
+            return Ok(0);
+        }
+        self.store.cut_texts(progress)?;
+        if self.store.pending_count()? == 0 {
             return Ok(0);
         }
         let done_by_others = || Ok(progress.cancelled() || self.store.pending_count()? == 0);

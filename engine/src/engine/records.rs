@@ -23,7 +23,7 @@ impl Engine {
         let new = &*self.config.sensitive.new_record(new)?;
         let mut outcome = self.store.records.add(new, self.store.now())?;
         if outcome.embedding == EmbeddingState::Pending {
-            outcome.embedding = self.embed_now(new.context.as_deref(), &new.content);
+            outcome.embedding = self.embed_now(outcome.id, new.context.as_deref(), &new.content);
         }
         self.worker.send(Message::Written);
         Ok(outcome)
@@ -61,7 +61,7 @@ impl Engine {
             let hash = text::embedding_hash(new.context.as_deref(), &new.content);
             let vector = vector.iter().map(|number| number / length).collect();
             match self.store.records.store_embeddings(model, &[(hash, vector)]) {
-                Ok(_) => outcome.embedding = EmbeddingState::Ready,
+                Ok(_) => outcome.embedding = self.store.records.embedding_state(outcome.id)?,
                 // The model was changed at this moment: the record is saved, and waits for the new one.
                 Err(Error::ModelMismatch { .. }) => {}
                 Err(error) => return Err(error),
@@ -154,7 +154,7 @@ impl Engine {
     pub(super) fn changed(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
-            EmbeddingState::Pending => self.embed_now(record.context.as_deref(), &record.content),
+            EmbeddingState::Pending => self.embed_now(record.id, record.context.as_deref(), &record.content),
         };
         self.worker.send(Message::Written);
         let nothing_in_common = before.as_ref().is_some_and(|before| has_nothing_in_common(before, &record));
@@ -227,17 +227,19 @@ impl Engine {
         self.store.records.snapshot()?.stats(filter, self.store.now())
     }
 
-    /// Embeds a text that was just saved, if that is quick. If it fails, the text waits for the worker.
-    fn embed_now(&self, context: Option<&str>, content: &str) -> EmbeddingState {
+    /// Embeds a text that was just saved, if that is quick: of a long one, the beginning. If it fails, the text waits for
+    /// the worker, as the further passages do.
+    fn embed_now(&self, id: RecordId, context: Option<&str>, content: &str) -> EmbeddingState {
         let hash = text::embedding_hash(context, content);
-        match self.store.embed_now(hash, &text::embedding_text(context, content)) {
-            Ok(true) => EmbeddingState::Ready,
-            Ok(false) => EmbeddingState::Pending,
-            Err(error) => {
-                tracing::debug!("not embedded at once: {error}");
-                EmbeddingState::Pending
-            }
-        }
+        let embedded = match self.store.embed_now(hash, &text::embedding_text(context, content)) {
+            Ok(true) => self.store.records.embedding_state(id),
+            Ok(false) => Ok(EmbeddingState::Pending),
+            Err(error) => Err(error),
+        };
+        embedded.unwrap_or_else(|error| {
+            tracing::debug!("not embedded at once: {error}");
+            EmbeddingState::Pending
+        })
     }
 }
 

@@ -109,9 +109,7 @@ impl Engine {
             ..Query::new(longest_words(&record.content))
         };
         let vector = match self.store.model()? {
-            Some((model, _)) => {
-                self.store.records.snapshot()?.embeddings(model, &[id])?.pop().map(|(_, v)| Ok((model, v)))
-            }
+            Some((model, _)) => self.store.records.snapshot()?.embedding(model, id)?.map(|vector| Ok((model, vector))),
             None => None,
         };
         let own = significant_words(beginning(&record.content));

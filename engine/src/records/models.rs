@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use super::rows;
 use super::transaction::{Select, SelectExt, Value};
 use crate::error::{Error, Result};
+use crate::passages::{self, Passage};
 use crate::text::{self, Hash};
 use crate::types::{Millis, Model, ModelId, RecordId};
 
-/// A live record that waits for its embedding.
+/// A text of a live record that waits for its embedding: the whole, of which the model reads the beginning, or a passage
+/// after that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// The record.
@@ -19,14 +22,21 @@ pub struct Pending {
     pub text: String,
 }
 
+/// The entry of `meta` with the version that cuts texts into passages.
+pub(super) const CUTTER: &str = "cutter";
+/// The entry of `meta` with the last id of the records whose texts that version has not cut; none when it has cut them all.
+pub(super) const UNCUT: &str = "uncut";
+
 /// The entry of `meta` with the texts that a model refused: by hash, with the model and the reason.
 pub(super) const REFUSED: &str = "refused";
 
 /// A condition: the text with this hash was not refused by the model of this entry of `meta`.
 macro_rules! not_refused_by {
-    ($model:literal) => {
+    ($model:literal, $hash:literal) => {
         concat!(
-            " AND lower(hex(embedding_hash)) NOT IN (SELECT j.key FROM meta m,
+            " AND lower(hex(",
+            $hash,
+            ")) NOT IN (SELECT j.key FROM meta m,
                  json_each(CASE WHEN json_valid(m.value) THEN m.value END) j WHERE m.key = 'refused'
                  AND json_extract(j.value, '$.model') = (SELECT value FROM meta WHERE key = '",
             $model,
@@ -109,19 +119,44 @@ pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Mod
     }
 }
 
-/// The first texts of live records that wait for the store's model, at most `limit`, each once.
+/// Up to this id, this version of memorist has not cut the texts of the records into passages; `None` if it has cut all.
+pub(super) fn uncut(db: &dyn Select) -> Result<Option<RecordId>> {
+    let number = |key: &str| db.first("SELECT value FROM meta WHERE key = ?1", &[key.into()], |row| row.get::<i64>(0));
+    match number(CUTTER)? {
+        Some(passages::VERSION) => Ok(number(UNCUT)?.map(RecordId::from)),
+        _ => Ok(Some(RecordId::MAX)),
+    }
+}
+
+/// The passages of a record after its beginning.
+pub(super) fn of_record(db: &dyn Select, id: RecordId) -> Result<Vec<Passage>> {
+    let sql = "SELECT number, hash, starts_at, ends_at FROM passages WHERE record_id = ?1 ORDER BY number";
+    db.all(sql, &[id.into()], |row| {
+        Ok(Passage { number: rows::to_passage(row, 0)?, hash: row.get(1)?, bytes: rows::to_bytes(row, 2)? })
+    })
+}
+
+/// The first texts of live records that wait for the store's model, at most `limit`, each once; passages after the
+/// beginnings of all.
 pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<Pending>> {
-    let sql = concat!(
-        "SELECT id, embedding_hash, context, content FROM records
+    let beginnings = concat!(
+        "SELECT id, embedding_hash, context, content, NULL, NULL FROM records
          WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?1)",
-        not_refused_by!("model"),
+        not_refused_by!("model", "embedding_hash"),
         " ORDER BY id"
     );
-    each_text_once(db, sql, &[now.into()], limit)
+    let passages = concat!(
+        "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
+         FROM passages p JOIN records r ON r.id = p.record_id
+         WHERE p.embedding_id IS NULL AND (r.expires_at IS NULL OR r.expires_at > ?1)",
+        not_refused_by!("model", "p.hash"),
+        " ORDER BY p.record_id, p.number"
+    );
+    each_text_once(db, [beginnings, passages], &[now.into()], limit)
 }
 
 /// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
-/// once.
+/// once; passages after the beginnings of all.
 pub(super) fn missing(
     db: &dyn Select,
     next: ModelId,
@@ -129,41 +164,59 @@ pub(super) fn missing(
     limit: usize,
     now: Millis,
 ) -> Result<Vec<Pending>> {
-    let sql = concat!(
-        "SELECT id, embedding_hash, context, content FROM records r
+    let beginnings = concat!(
+        "SELECT id, embedding_hash, context, content, NULL, NULL FROM records r
          WHERE id > ?1 AND (expires_at IS NULL OR expires_at > ?2)
              AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = r.embedding_hash)",
-        not_refused_by!("next_model"),
+        not_refused_by!("next_model", "embedding_hash"),
         " ORDER BY id"
     );
-    each_text_once(db, sql, &[after.into(), now.into(), next.into()], limit)
+    let passages = concat!(
+        "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
+         FROM passages p JOIN records r ON r.id = p.record_id
+         WHERE p.record_id > ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)
+             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = p.hash)",
+        not_refused_by!("next_model", "p.hash"),
+        " ORDER BY p.record_id, p.number"
+    );
+    each_text_once(db, [beginnings, passages], &[after.into(), now.into(), next.into()], limit)
 }
 
 /// The texts of live records that the store's model refused, each with its first record.
 pub(super) fn refused(db: &dyn Select, now: Millis) -> Result<Vec<Refused>> {
     let sql = "SELECT min(r.id), json_extract(j.value, '$.why')
          FROM meta m, json_each(CASE WHEN json_valid(m.value) THEN m.value END) j
-             JOIN records r ON r.embedding_hash = unhex(j.key)
+             JOIN (SELECT id, embedding_hash AS hash FROM records WHERE embedding_id IS NULL
+                   UNION ALL SELECT record_id, hash FROM passages WHERE embedding_id IS NULL) w ON w.hash = unhex(j.key)
+             JOIN records r ON r.id = w.id
          WHERE m.key = 'refused' AND json_extract(j.value, '$.model') = (SELECT value FROM meta WHERE key = 'model')
-             AND r.embedding_id IS NULL AND (r.expires_at IS NULL OR r.expires_at > ?1)
+             AND (r.expires_at IS NULL OR r.expires_at > ?1)
          GROUP BY j.key ORDER BY 1";
     db.all(sql, &[now.into()], |row| Ok(Refused { record_id: row.get(0)?, why: row.get(1)? }))
 }
 
-/// The texts that a query gives (record, hash, context, content), at most `limit`, each once.
-fn each_text_once(db: &dyn Select, sql: &str, values: &[Value<'_>], limit: usize) -> Result<Vec<Pending>> {
+/// The texts that queries give (record, hash, context, content, first byte and end of a passage), at most `limit`, each
+/// once.
+fn each_text_once(db: &dyn Select, queries: [&str; 2], values: &[Value<'_>], limit: usize) -> Result<Vec<Pending>> {
     let (mut seen, mut texts) = (HashSet::new(), Vec::new());
-    if limit == 0 {
-        return Ok(texts);
-    }
-    db.select(sql, values, &mut |row| {
-        let hash = row.get(1)?;
-        if seen.insert(hash) {
-            let text = text::embedding_text(row.get(2)?, row.get(3)?);
-            texts.push(Pending { record_id: row.get(0)?, hash, text });
+    for sql in queries {
+        if texts.len() == limit {
+            break;
         }
-        Ok(if texts.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
+        db.select(sql, values, &mut |row| {
+            let (hash, content) = (row.get(1)?, row.get::<&str>(3)?);
+            let part = match row.get::<Option<i64>>(4)? {
+                Some(_) => content.get(rows::to_bytes(row, 4)?),
+                None => Some(content),
+            };
+            // A damaged passage is none: the doctor names it.
+            if let Some(part) = part.filter(|_| seen.insert(hash)) {
+                let text = text::embedding_text(row.get(2)?, part);
+                texts.push(Pending { record_id: row.get(0)?, hash, text });
+            }
+            Ok(if texts.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+    }
     Ok(texts)
 }
 

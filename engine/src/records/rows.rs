@@ -1,5 +1,6 @@
 //! Rows of the tables as the types of the engine, and the forms in which their fields are stored.
 
+use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use ulid::Ulid;
@@ -197,6 +198,18 @@ pub(super) fn hash_of_content(content: &str) -> Hash {
 pub(super) fn new_ulid(now: Millis) -> [u8; 16] {
     let since = Duration::from_millis(now.max(0).unsigned_abs());
     Ulid::from_datetime(SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)).to_bytes()
+}
+
+/// The bytes of a passage in this column and the next.
+pub(super) fn to_bytes(row: &dyn Row, column: usize) -> Result<Range<usize>> {
+    let at = |column| Ok::<_, Error>(usize::try_from(row.get::<i64>(column)?).unwrap_or(usize::MAX));
+    Ok(at(column)?..at(column + 1)?)
+}
+
+/// The number of a passage in this column.
+pub(super) fn to_passage(row: &dyn Row, column: usize) -> Result<u8> {
+    let number = row.get::<i64>(column)?;
+    u8::try_from(number).map_err(|_| Error::unreadable(format!("{number} is no number of a passage")))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
-use super::rules::{add, embeddings, expiry, files, links, next_model, refused, searches, trash, update};
+use super::rules::{add, embeddings, expiry, files, links, next_model, passages, refused, searches, trash, update};
 use super::sqlite::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -216,7 +216,7 @@ impl Records {
     }
 
     /// Stores the vectors of texts, each under the hash that [`Records::pending`] gave for it, and logs
-    /// [`Change::Embed`](super::Change::Embed) for every record that waited for one of them. Returns how many did. A
+    /// [`Change::Embed`](super::Change::Embed) once for every record that waited for some of them. Returns how many did. A
     /// vector that no record wants any more is dropped.
     ///
     /// # Errors
@@ -224,6 +224,12 @@ impl Records {
     /// or holds a number that is not finite.
     pub fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {
         embeddings::store_embeddings(self, model, embeddings)
+    }
+
+    /// Cuts the texts of some records into passages that were saved before there were any, or that another version has cut.
+    /// Returns whether more remain.
+    pub fn cut_some(&self) -> Result<bool> {
+        passages::cut_some(self)
     }
 
     /// Sets texts aside that a model refused, each with the reason: they wait no longer for that model.
@@ -256,8 +262,8 @@ impl Records {
     /// while more than [`MAX_UNEMBEDDED_AT_SWITCH`](super::MAX_UNEMBEDDED_AT_SWITCH) texts of live records lack their
     /// vector.
     ///
-    /// `indexed` are the records that the vector index of the next model has; [`Change::Embed`](super::Change::Embed) is
-    /// logged for those that have their vector and are not among them. Without such an index nothing is logged.
+    /// `indexed` are the keys that the vector index of the next model has; [`Change::Embed`](super::Change::Embed) is
+    /// logged for the records that have a vector which is not among them. Without such an index nothing is logged.
     ///
     /// # Errors
     /// [`ModelChanging`](crate::Error::ModelChanging) when the change to another model has begun meanwhile.

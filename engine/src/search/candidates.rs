@@ -8,22 +8,23 @@ use roaring::RoaringTreemap;
 
 use super::at_once::at_once;
 use super::merge::Candidate;
-use super::tail::Tail;
+use super::tail::{Tail, nearest};
 use super::threads::{Pool, Scores};
 use super::timing::micros;
 use super::view::View;
 use crate::error::Result;
 use crate::keywords::{Found, KeywordQuery, KeywordSearch, KeywordSnapshot, Place};
+use crate::passages::PassageKey;
 use crate::quality::Quality;
 use crate::types::{Explain, Filter, MatchSource, Millis, Mode, Query, RecordId, Scale, ThreadRules};
-use crate::vectors::exact::{best_first, cosine};
-use crate::vectors::{IdFilter, VectorSnapshot};
+use crate::vectors::exact::best_first;
+use crate::vectors::{IdFilter, VectorSnapshot, records};
 
 /// Of so many candidates of each side the neighbours are looked at: of more of them, none would come to the front.
 const LEADING: usize = 100;
 
-/// The result of one index: ids with raw scores, best first, and the time it took.
-type Ranking = Result<(Vec<(RecordId, f32)>, u64)>;
+/// The result of the vector index: the best passage of each record with its cosine, best first, and the time it took.
+type Ranking = Result<(Vec<(PassageKey, f32)>, u64)>;
 
 /// The candidates of both indexes, each with both of its scores if available. `vector` comes with its target recall.
 pub fn collect(
@@ -78,7 +79,7 @@ pub fn collect(
     let rules =
         if query.mode == Mode::Hybrid && scale == Scale::Theoretical { query.threads } else { ThreadRules::NONE };
     let cosines = |ids: &[RecordId]| vector_side.as_ref().map_or(Ok(vec![None; ids.len()]), |side| side.scores(ids));
-    let leading: HashSet<RecordId> = by_vector.iter().take(LEADING).map(|(id, _)| *id).collect();
+    let leading: HashSet<RecordId> = by_vector.iter().take(LEADING).map(|(key, _)| key.record()).collect();
     let candidates = match (&by_words, &keyword_side) {
         (Some(words), Some(side)) => side.judge(words, &leading, candidates, cosines, rules)?,
         _ => with_cosines(candidates, cosines)?,
@@ -125,19 +126,20 @@ impl VectorSide {
             None if stale.is_empty() => IdFilter::All,
             None => IdFilter::Except(stale),
         };
-        let mut found = self.index.search(&self.vector, pool, &filter, self.quality)?;
+        let mut found = records::search(&*self.index, &self.vector, pool, &filter, self.quality)?;
         let passes = |id: u64| allowed.map_or(!self.hidden.contains(id), |allowed| allowed.contains(id));
         let fresh = tail.vectors.iter().filter(|(id, _)| passes(id.key()));
-        found.extend(fresh.map(|(id, vector)| (*id, cosine(&self.vector, vector))));
+        found.extend(fresh.filter_map(|(_, passages)| nearest(&self.vector, passages)));
         best_first(&mut found, pool);
         Ok((found, micros(started)))
     }
 
     fn scores(&self, ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        let mut scores = self.index.scores(&self.vector, ids)?;
+        let mut scores = records::scores(&*self.index, &self.vector, ids)?;
         for (id, score) in ids.iter().zip(&mut scores) {
             if self.tail.vector_ids.contains(id.key()) {
-                *score = self.tail.vectors.get(id).map(|vector| cosine(&self.vector, vector));
+                let passages = self.tail.vectors.get(id);
+                *score = passages.and_then(|passages| nearest(&self.vector, passages)).map(|(_, cosine)| cosine);
             }
         }
         Ok(scores)
@@ -229,12 +231,13 @@ impl<'a> KeywordSide<'a> {
 }
 
 /// Everything that either index found, by id.
-fn union(by_vector: &[(RecordId, f32)], by_keyword: &[Found]) -> BTreeMap<RecordId, Candidate> {
+fn union(by_vector: &[(PassageKey, f32)], by_keyword: &[Found]) -> BTreeMap<RecordId, Candidate> {
     let mut candidates = BTreeMap::new();
-    for (id, score) in by_vector {
-        let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));
+    for (key, score) in by_vector {
+        let candidate = candidates.entry(key.record()).or_insert_with(|| Candidate::new(key.record()));
         candidate.found_by.push(MatchSource::Vector);
         candidate.vector = Some(f64::from(*score));
+        candidate.passage = key.number();
     }
     for Found { id, score, .. } in by_keyword {
         let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));

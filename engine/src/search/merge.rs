@@ -16,6 +16,8 @@ pub struct Candidate {
     pub id: RecordId,
     /// Its cosine; `None` if it has no vector or the query has none.
     pub vector: Option<f64>,
+    /// Which passage has that cosine: 0, its beginning, unless the vector index found another one.
+    pub passage: u8,
     /// Its BM25; `None` if the keyword index was not searched.
     pub keyword: Option<f64>,
     /// The indexes that found it.
@@ -51,6 +53,7 @@ impl Candidate {
         Candidate {
             id,
             vector: None,
+            passage: 0,
             keyword: None,
             found_by: Vec::with_capacity(2),
             is_singled_out: false,
@@ -233,6 +236,7 @@ mod tests {
         Candidate {
             id: id.into(),
             vector,
+            passage: 0,
             keyword,
             found_by,
             is_singled_out: false,
@@ -398,6 +402,7 @@ mod tests {
             let exact = Candidate {
                 id: 1.into(),
                 vector: Some(0.0),
+                passage: 0,
                 keyword: Some(9.0),
                 found_by,
                 is_singled_out: true,

@@ -176,6 +176,7 @@ fn place_in(period: Period, candidates: &mut [Candidate], view: &View) -> Result
 fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
     let waiting = view.records.pending_count(now)?;
     let count = match waiting {
+        0 if view.records.has_pending_passages()? => "parts of long memories wait".to_owned(),
         0 => return Ok(None),
         1 => "1 memory waits".to_owned(),
         some => format!("{some} memories wait"),
@@ -221,8 +222,10 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     tracing::warn!("an index let memory {} through a filter that refuses it", record.id);
                     continue;
                 }
+                let passage = view.records.passage(record.id, candidate.passage)?;
                 hits.push(Hit {
                     record,
+                    passage,
                     score: *score,
                     relevance: *relevance,
                     matched_by: candidate.found_by.clone(),
@@ -247,6 +250,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
 fn unscored(record: crate::types::Record) -> Hit {
     Hit {
         record,
+        passage: None,
         score: 0.0,
         relevance: 0.0,
         matched_by: Vec::new(),

@@ -9,8 +9,10 @@ use roaring::RoaringTreemap;
 
 use crate::error::Result;
 use crate::keywords::TailIndex;
+use crate::passages::PassageKey;
 use crate::records::{ModelId, Snapshot};
 use crate::types::{Millis, Record, RecordId, Seq};
+use crate::vectors::exact::cosine;
 
 /// What a tail depends on; an equal key means an equal tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +41,8 @@ pub struct Tail {
     pub entries: usize,
     /// Ids whose state in the vector index is stale.
     pub vector_ids: RoaringTreemap,
-    /// Their current vectors, if they have one.
-    pub vectors: BTreeMap<RecordId, Arc<[f32]>>,
+    /// Their current vectors, if they have any: one for each passage.
+    pub vectors: BTreeMap<RecordId, Vec<(PassageKey, Arc<[f32]>)>>,
     /// Ids whose state in the keyword index is stale.
     pub keyword_ids: RoaringTreemap,
     /// Those of them that are live.
@@ -69,13 +71,20 @@ impl Tail {
         tail.words = tail.words.extended(&keyword_ids, records)?;
         if let Some(model) = key.model {
             tail.vectors.retain(|id, _| !vector_ids.contains(id.key()));
-            let vectors = snapshot.embeddings(model, &ids(&vector_ids))?;
-            tail.vectors.extend(vectors.into_iter().map(|(id, vector)| (id, vector.into())));
+            for (key, vector) in snapshot.embeddings(model, &ids(&vector_ids))? {
+                tail.vectors.entry(key.record()).or_default().push((key, vector.into()));
+            }
         }
         tail.vector_ids |= vector_ids;
         tail.keyword_ids |= keyword_ids;
         Ok(tail)
     }
+}
+
+/// The passage that is nearest to a query, with its cosine.
+pub(super) fn nearest(query: &[f32], passages: &[(PassageKey, Arc<[f32]>)]) -> Option<(PassageKey, f32)> {
+    let scored = passages.iter().map(|(key, vector)| (*key, cosine(query, vector)));
+    scored.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The ids of a set, in order.

@@ -6,6 +6,7 @@ use roaring::RoaringTreemap;
 use super::lock::WriterGuard;
 use super::store::{Store, has_model};
 use crate::error::{Error, IndexKind, Result};
+use crate::passages::{PassageKey, of_records};
 use crate::progress::Progress;
 use crate::records::{Change, Snapshot};
 use crate::types::{Millis, RecordId, Seq};
@@ -57,7 +58,7 @@ impl Store {
                 break;
             };
             let upserts = snapshot.embeddings(id, &step.ids)?;
-            let deletes = without(&step.ids, upserts.iter().map(|(id, _)| *id));
+            let deletes = others(&step.ids, index.snapshot()?.further(), &upserts);
             drop(snapshot);
             index.apply(VectorBatch { upserts, deletes }, step.up_to)?;
             crash::point("vectors applied");
@@ -140,6 +141,14 @@ impl Step {
 fn without(ids: &[RecordId], present: impl Iterator<Item = RecordId>) -> Vec<RecordId> {
     let present: RoaringTreemap = present.map(|id| id.key()).collect();
     ids.iter().copied().filter(|id| !present.contains(id.key())).collect()
+}
+
+/// The keys that these records may have in the index, of which `further` are those of passages, and have no more.
+fn others(ids: &[RecordId], further: &RoaringTreemap, upserts: &[(PassageKey, Vec<f32>)]) -> Vec<PassageKey> {
+    let ids: RoaringTreemap = ids.iter().map(|id| id.key()).collect();
+    let present: RoaringTreemap = upserts.iter().map(|(key, _)| key.get()).collect();
+    let may_have = &ids | of_records(&ids, further);
+    (may_have - present).iter().map(PassageKey::from).collect()
 }
 
 fn report(progress: &dyn Progress, entries: usize) -> Result<()> {

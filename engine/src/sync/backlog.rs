@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use memorist_durable::crash;
 use memorist_embed::{Embedder, ModelHost, ModelIdentity, Refusal};
 
 use super::lock::WriterGuard;
 use super::store::Store;
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::progress::{Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
 use crate::text::Hash;
+use crate::types::Filter;
 
 /// Texts per round: enough to sort by length before batching, few enough that little is lost if the process is killed.
 pub(super) const ROUND: usize = 1_024;
@@ -87,7 +89,7 @@ impl Store {
         }
     }
 
-    /// How many live records wait for an embedding that this process can compute.
+    /// How many texts of live records wait for an embedding that this process can compute.
     ///
     /// # Errors
     /// If records wait and there is no model available, or another than the store's.
@@ -104,9 +106,19 @@ impl Store {
         Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64))
     }
 
-    /// How many live records wait for an embedding. Without a model, all of them do.
+    /// How many live records and further passages of them wait for an embedding. Without a model, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
-        self.records.snapshot()?.pending_count(self.now())
+        let (records, now) = (self.records.snapshot()?, self.now());
+        Ok(records.pending_count(now)? + records.pending_passages(&Filter::default(), now)?)
+    }
+
+    /// Cuts the texts of records into passages that were saved before there were any: these wait for their embeddings then.
+    pub fn cut_texts(&self, progress: &dyn Progress) -> Result<()> {
+        while self.records.has_uncut()? && self.records.cut_some()? {
+            crash::point("some texts cut");
+            cancel_point(progress)?;
+        }
+        Ok(())
     }
 
     /// Embeds what waits, at most so many texts, and applies it along the way. Returns how many texts were embedded. It

@@ -77,12 +77,12 @@ impl Store {
             self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
             return self.vectors.get().map_err(Error::vectors)?.snapshot().map(|snapshot| snapshot.len());
         }
-        let ids = self.build_vectors_aside(proof, id, &model, progress)?;
+        let keys = self.build_vectors_aside(proof, id, &model, progress)?;
         self.swap_in_vectors(proof)?;
-        Ok(ids.len())
+        Ok(keys.len())
     }
 
-    /// Builds the vector index of a model beside the one in use. Returns its ids.
+    /// Builds the vector index of a model beside the one in use. Returns its keys.
     pub(super) fn build_vectors_aside(
         &self,
         _proof: &WriterGuard<'_>,
@@ -94,7 +94,7 @@ impl Store {
         remove_if_present(&beside)?;
         let index = HnswIndex::create(&beside, self.records.lineage(), &identity(model), model.dims)?;
         self.fill(&index, id, progress)?;
-        Ok(index.snapshot()?.ids())
+        Ok(index.snapshot()?.keys())
     }
 
     /// Replaces the vector index in use by the one that was built beside it.

@@ -142,6 +142,7 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
     // A model that fails or is not the store's does not prevent the other work.
     let (can_embed, refusal) =
         store.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
+    let has_uncut = store.records.has_uncut()?;
     let mut has_expired = false;
     if Instant::now() >= cleanup_at.expired {
         cleanup_at.expired = Instant::now() + EXPIRE_AGAIN;
@@ -149,7 +150,7 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
     }
     let is_time = Instant::now() >= cleanup_at.purged;
     let purge = if is_time { store.records.unfinished_purge()?.filter(|mark| mark.is_abandoned(now())) } else { None };
-    let is_idle = !can_embed && !can_shrink && !can_narrow && !has_expired && purge.is_none();
+    let is_idle = !can_embed && !can_shrink && !can_narrow && !has_uncut && !has_expired && purge.is_none();
     if is_idle && !store.has_unusable_index()? && store.unapplied()? == 0 {
         return refusal;
     }
@@ -165,6 +166,9 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
             cleanup_at.purged = Instant::now() + PURGE_AGAIN;
             // Another process started it: what it removed is not known here.
             store.finish_purge(guard, &purge, &PurgePatterns::unknown(), Duration::ZERO, stopping)?;
+        }
+        if has_uncut {
+            store.cut_texts(stopping)?;
         }
         if can_embed {
             store.embed_backlog(guard, u64::MAX, stopping)?;

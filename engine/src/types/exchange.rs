@@ -72,8 +72,21 @@ pub struct Portable {
     pub earlier: Vec<Earlier>,
     /// The entries of its access log, oldest first.
     pub accesses: Vec<Accessed>,
-    /// The embedding of its newest version.
+    /// The embedding of its newest version: of its beginning, where the text is long.
     pub embedding: Option<Vec<f32>>,
+    /// Those of its passages after the beginning.
+    pub passages: Vec<PortablePassage>,
+}
+
+/// The embedding of a passage of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PortablePassage {
+    /// The first byte of the content that it has.
+    pub from: usize,
+    /// The byte after the last.
+    pub to: usize,
+    /// The vector, of length 1.
+    pub embedding: Vec<f32>,
 }
 
 /// An earlier version of a memory.
@@ -184,7 +197,8 @@ impl Portable {
             .iter()
             .try_for_each(Accessed::validate)
             .map_err(|error| Error::invalid("accesses", error.to_string()))?;
-        self.embedding.as_deref().map_or(Ok(()), check_embedding)
+        let passages = self.passages.iter().map(|passage| passage.embedding.as_slice());
+        self.embedding.as_deref().into_iter().chain(passages).try_for_each(check_embedding)
     }
 }
 

@@ -57,7 +57,9 @@ pub use bounds::{
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
 pub use digest::{ByImportance, Digest, DigestQuery};
 pub use embedding::{embedding_bytes, embedding_of};
-pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, moved_ulid};
+pub use exchange::{
+    AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, PortablePassage, moved_ulid,
+};
 pub use filter::Filter;
 pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked, Mark};

@@ -347,13 +347,13 @@ pub struct AddOutcome {
     pub embedding: EmbeddingState,
 }
 
-/// Whether the vector search can find a record yet.
+/// Whether the vector search can find a record yet, all of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EmbeddingState {
-    /// Its embedding is stored.
+    /// Its embeddings are stored.
     Ready,
-    /// It waits for the model; until then the keyword search finds it.
+    /// It waits for the model, or a passage of its text does; until then the keyword search finds it.
     Pending,
 }
 

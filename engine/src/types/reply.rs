@@ -1,5 +1,7 @@
 //! A search reply.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::query::{Scale, Weights};
@@ -29,6 +31,8 @@ pub const DOUBTFUL: f64 = 0.25;
 pub struct Hit {
     /// The record.
     pub record: Record,
+    /// Of a long text, the bytes of the content that are nearest to the query by meaning; `None` where its beginning is.
+    pub passage: Option<Range<usize>>,
     /// The merged score, 0 to 1, relative to the other candidates of this search.
     pub score: f64,
     /// How likely it answers the query, 0 to 1: comparable between queries and stores, unlike the score, and of version
@@ -36,7 +40,8 @@ pub struct Hit {
     pub relevance: f64,
     /// Which indexes found it.
     pub matched_by: Vec<MatchSource>,
-    /// Raw cosine similarity to the query, -1 to 1, if both the record and the query have a vector.
+    /// Raw cosine similarity to the query, -1 to 1, if both the record and the query have a vector. Of a long text, the best
+    /// passage counts.
     pub vector_score: Option<f64>,
     /// Raw BM25 score, if the keyword index was searched (0: no word of the query occurs in it).
     pub keyword_score: Option<f64>,

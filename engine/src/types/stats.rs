@@ -21,7 +21,7 @@ pub struct Stats {
     pub oldest: Option<Millis>,
     /// Creation time of the newest live record.
     pub newest: Option<Millis>,
-    /// Live records that wait for an embedding.
+    /// Texts of live records that wait for an embedding: beginnings, and the further passages of long ones.
     pub pending_embeddings: u64,
 }
 

@@ -6,14 +6,14 @@ use roaring::RoaringTreemap;
 
 use super::exact::{best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex};
+use crate::passages::PassageKey;
 use crate::progress::NoProgress;
 use crate::quality::Quality;
-use crate::types::RecordId;
 
 const DIMS: usize = 24;
 
 /// Unit vectors from a seed: a few directions with noise around them, as embeddings have.
-fn vectors(count: usize, seed: u64) -> Vec<(RecordId, Vec<f32>)> {
+fn vectors(count: usize, seed: u64) -> Vec<(PassageKey, Vec<f32>)> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = move || {
         // xorshift64*
@@ -27,7 +27,7 @@ fn vectors(count: usize, seed: u64) -> Vec<(RecordId, Vec<f32>)> {
         .map(|at| {
             let centre = &centres[at % centres.len()];
             let raw: Vec<f32> = centre.iter().map(|c| c + 0.6 * next()).collect();
-            (RecordId::from_key(at as u64 + 1), unit(&raw))
+            (PassageKey::from(at as u64 + 1), unit(&raw))
         })
         .collect()
 }
@@ -37,15 +37,15 @@ fn unit(raw: &[f32]) -> Vec<f32> {
     raw.iter().map(|x| x / norm).collect()
 }
 
-fn upsert(vectors: &[(RecordId, Vec<f32>)]) -> VectorBatch {
+fn upsert(vectors: &[(PassageKey, Vec<f32>)]) -> VectorBatch {
     batch(vectors, &[])
 }
 
-fn batch(upserts: &[(RecordId, Vec<f32>)], deletes: &[i64]) -> VectorBatch {
-    VectorBatch { upserts: upserts.to_vec(), deletes: deletes.iter().copied().map(RecordId::from).collect() }
+fn batch(upserts: &[(PassageKey, Vec<f32>)], deletes: &[u64]) -> VectorBatch {
+    VectorBatch { upserts: upserts.to_vec(), deletes: deletes.iter().copied().map(PassageKey::from).collect() }
 }
 
-fn exact(vectors: &[(RecordId, Vec<f32>)], query: &[f32], k: usize, filter: &IdFilter) -> Vec<(RecordId, f32)> {
+fn exact(vectors: &[(PassageKey, Vec<f32>)], query: &[f32], k: usize, filter: &IdFilter) -> Vec<(PassageKey, f32)> {
     let mut found: Vec<_> =
         vectors.iter().filter(|(id, _)| filter.allows(*id)).map(|(id, v)| (*id, cosine(query, v))).collect();
     best_first(&mut found, k);
@@ -53,13 +53,13 @@ fn exact(vectors: &[(RecordId, Vec<f32>)], query: &[f32], k: usize, filter: &IdF
 }
 
 /// Recall of `found` against the exact result, counting equal scores as found.
-fn recall(found: &[(RecordId, f32)], exact: &[(RecordId, f32)]) -> f64 {
+fn recall(found: &[(PassageKey, f32)], exact: &[(PassageKey, f32)]) -> f64 {
     let Some((_, worst)) = exact.last() else { return 1.0 };
     let good = found.iter().filter(|(_, score)| *score >= worst - 2e-5).count();
     good.min(exact.len()) as f64 / exact.len() as f64
 }
 
-fn mean_recall(index: &dyn VectorIndex, all: &[(RecordId, Vec<f32>)], filter: &IdFilter, quality: Quality) -> f64 {
+fn mean_recall(index: &dyn VectorIndex, all: &[(PassageKey, Vec<f32>)], filter: &IdFilter, quality: Quality) -> f64 {
     let snapshot = index.snapshot().unwrap();
     let queries = vectors(50, 99);
     let sum: f64 = queries
@@ -90,7 +90,7 @@ fn starts_empty(index: &dyn VectorIndex) {
     let snapshot = index.snapshot().unwrap();
     assert_eq!((snapshot.len(), snapshot.applied().get()), (0, 0));
     assert!(snapshot.search(&vectors(1, 1)[0].1, 10, &IdFilter::All, Quality::default()).unwrap().is_empty());
-    assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2].map(RecordId::from)).unwrap(), [None, None]);
+    assert_eq!(snapshot.scores(&vectors(1, 1)[0].1, &[1, 2].map(PassageKey::from)).unwrap(), [None, None]);
 }
 
 fn finds_what_was_added(index: &dyn VectorIndex) {
@@ -144,7 +144,7 @@ fn replaces_and_deletes(index: &dyn VectorIndex) {
     while index.maintain(&NoProgress).unwrap() {}
     let snapshot = index.snapshot().unwrap();
     assert_eq!(snapshot.len(), 598);
-    assert_eq!(snapshot.ids(), (1..=600u64).filter(|id| *id != 8 && *id != 9).collect());
+    assert_eq!(snapshot.keys(), (1..=600u64).filter(|id| *id != 8 && *id != 9).collect());
     assert_eq!(snapshot.search(&moved.1, 1, &IdFilter::All, Quality::default()).unwrap()[0].0, 7.into());
     for (gone, vector) in &before[7..9] {
         let found = snapshot.search(vector, 598, &IdFilter::All, Quality::default()).unwrap();
@@ -187,7 +187,7 @@ fn scores_exactly(index: &dyn VectorIndex) {
     index.apply(upsert(&all), 1.into()).unwrap();
     let snapshot = index.snapshot().unwrap();
     let query = &vectors(1, 8)[0].1;
-    let ids = [300, 1, 77, 9_999, 1].map(RecordId::from);
+    let ids = [300, 1, 77, 9_999, 1].map(PassageKey::from);
     let scores = snapshot.scores(query, &ids).unwrap();
     for (id, score) in ids.iter().zip(scores) {
         match all.iter().find(|(known, _)| known == id) {
@@ -199,7 +199,7 @@ fn scores_exactly(index: &dyn VectorIndex) {
 
 fn survives_duplicates(index: &dyn VectorIndex) {
     let one = vectors(1, 9)[0].1.clone();
-    let same: Vec<_> = (1..=3_000).map(|id| (RecordId::from(id), one.clone())).collect();
+    let same: Vec<_> = (1..=3_000).map(|id| (PassageKey::from(id), one.clone())).collect();
     index.apply(upsert(&same), 1.into()).unwrap();
     while index.maintain(&NoProgress).unwrap() {}
     let found = index.snapshot().unwrap().search(&one, 20, &IdFilter::All, Quality::default()).unwrap();

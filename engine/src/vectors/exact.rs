@@ -9,11 +9,12 @@ use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
+use crate::passages::PassageKey;
 use crate::progress::Progress;
 use crate::quality::Quality;
-use crate::types::{RecordId, Seq};
+use crate::types::Seq;
 
-/// Every vector, by id. Cloned on write, so that a snapshot never changes.
+/// Every vector, by key. Cloned on write, so that a snapshot never changes.
 #[derive(Debug)]
 pub struct ExactIndex {
     model: String,
@@ -24,7 +25,8 @@ pub struct ExactIndex {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ExactSnapshot {
     pub(super) applied: Seq,
-    pub(super) vectors: BTreeMap<RecordId, Arc<[f32]>>,
+    pub(super) vectors: BTreeMap<PassageKey, Arc<[f32]>>,
+    further: RoaringTreemap,
 }
 
 impl ExactIndex {
@@ -46,10 +48,7 @@ impl VectorIndex for ExactIndex {
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
         let mut current = self.current.write();
         let next = Arc::make_mut(&mut current);
-        for id in batch.deletes {
-            next.vectors.remove(&id);
-        }
-        next.vectors.extend(batch.upserts.into_iter().map(|(id, vector)| (id, vector.into())));
+        next.change(batch);
         next.applied = applied;
         Ok(())
     }
@@ -67,6 +66,21 @@ impl VectorIndex for ExactIndex {
     }
 }
 
+impl ExactSnapshot {
+    pub(super) fn change(&mut self, batch: VectorBatch) {
+        for key in batch.deletes {
+            self.vectors.remove(&key);
+            self.further.remove(key.get());
+        }
+        for (key, vector) in batch.upserts {
+            if key.number() > 0 {
+                self.further.insert(key.get());
+            }
+            self.vectors.insert(key, vector.into());
+        }
+    }
+}
+
 impl VectorSnapshot for ExactSnapshot {
     fn applied(&self) -> Seq {
         self.applied
@@ -81,28 +95,32 @@ impl VectorSnapshot for ExactSnapshot {
         self.vectors.len() as u64
     }
 
-    fn ids(&self) -> RoaringTreemap {
-        self.vectors.keys().map(|id| id.key()).collect()
+    fn keys(&self) -> RoaringTreemap {
+        self.vectors.keys().map(|key| key.get()).collect()
+    }
+
+    fn further(&self) -> &RoaringTreemap {
+        &self.further
     }
 
     /// Every quality is exact here.
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, _quality: Quality) -> Result<Vec<(RecordId, f32)>> {
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, _quality: Quality) -> Result<Vec<(PassageKey, f32)>> {
         let mut found: Vec<_> = self
             .vectors
             .iter()
-            .filter(|(id, _)| filter.allows(**id))
-            .map(|(id, vector)| (*id, cosine(query, vector)))
+            .filter(|(key, _)| filter.allows(**key))
+            .map(|(key, vector)| (*key, cosine(query, vector)))
             .collect();
         best_first(&mut found, k);
         Ok(found)
     }
 
-    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
-        self.vectors.get(&id).map(|vector| vector.to_vec())
+    fn vector(&self, key: PassageKey) -> Option<Vec<f32>> {
+        self.vectors.get(&key).map(|vector| vector.to_vec())
     }
 
-    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        Ok(ids.iter().map(|id| self.vectors.get(id).map(|vector| cosine(query, vector))).collect())
+    fn scores(&self, query: &[f32], keys: &[PassageKey]) -> Result<Vec<Option<f32>>> {
+        Ok(keys.iter().map(|key| self.vectors.get(key).map(|vector| cosine(query, vector))).collect())
     }
 }
 
@@ -111,8 +129,8 @@ pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Keeps the `k` best, best first, ties by id.
-pub(crate) fn best_first(found: &mut Vec<(RecordId, f32)>, k: usize) {
+/// Keeps the `k` best, best first, ties by key.
+pub(crate) fn best_first(found: &mut Vec<(PassageKey, f32)>, k: usize) {
     found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     found.truncate(k);
 }

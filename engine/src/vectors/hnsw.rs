@@ -18,9 +18,10 @@ use roaring::RoaringTreemap;
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, IndexKind, Result};
 use crate::files::{drop_in_background, private_folders};
+use crate::passages::PassageKey;
 use crate::progress::Progress;
 use crate::quality::Quality;
-use crate::types::{RecordId, Seq};
+use crate::types::Seq;
 use crate::verification::Verification;
 
 /// A memory-mapped HNSW index in a folder.
@@ -31,15 +32,22 @@ pub struct HnswIndex {
     model: String,
     options: IndexOptions,
     reader: Reader,
-    /// Of the newest state, by its generation.
-    verification: Mutex<Option<(u64, Arc<Verification>)>>,
+    /// What is known of the newest state, by its generation.
+    newest: Mutex<Option<(u64, Known)>>,
+}
+
+/// What is found out of a state once, for all its snapshots.
+#[derive(Debug, Clone)]
+struct Known {
+    verification: Arc<Verification>,
+    further: Arc<RoaringTreemap>,
 }
 
 /// One published state of it.
 struct HnswSnapshot {
     index: Arc<Snapshot>,
     applied: Seq,
-    verification: Arc<Verification>,
+    known: Known,
 }
 
 impl HnswIndex {
@@ -70,22 +78,24 @@ impl HnswIndex {
         }
         parse(snapshot.payload(), store, model)?;
         let (store, model, options) = (store.into(), model.into(), IndexOptions::new(dims));
-        Ok(HnswIndex { store, model, options, reader, verification: Mutex::default() })
+        Ok(HnswIndex { store, model, options, reader, newest: Mutex::default() })
     }
 
-    /// Starts to compare the new segments of `index` with their checksums.
-    fn start_verification(&self, index: &Arc<Snapshot>) -> Arc<Verification> {
-        let mut last = self.verification.lock();
-        if let Some((generation, verification)) = &*last
+    /// Looks for passages in `index`, and starts to compare its new segments with their checksums.
+    fn find_out(&self, index: &Arc<Snapshot>) -> Known {
+        let mut last = self.newest.lock();
+        if let Some((generation, known)) = &*last
             && *generation == index.generation()
         {
-            return verification.clone();
+            return known.clone();
         }
         let read = index.clone();
         let verification =
             Verification::start(index.unchecked_bytes(), move || read.check().map_err(|damaged| damaged.to_string()));
-        *last = Some((index.generation(), verification.clone()));
-        verification
+        let further = Arc::new(index.keys_from(PassageKey::FURTHER).collect());
+        let known = Known { verification, further };
+        *last = Some((index.generation(), known.clone()));
+        known
     }
 
     /// What is published now.
@@ -141,14 +151,14 @@ impl VectorIndex for HnswIndex {
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
         let index = self.newest()?;
         let applied = parse(index.payload(), &self.store, &self.model)?;
-        let verification = self.start_verification(&index);
-        Ok(Arc::new(HnswSnapshot { index, applied, verification }))
+        let known = self.find_out(&index);
+        Ok(Arc::new(HnswSnapshot { index, applied, known }))
     }
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
         let upserts: Vec<(u64, &[f32])> =
-            batch.upserts.iter().map(|(id, vector)| (id.key(), vector.as_slice())).collect();
-        let deletes: Vec<u64> = batch.deletes.iter().map(|id| id.key()).collect();
+            batch.upserts.iter().map(|(key, vector)| (key.get(), vector.as_slice())).collect();
+        let deletes: Vec<u64> = batch.deletes.iter().map(|key| key.get()).collect();
         self.writer(self.options.clone())?
             .apply(&upserts, &deletes, &payload(applied, &self.store, &self.model))
             .map_err(write_error)
@@ -178,34 +188,38 @@ impl VectorSnapshot for HnswSnapshot {
     }
 
     fn wait_verified(&self, timeout: Duration) -> Result<bool> {
-        self.verification.wait(IndexKind::Vector, timeout)
+        self.known.verification.wait(IndexKind::Vector, timeout)
     }
 
     fn len(&self) -> u64 {
         self.index.len() as u64
     }
 
-    fn ids(&self) -> RoaringTreemap {
+    fn keys(&self) -> RoaringTreemap {
         self.index.keys().collect()
     }
 
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>> {
+    fn further(&self) -> &RoaringTreemap {
+        &self.known.further
+    }
+
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(PassageKey, f32)>> {
         let filter = match filter {
             IdFilter::All => Filter::All,
-            IdFilter::Only(ids) => Filter::Only(ids),
-            IdFilter::Except(ids) => Filter::Except(ids),
+            IdFilter::Only(keys) => Filter::Only(keys),
+            IdFilter::Except(keys) => Filter::Except(keys),
         };
         let params = SearchParams { k, effort: quality.into() };
         let hits = self.index.search(query, &params, filter).map_err(Error::vectors)?;
-        Ok(hits.into_iter().map(|hit| (RecordId::from_key(hit.key), hit.score)).collect())
+        Ok(hits.into_iter().map(|hit| (PassageKey::from(hit.key), hit.score)).collect())
     }
 
-    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
-        self.index.vector(id.key())
+    fn vector(&self, key: PassageKey) -> Option<Vec<f32>> {
+        self.index.vector(key.get())
     }
 
-    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        let keys: Vec<u64> = ids.iter().map(|id| id.key()).collect();
+    fn scores(&self, query: &[f32], keys: &[PassageKey]) -> Result<Vec<Option<f32>>> {
+        let keys: Vec<u64> = keys.iter().map(|key| key.get()).collect();
         self.index.scores(query, &keys).map_err(Error::vectors)
     }
 }

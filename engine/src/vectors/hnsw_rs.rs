@@ -12,9 +12,10 @@ use roaring::RoaringTreemap;
 use super::exact::{ExactSnapshot, best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::Result;
+use crate::passages::PassageKey;
 use crate::progress::Progress;
 use crate::quality::Quality;
-use crate::types::{RecordId, Seq};
+use crate::types::Seq;
 
 const LINKS: usize = 16;
 const EF_CONSTRUCTION: usize = 200;
@@ -50,9 +51,9 @@ struct HnswRsSnapshot {
     live: ExactSnapshot,
     graph: Arc<Hnsw<'static, f32, CosineDistance>>,
     /// The number of a live vector in the graph.
-    slots: HashMap<RecordId, usize>,
+    slots: HashMap<PassageKey, usize>,
     /// The reverse mapping.
-    ids: HashMap<usize, RecordId>,
+    keys: HashMap<usize, PassageKey>,
     next_slot: usize,
 }
 
@@ -64,7 +65,7 @@ impl HnswRsIndex {
             live: ExactSnapshot::default(),
             graph: Arc::new(graph),
             slots: HashMap::new(),
-            ids: HashMap::new(),
+            keys: HashMap::new(),
             next_slot: 0,
         };
         HnswRsIndex { model: model.into(), current: RwLock::new(Arc::new(empty)) }
@@ -83,21 +84,20 @@ impl VectorIndex for HnswRsIndex {
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
         let mut current = self.current.write();
         let mut next = HnswRsSnapshot::clone(&current);
-        let replaced = batch.upserts.iter().map(|(id, _)| id);
-        for id in batch.deletes.iter().chain(replaced) {
-            next.live.vectors.remove(id);
-            if let Some(slot) = next.slots.remove(id) {
-                next.ids.remove(&slot);
+        let replaced = batch.upserts.iter().map(|(key, _)| key);
+        for key in batch.deletes.iter().chain(replaced) {
+            if let Some(slot) = next.slots.remove(key) {
+                next.keys.remove(&slot);
             }
         }
-        for (id, vector) in batch.upserts {
+        for (key, vector) in &batch.upserts {
             let slot = next.next_slot;
             next.next_slot += 1;
-            next.graph.insert((&vector, slot));
-            next.ids.insert(slot, id);
-            next.slots.insert(id, slot);
-            next.live.vectors.insert(id, vector.into());
+            next.graph.insert((vector, slot));
+            next.keys.insert(slot, *key);
+            next.slots.insert(*key, slot);
         }
+        next.live.change(batch);
         next.live.applied = applied;
         *current = Arc::new(next);
         Ok(())
@@ -130,23 +130,27 @@ impl VectorSnapshot for HnswRsSnapshot {
         self.live.len()
     }
 
-    fn ids(&self) -> RoaringTreemap {
-        self.live.ids()
+    fn keys(&self) -> RoaringTreemap {
+        self.live.keys()
     }
 
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>> {
+    fn further(&self) -> &RoaringTreemap {
+        self.live.further()
+    }
+
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(PassageKey, f32)>> {
         let scan = || self.live.search(query, k, filter, Quality::Exact);
         let allowed = filter.at_most(self.live.vectors.len());
         if allowed <= SCAN_BELOW.max(4 * k) {
             return scan();
         }
         let Some(ef) = ef(quality) else { return scan() };
-        let passes = |slot: &usize| self.ids.get(slot).is_some_and(|id| filter.allows(*id));
+        let passes = |slot: &usize| self.keys.get(slot).is_some_and(|key| filter.allows(*key));
         let neighbours = self.graph.search_filter(query, k, ef.max(k), Some(&passes));
         let mut found: Vec<_> = neighbours
             .iter()
-            .filter_map(|neighbour| self.ids.get(&neighbour.d_id))
-            .filter_map(|id| self.live.vectors.get(id).map(|vector| (*id, cosine(query, vector))))
+            .filter_map(|neighbour| self.keys.get(&neighbour.d_id))
+            .filter_map(|key| self.live.vectors.get(key).map(|vector| (*key, cosine(query, vector))))
             .collect();
         if found.len() < k {
             return scan();
@@ -155,12 +159,12 @@ impl VectorSnapshot for HnswRsSnapshot {
         Ok(found)
     }
 
-    fn vector(&self, id: RecordId) -> Option<Vec<f32>> {
-        self.live.vector(id)
+    fn vector(&self, key: PassageKey) -> Option<Vec<f32>> {
+        self.live.vector(key)
     }
 
-    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>> {
-        self.live.scores(query, ids)
+    fn scores(&self, query: &[f32], keys: &[PassageKey]) -> Result<Vec<Option<f32>>> {
+        self.live.scores(query, keys)
     }
 }
 

@@ -5,12 +5,15 @@
 //! | `hnsw.rs` | our memory-mapped HNSW (crate `memorist-index`): the default, durable, shared by processes |
 //! | `exact.rs` | a scan of every vector, in memory: the reference |
 //! | `hnsw_rs.rs` | the crate hnsw_rs, in memory, behind the feature `hnsw-rs`: for comparison |
+//! | `records.rs` | a search for records, of which the best passage counts |
 //! | `contract.rs` | one suite of tests, run against all three |
 
 pub mod exact;
 pub mod hnsw;
 #[cfg(feature = "hnsw-rs")]
 pub mod hnsw_rs;
+
+pub mod records;
 
 #[cfg(test)]
 mod contract;
@@ -21,11 +24,12 @@ use std::time::Duration;
 use roaring::RoaringTreemap;
 
 use crate::error::Result;
+use crate::passages::PassageKey;
 use crate::progress::Progress;
 use crate::quality::Quality;
-use crate::types::{RecordId, Seq};
+use crate::types::Seq;
 
-/// Which ids a search may return.
+/// Which keys a search may return.
 #[derive(Debug, Clone, Default)]
 pub enum IdFilter {
     /// All of them.
@@ -38,31 +42,31 @@ pub enum IdFilter {
 }
 
 impl IdFilter {
-    /// Whether `id` may be returned.
-    pub fn allows(&self, id: RecordId) -> bool {
+    /// Whether `key` may be returned.
+    pub fn allows(&self, key: PassageKey) -> bool {
         match self {
             IdFilter::All => true,
-            IdFilter::Only(ids) => ids.contains(id.key()),
-            IdFilter::Except(ids) => !ids.contains(id.key()),
+            IdFilter::Only(keys) => keys.contains(key.get()),
+            IdFilter::Except(keys) => !keys.contains(key.get()),
         }
     }
 
     /// At most this many of `count` vectors can pass.
     pub fn at_most(&self, count: usize) -> usize {
         match self {
-            IdFilter::Only(ids) => count.min(ids.len() as usize),
+            IdFilter::Only(keys) => count.min(keys.len() as usize),
             IdFilter::All | IdFilter::Except(_) => count,
         }
     }
 }
 
-/// Changes to a vector index, applied at once. An id is in at most one of the two lists.
+/// Changes to a vector index, applied at once. A key is in at most one of the two lists.
 #[derive(Debug, Default)]
 pub struct VectorBatch {
     /// Vectors to add or to replace. Of length 1.
-    pub upserts: Vec<(RecordId, Vec<f32>)>,
-    /// Ids to remove; unknown ones are ignored.
-    pub deletes: Vec<RecordId>,
+    pub upserts: Vec<(PassageKey, Vec<f32>)>,
+    /// Keys to remove; unknown ones are ignored.
+    pub deletes: Vec<PassageKey>,
 }
 
 /// An immutable snapshot of a vector index. Searching it takes no lock.
@@ -85,18 +89,21 @@ pub trait VectorSnapshot: Send + Sync {
         self.len() == 0
     }
 
-    /// The ids of all of them.
-    fn ids(&self) -> RoaringTreemap;
+    /// The keys of all of them.
+    fn keys(&self) -> RoaringTreemap;
 
-    /// The `k` ids nearest to `query` by cosine that pass the filter, with their cosine, best first, ties by id.
+    /// Those of them that are of further passages: mostly none.
+    fn further(&self) -> &RoaringTreemap;
+
+    /// The `k` keys nearest to `query` by cosine that pass the filter, with their cosine, best first, ties by key.
     /// `quality` is the target recall; a backend maps it to its own parameters.
-    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(RecordId, f32)>>;
+    fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(PassageKey, f32)>>;
 
-    /// The vector of `id`, of length 1; `None` if it has none here.
-    fn vector(&self, id: RecordId) -> Option<Vec<f32>>;
+    /// The vector of `key`, of length 1; `None` if there is none here.
+    fn vector(&self, key: PassageKey) -> Option<Vec<f32>>;
 
-    /// The cosine of each of `ids` to `query`, `None` if it has no vector here.
-    fn scores(&self, query: &[f32], ids: &[RecordId]) -> Result<Vec<Option<f32>>>;
+    /// The cosine of each of `keys` to `query`, `None` if it has no vector here.
+    fn scores(&self, query: &[f32], keys: &[PassageKey]) -> Result<Vec<Option<f32>>>;
 }
 
 /// A vector index of one store and one embedding model. Applying is idempotent.

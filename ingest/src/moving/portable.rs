@@ -89,6 +89,7 @@ impl Mover<'_> {
             earlier,
             accesses,
             embedding: None,
+            passages: Vec::new(),
         };
         Ok((portable, lost))
     }

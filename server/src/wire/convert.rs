@@ -247,7 +247,8 @@ fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
     let place = record.place.filter(|_| with_text);
     let place = place.map(|place| PlaceInfo::found(place, &record.content, &params.query));
     let cut = |text: &str| if detail == Detail::Snippet { snippet::cut(text, &params.query) } else { None };
-    let snippet = cut(&record.content);
+    let near = |text: &str| snippet::cut_near(text, hit.passage.as_ref(), &params.query, snippet::MAX_CHARS);
+    let snippet = if detail == Detail::Snippet { near(&record.content) } else { None };
     let context_snippet = record.context.as_deref().and_then(cut);
     let truncated = snippet.is_some() || context_snippet.is_some();
     let context = context_snippet.or(record.context);
@@ -469,6 +470,7 @@ mod tests {
             lent_by: Vec::new(),
             neighbours: Vec::new(),
             contradicted_by: Vec::new(),
+            passage: None,
             record: Record { content: content.into(), ..record() },
             relevance: 0.5,
             word_share: None,

@@ -21,7 +21,8 @@
 //! which `"ulid:01J…"` is a reference to a memory; `versions`, the earlier ones, oldest first, each with `version`,
 //! `since`, `until` and `reason` (when and why it was replaced) and its fields; `accesses`, each with `at`, `type` (get
 //! or search), `score` and, in an export of every project and agent, `query`; and, on request, `embedding`, 16-bit floats in
-//! base64 (up to format 3, an array of numbers).
+//! base64 (up to format 3, an array of numbers), and, of a long text, `passages` (since format 4): those after its
+//! beginning, each with its bytes of the content (`from`, `to`) and its `embedding`.
 //!
 //! Then each link between two of these memories, by `from`, type and `to`:
 //!
@@ -152,7 +153,7 @@ fn without_line(error: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use memorist_engine::types::{AccessKind, Accessed, Earlier, Exported, Replaced};
+    use memorist_engine::types::{AccessKind, Accessed, Earlier, Exported, PortablePassage, Replaced};
 
     use super::super::ExportLine;
     use super::*;
@@ -237,6 +238,7 @@ mod tests {
             }],
             // Numbers of 16 bits: the least, and the nearest to a sixth.
             embedding: Some(vec![1.0, -0.0, 5.960_464_5e-8, 0.166_625_98]),
+            passages: vec![PortablePassage { from: 3, to: 9, embedding: vec![1.0, 0.125] }],
         };
         let line = serde_json::to_string(&ExportLine::from(Exported::Record(Box::new(portable.clone())))).unwrap();
         assert!(line.starts_with(r#"{"type":"record","ulid":"01J00000000000000000000000","version":7,"content":"#));

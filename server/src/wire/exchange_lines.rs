@@ -2,7 +2,7 @@
 
 use memorist_engine::types::{
     AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Place, Portable, PortableLink,
-    Replaced, Scope, Span,
+    PortablePassage, Replaced, Scope, Span,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -142,6 +142,29 @@ pub struct RecordLine {
     accesses: Vec<AccessLine>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     embedding: Option<Embedding>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passages: Vec<PassageLine>,
+}
+
+/// A passage of a memory after its beginning.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassageLine {
+    from: usize,
+    to: usize,
+    embedding: Embedding,
+}
+
+impl From<PortablePassage> for PassageLine {
+    fn from(PortablePassage { from, to, embedding }: PortablePassage) -> Self {
+        PassageLine { from, to, embedding: Embedding(embedding) }
+    }
+}
+
+impl From<PassageLine> for PortablePassage {
+    fn from(PassageLine { from, to, embedding: Embedding(embedding) }: PassageLine) -> Self {
+        PortablePassage { from, to, embedding }
+    }
 }
 
 fn first() -> i64 {
@@ -228,6 +251,7 @@ impl From<Portable> for RecordLine {
             versions: portable.earlier.into_iter().map(VersionLine::from).collect(),
             accesses: portable.accesses.into_iter().map(AccessLine::from).collect(),
             embedding: portable.embedding.map(Embedding),
+            passages: portable.passages.into_iter().map(PassageLine::from).collect(),
         }
     }
 }
@@ -260,6 +284,7 @@ impl From<RecordLine> for Portable {
             earlier: line.versions.into_iter().map(|version| version.into_earlier(&scope)).collect(),
             accesses: line.accesses.into_iter().map(Accessed::from).collect(),
             embedding: line.embedding.map(|Embedding(numbers)| numbers),
+            passages: line.passages.into_iter().map(PortablePassage::from).collect(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The shown passage of a long text: the one with the most words of the query.
+//! The shown passage of a long text: the one with the most words of the query, where it is nearest by meaning if that is
+//! known.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,12 +21,19 @@ pub fn cut(text: &str, query: &str) -> Option<String> {
 
 /// The passage of at most so many characters, or `None` if the text is short enough to be shown whole.
 pub fn cut_to(text: &str, query: &str, most: usize) -> Option<String> {
+    cut_near(text, None, query, most)
+}
+
+/// The same of a text of which these bytes are nearest to the query by meaning: from there, unless only the rest has words
+/// of the query.
+pub fn cut_near(text: &str, nearest: Option<&Range<usize>>, query: &str, most: usize) -> Option<String> {
     // A character has at least one byte, so most short texts are recognised without counting.
     if text.len() <= most || text.char_indices().nth(most).is_none() {
         return None;
     }
     let lead = LEAD_CHARS.min(most / 4);
-    let start = best_start(text, &words(query), most.saturating_sub(lead));
+    let nearest = nearest.filter(|bytes| text.get((*bytes).clone()).is_some());
+    let start = best_start(text, nearest, &words(query), most.saturating_sub(lead));
     let start = if start == 0 || lead == 0 { start } else { step_back(text, start, lead) };
     let start = next_word(text, start);
     let room = most.saturating_sub(1 + usize::from(start > 0));
@@ -59,11 +67,13 @@ pub fn has_word_of(text: &str, query: &str) -> bool {
 }
 
 /// The byte where the passage of so many bytes begins that has the most of the query's words, each once; a word that is
-/// rare in the text counts for more. 0 when none occurs.
-fn best_start(text: &str, query: &[String], length: usize) -> usize {
+/// rare in the text counts for more. Of those in `nearest`, if there are any. Where `nearest` begins, or 0, when none occurs.
+fn best_start(text: &str, nearest: Option<&Range<usize>>, query: &[String], length: usize) -> usize {
     let matches = matches(text, query);
-    let mut best = (0.0, 0);
-    for &(start, _) in &matches.found {
+    let is_near = |start: usize| nearest.is_some_and(|bytes| bytes.contains(&start));
+    let has_near = matches.found.iter().any(|(start, _)| is_near(*start));
+    let mut best = (0.0, nearest.map_or(0, |bytes| bytes.start));
+    for &(start, _) in matches.found.iter().filter(|(start, _)| !has_near || is_near(*start)) {
         // In bytes, so never more than fits in the characters.
         let weight = matches.weight(start..start + length);
         if weight > best.0 {
@@ -206,6 +216,17 @@ mod tests {
         let text = "word ".repeat(400);
         let snippet = cut_long(&text, "zebra");
         assert!(snippet.starts_with("word word") && snippet.ends_with('…'), "{snippet}");
+    }
+
+    #[test]
+    fn the_passage_is_where_the_meaning_is_unless_only_the_rest_has_the_words() {
+        let text = format!("port {}Ships dock at the quay. {}port", "a b ".repeat(400), "c d ".repeat(400));
+        let quay = text.find("Ships").unwrap();
+        let near = |bytes: Range<usize>, query| cut_near(&text, Some(&bytes), query, 300).unwrap();
+        assert!(near(quay..quay + 900, "harbour").contains("Ships dock at the quay"));
+        assert!(near(quay..quay + 900, "port").starts_with("port a b"), "the words are elsewhere");
+        assert!(near(quay..text.len(), "port").ends_with("port"), "the words are there too");
+        assert!(near(quay..text.len() + 1, "harbour").starts_with("port a b"), "no bytes of this text");
     }
 
     #[test]

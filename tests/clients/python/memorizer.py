@@ -351,7 +351,7 @@ async def check_exchange(checks, session):
     checks.that("T38 nobody else can read it", file.stat().st_mode & 0o077 == 0 and
                 file.parent.stat().st_mode & 0o077 == 0, oct(file.stat().st_mode))
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    checks.equal("T38 it says what it is", lines[0], {"type": "memorist", "format": 3})
+    checks.equal("T38 it says what it is", lines[0], {"type": "memorist", "format": 4})
     records = [line for line in lines if line["type"] == "record"]
     checks.equal("T38 D7 every memory is a line", len(records), exported["memories"])
     checks.equal("T38 R23 only of this agent", sorted({str(line.get("agent")) for line in records}),

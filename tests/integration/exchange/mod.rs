@@ -385,6 +385,7 @@ fn portable(number: usize, text: NewRecord) -> Portable {
         earlier: Vec::new(),
         accesses: Vec::new(),
         embedding: None,
+        passages: Vec::new(),
     }
 }
 

@@ -230,6 +230,7 @@ fn what_was_read_here_too_is_not_imported_again(store: &impl Subject) {
         earlier: Vec::new(),
         accesses: Vec::new(),
         embedding: None,
+        passages: Vec::new(),
     };
     let records = [portable(turn("1", "s", "one")), portable(turn("2", "s", "two"))];
     let outcomes =

@@ -25,6 +25,7 @@ fn portable(ulid: &str, text: &str, earlier: usize) -> Portable {
         earlier: (1..=earlier).map(before).collect(),
         accesses: vec![Accessed { at: NOW - 1, kind: AccessKind::Get, score: None, query: None }],
         embedding: Some(vec![0.0, 1.0]),
+        passages: Vec::new(),
     }
 }
 

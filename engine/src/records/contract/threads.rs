@@ -158,6 +158,7 @@ fn an_import_brings_it_and_one_without_takes_none_away(store: &impl Subject) {
         earlier: Vec::new(),
         accesses: Vec::new(),
         embedding: None,
+        passages: Vec::new(),
     };
     let run = |portable: Portable| {
         let aliases = &mut Aliases::default();

@@ -144,6 +144,7 @@ fn portables() -> [Portable; 2] {
         earlier: Vec::new(),
         accesses: Vec::new(),
         embedding: None,
+        passages: Vec::new(),
     };
     [portable("01HF7YAT00AAAAAAAAAAAAAAAA", "three", 1), portable("01HF7YAT00BBBBBBBBBBBBBBBB", "imported", 2)]
 }

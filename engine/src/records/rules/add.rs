@@ -7,9 +7,10 @@ use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
 use super::versions::{self, Cause};
-use super::{embeddings, links, origins, threads};
+use super::{embeddings, links, origins, passages, threads};
 use crate::body::Body;
 use crate::error::{Error, Result};
+use crate::passages::further;
 use crate::records::log::Change;
 use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
@@ -212,8 +213,9 @@ pub(super) fn insert_row(
         provenance.as_ref().into(),
     ];
     let id = tx.insert(sql, &values)?.into();
+    let are_ready = passages::insert(tx, id, &further(new.context.as_deref(), &new.content))?;
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;
-    Ok((id, state(embedding_id)))
+    Ok((id, state(embedding_id.filter(|_| are_ready))))
 }
 
 /// Indexes a record whose row was restored.
@@ -223,6 +225,7 @@ pub(super) fn insert_restored(tx: &dyn Tx, id: RecordId) -> Result<()> {
     let Some((hash, version)) = row else { return Ok(()) };
     let embedding = embeddings::find(tx, &hash)?;
     tx.execute("UPDATE records SET embedding_id = ?2 WHERE id = ?1", &[id.into(), embedding.into()])?;
+    passages::set_again(tx, id)?;
     append(tx, id, &Change::Put { version, new_text: true })
 }
 
@@ -240,9 +243,10 @@ pub(super) fn remove(tx: &dyn Tx, id: RecordId) -> Result<bool> {
     Ok(true)
 }
 
-/// The hashes under which the texts of a record and of its versions are embedded.
+/// The hashes under which the texts of a record, its passages and its versions are embedded.
 pub(super) fn embedding_hashes(tx: &dyn Tx, id: RecordId) -> Result<Vec<Hash>> {
     let sql = "SELECT embedding_hash FROM records WHERE id = ?1
+         UNION SELECT hash FROM passages WHERE record_id = ?1
          UNION SELECT embedding_hash FROM versions WHERE record_id = ?1";
     tx.all(sql, &[id.into()], |row| row.get(0))
 }

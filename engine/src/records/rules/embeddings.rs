@@ -1,5 +1,7 @@
 //! The store's model, and the vectors of texts: one for each text, whoever has it.
 
+use std::collections::BTreeSet;
+
 use super::log::append;
 use super::refused;
 use crate::error::{Error, Result};
@@ -31,12 +33,13 @@ pub(crate) fn store_embeddings(
 ) -> Result<usize> {
     authority.write(|tx| {
         let dims = models::require_current(tx, model)?.dims;
-        let mut ready = 0;
+        let mut ready = BTreeSet::new();
         for (hash, vector) in embeddings {
             check_vector(vector, dims)?;
-            ready += store(tx, model, hash, vector)?;
+            ready.extend(store(tx, model, hash, vector)?);
         }
-        Ok(ready)
+        log_embedded(tx, model, &ready)?;
+        Ok(ready.len())
     })
 }
 
@@ -53,10 +56,18 @@ pub(super) fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
 
 /// Stores the vector of a text that a record is about to have.
 pub(super) fn store_ahead(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<()> {
-    if find(tx, hash)?.is_none() && store(tx, model, hash, vector)? == 0 {
+    if find(tx, hash)?.is_some() {
+        return Ok(());
+    }
+    let waited = store(tx, model, hash, vector)?;
+    if waited.is_empty() {
         insert(tx, model, hash, vector)?;
     }
-    Ok(())
+    log_embedded(tx, model, &waited)
+}
+
+fn log_embedded(tx: &dyn Tx, model: ModelId, records: &BTreeSet<RecordId>) -> Result<()> {
+    records.iter().try_for_each(|&id| append(tx, id, &Change::Embed { model }))
 }
 
 fn insert(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<i64> {
@@ -64,19 +75,23 @@ fn insert(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<i6
     tx.insert(sql, &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])
 }
 
-/// Stores a vector for the records that wait for it, and logs each of them. Returns how many.
-fn store(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<usize> {
-    let sql = "SELECT id FROM records WHERE embedding_hash = ?1 AND embedding_id IS NULL ORDER BY id";
-    let waiting: Vec<RecordId> = tx.all(sql, &[hash.into()], |row| row.get(0))?;
-    if waiting.is_empty() {
-        return Ok(0);
+/// Stores a vector for the records that wait for it, with their text or with a passage of it. Returns them.
+fn store(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<BTreeSet<RecordId>> {
+    let whole = "SELECT id FROM records WHERE embedding_hash = ?1 AND embedding_id IS NULL ORDER BY id";
+    let passages = "SELECT record_id FROM passages WHERE hash = ?1 AND embedding_id IS NULL";
+    let [whole, parts]: [Vec<RecordId>; 2] =
+        [tx.all(whole, &[hash.into()], |row| row.get(0))?, tx.all(passages, &[hash.into()], |row| row.get(0))?];
+    if whole.is_empty() && parts.is_empty() {
+        return Ok(BTreeSet::new());
     }
-    let embedding_id = insert(tx, model, hash, vector)?;
-    for &id in &waiting {
-        tx.execute("UPDATE records SET embedding_id = ?1 WHERE id = ?2", &[embedding_id.into(), id.into()])?;
-        append(tx, id, &Change::Embed { model })?;
+    let embedding_id = insert(tx, model, hash, vector)?.into();
+    for &id in &whole {
+        tx.execute("UPDATE records SET embedding_id = ?1 WHERE id = ?2", &[embedding_id, id.into()])?;
     }
-    Ok(waiting.len())
+    if !parts.is_empty() {
+        tx.execute("UPDATE passages SET embedding_id = ?1 WHERE hash = ?2", &[embedding_id, hash.into()])?;
+    }
+    Ok(whole.into_iter().chain(parts).collect())
 }
 
 /// The row of the embedding that the store's model has made of the text with this hash.
@@ -85,10 +100,11 @@ pub(super) fn find(tx: &dyn Tx, hash: &Hash) -> Result<Option<i64>> {
     tx.first(sql, &[hash.into()], |row| row.get(0))
 }
 
-/// Drops the embeddings of a text that no record and no version has any more.
+/// Drops the embeddings of a text that no record, no passage and no version has any more.
 pub(super) fn remove_unused(tx: &dyn Tx, hash: &Hash) -> Result<()> {
     let sql = "DELETE FROM embeddings WHERE hash = ?1 AND model_id IN (SELECT id FROM models)
          AND NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1)
+         AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?1)
          AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?1)";
     tx.execute(sql, &[hash.into()])?;
     refused::forget(tx, hash)

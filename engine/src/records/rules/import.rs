@@ -13,6 +13,7 @@ use super::scopes::scope_id;
 use super::{access, embeddings, links, origins, threads, update, versions};
 use crate::body::{self, Body, ULID_PREFIX};
 use crate::error::{Error, Result};
+use crate::passages::{Passage, further};
 use crate::records::log::Change;
 use crate::records::rows::{self, MOST_ACCESSES, select_records};
 use crate::records::transaction::{Authority, SelectExt, Tx};
@@ -204,7 +205,8 @@ impl<'a> Merge<'a> {
         };
         let own = before.as_ref().map(|before| before.id);
         check_body(tx, body.as_ref(), &text.scope, own, &[], self.now)?;
-        self.check_dims(portable.embedding.as_deref())?;
+        let passages = portable.passages.iter().map(|passage| passage.embedding.as_slice());
+        portable.embedding.as_deref().into_iter().chain(passages).try_for_each(|vector| self.check_dims(vector))?;
         let is_new = own.is_none();
         let id = match before {
             Some(before) => self.replace(before, portable, body, &content_hash)?,
@@ -327,9 +329,9 @@ impl<'a> Merge<'a> {
         Ok(owner.is_none_or(|owner| owner == before.id).then(|| place.clone()))
     }
 
-    fn check_dims(&self, embedding: Option<&[f32]>) -> Result<()> {
-        match (self.model, embedding) {
-            (Some((_, dims)), Some(vector)) if vector.len() != dims => {
+    fn check_dims(&self, vector: &[f32]) -> Result<()> {
+        match self.model {
+            Some((_, dims)) if vector.len() != dims => {
                 Err(Error::invalid("embedding", format!("has {} numbers; its model makes {dims}", vector.len())))
             }
             _ => Ok(()),
@@ -338,9 +340,22 @@ impl<'a> Merge<'a> {
 
     /// Before its text, which then need not wait for it.
     fn store_embedding(&self, portable: &Portable) -> Result<()> {
-        let (Some((model, _)), Some(vector)) = (self.model, &portable.embedding) else { return Ok(()) };
-        let hash = text::embedding_hash(portable.text.context.as_deref(), &portable.text.content);
-        embeddings::store_ahead(self.tx, model, &hash, vector)
+        let Some((model, _)) = self.model else { return Ok(()) };
+        let (context, content) = (portable.text.context.as_deref(), &portable.text.content);
+        if let Some(vector) = &portable.embedding {
+            embeddings::store_ahead(self.tx, model, &text::embedding_hash(context, content), vector)?;
+        }
+        if portable.passages.is_empty() {
+            return Ok(());
+        }
+        // Those of another version, which cuts elsewhere, are of no use.
+        for Passage { bytes, hash, .. } in further(context, content) {
+            let own = portable.passages.iter().find(|passage| (passage.from, passage.to) == (bytes.start, bytes.end));
+            if let Some(own) = own {
+                embeddings::store_ahead(self.tx, model, &hash, &own.embedding)?;
+            }
+        }
+        Ok(())
     }
 
     fn count_accesses(&self, id: RecordId, portable: &Portable) -> Result<()> {

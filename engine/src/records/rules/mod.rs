@@ -15,6 +15,7 @@
 //! | `access.rs` | accesses are logged and counted |
 //! | `searches.rs` | searches are kept |
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
+//! | `passages.rs` | the passages after the beginning of a long text |
 //! | `refused.rs` | texts that the model refused are set aside |
 //! | `next_model.rs` | the change to another model |
 //! | `versions.rs` | earlier versions |
@@ -34,6 +35,7 @@ pub(super) mod links;
 mod log;
 pub(super) mod next_model;
 mod origins;
+pub(super) mod passages;
 pub(super) mod purge;
 pub(super) mod references;
 pub(super) mod refused;

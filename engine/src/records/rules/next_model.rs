@@ -1,6 +1,7 @@
 //! The change to another model: its embeddings are gathered beside those in use, and replace them in one transaction.
 //! Until then the model in use serves as before, new texts included.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use roaring::RoaringTreemap;
@@ -9,7 +10,9 @@ use super::embeddings;
 use super::log::append;
 use super::refused;
 use crate::error::Result;
+use crate::passages::PassageKey;
 use crate::records::log::Change;
+use crate::records::rows;
 use crate::records::transaction::{Authority, Tx};
 use crate::records::{meta, models};
 use crate::text::Hash;
@@ -37,6 +40,7 @@ pub(crate) fn begin_next_model(authority: &impl Authority, model: &Model) -> Res
 pub(crate) fn store_next(authority: &impl Authority, next: ModelId, vectors: &[(Hash, Vec<f32>)]) -> Result<()> {
     let sql = "INSERT INTO embeddings (model_id, hash, vector) SELECT ?1, ?2, ?3
          WHERE EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?2)
+             OR EXISTS (SELECT 1 FROM passages WHERE hash = ?2)
              OR EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?2)
          ON CONFLICT DO NOTHING";
     authority.write(|tx| {
@@ -68,11 +72,13 @@ pub(crate) fn change_model(
         meta::put(tx, "model", next.into())?;
         meta::remove(tx, "next_model")?;
         refused::keep_only(tx, next)?;
-        tx.execute(
-            "UPDATE records SET embedding_id =
-                 (SELECT e.id FROM embeddings e WHERE e.model_id = ?1 AND e.hash = records.embedding_hash)",
-            &[next.into()],
-        )?;
+        for (table, hash) in [("records", "embedding_hash"), ("passages", "hash")] {
+            let sql = format!(
+                "UPDATE {table} SET embedding_id =
+                     (SELECT e.id FROM embeddings e WHERE e.model_id = ?1 AND e.hash = {table}.{hash})"
+            );
+            tx.execute(&sql, &[next.into()])?;
+        }
         drop_others(tx, next, next)?;
         if let Some(indexed) = indexed {
             log_all_but(tx, indexed, next)?;
@@ -87,16 +93,20 @@ fn drop_others(tx: &dyn Tx, current: ModelId, next: ModelId) -> Result<()> {
     tx.execute(sql, &[current.into(), next.into()]).map(drop)
 }
 
-/// Logs [`Change::Embed`] for the records that have their vector and are not `indexed`.
+/// Logs [`Change::Embed`] for the records that have a vector which is not `indexed`.
 fn log_all_but(tx: &dyn Tx, indexed: &RoaringTreemap, model: ModelId) -> Result<()> {
-    let sql = "SELECT id FROM records WHERE embedding_id IS NOT NULL ORDER BY id";
-    let mut missed: Vec<RecordId> = Vec::new();
-    tx.select(sql, &[], &mut |row| {
-        let id: RecordId = row.get(0)?;
-        if !indexed.contains(id.key()) {
-            missed.push(id);
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
+    let mut missed: BTreeSet<RecordId> = BTreeSet::new();
+    for sql in [
+        "SELECT id, 0 FROM records WHERE embedding_id IS NOT NULL",
+        "SELECT record_id, number FROM passages WHERE embedding_id IS NOT NULL",
+    ] {
+        tx.select(sql, &[], &mut |row| {
+            let (id, number) = (row.get(0)?, rows::to_passage(row, 1)?);
+            if !indexed.contains(PassageKey::new(id, number).get()) {
+                missed.insert(id);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
     missed.into_iter().try_for_each(|id| append(tx, id, &Change::Embed { model }))
 }

@@ -29,11 +29,12 @@ pub(crate) fn retry(authority: &impl Authority) -> Result<()> {
     authority.write(|tx| meta::remove(tx, REFUSED))
 }
 
-/// Drops what this text was refused for, once no record and no version has it any more.
+/// Drops what this text was refused for, once no record, no passage and no version has it any more.
 pub(super) fn forget(tx: &dyn Tx, hash: &Hash) -> Result<()> {
     let sql = "UPDATE meta SET value = json_remove(value, ?2)
          WHERE key = ?3 AND CASE WHEN json_valid(value) THEN json_type(value, ?2) IS NOT NULL END
              AND NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1)
+             AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?1)
              AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?1)";
     tx.execute(sql, &[hash.into(), (&format!("$.\"{}\"", to_hex(hash))).into(), REFUSED.into()]).map(drop)
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::add::claim_text;
 use super::log::append;
 use super::references::{check_body, references};
-use super::{embeddings, threads, versions};
+use super::{embeddings, passages, threads, versions};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -222,6 +222,7 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
         provenance.as_ref().into(),
     ];
     tx.execute(sql, &values)?;
+    passages::set(tx, after.id, after.context.as_deref(), &after.content)?;
     let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);
     append(tx, after.id, &Change::Put { version: after.version, new_text })
 }

@@ -1,11 +1,15 @@
 //! The store's model, the texts that wait for it or for the next one, and the vectors.
 
+use std::ops::Range;
+
 use rusqlite::{OptionalExtension, Row};
 
 use super::snapshot::Snapshot;
 use super::store::Records;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::passages::{Passage, PassageKey};
 use crate::records::models::{self, NextModel, Pending, Refused};
+use crate::records::rows;
 use crate::records::transaction::SelectExt;
 use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of};
 
@@ -23,9 +27,10 @@ impl Records {
         models::current(&*self.reader()?)
     }
 
-    /// Whether the record `id` has its embedding. One that does not exist has none.
+    /// Whether the record `id` has its embeddings. One that does not exist has none.
     pub fn embedding_state(&self, id: RecordId) -> Result<EmbeddingState> {
-        let sql = "SELECT 1 FROM records WHERE id = ?1 AND embedding_id IS NOT NULL";
+        let sql = "SELECT 1 FROM records WHERE id = ?1 AND embedding_id IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM passages WHERE record_id = ?1 AND embedding_id IS NULL)";
         let is_ready = self.reader()?.exists(sql, &[id.into()])?;
         Ok(if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending })
     }
@@ -39,6 +44,11 @@ impl Records {
         let reader = self.reader()?;
         models::require_current(&*reader, model)?;
         models::pending(&*reader, limit, now)
+    }
+
+    /// Whether there are texts that this version of memorist has not cut into passages.
+    pub fn has_uncut(&self) -> Result<bool> {
+        Ok(models::uncut(&*self.reader()?)?.is_some())
     }
 
     /// The texts of live records that the store's model refused.
@@ -69,24 +79,53 @@ impl Snapshot {
         models::require_current(self.conn(), model)
     }
 
-    /// The vectors that this model has made of the texts of these records, in the order of `ids`, without those that have
-    /// none yet.
-    pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(RecordId, Vec<f32>)>> {
+    /// The vectors that this model has made of these records, in the order of `ids`, each with its further passages; without
+    /// those that have none yet.
+    pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(PassageKey, Vec<f32>)>> {
+        let mut statement = self.conn().prepare_cached(
+            "SELECT p.number, e.vector, m.dims FROM passages p JOIN embeddings e ON e.hash = p.hash
+                 JOIN models m ON m.id = e.model_id
+             WHERE p.record_id = ?1 AND e.model_id = ?2 ORDER BY p.number",
+        )?;
+        let has_passages = self.conn().exists("SELECT 1 FROM passages", &[])?;
+        let mut found = Vec::with_capacity(ids.len());
+        for &id in ids {
+            found.extend(self.embedding(model, id)?.map(|vector| (id.into(), vector)));
+            if !has_passages {
+                continue;
+            }
+            let passages = statement.query_and_then((id, model), |row| {
+                let key = PassageKey::new(id, rows::to_passage(row, 0)?);
+                Ok::<_, Error>(vector(row, 1)?.map(|vector| (key, vector)))
+            })?;
+            for passage in passages {
+                found.extend(passage?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The vector that this model has made of a record: of its beginning, where the text is long.
+    pub fn embedding(&self, model: ModelId, id: RecordId) -> Result<Option<Vec<f32>>> {
         let mut statement = self.conn().prepare_cached(
             "SELECT e.vector, m.dims FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
                  JOIN models m ON m.id = e.model_id
              WHERE r.id = ?1 AND e.model_id = ?2",
         )?;
-        let mut found = Vec::with_capacity(ids.len());
-        for &id in ids {
-            let read = |row: &Row<'_>| {
-                let dims = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
-                Ok(embedding_of(row.get_ref(0)?.as_blob()?, dims))
-            };
-            let vector = statement.query_row((id, model), read).optional()?.flatten();
-            found.extend(vector.map(|vector| (id, vector)));
+        Ok(statement.query_row((id, model), |row| vector(row, 0)).optional()?.flatten())
+    }
+
+    /// The passages of a record after its beginning.
+    pub fn passages(&self, id: RecordId) -> Result<Vec<Passage>> {
+        models::of_record(self.conn(), id)
+    }
+
+    /// The bytes of a passage of a record after its beginning.
+    pub fn passage(&self, id: RecordId, number: u8) -> Result<Option<Range<usize>>> {
+        if number == 0 {
+            return Ok(None);
         }
-        Ok(found)
+        Ok(self.passages(id)?.into_iter().find(|passage| passage.number == number).map(|passage| passage.bytes))
     }
 
     /// How many texts of live records this model has not embedded, and how many bytes they have.
@@ -96,10 +135,13 @@ impl Snapshot {
             .conn()
             .prepare_cached(
                 "SELECT count(*), coalesce(sum(bytes), 0) FROM
-                     (SELECT DISTINCT embedding_hash, octet_length(content) + coalesce(octet_length(context), 0) AS bytes
-                      FROM records WHERE expires_at IS NULL OR expires_at > ?1) t
+                     (SELECT embedding_hash AS hash, octet_length(content) + coalesce(octet_length(context), 0) AS bytes
+                      FROM records WHERE expires_at IS NULL OR expires_at > ?1
+                      UNION SELECT p.hash, p.ends_at - p.starts_at + coalesce(octet_length(r.context), 0)
+                      FROM passages p JOIN records r ON r.id = p.record_id
+                      WHERE r.expires_at IS NULL OR r.expires_at > ?1) t
                  WHERE NOT EXISTS (SELECT 1 FROM embeddings e JOIN models m ON m.id = e.model_id
-                     WHERE e.hash = t.embedding_hash AND (m.weights_sha256, m.pooling, m.dims) = (?2, ?3, ?4))",
+                     WHERE e.hash = t.hash AND (m.weights_sha256, m.pooling, m.dims) = (?2, ?3, ?4))",
             )?
             .query_row((now, &model.weights_sha256, &model.pooling, dims), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok((texts.unsigned_abs(), bytes.unsigned_abs()))
@@ -112,12 +154,20 @@ impl Snapshot {
             .conn()
             .prepare_cached(
                 "SELECT count(*), count(*) FILTER (WHERE NOT EXISTS
-                     (SELECT 1 FROM embeddings e WHERE e.model_id = ?1 AND e.hash = embedding_hash))
-                 FROM (SELECT DISTINCT embedding_hash FROM records WHERE expires_at IS NULL OR expires_at > ?2)",
+                     (SELECT 1 FROM embeddings e WHERE e.model_id = ?1 AND e.hash = t.hash))
+                 FROM (SELECT embedding_hash AS hash FROM records WHERE expires_at IS NULL OR expires_at > ?2
+                       UNION SELECT p.hash FROM passages p JOIN records r ON r.id = p.record_id
+                       WHERE r.expires_at IS NULL OR r.expires_at > ?2) t",
             )?
             .query_row((next, now), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(Some(NextModel { model, texts: texts.unsigned_abs(), missing: missing.unsigned_abs() }))
     }
+}
+
+/// The vector in this column, whose dimensions are in the next; `None` if it is damaged.
+fn vector(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<f32>>> {
+    let dims = usize::try_from(row.get::<_, i64>(column + 1)?).unwrap_or(0);
+    Ok(embedding_of(row.get_ref(column)?.as_blob()?, dims))
 }
 
 #[cfg(test)]
@@ -140,7 +190,10 @@ mod tests {
         assert_eq!(texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
         store.store_embeddings(old, &[(texts[1].hash, vec![0.0, 1.0])]).unwrap();
         assert_eq!(ids.map(|id| store.embedding_state(id).unwrap() == EmbeddingState::Ready), [false, true, false]);
-        assert_eq!(store.view().embeddings(old, &[99.into(), ids[1], ids[0]]).unwrap(), [(ids[1], vec![0.0, 1.0])]);
+        assert_eq!(
+            store.view().embeddings(old, &[99.into(), ids[1], ids[0]]).unwrap(),
+            [(ids[1].into(), vec![0.0, 1.0])]
+        );
 
         let next = store.begin_next_model(&model(3)).unwrap().unwrap();
         store.store_next(next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();

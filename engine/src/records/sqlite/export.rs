@@ -1,6 +1,9 @@
 //! Records with all that belongs to them, and the links between them, for another store. What is held in memory is one
 //! record, and a bit for each that was exported.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use roaring::RoaringTreemap;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
 use serde_json::Value;
@@ -14,8 +17,8 @@ use crate::records::models;
 use crate::records::rows::{self, select_records};
 use crate::sensitive::logged_query;
 use crate::types::{
-    AccessKind, Accessed, Earlier, Export, Exported, Kind, Millis, ModelId, NewRecord, Portable, PortableLink, Record,
-    RecordId, Replaced, Version, Viewer,
+    AccessKind, Accessed, Earlier, Export, Exported, Kind, Millis, ModelId, NewRecord, Portable, PortableLink,
+    PortablePassage, Record, RecordId, Replaced, Version, Viewer,
 };
 
 impl Snapshot {
@@ -70,9 +73,9 @@ impl Snapshot {
         let mut record = self.conn().prepare_cached(select_records!("WHERE r.id = ?"))?;
         let record = record.query_row([id], |row| Ok(rows::to_record(row)))??;
         let earlier = self.all_earlier(id)?;
-        let embedding = match model {
-            Some(model) => self.embeddings(model, &[id])?.pop().map(|(_, vector)| vector),
-            None => None,
+        let (embedding, passages) = match model {
+            Some(model) => (self.embedding(model, id)?, self.portable_passages(model, id)?),
+            None => (None, Vec::new()),
         };
         let mut accesses = if export.accesses { self.accesses(id)? } else { Vec::new() };
         // A shared memory was searched for by other projects, too.
@@ -89,6 +92,7 @@ impl Snapshot {
             earlier: earlier.into_iter().map(|version| self.earlier(version, &record, now)).collect::<Result<_>>()?,
             accesses,
             embedding,
+            passages,
             text: NewRecord {
                 content: record.content,
                 kind: record.kind,
@@ -106,6 +110,20 @@ impl Snapshot {
                 place: record.place,
             },
         })
+    }
+
+    fn portable_passages(&self, model: ModelId, id: RecordId) -> Result<Vec<PortablePassage>> {
+        let bytes: HashMap<u8, Range<usize>> =
+            self.passages(id)?.into_iter().map(|passage| (passage.number, passage.bytes)).collect();
+        if bytes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let vectors = self.embeddings(model, &[id])?.into_iter();
+        let passages = vectors.filter_map(|(key, embedding)| {
+            let Range { start: from, end: to } = bytes.get(&key.number())?.clone();
+            Some(PortablePassage { from, to, embedding })
+        });
+        Ok(passages.collect())
     }
 
     fn earlier(&self, version: Version, record: &Record, now: Millis) -> Result<Earlier> {

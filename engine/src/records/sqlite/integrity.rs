@@ -7,9 +7,11 @@ use super::shape;
 use super::store::Records;
 use crate::body::Body;
 use crate::error::{Error, Result};
+use crate::passages;
+use crate::records::models;
 use crate::records::rows;
 use crate::text;
-use crate::types::{Kind, embedding_of};
+use crate::types::{Kind, RecordId, embedding_of};
 
 /// Findings of one kind are listed up to this many; the rest is counted.
 const MOST_LISTED: usize = 20;
@@ -22,7 +24,7 @@ pub(super) const WRONG_TALLY: &str = "the totals of scope {} are not those of it
 pub(super) const WRONG_ACCESSES: &str = "the access count of record {} is out of range";
 
 /// A finding, and the query that looks for it: each row it gives is a number that replaces `{}`.
-const RULES: [(&str, &str); 18] = [
+const RULES: [(&str, &str); 20] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
@@ -63,8 +65,20 @@ const RULES: [(&str, &str); 18] = [
          WHERE r.embedding_id IS NULL AND e.model_id = (SELECT value FROM meta WHERE key = 'model')",
     ),
     (
-        "embedding {} belongs to no record and no version",
+        "a passage of record {} names an embedding that is missing, of another text or of another model",
+        "SELECT DISTINCT p.record_id FROM passages p LEFT JOIN embeddings e ON e.id = p.embedding_id
+         WHERE p.embedding_id IS NOT NULL AND (e.hash IS NULL OR e.hash <> p.hash
+             OR e.model_id IS NOT (SELECT value FROM meta WHERE key = 'model'))",
+    ),
+    (
+        "a passage of record {} waits for an embedding that is there",
+        "SELECT DISTINCT p.record_id FROM passages p JOIN embeddings e ON e.hash = p.hash
+         WHERE p.embedding_id IS NULL AND e.model_id = (SELECT value FROM meta WHERE key = 'model')",
+    ),
+    (
+        "embedding {} belongs to no record, no passage and no version",
         "SELECT id FROM embeddings e WHERE NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = e.hash)
+             AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = e.hash)
              AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = e.hash)",
     ),
     (
@@ -126,7 +140,9 @@ impl Records {
 /// What is wrong with a database, in words.
 pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for check in [check_shape as Check, check_pages, check_references, check_texts, check_vectors, check_rules] {
+    for check in
+        [check_shape as Check, check_pages, check_references, check_texts, check_passages, check_vectors, check_rules]
+    {
         match check(conn, &mut findings) {
             // What cannot be read is a finding, not a failure of the check.
             Err(Error::DatabaseFailed(error)) => {
@@ -224,6 +240,17 @@ pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
 pub(super) fn vector_of(bytes: &[u8], dims: i64) -> Option<Vec<f32>> {
     let vector = usize::try_from(dims).ok().and_then(|dims| embedding_of(bytes, dims));
     vector.filter(|vector| vector.iter().all(|number| number.is_finite()))
+}
+
+/// Every record has the passages of its text, if it was cut already.
+fn check_passages(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
+    let uncut = models::uncut(conn)?.unwrap_or(RecordId::START);
+    report(conn, "SELECT id, context, content FROM records ORDER BY id", findings, |row| {
+        let id: RecordId = row.get(0)?;
+        let passages = passages::further(row.get_ref(1)?.as_str_or_null()?, row.get_ref(2)?.as_str()?);
+        let is_cut = models::of_record(conn, id).is_ok_and(|known| known == passages);
+        Ok((!is_cut && id > uncut).then(|| format!("record {id} does not have the passages of its text")))
+    })
 }
 
 /// Vectors have their model's dimensions, and their numbers are finite.

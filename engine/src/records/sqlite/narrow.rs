@@ -42,9 +42,14 @@ impl Records {
 fn move_to_end(tx: &dyn Tx, id: i64, vector: &[u8]) -> Result<()> {
     let sql = "UPDATE embeddings SET id = (SELECT max(id) + 1 FROM embeddings), vector = ?2 WHERE id = ?1 RETURNING id";
     let moved: i64 = tx.insert(sql, &[id.into(), vector.into()])?;
-    let sql = "UPDATE records SET embedding_id = ?2 WHERE embedding_id = ?1
-         AND embedding_hash = (SELECT hash FROM embeddings WHERE id = ?2)";
-    tx.execute(sql, &[id.into(), moved.into()]).map(drop)
+    for (table, hash) in [("records", "embedding_hash"), ("passages", "hash")] {
+        let sql = format!(
+            "UPDATE {table} SET embedding_id = ?2 WHERE embedding_id = ?1
+                 AND {hash} = (SELECT hash FROM embeddings WHERE id = ?2)"
+        );
+        tx.execute(&sql, &[id.into(), moved.into()])?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

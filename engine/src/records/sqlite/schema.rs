@@ -20,6 +20,7 @@
 //! | `trash_links` | a link that it had; goes when that row of `trash` goes |
 //! | `models` | an embedding model: two rows are never comparable |
 //! | `embeddings` | the vector of one text under one model, 16-bit floats, little-endian |
+//! | `passages` | a part of a record's text that the model's window leaves out (`passages.rs`); goes when the record goes |
 //! | `access_log` | one fetch or search hit; the newest 100,000 are kept |
 //! | `sync_log` | one change that the indexes must follow; see `records/log.rs` |
 //! | `sources` | a file or a folder that is read: its notes, or the transcripts of an agent |
@@ -27,7 +28,7 @@
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
-//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to` |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut` |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.
@@ -48,7 +49,7 @@
 //!   unique within a scope, but for kinds that [repeat](crate::types::Kind::repeats) and other turns of sessions. An expired record does not count: a text with an expired twin alone is saved under
 //!   a new id, because "duplicate of 7" would name a record that nobody can see.
 //! - `embedding_id` is the row of `embeddings` that holds this text under the store's model, null while it waits. An
-//!   embedding stays as long as a record or a version has its text and the store has its model.
+//!   embedding stays as long as a record, a passage or a version has its text and the store has its model.
 //! - `tags` is a JSON array of texts, null when empty.
 //! - `valid_from` and `valid_to` are when an event happened, or from when and until when something was true.
 //! - `session` and `turn` are the thread of a record and its place in it, both null or neither. The records of one scope
@@ -70,6 +71,11 @@
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
 //! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).
 //!
+//! A passage is the bytes of a record's content from `starts_at` on, up to `ends_at`; `number` counts from 1, as the
+//! beginning is embedded with the record. `hash` is of the context and these bytes, `embedding_id` as in `records`.
+//! `meta.cutter` is the version that cuts texts into passages. The records up to the id `meta.uncut` were saved before there
+//! were passages, or were cut by another version: they are cut in the background, the newest first.
+//!
 //! A record is **live** until `expires_at`, exclusive. Ids are never used twice, and neither are sequence numbers of
 //! the log (`AUTOINCREMENT`).
 //!
@@ -90,7 +96,7 @@
 //! | 5 | what ended a version: an undo is not undone |
 //! | 6 | threads: the session of a record, and its turn |
 //! | 7 | sources and their files; where a record was read; searches |
-//! | 8 | embeddings of 16-bit floats; those of 32 bits are replaced in the background |
+//! | 8 | passages of long texts; embeddings of 16-bit floats, those of 32 bits are replaced in the background |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -529,7 +535,20 @@ CREATE TABLE search_hits (
 CREATE INDEX search_hits_by_record ON search_hits (record_id);
 ";
 
-/// Embeddings of 16-bit floats. A new store has none of 32 bits.
+/// Passages, and embeddings of 16-bit floats. Those of the records that are there follow in the background.
 const EIGHTH: &str = r"
+CREATE TABLE passages (
+    record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 63),
+    starts_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    embedding_id INTEGER,
+    PRIMARY KEY (record_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX passages_by_hash ON passages (hash);
+CREATE INDEX passages_pending ON passages (record_id) WHERE embedding_id IS NULL;
+INSERT INTO meta VALUES ('cutter', 1);
+INSERT INTO meta SELECT 'uncut', max(id) FROM records HAVING max(id) IS NOT NULL;
 INSERT INTO meta (key, value) SELECT 'wide_to', max(id) FROM embeddings HAVING max(id) IS NOT NULL;
 ";

@@ -26,7 +26,7 @@ pub struct Counts {
     pub expired: u64,
     /// Earlier versions.
     pub versions: u64,
-    /// Vectors, of texts (two records of one text share one).
+    /// Vectors, of texts and of passages (two records of one text share one).
     pub embeddings: u64,
     /// Rows of the access log.
     pub accesses: u64,
@@ -63,7 +63,7 @@ impl Snapshot {
             total_accesses: sum(|tally| tally.accesses),
             oldest,
             newest,
-            pending_embeddings: sum(|tally| tally.waiting),
+            pending_embeddings: sum(|tally| tally.waiting).saturating_add(self.pending_passages(filter, now)?),
         })
     }
 
@@ -135,6 +135,25 @@ impl Snapshot {
             return Ok(0);
         }
         Ok(total(&self.tallies(&Filter::default(), None, now)?, |tally| tally.waiting))
+    }
+
+    /// How many passages of live records that pass the filter wait for their embedding, their beginnings not counted.
+    pub fn pending_passages(&self, filter: &Filter, now: Millis) -> Result<u64> {
+        // Mostly none does, and that is known at once.
+        if !self.has_pending_passages()? {
+            return Ok(0);
+        }
+        let Condition { sql, values } = Condition::new(filter, None, now);
+        let sql = format!(
+            "SELECT count(*) FROM passages p INDEXED BY passages_pending CROSS JOIN records r ON r.id = p.record_id
+             WHERE p.embedding_id IS NULL AND {sql}"
+        );
+        self.count(&sql, params_from_iter(values))
+    }
+
+    /// Whether a passage waits for its embedding.
+    pub fn has_pending_passages(&self) -> Result<bool> {
+        self.conn().exists("SELECT 1 FROM passages INDEXED BY passages_pending WHERE embedding_id IS NULL", &[])
     }
 
     /// How many rows of each sort there are.

@@ -49,6 +49,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
             marks: marks_of(&marks, hit.record.id),
             scope: scope.as_ref(),
             query: &params.query,
+            passage: hit.passage.as_ref(),
             unlabelled: params.detail != Some(Detail::Full),
             changed: params.updated_after.is_some() || params.updated_before.is_some(),
             ..Line::default()

@@ -1,6 +1,7 @@
 //! A memory as a line: `#12 decision 0.83 2026-11-21 Sat: We deploy with Actions [deploy]`. What is usual is left out.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use memorist_engine::types::{Kind, Mark, Millis, Record, Scope};
 use serde_json::Value;
@@ -24,6 +25,8 @@ pub struct Line<'a> {
     pub scope: Option<&'a Scope>,
     /// The words to cut a long text around.
     pub query: &'a str,
+    /// The bytes of it that are nearest to the query by meaning.
+    pub passage: Option<&'a Range<usize>>,
     /// Whether it is said that it changed.
     pub changed: bool,
     /// Whether tags and importance are left out: a search is for texts.
@@ -38,7 +41,7 @@ impl Line<'_> {
     /// The memory, its text cut to `most` characters.
     pub fn of(&self, record: &Record, most: usize) -> String {
         let mut line = self.head(record);
-        let cut = snippet::cut_to(&record.content, self.query, most);
+        let cut = snippet::cut_near(&record.content, self.passage, self.query, most);
         let text = cut.as_deref().unwrap_or(&record.content);
         let _ = write!(line, ": {}", indented(text));
         if cut.is_some() {

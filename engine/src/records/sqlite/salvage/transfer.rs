@@ -15,6 +15,7 @@ use super::tables::{Standing, Table, Trees};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::rows;
+use crate::records::rules::passages;
 use crate::records::sqlite::schema::{misplaced, place_conversations};
 use crate::records::sqlite::{integrity, recount};
 use crate::types::{Kind, LinkKind, RecordId, Scope, embedding, embedding_bytes};
@@ -445,10 +446,15 @@ impl Transfer<'_> {
             statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<RecordId>>>()
         };
         let embedded = count("SELECT count(*) FROM records WHERE embedding_id IS NOT NULL")?;
+        // Passages depend on the texts alone.
+        passages::cut(self.to, RecordId::START, RecordId::MAX)?;
         self.to.execute_batch(
             "UPDATE records SET embedding_id = (SELECT e.id FROM embeddings e WHERE e.hash = records.embedding_hash
                  AND e.model_id = (SELECT value FROM meta WHERE key = 'model'));
+             UPDATE passages SET embedding_id = (SELECT e.id FROM embeddings e WHERE e.hash = passages.hash
+                 AND e.model_id = (SELECT value FROM meta WHERE key = 'model'));
              DELETE FROM embeddings WHERE hash NOT IN (SELECT embedding_hash FROM records)
+                 AND hash NOT IN (SELECT hash FROM passages)
                  AND hash NOT IN (SELECT embedding_hash FROM versions);
              DELETE FROM embeddings
                  WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'));",
