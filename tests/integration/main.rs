@@ -19,6 +19,7 @@
 //! | `exchange/` | export and import: equal stores, equal bytes, and merging |
 //! | `sources.rs` | notes and transcripts of a made home, as a user adds and searches them; a reading that is killed |
 //! | `moving.rs` | `memorist import --from`, as a user runs it |
+//! | `passages.rs` | texts that do not fit into the model's window |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
 //! | `providers.rs` | embeddings of a provider that fails, refuses, and comes back |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
@@ -74,6 +75,7 @@ mod meaning;
 mod model;
 mod moving;
 mod pages;
+mod passages;
 #[cfg(target_os = "linux")]
 mod paused;
 #[cfg(unix)]

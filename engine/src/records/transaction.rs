@@ -9,7 +9,7 @@
 //! everything is read as today. It replaces the [`Authority`] that writes, and nothing else. It supplies:
 //!
 //! - **The tables** of `sqlite/schema.rs` that rules name: `records`, `versions`, `trash` and its two others, `scopes`,
-//!   `links`, `models`, `embeddings`, `access_log`, `searches`, `search_hits`, `sync_log`, `meta`, with the same columns, the same cascades, and ids that are never used
+//!   `links`, `models`, `embeddings`, `passages`, `access_log`, `searches`, `search_hits`, `sync_log`, `meta`, with the same columns, the same cascades, and ids that are never used
 //!   twice. `meta.value` holds texts and integers. The others (`tallies`, `record_tags`, and the count of changes to
 //!   `supersedes` links) are derived by SQLite's triggers on each machine.
 //! - **The SQL of the rules**, which both databases understand: numbered parameters (`?1` is `$1` there),

@@ -11,6 +11,7 @@
 //! | `links.rs` | links |
 //! | `references.rs` | what bodies refer to; one profile a scope |
 //! | `embeddings.rs` | the store's model, and vectors |
+//! | `passages.rs` | the passages of long texts |
 //! | `model_change.rs` | the change to another model |
 //! | `import.rs` | import |
 //! | `deleting.rs` | expiry and purge |
@@ -26,6 +27,7 @@ mod files;
 mod import;
 mod links;
 mod model_change;
+mod passages;
 mod references;
 mod saving;
 mod searches;
@@ -48,7 +50,7 @@ use crate::types::{
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
-const TABLES: [(&str, &str); 18] = [
+const TABLES: [(&str, &str); 19] = [
     ("records", "id"),
     ("versions", "record_id, version"),
     ("version_causes", "record_id, version"),
@@ -59,6 +61,7 @@ const TABLES: [(&str, &str); 18] = [
     ("links", "from_id, kind, to_id"),
     ("models", "id"),
     ("embeddings", "id"),
+    ("passages", "record_id, number"),
     ("access_log", "id"),
     ("searches", "id"),
     ("search_hits", "search_id, record_id"),

@@ -1,0 +1,357 @@
+//! Texts that do not fit into the model's window: every passage is found, and none outlives its text.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memorist_engine::config::Backend;
+use memorist_engine::embed::{Embedder, HashEmbedder, ModelIdentity};
+use memorist_engine::paths::StorePaths;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{
+    EmbeddingState, Export, Exported, Filter, Hit, Mode, NewRecord, Purge, Query, RecordId, RecordUpdate, Viewer,
+};
+use memorist_engine::{Engine, passages};
+use rusqlite::Connection;
+
+use crate::meaning::engine_with_model;
+use crate::support::{DIMS, Setup, Store, another_process, with_embedder};
+
+/// Words that the model of these tests reads, about as many as the real one.
+const WINDOW: usize = 190;
+/// What is looked for, and how it is asked.
+const FACT: &str = "The zebra vault opens with the copper key that Ingrid hides behind the aquarium.";
+const QUERY: &str = "zebra vault copper key ingrid aquarium";
+
+/// Hashes of the words in its window, and a count of the texts that it was given.
+struct Windowed {
+    inner: HashEmbedder,
+    texts: AtomicUsize,
+}
+
+impl Windowed {
+    fn new() -> Arc<Self> {
+        Arc::new(Windowed { inner: HashEmbedder::new(DIMS * 8), texts: AtomicUsize::new(0) })
+    }
+
+    fn texts(&self) -> usize {
+        self.texts.load(Ordering::Relaxed)
+    }
+}
+
+impl Embedder for Windowed {
+    fn identity(&self) -> &ModelIdentity {
+        self.inner.identity()
+    }
+
+    fn embed_query(&self, text: &str) -> memorist_engine::embed::Result<Vec<f32>> {
+        let window = text.split_whitespace().take(WINDOW).collect::<Vec<_>>().join(" ");
+        self.inner.embed_query(&window)
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> memorist_engine::embed::Result<Vec<Vec<f32>>> {
+        self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+        texts.iter().map(|text| self.embed_query(text)).collect()
+    }
+}
+
+/// 2,000 words in paragraphs, with `fact` after so many of them. Texts of different numbers have no word in common.
+fn long(number: usize, fact: &str, after: usize) -> String {
+    let mut text = String::new();
+    for word in 0..2_000 {
+        if word == after {
+            text += &format!("{fact} ");
+        }
+        let end = if word % 80 == 79 {
+            ".\n\n"
+        } else if word % 16 == 15 {
+            ". "
+        } else {
+            " "
+        };
+        text += &format!("w{number}x{word}{end}");
+    }
+    text
+}
+
+fn opened(model: &Arc<Windowed>, backend: Backend) -> Setup {
+    let mut setup = with_embedder(model.clone());
+    setup.config.backend = backend;
+    setup
+}
+
+fn by_meaning(engine: &Engine, query: &Query) -> Vec<Hit> {
+    engine.search(&Query { mode: Mode::Vector, ..query.clone() }).expect("searches").hits
+}
+
+/// The first hit is the record `id`, for what its passage says.
+fn assert_found(engine: &Engine, id: RecordId, query: &Query, what: &str) {
+    let hits = by_meaning(engine, query);
+    let first = hits.first().unwrap_or_else(|| panic!("{what}: nothing"));
+    assert_eq!(first.record.id, id, "{what}");
+    assert!(first.vector_score.is_some_and(|cosine| cosine > 0.15), "{what}: {:?}", first.vector_score);
+    let passage = first.passage.clone().unwrap_or_else(|| panic!("{what}: no passage"));
+    assert!(first.record.content[passage].contains(FACT), "{what}");
+    let different: BTreeSet<RecordId> = hits.iter().map(|hit| hit.record.id).collect();
+    assert_eq!(different.len(), hits.len(), "{what}: each once");
+}
+
+fn assert_sound(engine: &Engine, what: &str) {
+    let diagnosis = engine.doctor(false, &NoProgress).expect("looks");
+    let unsound: Vec<_> = diagnosis.checks.iter().filter(|check| !check.ok).collect();
+    assert!(unsound.is_empty(), "{what}: {unsound:?}");
+}
+
+/// How many vectors the index and the database have: as many as there are passages of live records.
+fn assert_vectors(store: &Store, texts: &[&str], what: &str) {
+    store.settle();
+    let wanted: usize = texts.iter().map(|text| 1 + passages::further(None, text).len()).sum();
+    assert_eq!(store.engine.index_stats().unwrap().vectors as usize, wanted, "{what}: in the index");
+    let database = Connection::open(StorePaths::new(store.folder.path()).database()).unwrap();
+    let embedded = "SELECT (SELECT count(*) FROM records WHERE embedding_id IS NOT NULL)
+             + (SELECT count(*) FROM passages WHERE embedding_id IS NOT NULL)";
+    let embedded: i64 = database.query_row(embedded, [], |row| row.get(0)).unwrap();
+    assert_eq!(embedded as usize, wanted, "{what}: in the database");
+    assert_sound(&store.engine, what);
+}
+
+fn found_in_every_state(backend: Backend) {
+    let (model, what) = (Windowed::new(), format!("{backend:?}"));
+    let store = Store::new(opened(&model, backend));
+    let tagged =
+        |number: usize, text: String| NewRecord { tags: vec![format!("t{}", number % 2)], ..NewRecord::new(text) };
+    let others: Vec<NewRecord> = (0..30)
+        .map(|number| tagged(number, long(number, "", 9_999)))
+        .chain((0..100).map(|number| tagged(number, format!("short {number} zebra"))))
+        .collect();
+    store.engine.add_batch(&others).unwrap();
+    store.settle();
+    let text = long(99, FACT, 1_700);
+    let outcome = store.engine.add(&tagged(1, text.clone())).unwrap();
+    assert_eq!(outcome.embedding, EmbeddingState::Pending, "{what}: its passages wait");
+    let id = outcome.id;
+    store.engine.embed_pending(&NoProgress).unwrap();
+    let query = Query { limit: 10, ..Query::new(QUERY) };
+    let filtered = Query { filter: Filter { tags: vec!["t1".into()], ..Filter::default() }, ..query.clone() };
+    let other = Query { filter: Filter { tags: vec!["t0".into()], ..Filter::default() }, ..query.clone() };
+    assert_found(&store.engine, id, &query, &format!("{what}: in the tail"));
+    store.settle();
+    for (query, state) in [(&query, "indexed"), (&filtered, "filtered")] {
+        assert_found(&store.engine, id, query, &format!("{what}: {state}"));
+    }
+    assert!(by_meaning(&store.engine, &other).iter().all(|hit| hit.record.id != id), "{what}: refused");
+    // A candidate that words alone found gets the cosine of its best passage.
+    let hits = store.engine.search(&Query { pool: Some(1), ..Query::new("w99x1700 w99x1701 w99x1702") }).unwrap().hits;
+    let first = hits.iter().find(|hit| hit.record.id == id).expect("by its words");
+    assert!(first.vector_score > Some(0.05), "{what}: {:?}", first.vector_score);
+    store.engine.rebuild(&NoProgress).unwrap();
+    assert_found(&store.engine, id, &query, &format!("{what}: rebuilt"));
+    assert_sound(&store.engine, &what);
+    let store = store.reopen(opened(&model, backend));
+    assert_found(&store.engine, id, &query, &format!("{what}: opened again"));
+    assert_eq!(store.engine.search(&query).unwrap().warnings, Vec::<String>::new());
+}
+
+/// R6, E14: of every backend, before and after it is indexed, filtered or not.
+#[test]
+fn a_fact_in_the_last_third_is_found_in_every_state_of_the_store() {
+    for backend in [Backend::Hnsw, Backend::Exact, Backend::HnswRs] {
+        found_in_every_state(backend);
+    }
+}
+
+#[test]
+fn a_record_with_many_near_passages_crowds_out_no_other() {
+    let model = Windowed::new();
+    let store = Store::new(opened(&model, Backend::Hnsw));
+    let near = (0..2_000).map(|n| format!("zebra{} vault ", n % 3)).collect::<String>();
+    store.add(&near);
+    let others: Vec<RecordId> = (0..12).map(|n| store.add(&format!("zebra vault number {n}"))).collect();
+    store.settle();
+    let hits = by_meaning(&store.engine, &Query { limit: 13, pool: Some(13), ..Query::new("zebra0 vault zebra1") });
+    let found: BTreeSet<RecordId> = hits.iter().map(|hit| hit.record.id).collect();
+    assert_eq!((hits.len(), found.len()), (13, 1 + others.len()));
+}
+
+/// Whatever happens to a text, the vectors are those of the texts that are there.
+#[test]
+fn a_passage_goes_with_its_text() {
+    let model = Windowed::new();
+    let store = Store::new(opened(&model, Backend::Hnsw));
+    let (first, second) = (long(1, FACT, 1_700), long(2, "", 9_999));
+    let id = store.add(&first);
+    store.add(&second);
+    assert_vectors(&store, &[&first, &second], "saved");
+    let nothing = |what: &str| {
+        let hits = by_meaning(&store.engine, &Query::new(QUERY));
+        assert!(hits.iter().all(|hit| hit.vector_score < Some(0.15)), "{what}");
+    };
+    let change = |text: &str| RecordUpdate { content: Some(text.to_owned()), ..RecordUpdate::default() };
+    store.engine.update(id, &change("short now"), &Viewer::OWNER).unwrap();
+    nothing("in the tail of the change");
+    assert_vectors(&store, &["short now", &second], "shortened");
+    nothing("shortened");
+    store.engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap();
+    assert_vectors(&store, &[&first, &second], "rolled back");
+    assert_found(&store.engine, id, &Query::new(QUERY), "rolled back");
+    let shorter = &first[..first.len() / 2];
+    store.engine.update(id, &change(shorter), &Viewer::OWNER).unwrap();
+    assert_vectors(&store, &[shorter.trim(), &second], "cut in half");
+    nothing("cut in half");
+    store.engine.undo(id, &Viewer::OWNER).unwrap();
+    assert_vectors(&store, &[&first, &second], "undone");
+    store.engine.delete(id, &Viewer::OWNER).unwrap();
+    assert_vectors(&store, &[&second], "deleted");
+    store.engine.restore(id, &Viewer::OWNER).unwrap();
+    assert_vectors(&store, &[&first, &second], "restored");
+    store.engine.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).unwrap();
+    assert_vectors(&store, &[&second], "purged");
+    nothing("purged");
+}
+
+/// D7.
+#[test]
+fn an_export_with_embeddings_has_those_of_passages_and_nothing_is_embedded_again() {
+    let model = Windowed::new();
+    let store = Store::new(opened(&model, Backend::Hnsw));
+    let id = store.add(&long(1, FACT, 1_700));
+    store.add("a short one");
+    store.settle();
+    let export = Export { embeddings: true, ..Export::of(Viewer::OWNER) };
+    let exported = |engine: &Engine| {
+        let mut all = Vec::new();
+        engine
+            .export(&export, |piece| {
+                all.push(piece);
+                Ok::<_, memorist_engine::Error>(())
+            })
+            .unwrap();
+        all
+    };
+    let all = exported(&store.engine);
+    let other = Windowed::new();
+    let copy = Store::new(opened(&other, Backend::Hnsw));
+    let mut import = copy.engine.import(Viewer::OWNER).unwrap();
+    for piece in all.clone() {
+        match piece {
+            Exported::Model(model) => assert_eq!(import.model(&model).unwrap(), None),
+            Exported::Record(record) => drop(import.records(&[*record]).unwrap().pop().unwrap().unwrap()),
+            Exported::Link(_) => unreachable!("no links"),
+        }
+    }
+    drop(import);
+    copy.settle();
+    assert_eq!((other.texts(), copy.engine.stats(&Filter::default()).unwrap().pending_embeddings), (0, 0));
+    assert_eq!(exported(&copy.engine), all);
+    let id = by_meaning(&copy.engine, &Query::new(QUERY)).first().map(|hit| hit.record.id).unwrap_or(id);
+    assert_found(&copy.engine, id, &Query::new(QUERY), "imported");
+    assert_sound(&copy.engine, "imported");
+}
+
+/// Makes a store what it would be if it were from before there were passages.
+fn forget_passages(folder: &Path) {
+    let database = Connection::open(StorePaths::new(folder).database()).unwrap();
+    database
+        .execute_batch(
+            "DELETE FROM embeddings WHERE hash IN (SELECT hash FROM passages);
+             DELETE FROM passages;
+             DROP TABLE passages;
+             DELETE FROM meta WHERE key = 'cutter';
+             PRAGMA user_version = 7;",
+        )
+        .unwrap();
+    std::fs::remove_dir_all(StorePaths::new(folder).vectors()).unwrap();
+}
+
+/// The background embeds what earlier versions left out, and nothing else.
+#[test]
+fn a_store_of_before_gets_its_passages_when_it_is_opened() {
+    let model = Windowed::new();
+    let store = Store::new(opened(&model, Backend::Hnsw));
+    let text = long(1, FACT, 1_700);
+    let id = store.add(&text);
+    store.engine.add_batch(&(0..50).map(|n| NewRecord::new(format!("short {n}"))).collect::<Vec<_>>()).unwrap();
+    store.settle();
+    let Store { engine, folder } = store;
+    engine.close();
+    forget_passages(folder.path());
+    let model = Windowed::new();
+    let store = Store { engine: opened(&model, Backend::Hnsw).open(folder.path()).unwrap(), folder };
+    store.settle();
+    assert_eq!(model.texts(), passages::further(None, &text).len(), "no beginning is embedded again");
+    assert_found(&store.engine, id, &Query::new(QUERY), "an older store");
+    assert_sound(&store.engine, "an older store");
+}
+
+/// R6: by what it means, on the real model.
+#[test]
+fn a_paraphrase_finds_a_fact_in_the_last_third_of_two_thousand_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_with_model(folder.path());
+    let memories: Vec<String> = bench_data::memories(7, 900).map(|memory| memory.content).collect();
+    let mut records: Vec<NewRecord> = memories[..300].iter().map(NewRecord::new).collect();
+    let mut text = String::new();
+    for memory in &memories[300..] {
+        if text.split_whitespace().count() > 1_700 && !text.contains("piano") {
+            text += "My sister sold the old piano because the new flat has no lift.\n\n";
+        }
+        if text.split_whitespace().count() > 2_000 {
+            break;
+        }
+        text += &format!("{memory}\n\n");
+    }
+    assert!(text.contains("piano"), "{} words", text.split_whitespace().count());
+    records.push(NewRecord::new(text));
+    let id = engine.add_batch(&records).unwrap().pop().unwrap().unwrap().id;
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    let query = Query { mode: Mode::Vector, ..Query::new("which musical instrument did a relative get rid of") };
+    let hits = engine.search(&query).unwrap().hits;
+    assert_eq!(hits[0].record.id, id);
+    let passage = hits[0].passage.clone().expect("a passage");
+    assert!(hits[0].record.content[passage].contains("piano"));
+}
+
+/// Killed while texts are cut, embedded and indexed.
+#[cfg(unix)]
+mod killed {
+    use super::*;
+
+    const STEPS: [&str; 5] =
+        ["some texts cut:1", "vectors applied:1", "file renamed:1", "log trimmed:1", "words applied:1"];
+
+    #[test]
+    #[ignore = "the others run it in a process of its own"]
+    fn a_child() {
+        let Some(folder) = std::env::var_os("MEMORIST_CRASH_STORE") else { return };
+        let engine = opened(&Windowed::new(), Backend::Hnsw).open(Path::new(&folder)).expect("opens");
+        engine.embed_pending(&NoProgress).expect("embeds");
+        engine.add(&NewRecord::new(long(77, "", 9_999))).expect("saves");
+        engine.flush(&NoProgress).expect("applies");
+    }
+
+    #[test]
+    fn killed_at_any_step_a_store_is_sound_and_finds_every_passage() {
+        for step in STEPS {
+            let store = Store::new(opened(&Windowed::new(), Backend::Hnsw));
+            let text = long(1, FACT, 1_700);
+            let id = store.add(&text);
+            store.add(&long(2, "", 9_999));
+            store.settle();
+            let Store { engine, folder } = store;
+            engine.close();
+            forget_passages(folder.path());
+            let mut child = another_process("passages::killed::a_child");
+            child.env("MEMORIST_CRASH_STORE", folder.path()).env("MEMORIST_CRASH_AT", step).stdin(Stdio::null());
+            let ended = child.output().expect("a child");
+            let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
+            assert_eq!(signal, Some(6), "{step}: {}", String::from_utf8_lossy(&ended.stderr));
+            let store = Store { engine: opened(&Windowed::new(), Backend::Hnsw).open(folder.path()).unwrap(), folder };
+            store.settle();
+            assert_found(&store.engine, id, &Query::new(QUERY), step);
+            assert_sound(&store.engine, step);
+        }
+    }
+}
