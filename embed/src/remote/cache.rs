@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use directories::ProjectDirs;
 use parking_lot::Mutex;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
 use super::profile::Purpose;
@@ -18,11 +19,18 @@ use crate::provider::CacheSettings;
 /// The folder of all caches, within the cache folder.
 const FOLDER: &str = "embeddings";
 const ENDING: &str = "db";
-/// Another process writes for a moment only.
-const BUSY: Duration = Duration::from_secs(2);
+/// How long to wait for another process, which writes for a moment only: whoever embeds, and a search.
+const BUSY: Duration = Duration::from_secs(5);
+const BUSY_SEARCH: Duration = Duration::from_millis(100);
+/// How long a purge waits, which must succeed.
+const BUSY_PURGE: Duration = Duration::from_secs(10);
 /// So many more entries than allowed are dropped together.
 const SLACK: usize = 100;
-const SCHEMA: &str = "PRAGMA auto_vacuum = FULL; PRAGMA secure_delete = ON;
+/// The states that a file can note.
+const STATES: i64 = 0x7fff_ffff;
+/// On every connection: what is deleted is overwritten.
+const SETTINGS: &str = "PRAGMA secure_delete = ON";
+const SCHEMA: &str = "PRAGMA auto_vacuum = FULL;
     CREATE TABLE IF NOT EXISTS embeddings (
         identity TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL, used_at INTEGER NOT NULL,
         UNIQUE (identity, hash)
@@ -56,47 +64,67 @@ enum Opened {
     Unusable,
 }
 
+/// Whether a purge has emptied the file: the number changes then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct State(i64);
+
+/// Why a file was not opened.
+#[derive(Debug)]
+enum Unopened {
+    /// Another process uses it now.
+    Busy,
+    Unusable(String),
+}
+
 impl Cache {
     pub fn new(settings: CacheSettings, identity: String) -> Self {
         Cache { settings, identity, opened: Mutex::new(Opened::NotYet) }
     }
 
+    /// The state of the file, to be passed to [`Cache::keep`]; `None` if it cannot be read now.
+    pub fn state(&self, purpose: Purpose) -> Option<State> {
+        self.with(wait(purpose), |conn| state(conn))
+    }
+
     /// The kept vectors of these texts. One that is not of so many numbers and of length 1 is dropped.
     pub fn find(&self, texts: &[&str], purpose: Purpose, dims: usize) -> Vec<Option<Vec<f32>>> {
-        let found = self.with(|conn| {
-            let now = now();
+        let found = self.with(wait(purpose), |conn| {
+            let (mut found, mut used, mut wrong) = (Vec::with_capacity(texts.len()), Vec::new(), Vec::new());
             let tx = conn.transaction()?;
-            let mut found = Vec::with_capacity(texts.len());
             {
                 let mut find =
                     tx.prepare_cached("SELECT rowid, vector FROM embeddings WHERE identity = ?1 AND hash = ?2")?;
-                let mut touch = tx.prepare_cached("UPDATE embeddings SET used_at = ?1 WHERE rowid = ?2")?;
-                let mut drop = tx.prepare_cached("DELETE FROM embeddings WHERE rowid = ?1")?;
                 for text in texts {
                     let key = params![self.identity, hash(text, purpose)];
                     let row =
                         find.query_row(key, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))).optional()?;
                     let vector = row.as_ref().and_then(|(_, bytes)| from_bytes(bytes, dims));
-                    match (&row, &vector) {
-                        (Some((id, _)), Some(_)) => touch.execute([now, *id])?,
-                        (Some((id, _)), None) => drop.execute([*id])?,
-                        (None, _) => 0,
-                    };
+                    if let Some((id, _)) = row {
+                        if vector.is_some() { used.push(id) } else { wrong.push(id) }
+                    }
                     found.push(vector);
                 }
             }
-            tx.commit()?;
+            tx.finish()?;
+            // What was read is right also if another process writes for too long.
+            if let Err(error) = note(conn, &used, &wrong) {
+                tracing::debug!("the cache of embeddings was not written: {error}");
+            }
             Ok(found)
         });
         found.unwrap_or_else(|| vec![None; texts.len()])
     }
 
-    /// Keeps vectors, and drops the least recently used where there are too many.
-    pub fn keep(&self, vectors: &[(&str, &[f32])], purpose: Purpose) {
+    /// Keeps vectors, and drops the least recently used where there are too many. `since` is the state before their texts
+    /// were read: what was purged meanwhile is not kept.
+    pub fn keep(&self, vectors: &[(&str, &[f32])], purpose: Purpose, since: State) {
         let most = i64::try_from(self.settings.max_entries).unwrap_or(i64::MAX);
-        self.with(|conn| {
+        self.with(wait(purpose), |conn| {
             let now = now();
-            let tx = conn.transaction()?;
+            let tx = write(conn)?;
+            if state(&tx)? != since {
+                return Ok(());
+            }
             {
                 let sql = "INSERT INTO embeddings VALUES (?1, ?2, ?3, ?4)
                      ON CONFLICT DO UPDATE SET vector = excluded.vector, used_at = excluded.used_at";
@@ -118,39 +146,50 @@ impl Cache {
     /// Numbers per vector, if they were learnt before.
     pub fn dims(&self) -> Option<usize> {
         let sql = "SELECT dims FROM models WHERE identity = ?1";
-        let dims = self.with(|conn| conn.query_row(sql, [&self.identity], |row| row.get::<_, i64>(0)).optional());
+        let dims =
+            self.with(BUSY_SEARCH, |conn| conn.query_row(sql, [&self.identity], |row| row.get::<_, i64>(0)).optional());
         dims.flatten().and_then(|dims| usize::try_from(dims).ok()).filter(|dims| *dims > 0)
     }
 
     /// Keeps how many numbers a vector has.
     pub fn keep_dims(&self, dims: usize) {
         let sql = "INSERT INTO models VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dims = excluded.dims";
-        self.with(|conn| conn.execute(sql, params![self.identity, i64::try_from(dims).unwrap_or(i64::MAX)]));
+        self.with(BUSY_SEARCH, |conn| {
+            conn.execute(sql, params![self.identity, i64::try_from(dims).unwrap_or(i64::MAX)])
+        });
     }
 
     /// Forgets how many numbers a vector has, if it is still this many.
     pub fn forget_dims(&self, dims: usize) {
         let sql = "DELETE FROM models WHERE identity = ?1 AND dims = ?2";
-        self.with(|conn| conn.execute(sql, params![self.identity, i64::try_from(dims).unwrap_or(i64::MAX)]));
+        self.with(BUSY_SEARCH, |conn| {
+            conn.execute(sql, params![self.identity, i64::try_from(dims).unwrap_or(i64::MAX)])
+        });
     }
 
-    /// Runs `work` on the file. `None` if it cannot be used: a damaged one is made again once.
-    fn with<T>(&self, work: impl Fn(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
-        let mut opened = self.opened.lock();
+    /// Runs `work` on the file. `None` if it cannot be used, or not within this time. A damaged one is made again once.
+    fn with<T>(&self, busy: Duration, work: impl Fn(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
+        let mut opened = self.opened.try_lock_for(busy)?;
         for _ in 0..2 {
             if let Opened::NotYet = *opened {
-                *opened = open(&self.settings.file).map_or_else(|why| self.refuse(&why), Opened::Open);
+                *opened = match open(&self.settings.file, busy) {
+                    Ok(conn) => Opened::Open(conn),
+                    Err(Unopened::Busy) => return None,
+                    Err(Unopened::Unusable(why)) => self.refuse(&why),
+                };
             }
             let Opened::Open(conn) = &mut *opened else { return None };
-            match work(conn) {
+            match conn.busy_timeout(busy).and_then(|()| work(conn)) {
                 Ok(done) => return Some(done),
                 Err(error) if is_damage(&error) => {
                     tracing::warn!(
                         "the cache of embeddings {} is damaged and is made again: {error}",
                         self.settings.file.display()
                     );
-                    *opened = Opened::NotYet;
-                    let _ = fs::remove_file(&self.settings.file);
+                    match reset(conn) {
+                        Err(error) if !is_busy(&error) => *opened = self.refuse(&error.to_string()),
+                        _ => {}
+                    }
                 }
                 Err(error) => {
                     tracing::debug!("the cache of embeddings was not used: {error}");
@@ -167,20 +206,73 @@ impl Cache {
     }
 }
 
-fn open(file: &Path) -> Result<Connection, String> {
+fn open(file: &Path, busy: Duration) -> Result<Connection, Unopened> {
+    make_private(file).map_err(|error| Unopened::Unusable(error.to_string()))?;
     let open = || -> rusqlite::Result<Connection> {
         let conn = Connection::open(file)?;
-        conn.busy_timeout(BUSY)?;
-        conn.execute_batch(SCHEMA)?;
+        conn.busy_timeout(busy)?;
+        match conn.execute_batch(SETTINGS).and_then(|()| prepare(&conn)) {
+            Err(error) if is_damage(&error) => reset(&conn)?,
+            prepared => prepared?,
+        }
         Ok(conn)
     };
-    make_private(file).map_err(|error| error.to_string())?;
-    open()
-        .or_else(|error| match is_damage(&error) {
-            true => fs::remove_file(file).map_err(|_| error).and_then(|()| open()),
-            false => Err(error),
-        })
-        .map_err(|error| error.to_string())
+    open().map_err(|error| if is_busy(&error) { Unopened::Busy } else { Unopened::Unusable(error.to_string()) })
+}
+
+/// Makes the tables, where they are missing: else nothing is written, for which it would have to wait for others.
+fn prepare(conn: &Connection) -> rusqlite::Result<()> {
+    match conn.table_exists(None, "models")? {
+        true => Ok(()),
+        false => conn.execute_batch(SCHEMA),
+    }
+}
+
+/// Makes a damaged file an empty cache. It stays the same file: another process may have it open, or have left a journal.
+fn reset(conn: &Connection) -> rusqlite::Result<()> {
+    conn.flush_prepared_statement_cache();
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
+    let emptied = conn.execute_batch("VACUUM");
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
+    emptied?;
+    conn.execute_batch(SCHEMA)?;
+    set_state(conn, State(now() & STATES))
+}
+
+/// A transaction that writes. One that begins to read would fail at once where it has to wait for another.
+fn write(conn: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    conn.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+/// Notes which rows were used, and drops those that are wrong.
+fn note(conn: &mut Connection, used: &[i64], wrong: &[i64]) -> rusqlite::Result<()> {
+    if used.is_empty() && wrong.is_empty() {
+        return Ok(());
+    }
+    let now = now();
+    let tx = write(conn)?;
+    {
+        let mut touch = tx.prepare_cached("UPDATE embeddings SET used_at = ?1 WHERE rowid = ?2")?;
+        used.iter().try_for_each(|id| touch.execute([now, *id]).map(drop))?;
+        let mut drop = tx.prepare_cached("DELETE FROM embeddings WHERE rowid = ?1")?;
+        wrong.iter().try_for_each(|id| drop.execute([*id]).map(|_| ()))?;
+    }
+    tx.commit()
+}
+
+fn state(conn: &Connection) -> rusqlite::Result<State> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0)).map(State)
+}
+
+fn set_state(conn: &Connection, State(state): State) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "user_version", state)
+}
+
+fn wait(purpose: Purpose) -> Duration {
+    match purpose {
+        Purpose::Document => BUSY,
+        Purpose::Query => BUSY_SEARCH,
+    }
 }
 
 /// Makes the file, and its folder, for this user alone: texts can be guessed from vectors.
@@ -201,6 +293,10 @@ fn make_private(file: &Path) -> std::io::Result<()> {
     options.open(file).map(drop)
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
 fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     let is_other = matches!(error, rusqlite::Error::SqlInputError { .. } | rusqlite::Error::InvalidColumnType(..));
@@ -211,7 +307,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 pub fn cache_stats(settings: &CacheSettings) -> CacheStats {
     let max_entries = settings.max_entries as u64;
     let Ok(file) = fs::metadata(&settings.file) else { return CacheStats { max_entries, ..CacheStats::default() } };
-    let count = open(&settings.file)
+    let count = open(&settings.file, BUSY)
         .ok()
         .and_then(|conn| conn.query_row("SELECT count(*) FROM embeddings", [], |row| row.get::<_, i64>(0)).ok());
     CacheStats { entries: count.unwrap_or(0).unsigned_abs(), bytes: file.len(), max_entries }
@@ -232,21 +328,36 @@ pub fn clear_caches(folder: &Path) -> crate::Result<u64> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(0) };
     let files =
         entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == ENDING));
-    let mut removed = 0;
+    let (mut removed, mut failed) = (0, None);
     for file in files {
-        let emptied = open(&file).and_then(|conn| {
-            let emptied = conn.execute("DELETE FROM embeddings", []);
-            let vacuum = |count| conn.execute_batch("DELETE FROM models; VACUUM").map(|()| count);
-            emptied.and_then(vacuum).map_err(|error| error.to_string())
-        });
-        match emptied {
-            Ok(count) => removed += count as u64,
-            Err(why) => fs::remove_file(&file).map_err(|error| {
-                crate::Error::io(&file, std::io::Error::new(error.kind(), format!("it cannot be emptied: {why}")))
-            })?,
+        match empty(&file, BUSY_PURGE) {
+            Ok(count) => removed += count,
+            Err(why) => {
+                let error = std::io::Error::other(format!("it cannot be emptied: {why}"));
+                failed = Some(crate::Error::io(&file, error));
+            }
         }
     }
-    Ok(removed)
+    failed.map_or(Ok(removed), Err)
+}
+
+/// Empties a cache, which other processes may have open. Returns how many vectors went.
+fn empty(file: &Path, busy: Duration) -> Result<u64, String> {
+    let mut conn = open(file, busy).map_err(|why| match why {
+        Unopened::Busy => "another process uses it".to_owned(),
+        Unopened::Unusable(why) => why,
+    })?;
+    let empty = |conn: &mut Connection| -> rusqlite::Result<usize> {
+        let tx = write(conn)?;
+        let count = tx.execute("DELETE FROM embeddings", [])?;
+        tx.execute("DELETE FROM models", [])?;
+        let State(before) = state(&tx)?;
+        set_state(&tx, State((before + 1) & STATES))?;
+        tx.commit()?;
+        conn.execute_batch("VACUUM")?;
+        Ok(count)
+    };
+    empty(&mut conn).map(|count| count as u64).map_err(|error| error.to_string())
 }
 
 impl CacheSettings {
@@ -300,6 +411,12 @@ mod tests {
         Cache::new(CacheSettings::new(folder, None, max_entries), identity.to_owned())
     }
 
+    fn keep(cache: &Cache, vectors: &[(&str, &[f32])]) {
+        if let Some(state) = cache.state(Purpose::Document) {
+            cache.keep(vectors, Purpose::Document, state);
+        }
+    }
+
     /// R21, Z11.
     #[test]
     fn vectors_are_kept_by_what_made_them_and_the_least_used_go() {
@@ -307,7 +424,7 @@ mod tests {
         let one = cache(folder.path(), 3, "one");
         assert_eq!(one.find(&["a"], Purpose::Document, 2), [None]);
         let vector = [0.6f32, 0.8];
-        one.keep(&[("a", &vector), ("b", &vector)], Purpose::Document);
+        keep(&one, &[("a", &vector), ("b", &vector)]);
         assert_eq!(one.find(&["a", "z"], Purpose::Document, 2), [Some(vector.to_vec()), None]);
         assert_eq!(one.find(&["a"], Purpose::Query, 2), [None], "of another purpose");
         let other = cache(folder.path(), 3, "other");
@@ -316,7 +433,7 @@ mod tests {
         assert_eq!((other.dims(), one.dims()), (Some(7), None));
         // "b" was used least recently.
         one.find(&["a"], Purpose::Document, 2);
-        one.keep(&[("c", &vector), ("d", &vector)], Purpose::Document);
+        keep(&one, &[("c", &vector), ("d", &vector)]);
         let left = one.find(&["a", "b", "c", "d"], Purpose::Document, 2);
         assert_eq!(left.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, true]);
         assert_eq!(cache_stats(&one.settings).entries, 3);
@@ -329,7 +446,7 @@ mod tests {
         let right = [0.6f32, 0.8];
         let wrong: [&[f32]; 6] = [&[1.0], &[0.6, 0.8, 0.0], &[], &[f32::NAN, 1.0], &[f32::INFINITY, 0.0], &[3.0, 4.0]];
         for vector in wrong {
-            kept.keep(&[("wrong", vector), ("right", &right)], Purpose::Document);
+            keep(&kept, &[("wrong", vector), ("right", &right)]);
             assert_eq!(
                 kept.find(&["wrong", "right"], Purpose::Document, 2),
                 [None, Some(right.to_vec())],
@@ -338,7 +455,7 @@ mod tests {
             assert_eq!(cache_stats(&kept.settings).entries, 1, "{vector:?}");
         }
         let odd = "UPDATE embeddings SET vector = CAST('12345678' || 'x' AS BLOB)";
-        open(&kept.settings.file).unwrap().execute(odd, []).unwrap();
+        open(&kept.settings.file, BUSY).unwrap().execute(odd, []).unwrap();
         assert_eq!(kept.find(&["right"], Purpose::Document, 2), [None]);
     }
 
@@ -348,7 +465,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = cache(folder.path(), 99, "one");
         let vector: Vec<f32> = (0..64).map(|number| number as f32 + 0.123_456).collect();
-        kept.keep(&[("secret", &vector)], Purpose::Document);
+        keep(&kept, &[("secret", &vector)]);
         let needle = to_bytes(&vector);
         let has = || fs::read(&kept.settings.file).unwrap().windows(needle.len()).any(|part| part == needle);
         assert!(has());
@@ -366,12 +483,123 @@ mod tests {
         let first = cache(folder.path(), 9, "one");
         fs::create_dir_all(first.settings.file.parent().unwrap()).unwrap();
         fs::write(&first.settings.file, "no database at all, but long enough to be read as one").unwrap();
-        first.keep(&[("a", &[1.0])], Purpose::Document);
+        keep(&first, &[("a", &[1.0])]);
         assert_eq!(first.find(&["a"], Purpose::Document, 1), [Some(vec![1.0])]);
+        assert_ne!(first.state(Purpose::Document), Some(State(0)), "as after a purge");
         fs::write(folder.path().join("file"), "").unwrap();
         let nowhere = cache(&folder.path().join("file"), 9, "one");
-        nowhere.keep(&[("a", &[1.0])], Purpose::Document);
+        keep(&nowhere, &[("a", &[1.0])]);
         assert_eq!(nowhere.find(&["a"], Purpose::Document, 2), [None]);
+    }
+
+    /// Two processes that write at the same time wait for each other.
+    #[test]
+    fn nothing_is_lost_where_several_write() {
+        const EACH: usize = 60;
+        let folder = tempfile::tempdir().unwrap();
+        let vector = [0.6f32, 0.8];
+        std::thread::scope(|scope| {
+            for writer in 0..3 {
+                // A handle each is as a process each.
+                let cache = cache(folder.path(), 999, "one");
+                scope.spawn(move || {
+                    for number in 0..EACH {
+                        keep(&cache, &[(&format!("{writer} {number}"), &vector)]);
+                        let [before, now] = [number.saturating_sub(1), number].map(|at| format!("{writer} {at}"));
+                        let found = cache.find(&[&before, &now], Purpose::Document, 2);
+                        assert_eq!(found, [Some(vector.to_vec()), Some(vector.to_vec())], "{writer} {number}");
+                    }
+                });
+            }
+        });
+        assert_eq!(cache_stats(&cache(folder.path(), 999, "one").settings).entries, 3 * EACH as u64);
+    }
+
+    /// A search waits briefly for another process, and uses the cache again afterwards.
+    #[test]
+    fn a_file_that_is_in_use_is_done_without_for_that_moment_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let [opened, unopened] = [0, 1].map(|_| cache(folder.path(), 9, "one"));
+        for purpose in [Purpose::Document, Purpose::Query] {
+            opened.keep(&[("a", &[1.0])], purpose, opened.state(purpose).unwrap());
+        }
+        let other = open(&opened.settings.file, BUSY).unwrap();
+        other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        let started = std::time::Instant::now();
+        for cache in [&opened, &unopened] {
+            assert_eq!(cache.find(&["a"], Purpose::Query, 1), [None]);
+            assert_eq!(cache.state(Purpose::Query), None);
+            assert_eq!(cache.dims(), None);
+        }
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| unopened.find(&["a"], Purpose::Document, 1));
+            std::thread::sleep(Duration::from_millis(300));
+            other.execute_batch("COMMIT").unwrap();
+            assert_eq!(waiting.join().unwrap(), [Some(vec![1.0])], "whoever embeds waits");
+        });
+        // Of one that only writes, what is read is right.
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        assert_eq!(opened.find(&["a"], Purpose::Query, 1), [Some(vec![1.0])]);
+    }
+
+    fn holds(folder: &Path, needle: &[u8]) -> bool {
+        let files = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+        files.into_iter().any(|bytes| bytes.windows(needle.len()).any(|part| part == needle))
+    }
+
+    /// Z11: a process that was killed while it wrote has left a journal, which belongs to the file.
+    #[test]
+    fn a_purge_leaves_no_journal_of_a_killed_process() {
+        let [folder, copy] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+        let kept = cache(folder.path(), 9_999, "one");
+        let vector: Vec<f32> = (0..512).map(|number| number as f32 + 0.123_456).collect();
+        let texts: Vec<String> = (0..200).map(|number| number.to_string()).collect();
+        keep(&kept, &texts.iter().map(|text| (text.as_str(), &vector[..])).collect::<Vec<_>>());
+        let killed = open(&kept.settings.file, BUSY).unwrap();
+        killed.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; DELETE FROM embeddings").unwrap();
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let from = entry.unwrap().path();
+            fs::copy(&from, copy.path().join(from.file_name().unwrap())).unwrap();
+        }
+        assert_eq!(fs::read_dir(copy.path()).unwrap().count(), 2, "the file and its journal");
+        assert_eq!(clear_caches(copy.path()).unwrap(), 200, "what was deleted was not committed");
+        assert!(!holds(copy.path(), &to_bytes(&vector[..64])));
+    }
+
+    /// Z11: others that have the file open, or write to it, keep the same file.
+    #[cfg(unix)]
+    #[test]
+    fn a_purge_empties_the_file_that_others_have_open() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().unwrap();
+        let kept = cache(folder.path(), 9, "one");
+        let file = &kept.settings.file;
+        let inode = || fs::metadata(file).unwrap().ino();
+        keep(&kept, &[("a", &[1.0])]);
+        let (before, other) = (inode(), open(file, BUSY).unwrap());
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let error = empty(file, Duration::from_millis(50)).unwrap_err();
+        assert!(error.contains("locked"), "{error}");
+        std::thread::scope(|scope| {
+            let purge = scope.spawn(|| clear_caches(folder.path()).unwrap());
+            std::thread::sleep(Duration::from_millis(300));
+            other.execute_batch("COMMIT").unwrap();
+            assert_eq!(purge.join().unwrap(), 1);
+        });
+        assert_eq!((kept.find(&["a"], Purpose::Document, 1), inode()), (vec![None], before));
+        // Damaged, while it is open elsewhere.
+        keep(&kept, &[("a", &[1.0])]);
+        fs::write(file, "no database at all, but long enough to be read as one").unwrap();
+        assert_eq!(clear_caches(folder.path()).unwrap(), 0);
+        keep(&kept, &[("a", &[1.0])]);
+        assert_eq!(cache(folder.path(), 9, "one").find(&["a"], Purpose::Document, 1), [Some(vec![1.0])]);
+        assert_eq!(inode(), before);
+        let state = kept.state(Purpose::Document);
+        fs::write(file, "no database at all, but long enough to be read as one").unwrap();
+        assert_eq!(kept.find(&["a"], Purpose::Document, 1), [None]);
+        assert_eq!(inode(), before);
+        assert_ne!(kept.state(Purpose::Document), state, "what is in flight may have been purged");
     }
 
     #[cfg(unix)]
@@ -380,7 +608,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let kept = cache(folder.path(), 9, "one");
-        kept.keep(&[("a", &[1.0])], Purpose::Document);
+        keep(&kept, &[("a", &[1.0])]);
         assert_eq!(fs::metadata(&kept.settings.file).unwrap().permissions().mode() & 0o077, 0);
     }
 }

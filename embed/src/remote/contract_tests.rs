@@ -561,6 +561,77 @@ fn the_dimensions_of_an_unknown_model_are_learnt() {
     assert_ne!(host(&settings).identity().unwrap().weights_sha256, identity.weights_sha256);
 }
 
+/// Z11: what is purged while its vector is on the way is not kept.
+#[test]
+fn a_purge_is_not_undone_by_an_answer_that_comes_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (asked, release) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let (count, is_released) = (asked.clone(), release.clone());
+    let server = Server::start(
+        move |protocol, request| {
+            count.fetch_add(1, Ordering::SeqCst);
+            while !is_released.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            good(protocol, request)
+        },
+        Protocol::OpenAi,
+    );
+    let mut settings = server.settings(Protocol::OpenAi);
+    let cache = CacheSettings::new(folder.path(), None, 100);
+    settings.cache = Some(cache.clone());
+    let embedder = embedder(&settings);
+    let kept = || crate::cache_stats(&cache).entries;
+    let ways: [&(dyn Fn() -> bool + Sync); 2] =
+        [&|| embedder.embed_query("secret").is_ok(), &|| embedder.embed_batch(&["secret"]).is_ok()];
+    for (at, embed) in ways.into_iter().enumerate() {
+        release.store(false, Ordering::SeqCst);
+        std::thread::scope(|scope| {
+            let before = asked.load(Ordering::SeqCst);
+            let waiting = scope.spawn(embed);
+            while asked.load(Ordering::SeqCst) == before {
+                std::thread::yield_now();
+            }
+            crate::clear_caches(folder.path()).unwrap();
+            release.store(true, Ordering::SeqCst);
+            assert!(waiting.join().unwrap(), "{at}");
+        });
+        assert_eq!(kept(), 0, "{at}");
+        assert!(embed());
+        assert_eq!(kept(), 1, "{at}: later ones are kept");
+        crate::clear_caches(folder.path()).unwrap();
+    }
+    // Nor if the texts were read before the purge, and sent after it.
+    embedder.embed_batch(&["secret"]).unwrap();
+    assert_eq!(kept(), 0, "purged since the last call, after which texts may have been read");
+    embedder.embed_batch(&["secret"]).unwrap();
+    assert_eq!(kept(), 1);
+}
+
+/// Q18: nor for the cache.
+#[test]
+fn a_search_does_not_wait_for_a_cache_that_another_process_uses() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(good, Protocol::OpenAi);
+    let mut settings = server.settings(Protocol::OpenAi);
+    let cache = CacheSettings::new(folder.path(), None, 100);
+    settings.cache = Some(cache.clone());
+    settings.query_timeout = Duration::from_millis(1_500);
+    embedder(&settings).embed_query("kept").unwrap();
+    let embedder = embedder(&settings);
+    let other = rusqlite::Connection::open(&cache.file).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    for text in ["kept", "new"] {
+        let started = Instant::now();
+        assert_eq!(embedder.embed_query(text).unwrap(), expected(text));
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    }
+    other.execute_batch("COMMIT").unwrap();
+    let before = server.requests().len();
+    embedder.embed_query("kept").unwrap();
+    assert_eq!(server.requests().len(), before, "it is used again");
+}
+
 /// A server whose vectors have as many numbers as `dims` says.
 fn sized(dims: &Arc<AtomicUsize>) -> Server {
     let dims = dims.clone();

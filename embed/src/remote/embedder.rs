@@ -45,6 +45,7 @@ impl RemoteLoader {
     fn embedder(&self) -> Result<Arc<dyn Embedder>> {
         let dims = self.provider.dims().ok_or_else(|| Error::Failed("it made no vector".to_owned()))?;
         let identity = self.provider.profile.identity(dims);
+        self.provider.note_state();
         Ok(Arc::new(RemoteEmbedder { provider: self.provider.clone(), identity }))
     }
 }
@@ -95,12 +96,7 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        let dims = self.identity.dims;
-        if let Some(vector) = self.provider.kept(text, Purpose::Query, dims) {
-            return Ok(vector);
-        }
-        self.provider.breaker.check(Instant::now())?;
-        let text = text.to_owned();
+        let (dims, text) = (self.identity.dims, text.to_owned());
         let ask = move |provider: &Provider| provider.embed(&[&text], Purpose::Query, dims, &|| false);
         in_time(&self.provider, ask)?.pop().ok_or_else(no_vector)?.map_err(refused)
     }

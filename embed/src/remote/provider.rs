@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::batches::{Batches, Outcome, PROBE};
 use super::breaker::Breaker;
-use super::cache::Cache;
+use super::cache::{Cache, State};
 use super::failure::Failure;
 use super::http::{Http, Stop};
 use super::profile::{Profile, Purpose};
@@ -23,11 +23,23 @@ pub(super) struct Provider {
     pub breaker: Breaker,
     http: Http,
     cache: Option<Cache>,
+    /// The state of the cache before the next texts to be stored are read.
+    seen: Mutex<Option<State>>,
     /// Numbers per vector, where nobody says how many they are.
     learnt: Mutex<Option<usize>>,
     max_tokens: OnceLock<usize>,
     /// Held during a request where only one is sent at a time.
     turn: Mutex<()>,
+}
+
+/// How vectors are requested.
+struct Call<'a> {
+    purpose: Purpose,
+    /// Numbers per vector, if they are known.
+    dims: Option<usize>,
+    /// The state of the cache before the texts were read. Without it nothing is kept.
+    since: Option<State>,
+    stop: Stop<'a>,
 }
 
 impl Provider {
@@ -38,6 +50,7 @@ impl Provider {
             breaker: Breaker::new(profile.name()),
             http: Http::new(&profile)?,
             cache: cache.map(|cache| Cache::new(cache, profile.sha256().to_owned())),
+            seen: Mutex::new(None),
             learnt: Mutex::new(None),
             max_tokens: OnceLock::new(),
             turn: Mutex::new(()),
@@ -57,7 +70,8 @@ impl Provider {
     /// Asks the provider itself for one vector, whatever is kept, to learn how many numbers it has.
     pub fn learn(&self, stop: Stop<'_>) -> Result<usize> {
         let mut made = [None];
-        self.make(&[PROBE], &[0], Purpose::Document, None, stop, &mut made)?;
+        let call = Call { purpose: Purpose::Document, dims: None, since: None, stop };
+        self.make(&[PROBE], &[0], &call, &mut made)?;
         let [made] = made;
         let found = made.ok_or_else(no_vector)?.map_err(refused)?.len();
         match self.profile.dims() {
@@ -73,13 +87,22 @@ impl Provider {
         Ok(found)
     }
 
-    /// The kept vector of a text.
-    pub fn kept(&self, text: &str, purpose: Purpose, dims: usize) -> Option<Vec<f32>> {
-        self.cache.as_ref()?.find(&[text], purpose, dims).pop()?
+    /// Notes the state of the cache before texts are read, which a purge may remove while they are embedded.
+    pub fn note_state(&self) {
+        *self.seen.lock() = self.state(Purpose::Query);
+    }
+
+    fn state(&self, purpose: Purpose) -> Option<State> {
+        self.cache.as_ref()?.state(purpose)
     }
 
     /// Vectors of `dims` numbers of the first texts, in order: of all, unless the provider fails after some.
     pub fn embed(&self, texts: &[&str], purpose: Purpose, dims: usize, stop: Stop<'_>) -> Result<Vec<Outcome>> {
+        let since = match purpose {
+            Purpose::Document => self.seen.lock().take(),
+            Purpose::Query => None,
+        };
+        let since = since.or_else(|| self.state(purpose));
         let kept = match &self.cache {
             Some(cache) => cache.find(texts, purpose, dims),
             None => vec![None; texts.len()],
@@ -89,10 +112,14 @@ impl Provider {
         let failed = match missing.is_empty() {
             true => None,
             false => {
-                self.breaker.check(Instant::now())?;
-                self.make(texts, &missing, purpose, Some(dims), stop, &mut outcomes).err()
+                let call = Call { purpose, dims: Some(dims), since, stop };
+                let asked = self.breaker.check(Instant::now());
+                asked.and_then(|()| self.make(texts, &missing, &call, &mut outcomes)).err()
             }
         };
+        if purpose == Purpose::Document {
+            self.note_state();
+        }
         let made: Vec<Outcome> = outcomes.into_iter().map_while(|outcome| outcome).collect();
         match failed {
             Some(error) if made.is_empty() => Err(error),
@@ -101,15 +128,8 @@ impl Provider {
     }
 
     /// Makes the missing vectors, request by request. What was made before a failure is kept.
-    fn make(
-        &self,
-        texts: &[&str],
-        missing: &[usize],
-        purpose: Purpose,
-        dims: Option<usize>,
-        stop: Stop<'_>,
-        outcomes: &mut [Option<Outcome>],
-    ) -> Result<()> {
+    fn make(&self, texts: &[&str], missing: &[usize], call: &Call<'_>, outcomes: &mut [Option<Outcome>]) -> Result<()> {
+        let Call { purpose, dims, since, stop } = *call;
         let one_by_one = self.profile.dialect.limits().one_by_one && purpose == Purpose::Document;
         let _turn = one_by_one.then(|| self.turn.lock());
         let batches = Batches {
@@ -131,7 +151,7 @@ impl Provider {
             let mut made = Vec::with_capacity(now.len());
             let asked = batches.embed(&left[..now.len()], &mut made);
             // Also what was made before a failure: it is paid.
-            self.keep(&left, &made, purpose);
+            self.keep(&left, &made, purpose, since);
             for (at, outcome) in now.iter().zip(made) {
                 outcomes[*at] = Some(outcome);
             }
@@ -142,12 +162,12 @@ impl Provider {
         Ok(())
     }
 
-    fn keep(&self, texts: &[&str], made: &[Outcome], purpose: Purpose) {
-        let Some(cache) = &self.cache else { return };
+    fn keep(&self, texts: &[&str], made: &[Outcome], purpose: Purpose, since: Option<State>) {
+        let (Some(cache), Some(since)) = (&self.cache, since) else { return };
         let vectors: Vec<(&str, &[f32])> =
             texts.iter().zip(made).filter_map(|(text, made)| Some((*text, made.as_deref().ok()?))).collect();
         if !vectors.is_empty() {
-            cache.keep(&vectors, purpose);
+            cache.keep(&vectors, purpose, since);
         }
     }
 

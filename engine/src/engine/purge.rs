@@ -69,10 +69,6 @@ impl Engine {
     fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
         let mut removed = self.store.records.purge(purge, viewer, progress)?;
         self.worker.send(Message::Written);
-        #[cfg(feature = "remote")]
-        if let Some(folder) = &self.config.model.embeddings_dir {
-            memorist_embed::clear_caches(folder)?;
-        }
         if matches!(purge, Purge::Text(_)) || !removed.texts.is_empty() {
             self.flush_accesses(progress)?;
             self.store.records.purge_queries(purge, viewer, &mut removed, progress)?;

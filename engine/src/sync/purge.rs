@@ -69,6 +69,10 @@ impl Store {
         if !self.records.remove_traces(mark, patterns, timeout)? {
             return Ok(false);
         }
+        #[cfg(feature = "remote")]
+        if let Some(folder) = &self.config.model.embeddings_dir {
+            memorist_embed::clear_caches(folder)?;
+        }
         self.records.end_purge(mark)?;
         Ok(true)
     }
