@@ -34,6 +34,9 @@ impl TailKey {
     }
 }
 
+/// The vectors of a record, one for each passage.
+type Passages = Vec<(PassageKey, Arc<[f32]>)>;
+
 /// The records that at least one index has not seen in their current state.
 #[derive(Clone, Default)]
 pub struct Tail {
@@ -42,7 +45,7 @@ pub struct Tail {
     /// Ids whose state in the vector index is stale.
     pub vector_ids: RoaringTreemap,
     /// Their current vectors, if they have any: one for each passage.
-    pub vectors: BTreeMap<RecordId, Vec<(PassageKey, Arc<[f32]>)>>,
+    pub vectors: BTreeMap<RecordId, Passages>,
     /// Ids whose state in the keyword index is stale.
     pub keyword_ids: RoaringTreemap,
     /// Those of them that are live.
