@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::error::Remedy;
+use crate::records::meta;
 use crate::records::rules::embeddings::{adopt_model, store_embeddings};
 use crate::records::rules::next_model::{begin_next_model, change_model};
 use crate::records::rules::refused::{retry, set_aside};
-use crate::text;
+use crate::text::{self, to_hex};
 use crate::types::Model;
 
 /// R18, E11: the store keeps the identity of its model.
@@ -123,6 +124,9 @@ fn a_refused_text_waits_no_longer_until_the_model_changes(store: &impl Subject) 
     store.assert_sound();
     // What is gone leaves nothing, and a new text is tried.
     store.delete(ids[2]);
+    aside(model, hashes[2], "after it was deleted");
+    let kept = store.write(|tx| meta::text(tx, models::REFUSED)).unwrap();
+    assert!(kept.contains(&to_hex(&hashes[1])) && !kept.contains(&to_hex(&hashes[2])), "{kept}");
     store.update(ids[1], &content("better"), NOW).unwrap();
     assert_eq!((refused().count(), store.pending(NOW).len()), (0, 2));
     store.update(ids[1], &content("bad"), NOW).unwrap();

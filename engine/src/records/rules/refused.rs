@@ -6,11 +6,11 @@ use serde_json::{Map, Value as Json, json};
 use crate::error::Result;
 use crate::records::meta;
 use crate::records::models::REFUSED;
-use crate::records::transaction::{Authority, Tx};
+use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::text::{Hash, to_hex};
 use crate::types::ModelId;
 
-/// Sets texts aside, with why this model refused them.
+/// Sets texts aside, with why this model refused them. One that is gone leaves nothing.
 pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
@@ -18,7 +18,12 @@ pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(
     authority.write(|tx| {
         let mut all = read(tx)?;
         for (hash, why) in refused {
-            all.insert(to_hex(hash), json!({ "model": model.get(), "why": why }));
+            // It may have been purged while it was on the way.
+            let sql = "SELECT 1 FROM records WHERE embedding_hash = ?1
+                 UNION ALL SELECT 1 FROM versions WHERE embedding_hash = ?1";
+            if tx.exists(sql, &[hash.into()])? {
+                all.insert(to_hex(hash), json!({ "model": model.get(), "why": why }));
+            }
         }
         write(tx, &all)
     })
