@@ -5,11 +5,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Instant;
 
 use super::batches::Outcome;
+use super::jobs::Offer;
 use super::profile::Purpose;
 use super::provider::Provider;
 use crate::embedder::{Embedder, Refusal};
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
+use crate::jobs::BatchJobs;
 use crate::loader::Loader;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
@@ -27,6 +29,7 @@ pub(crate) struct RemoteLoader {
 struct RemoteEmbedder {
     provider: Arc<Provider>,
     identity: ModelIdentity,
+    jobs: Option<Offer>,
 }
 
 impl RemoteLoader {
@@ -48,7 +51,8 @@ impl RemoteLoader {
     fn embedder(&self) -> Result<Arc<dyn Embedder>> {
         let dims = self.provider.dims().ok_or_else(|| Error::Failed("it made no vector".to_owned()))?;
         let identity = self.provider.profile.identity(dims);
-        Ok(Arc::new(RemoteEmbedder { provider: self.provider.clone(), identity }))
+        let jobs = Offer::of(&self.provider);
+        Ok(Arc::new(RemoteEmbedder { provider: self.provider.clone(), identity, jobs }))
     }
 }
 
@@ -119,6 +123,10 @@ impl Embedder for RemoteEmbedder {
 
     fn is_quick(&self) -> bool {
         false
+    }
+
+    fn batch_jobs(&self) -> Option<&dyn BatchJobs> {
+        self.jobs.as_ref().map(|jobs| jobs as &dyn BatchJobs)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::provider::RemoteSettings;
 pub(super) struct Provider {
     pub profile: Profile,
     pub breaker: Breaker,
-    http: Http,
+    pub http: Http,
     cache: Option<Cache>,
     dims: OnceLock<usize>,
     max_tokens: OnceLock<usize>,
@@ -54,12 +54,27 @@ impl Provider {
         self.cache.as_ref()?.find(&[text], purpose).pop()?
     }
 
+    /// The kept vectors of texts.
+    pub fn all_kept(&self, texts: &[&str], purpose: Purpose) -> Vec<Option<Vec<f32>>> {
+        self.cache.as_ref().map_or_else(|| vec![None; texts.len()], |cache| cache.find(texts, purpose))
+    }
+
+    /// Keeps vectors.
+    pub fn keep_made(&self, vectors: &[(&str, &[f32])], purpose: Purpose) {
+        if let Some(cache) = &self.cache {
+            cache.keep(vectors, purpose);
+        }
+    }
+
+    /// Tokens of a text that the model reads, as far as that is known without a request.
+    pub fn most_tokens(&self) -> usize {
+        let set = self.profile.settings.max_tokens.or(self.max_tokens.get().copied());
+        set.unwrap_or(self.profile.known.max_tokens).max(1)
+    }
+
     /// Vectors of the first texts, in order: of all, unless the provider fails after some.
     pub fn embed(&self, texts: &[&str], purpose: Purpose, stop: Stop<'_>) -> Result<Vec<Outcome>> {
-        let kept = match &self.cache {
-            Some(cache) => cache.find(texts, purpose),
-            None => vec![None; texts.len()],
-        };
+        let kept = self.all_kept(texts, purpose);
         let mut outcomes: Vec<Option<Outcome>> = kept.into_iter().map(|vector| vector.map(Ok)).collect();
         let missing: Vec<usize> = (0..texts.len()).filter(|at| outcomes[*at].is_none()).collect();
         let failed = match missing.is_empty() {
