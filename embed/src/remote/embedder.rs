@@ -75,6 +75,10 @@ impl Loader for RemoteLoader {
         Ok(Some(format!("{} answers", self.provider.profile.name())))
     }
 
+    fn takes_batch_jobs(&self) -> bool {
+        Offer::of(&self.provider).is_some()
+    }
+
     fn load(&self, _announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         self.require_key()?;
         if self.provider.dims().is_none() {

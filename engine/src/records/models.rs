@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use super::jobs;
 use super::transaction::{Select, SelectExt, Value};
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
@@ -109,7 +110,7 @@ pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Mod
     }
 }
 
-/// The first texts of live records that wait for the store's model, at most `limit`, each once.
+/// The first texts of live records that wait for the store's model and for no batch job, at most `limit`, each once.
 pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<Pending>> {
     let sql = concat!(
         "SELECT id, embedding_hash, context, content FROM records
@@ -117,17 +118,37 @@ pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<
         not_refused_by!("model"),
         " ORDER BY id"
     );
-    each_text_once(db, sql, &[now.into()], limit)
+    let submitted = match current(db)? {
+        Some((model, _)) => jobs::submitted(db, model)?,
+        None => HashSet::new(),
+    };
+    each_text_once(db, sql, &[now.into()], limit, submitted)
 }
 
-/// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
-/// once.
+/// The first texts of live records with ids above `after` that the next model has not embedded, and that wait for no batch
+/// job, at most `limit`, each once.
 pub(super) fn missing(
     db: &dyn Select,
     next: ModelId,
     after: RecordId,
     limit: usize,
     now: Millis,
+) -> Result<Vec<Pending>> {
+    lacking(db, next, after, limit, now, jobs::submitted(db, next)?)
+}
+
+/// The same, whether they wait for a batch job or not.
+pub(super) fn lacking_any(db: &dyn Select, next: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
+    lacking(db, next, RecordId::START, limit, now, HashSet::new())
+}
+
+fn lacking(
+    db: &dyn Select,
+    next: ModelId,
+    after: RecordId,
+    limit: usize,
+    now: Millis,
+    passed: HashSet<Hash>,
 ) -> Result<Vec<Pending>> {
     let sql = concat!(
         "SELECT id, embedding_hash, context, content FROM records r
@@ -136,7 +157,7 @@ pub(super) fn missing(
         not_refused_by!("next_model"),
         " ORDER BY id"
     );
-    each_text_once(db, sql, &[after.into(), now.into(), next.into()], limit)
+    each_text_once(db, sql, &[after.into(), now.into(), next.into()], limit, passed)
 }
 
 /// The texts of live records that the store's model refused, each with its first record.
@@ -150,9 +171,15 @@ pub(super) fn refused(db: &dyn Select, now: Millis) -> Result<Vec<Refused>> {
     db.all(sql, &[now.into()], |row| Ok(Refused { record_id: row.get(0)?, why: row.get(1)? }))
 }
 
-/// The texts that a query gives (record, hash, context, content), at most `limit`, each once.
-fn each_text_once(db: &dyn Select, sql: &str, values: &[Value<'_>], limit: usize) -> Result<Vec<Pending>> {
-    let (mut seen, mut texts) = (HashSet::new(), Vec::new());
+/// The texts that a query gives (record, hash, context, content), at most `limit`, each once, without those of `seen`.
+fn each_text_once(
+    db: &dyn Select,
+    sql: &str,
+    values: &[Value<'_>],
+    limit: usize,
+    mut seen: HashSet<Hash>,
+) -> Result<Vec<Pending>> {
+    let mut texts = Vec::new();
     if limit == 0 {
         return Ok(texts);
     }

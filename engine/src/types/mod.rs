@@ -16,6 +16,7 @@
 //! | `record.rs` | a record: new, changed, and stored |
 //! | `place.rs` | where a record was read |
 //! | `source.rs` | files that are read, and what was read of them |
+//! | `job.rs` | texts that a provider embeds in its own time |
 //! | `model.rs` | what makes embeddings comparable |
 //! | `named.rs` | enums that are read by their name |
 //! | `exchange.rs` | memories on their way from one store to another |
@@ -31,6 +32,7 @@ mod chain;
 mod digest;
 pub(crate) mod exchange;
 mod filter;
+mod job;
 mod kind;
 mod link;
 mod model;
@@ -56,6 +58,7 @@ pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, Ou
 pub use digest::{ByImportance, Digest, DigestQuery};
 pub use exchange::{AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, moved_ulid};
 pub use filter::Filter;
+pub use job::{AboutJob, BatchJob, JobEnd};
 pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};
