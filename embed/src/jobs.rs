@@ -40,7 +40,7 @@ pub trait BatchJobs: Send + Sync {
         &self,
         job: &str,
         ids: &[String],
-        each: &mut dyn FnMut(&str, Vec<f32>) -> Result<(), String>,
+        each: &mut EachVector<'_>,
         progress: &dyn Progress,
     ) -> Result<Option<String>, JobFailure>;
 
@@ -50,6 +50,9 @@ pub trait BatchJobs: Send + Sync {
     /// Deletes what the provider keeps of a job that is over; of one without a name, what was uploaded for it.
     fn remove(&self, key: &str, job: Option<&str>, progress: &dyn Progress) -> Result<(), JobFailure>;
 }
+
+/// What to do with a vector of a job, and the id of its text.
+pub type EachVector<'a> = dyn FnMut(&str, Vec<f32>) -> Result<(), String> + 'a;
 
 /// When texts go into jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]

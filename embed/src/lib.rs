@@ -65,7 +65,7 @@ pub use error::{Error, Result};
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;
 pub use identity::ModelIdentity;
-pub use jobs::{BatchJobs, JobFailure, JobState, JobTerms};
+pub use jobs::{BatchJobs, EachVector, JobFailure, JobState, JobTerms};
 pub use loader::Loader;
 #[cfg(feature = "onnx")]
 pub use local_tokenizer::local_tokenizer;

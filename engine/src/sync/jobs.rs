@@ -615,7 +615,7 @@ impl Store {
     /// Cancels every job, and waits a moment for what they have made. Returns how many texts they had.
     pub fn cancel_jobs(&self, proof: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<u64> {
         /// Providers need a while to cancel. What they have made then is fetched at a later look.
-        const PATIENCE: Duration = Duration::from_secs(20);
+        const TIMEOUT: Duration = Duration::from_secs(20);
         let mut texts = 0;
         let Some(jobs) = target.embedder.batch_jobs() else { return Ok(0) };
         for mut job in self.records.batch_jobs()?.into_iter().filter(|job| job.model == target.model) {
@@ -626,7 +626,7 @@ impl Store {
             (job.about.cancelled, job.about.is_unwanted) = (Some(self.now()), true);
             self.records.update_job(&job)?;
         }
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while self.tend_jobs(proof, target, progress)?.open > 0 && Instant::now() < until {
             pause(STEP * 4, progress)?;
         }

@@ -4,7 +4,7 @@ use super::caller::Caller;
 use crate::jobs::{JobFailure, JobState};
 use crate::remote::dialect::Numbers;
 
-/// How a provider is asked for jobs.
+/// How jobs are requested of a provider.
 pub(super) trait JobApi: Send + Sync {
     /// What a job may have: texts, and bytes of all its requests.
     fn limits(&self) -> (usize, usize);

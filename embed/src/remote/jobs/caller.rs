@@ -53,13 +53,13 @@ impl Caller<'_> {
         self.repeated(Method::DELETE, operation, None).map(drop)
     }
 
-    /// Tells the provider to do something that may be told twice.
+    /// Has the provider do something that may be done twice.
     pub fn tell(&self, operation: &str) -> Result<(), JobFailure> {
         let body = (b"{}".to_vec(), JSON.to_owned());
         self.repeated(Method::POST, operation, Some(body)).map(drop)
     }
 
-    /// Makes a job. It is asked for once, and to its end: after a failure nobody knows whether it was made.
+    /// Makes a job. It is requested once, and to its end: after a failure nobody knows whether it was made.
     pub fn make<T: DeserializeOwned>(&self, operation: &str, body: String) -> Result<T, JobFailure> {
         if (self.stop)() {
             return Err(JobFailure::Cancelled);

@@ -6,14 +6,13 @@
 //! | `caller.rs` | requests of a job, and their answers |
 //! | `openai.rs`, `gemini.rs` | a provider each |
 //! | `offer.rs` | [`BatchJobs`](crate::jobs::BatchJobs) of a provider |
-//! | `tests.rs` | what every provider does, against a server that speaks its protocol |
+//!
+//! `tests/integration/jobs.rs` tests what every provider does, with a store.
 
 mod api;
 mod caller;
 mod gemini;
 mod offer;
 mod openai;
-#[cfg(test)]
-mod tests;
 
 pub(super) use offer::Offer;

@@ -6,7 +6,7 @@ use super::api::JobApi;
 use super::caller::Caller;
 use super::gemini::Gemini;
 use super::openai::OpenAi;
-use crate::jobs::{BatchJobs, JobFailure, JobState, JobTerms};
+use crate::jobs::{BatchJobs, EachVector, JobFailure, JobState, JobTerms};
 use crate::normalise::normalise;
 use crate::progress::Progress;
 use crate::provider::Protocol;
@@ -94,7 +94,7 @@ impl BatchJobs for Offer {
         &self,
         job: &str,
         ids: &[String],
-        each: &mut dyn FnMut(&str, Vec<f32>) -> Result<(), String>,
+        each: &mut EachVector<'_>,
         progress: &dyn Progress,
     ) -> Result<Option<String>, JobFailure> {
         let (mut place, mut why) = (0, None);
