@@ -51,6 +51,7 @@ impl Store {
         }
         self.learn_model()?;
         let embedder = self.host.embedder()?;
+        self.cut_texts(progress)?;
         let model = as_stored(embedder.identity());
         let before = self.model()?.map(|(_, model)| model);
         let (mut texts, mut changed) = (0, false);
