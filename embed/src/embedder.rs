@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::identity::ModelIdentity;
+use crate::jobs::BatchJobs;
 use crate::progress::Progress;
 
 /// Why a model makes no vector of a text. It does not repeat the text.
@@ -39,5 +40,10 @@ pub trait Embedder: Send + Sync {
     /// Whether a caller that saves a text may wait for its vector, and whether a query's vector is a text's.
     fn is_quick(&self) -> bool {
         true
+    }
+
+    /// Its batch jobs, if it is a provider that takes them.
+    fn batch_jobs(&self) -> Option<&dyn BatchJobs> {
+        None
     }
 }

@@ -161,6 +161,15 @@ impl ModelHost {
         }
     }
 
+    /// Whether it is a provider's that takes batch jobs. Loads nothing.
+    pub fn takes_batch_jobs(&self) -> bool {
+        match &self.source {
+            Source::Ready(embedder) => embedder.batch_jobs().is_some(),
+            Source::Loader(loader) => loader.takes_batch_jobs(),
+            Source::Nothing(_) => false,
+        }
+    }
+
     /// Whether an embedder is in memory.
     pub fn is_warm(&self) -> bool {
         matches!(self.source, Source::Ready(_)) || self.state.lock().loaded.is_some()

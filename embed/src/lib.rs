@@ -9,6 +9,7 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`error`], [`progress`] | errors; progress and cancellation |
+//! | 0 | `jobs` | [`BatchJobs`]: what a provider embeds in its own time, at a lower price |
 //! | 0 | `provider` | [`RemoteSettings`]: which provider embeds, with its key and its limits |
 //! | 1 | `identity`, `plan`, `settings`, `normalise`, `window` | which model it is, what a download will be, the settings, vectors of length 1, how much of a text is read |
 //! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number |
@@ -32,6 +33,7 @@ mod file_loader;
 pub mod hashed;
 mod host;
 mod identity;
+mod jobs;
 mod loader;
 #[cfg(feature = "onnx")]
 mod local;
@@ -63,6 +65,7 @@ pub use error::{Error, Result};
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;
 pub use identity::ModelIdentity;
+pub use jobs::{BatchJobs, EachVector, JobFailure, JobState, JobTerms};
 pub use loader::Loader;
 #[cfg(feature = "onnx")]
 pub use local_tokenizer::local_tokenizer;

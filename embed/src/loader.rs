@@ -20,6 +20,11 @@ pub trait Loader: Send + Sync {
     /// is not set up.
     fn verify(&self) -> Result<Option<String>>;
 
+    /// Whether it is a provider's that takes batch jobs.
+    fn takes_batch_jobs(&self) -> bool {
+        false
+    }
+
     /// Loads it. `announce` is called once before a download.
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>>;
 

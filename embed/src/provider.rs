@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::jobs::JobTerms;
+
 /// The protocol that a provider speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
@@ -106,6 +108,8 @@ pub struct RemoteSettings {
     pub allow_http: bool,
     /// What was embedded before is not embedded, or paid, again.
     pub cache: Option<CacheSettings>,
+    /// When texts go into batch jobs, where the provider takes them.
+    pub jobs: JobTerms,
 }
 
 /// Where embeddings of a provider are kept.
@@ -142,6 +146,7 @@ impl RemoteSettings {
             query_timeout: QUERY_TIMEOUT,
             allow_http: false,
             cache: None,
+            jobs: JobTerms::default(),
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::config::ModelSource;
 use crate::error::{Error, Remedy, Result};
 use crate::passages::{PassageKey, of_records};
 use crate::progress::Progress;
-use crate::records::{Change, NextModel, Refused, Salvage, Snapshot};
+use crate::records::{Change, MAX_JOB_FAILURES, NextModel, Refused, Salvage, Snapshot};
 use crate::sync::{Store, has_model};
-use crate::types::{Filter, Millis, RecordId, Seq};
+use crate::types::{AboutJob, Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
 /// Most findings named per check; the rest is counted.
@@ -175,6 +175,17 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     }));
     if refused.len() > NAMED {
         check.details.push(format!("... and {} more that it refused", refused.len() - NAMED));
+    }
+    check.details.extend(store.records.batch_jobs()?.iter().take(NAMED).map(|job| {
+        let AboutJob { provider, texts, state, began, .. } = &job.about;
+        let since =
+            jiff::Timestamp::from_millisecond(*began).map_or_else(|_| began.to_string(), |time| time.to_string());
+        format!("a batch job of {texts} texts is with {provider} since {since}: {state}")
+    }));
+    if store.records.batch_failures()? >= MAX_JOB_FAILURES {
+        check
+            .details
+            .push("batch jobs are switched off: two failed in a row; an explicit backfill switches them on".into());
     }
     if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(store.now())? {
         check.details.push(format!(

@@ -332,6 +332,12 @@ pub struct Backfill {
     /// Most texts [default: all]
     #[arg(short = 'n', long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
+    /// Submit batch jobs, and do not wait for them
+    #[arg(long)]
+    pub no_wait: bool,
+    /// Cancel the batch jobs; what they have made is kept
+    #[arg(long, conflicts_with_all = ["limit", "no_wait"])]
+    pub cancel: bool,
 }
 
 /// `import`.

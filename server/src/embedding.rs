@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memorist_engine::config::{ModelSettings, ModelSource};
-use memorist_engine::embed::{CacheSettings, Fields, Protocol, RemoteSettings, Secret};
+use memorist_engine::embed::{CacheSettings, Fields, JobTerms, Protocol, RemoteSettings, Secret};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
@@ -91,6 +91,8 @@ pub struct EmbeddingSection {
     pub candidates: Vec<Provider>,
     /// What was embedded before.
     pub cache: CacheSection,
+    /// What a provider embeds in its own time.
+    pub batch_jobs: JobsSection,
 }
 
 /// The cache of a provider's embeddings.
@@ -101,6 +103,22 @@ pub struct CacheSection {
     pub max_entries: Option<usize>,
     /// Whether all stores of the user share it.
     pub shared: Option<bool>,
+}
+
+/// Batch jobs: half the price, and up to a day.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JobsSection {
+    /// Whether many texts at once go into jobs.
+    pub enabled: bool,
+    /// Fewer texts are embedded at once.
+    pub min_texts: Option<usize>,
+    /// Most texts of a job.
+    pub max_texts: Option<usize>,
+    /// First pause between two looks at a job.
+    pub poll_seconds: Option<f64>,
+    /// A job that takes longer is cancelled.
+    pub timeout_minutes: Option<u64>,
 }
 
 /// What the section needs to know of its surroundings.
@@ -265,6 +283,7 @@ impl EmbeddingSection {
         let own = Some(around.store).filter(|_| self.cache.shared == Some(false));
         remote.cache =
             model.embeddings_dir.as_ref().filter(|_| most > 0).map(|folder| CacheSettings::new(folder, own, most));
+        remote.jobs = self.batch_jobs.terms(service)?;
         Ok(remote)
     }
 
@@ -279,6 +298,30 @@ impl EmbeddingSection {
         let Some(name) = self.api_key_env.as_deref().or(usual) else { return Ok((None, None)) };
         let key = (around.variable)(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         Ok((key.map(Secret::new), Some(format!("set the variable {name}, or name a file with `api_key_file`"))))
+    }
+}
+
+impl JobsSection {
+    fn terms(&self, service: &Service) -> Result<JobTerms, String> {
+        let key = |name: &str| format!("batch_jobs.{name}");
+        let takes_jobs = matches!(service.protocol, Protocol::OpenAi | Protocol::Gemini);
+        if self.enabled && !takes_jobs {
+            return Err(format!("{}: {} takes no batch jobs; openai and gemini do", key("enabled"), service.name));
+        }
+        let usual = JobTerms::default();
+        let minutes = match self.timeout_minutes {
+            Some(minutes @ (0 | 10_081..)) => {
+                return Err(format!("{}: must be from 1 to 10080, not {minutes}", key("timeout_minutes")));
+            }
+            other => other,
+        };
+        Ok(JobTerms {
+            enabled: self.enabled,
+            min_texts: within(&key("min_texts"), self.min_texts, usize::MAX)?.unwrap_or(usual.min_texts),
+            max_texts: within(&key("max_texts"), self.max_texts, usize::MAX)?,
+            poll: seconds(&key("poll_seconds"), self.poll_seconds)?.unwrap_or(usual.poll),
+            timeout: minutes.map_or(usual.timeout, |minutes| Duration::from_secs(minutes * 60)),
+        })
     }
 }
 

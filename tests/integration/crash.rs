@@ -26,7 +26,7 @@ const MOST: usize = 150;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Every step of `memorist_durable::crash::point` in publishing, in order. Those of changing the model are in
-/// `reembed.rs`, those of a repair in `damage_to_records.rs`, those of a purge in `forget.rs`.
+/// `reembed.rs`, those of batch jobs in `jobs.rs`, those of a repair in `damage_to_records.rs`, those of a purge in `forget.rs`.
 const STEPS: [&str; 11] = [
     "file written",
     "file synced",

@@ -22,6 +22,7 @@
 //! | `passages.rs` | texts that do not fit into the model's window |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
 //! | `providers.rs` | embeddings of a provider that fails, refuses, and comes back |
+//! | `jobs.rs`, `job_provider.rs` | batch jobs of a provider, and a provider that takes them |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
@@ -66,6 +67,8 @@ mod forget;
 mod fuzz_corpus;
 #[cfg(unix)]
 mod history;
+mod job_provider;
+mod jobs;
 mod languages;
 mod large;
 mod links;

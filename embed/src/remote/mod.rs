@@ -16,6 +16,7 @@
 //! | `provider.rs` | all of it together |
 //! | `contract_tests.rs` | what every provider does, against a server that speaks its protocol |
 //! | `embedder.rs` | the [`Embedder`](crate::Embedder), and what loads it |
+//! | `jobs/` | many texts in the provider's own time, at a lower price |
 //! | `estimate.rs` | what embedding will cost |
 
 mod address;
@@ -31,6 +32,7 @@ mod estimate;
 mod failure;
 mod gemini;
 mod http;
+mod jobs;
 mod known;
 mod ollama;
 mod openai;

@@ -21,7 +21,7 @@ use crate::provider::RemoteSettings;
 pub(super) struct Provider {
     pub profile: Profile,
     pub breaker: Breaker,
-    http: Http,
+    pub http: Http,
     cache: Option<Cache>,
     /// The state of the cache before the next texts to be stored are read.
     seen: Mutex<Option<State>>,
@@ -96,6 +96,26 @@ impl Provider {
         self.cache.as_ref()?.state(purpose)
     }
 
+    /// The kept vectors of `dims` numbers of texts.
+    pub fn all_kept(&self, texts: &[&str], purpose: Purpose, dims: usize) -> Vec<Option<Vec<f32>>> {
+        self.cache.as_ref().map_or_else(|| vec![None; texts.len()], |cache| cache.find(texts, purpose, dims))
+    }
+
+    /// Keeps vectors that a batch job has made.
+    pub fn keep_of_job(&self, vectors: &[(&str, &[f32])]) {
+        let since = self.seen.lock().take();
+        if let (Some(cache), Some(since)) = (&self.cache, since) {
+            cache.keep(vectors, Purpose::Document, since);
+        }
+        self.note_state();
+    }
+
+    /// Tokens of a text that the model reads, as far as that is known without a request.
+    pub fn most_tokens(&self) -> usize {
+        let set = self.profile.settings.max_tokens.or(self.max_tokens.get().copied());
+        set.unwrap_or(self.profile.known.max_tokens).max(1)
+    }
+
     /// Vectors of `dims` numbers of the first texts, in order: of all, unless the provider fails after some.
     pub fn embed(&self, texts: &[&str], purpose: Purpose, dims: usize, stop: Stop<'_>) -> Result<Vec<Outcome>> {
         let since = match purpose {
@@ -103,10 +123,7 @@ impl Provider {
             Purpose::Query => None,
         };
         let since = since.or_else(|| self.state(purpose));
-        let kept = match &self.cache {
-            Some(cache) => cache.find(texts, purpose, dims),
-            None => vec![None; texts.len()],
-        };
+        let kept = self.all_kept(texts, purpose, dims);
         let mut outcomes: Vec<Option<Outcome>> = kept.into_iter().map(|vector| vector.map(Ok)).collect();
         let missing: Vec<usize> = (0..texts.len()).filter(|at| outcomes[*at].is_none()).collect();
         let failed = match missing.is_empty() {

@@ -43,11 +43,21 @@ pub(super) fn send(
     stop: Stop<'_>,
 ) -> Result<Vec<u8>, Failure> {
     let url = profile.address.join(operation);
-    let Attempts(attempts, first_pause) = attempts;
+    let ask = || http.post(&url, body, texts, stop).and_then(|answer| judge(profile, answer));
+    repeat(profile, attempts, stop, ask)
+}
+
+/// Asks until there is an answer, or until it is clear that there will be none.
+pub(super) fn repeat<T>(
+    profile: &Profile,
+    Attempts(attempts, first_pause): Attempts,
+    stop: Stop<'_>,
+    ask: impl Fn() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let mut attempt = 1;
     loop {
-        let failure = match http.post(&url, body, texts, stop).and_then(|answer| judge(profile, answer)) {
-            Ok(body) => return Ok(body),
+        let failure = match ask() {
+            Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
         let (Failure::Later(why, demanded) | Failure::ServerError(why, demanded)) = &failure else {
@@ -67,7 +77,7 @@ pub(super) fn send(
 }
 
 /// The body of a good answer.
-fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failure> {
+pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failure> {
     let Answer { status, retry_after, body } = answer;
     if (200..300).contains(&status) {
         return Ok(body);

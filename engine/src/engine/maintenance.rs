@@ -10,6 +10,8 @@ use crate::bench::{self, BenchOptions, VectorBench};
 use crate::doctor::{self, Diagnosis};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::records::MAX_JOB_FAILURES;
+use crate::sync::Target;
 
 impl Engine {
     /// Sizes of the indexes, and how far they are behind the records.
@@ -21,6 +23,8 @@ impl Engine {
             unapplied: self.store.unapplied()?,
             refused: self.store.records.refused(self.store.now())?.len() as u64,
             model: self.store.model()?.map(|(_, model)| model.name),
+            batch_jobs: self.store.records.batch_jobs()?,
+            batch_jobs_failed: self.store.records.batch_failures()? >= MAX_JOB_FAILURES,
         })
     }
 
@@ -47,7 +51,52 @@ impl Engine {
     /// If texts wait and there is no model available.
     pub fn backfill(&self, most: u64, progress: &dyn Progress) -> Result<Backfill> {
         let embedded = self.embed_at_most(most, progress)?;
-        Ok(Backfill { embedded, remaining: self.store.embeddable_count()? })
+        Ok(Backfill { embedded, remaining: self.store.embeddable_count()?, in_batch_jobs: self.store.in_jobs()? })
+    }
+
+    /// Waits until the batch jobs of the store are over, and stores what they made; what they leave over is embedded at once.
+    /// Returns how many texts were embedded. While another process asks about the jobs, this one waits.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]: the jobs stay, and whoever asks next continues. If the provider cannot be asked.
+    pub fn await_batch_jobs(&self, progress: &dyn Progress) -> Result<u64> {
+        if !self.store.records.can_write() || self.store.records.batch_jobs()?.is_empty() {
+            return Ok(0);
+        }
+        let guard = self.store.acquire_jobs(progress)?;
+        let (embedder, model) = self.store.embedder()?;
+        let target = Target { embedder: &*embedder, model, is_next: false };
+        let mut embedded = 0;
+        let stored = self.store.await_jobs(&guard, &target, progress, &mut || {
+            self.flush(progress)?;
+            self.store.hand_over(&guard, &target, u64::MAX, progress)?;
+            embedded += self.embed_at_once(u64::MAX, progress)?;
+            Ok(())
+        })?;
+        Ok(stored + embedded)
+    }
+
+    /// Cancels the batch jobs of the store, and stores what they have made until now. The other texts are embedded as if there
+    /// were no jobs. Returns how many texts the jobs had.
+    ///
+    /// # Errors
+    /// If the provider cannot be asked; then the jobs stay.
+    pub fn cancel_batch_jobs(&self, progress: &dyn Progress) -> Result<u64> {
+        self.store.records.require_writing()?;
+        if self.store.records.batch_jobs()?.is_empty() {
+            return Ok(0);
+        }
+        let guard = self.store.acquire_jobs(progress)?;
+        let (embedder, model, is_next) = self.store.embedder_of_jobs()?;
+        self.store.cancel_jobs(&guard, &Target { embedder: &*embedder, model, is_next }, progress)
+    }
+
+    /// Switches batch jobs on again after two have failed in a row.
+    pub fn allow_batch_jobs(&self) -> Result<()> {
+        match self.store.records.can_write() && self.store.records.batch_failures()? > 0 {
+            true => self.store.records.forgive_jobs(),
+            false => Ok(()),
+        }
     }
 
     fn embed_at_most(&self, most: u64, progress: &dyn Progress) -> Result<u64> {
@@ -58,6 +107,19 @@ impl Engine {
         if self.store.pending_count()? == 0 {
             return Ok(0);
         }
+        if self.store.host_in_use()?.takes_batch_jobs() {
+            let (embedder, model) = self.store.embedder()?;
+            if self.store.wants_jobs(&*embedder, most)? {
+                // Whoever asks about the jobs will submit what waits.
+                let Some(guard) = self.store.jobs_lock.try_acquire()? else { return Ok(0) };
+                let target = Target { embedder: &*embedder, model, is_next: false };
+                self.store.hand_over(&guard, &target, most, progress)?;
+            }
+        }
+        self.embed_at_once(most, progress)
+    }
+
+    fn embed_at_once(&self, most: u64, progress: &dyn Progress) -> Result<u64> {
         let done_by_others = || Ok(progress.cancelled() || self.store.pending_count()? == 0);
         let Some(guard) = self.store.lock.acquire_unless(progress, done_by_others)? else { return Ok(0) };
         self.store.as_writer(guard, |guard| self.store.embed_backlog(guard, most, progress))

@@ -1,5 +1,7 @@
 //! Reports of long operations.
 
+use crate::types::BatchJob;
+
 /// Sizes of the indexes, and how far they are behind the records.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -14,6 +16,10 @@ pub struct IndexStats {
     pub refused: u64,
     /// Name of the store's embedding model, if one was used yet.
     pub model: Option<String>,
+    /// The batch jobs of a provider that are not over.
+    pub batch_jobs: Vec<BatchJob>,
+    /// Whether batch jobs are switched off because two failed in a row.
+    pub batch_jobs_failed: bool,
 }
 
 /// What [`Engine::backfill`](super::Engine::backfill) did.
@@ -21,8 +27,10 @@ pub struct IndexStats {
 pub struct Backfill {
     /// Texts that this call embedded.
     pub embedded: u64,
-    /// Memories that still wait for an embedding.
+    /// Memories that still wait for an embedding that can be made at once.
     pub remaining: u64,
+    /// Texts that wait for a batch job of a provider.
+    pub in_batch_jobs: u64,
 }
 
 /// What [`Engine::reembed`](super::Engine::reembed) did.

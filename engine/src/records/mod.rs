@@ -12,9 +12,10 @@
 //! | 0 | `transaction.rs` | **the seam**: what a database supplies for the rules to write to it |
 //! | 0 | `log.rs` | **the sync log**: its contract, and its bytes |
 //! | 1 | `rows.rs` | rows of the tables as types of the engine |
+//! | 1 | `meta.rs` | single values of a store |
+//! | 2 | `jobs.rs` | batch jobs that are not over, and their texts |
 //! | 2 | `lookup.rs` | live records, scopes, who may change them |
-//! | 2 | `models.rs` | the embedding model, and the texts that wait for it |
-//! | 2 | `meta.rs` | single values of a store |
+//! | 3 | `models.rs` | the embedding model, and the texts that wait for it |
 //! | 3 | `purge/` | what a purge looks for, and the mark of one that is not finished |
 //! | 4 | `rules/` | **what may be written**, whatever the database |
 //! | 4 | `sqlite/` | **the database**: transactions, reads, and the care of its file |
@@ -23,6 +24,7 @@
 
 #[cfg(test)]
 mod contract;
+mod jobs;
 mod log;
 mod lookup;
 mod meta;
@@ -34,6 +36,7 @@ mod sqlite;
 mod transaction;
 mod writing;
 
+pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};
 pub use models::{NextModel, Pending, Refused};
 pub use purge::mark::PurgeMark;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use super::jobs;
 use super::rows;
 use super::transaction::{Select, SelectExt, Value};
 use crate::error::{Error, Result};
@@ -136,8 +137,8 @@ pub(super) fn of_record(db: &dyn Select, id: RecordId) -> Result<Vec<Passage>> {
     })
 }
 
-/// The first texts of live records that wait for the store's model, at most `limit`, each once; passages after the
-/// beginnings of all.
+/// The first texts of live records that wait for the store's model and for no batch job, at most `limit`, each once;
+/// passages after the beginnings of all.
 pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<Pending>> {
     let beginnings = concat!(
         "SELECT id, embedding_hash, context, content, NULL, NULL FROM records
@@ -152,17 +153,37 @@ pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<
         not_refused_by!("model", "p.hash"),
         " ORDER BY p.record_id, p.number"
     );
-    each_text_once(db, [beginnings, passages], &[now.into()], limit)
+    let submitted = match current(db)? {
+        Some((model, _)) => jobs::submitted(db, model)?,
+        None => HashSet::new(),
+    };
+    each_text_once(db, [beginnings, passages], &[now.into()], limit, submitted)
 }
 
-/// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each
-/// once; passages after the beginnings of all.
+/// The first texts of live records with ids above `after` that the next model has not embedded, and that wait for no batch
+/// job, at most `limit`, each once; passages after the beginnings of all.
 pub(super) fn missing(
     db: &dyn Select,
     next: ModelId,
     after: RecordId,
     limit: usize,
     now: Millis,
+) -> Result<Vec<Pending>> {
+    lacking(db, next, after, limit, now, jobs::submitted(db, next)?)
+}
+
+/// The same, whether they wait for a batch job or not.
+pub(super) fn lacking_any(db: &dyn Select, next: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
+    lacking(db, next, RecordId::START, limit, now, HashSet::new())
+}
+
+fn lacking(
+    db: &dyn Select,
+    next: ModelId,
+    after: RecordId,
+    limit: usize,
+    now: Millis,
+    passed: HashSet<Hash>,
 ) -> Result<Vec<Pending>> {
     let beginnings = concat!(
         "SELECT id, embedding_hash, context, content, NULL, NULL FROM records r
@@ -179,7 +200,7 @@ pub(super) fn missing(
         not_refused_by!("next_model", "p.hash"),
         " ORDER BY p.record_id, p.number"
     );
-    each_text_once(db, [beginnings, passages], &[after.into(), now.into(), next.into()], limit)
+    each_text_once(db, [beginnings, passages], &[after.into(), now.into(), next.into()], limit, passed)
 }
 
 /// The texts of live records that the store's model refused, each with its first record.
@@ -196,9 +217,15 @@ pub(super) fn refused(db: &dyn Select, now: Millis) -> Result<Vec<Refused>> {
 }
 
 /// The texts that queries give (record, hash, context, content, first byte and end of a passage), at most `limit`, each
-/// once.
-fn each_text_once(db: &dyn Select, queries: [&str; 2], values: &[Value<'_>], limit: usize) -> Result<Vec<Pending>> {
-    let (mut seen, mut texts) = (HashSet::new(), Vec::new());
+/// once, without those of `seen`.
+fn each_text_once(
+    db: &dyn Select,
+    queries: [&str; 2],
+    values: &[Value<'_>],
+    limit: usize,
+    mut seen: HashSet<Hash>,
+) -> Result<Vec<Pending>> {
+    let mut texts = Vec::new();
     for sql in queries {
         if texts.len() == limit {
             break;
@@ -218,6 +245,16 @@ fn each_text_once(db: &dyn Select, queries: [&str; 2], values: &[Value<'_>], lim
         })?;
     }
     Ok(texts)
+}
+
+/// The text of a record or a passage that is embedded under this hash.
+pub(super) fn text_of(db: &dyn Select, hash: &Hash) -> Result<Option<String>> {
+    let record =
+        "SELECT id, embedding_hash, context, content, NULL, NULL FROM records WHERE embedding_hash = ?1 LIMIT 1";
+    let passage = "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
+         FROM passages p JOIN records r ON r.id = p.record_id WHERE p.hash = ?1 LIMIT 1";
+    let mut found = each_text_once(db, [record, passage], &[hash.into()], 1, HashSet::new())?;
+    Ok(found.pop().map(|found| found.text))
 }
 
 /// The model that an entry of `meta` names.

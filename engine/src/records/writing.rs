@@ -12,14 +12,16 @@ use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
-use super::rules::{add, embeddings, expiry, files, links, next_model, passages, refused, searches, trash, update};
+use super::rules::{
+    add, embeddings, expiry, files, jobs, links, next_model, passages, refused, searches, trash, update,
+};
 use super::sqlite::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
-    AddOutcome, Expect, FileChanges, FileReading, Imported, Link, Millis, Model, ModelId, NewRecord, NewSource,
-    Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SearchTrace, SourceId, Viewer,
+    AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Millis, Model, ModelId, NewRecord,
+    NewSource, Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SearchTrace, SourceId, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -240,6 +242,32 @@ impl Records {
     /// Every text that was refused waits again.
     pub fn retry_refused(&self) -> Result<()> {
         refused::retry(self)
+    }
+
+    /// Notes a batch job that is about to be submitted, with its texts: they wait for it alone.
+    pub fn begin_job(&self, job: &BatchJob, texts: &[Hash]) -> Result<()> {
+        jobs::begin(self, job, texts)
+    }
+
+    /// Notes what has become known of a batch job.
+    pub fn update_job(&self, job: &BatchJob) -> Result<()> {
+        jobs::update(self, job)
+    }
+
+    /// Drops a batch job that is over. The texts that it has `left` wait for no job any more. Returns how many jobs failed one
+    /// after another.
+    pub fn end_job(&self, job: &BatchJob, how: JobEnd, left: &[Hash]) -> Result<u64> {
+        jobs::end(self, job, how, left)
+    }
+
+    /// Of what jobs have left over, remembers these texts alone.
+    pub fn keep_left(&self, kept: &[Hash]) -> Result<()> {
+        jobs::keep_left(self, kept)
+    }
+
+    /// Forgets that batch jobs have failed.
+    pub fn forgive_jobs(&self) -> Result<()> {
+        jobs::forgive(self)
     }
 
     /// Begins the change to `model`, or continues it; embeddings gathered for a third one are dropped. `None` when

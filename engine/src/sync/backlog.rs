@@ -82,14 +82,19 @@ impl Store {
         if self.pending_count()? == 0 || !self.host_in_use()?.is_available() {
             return Ok(false);
         }
-        match self.model_at_hand()? {
-            // All that wait may have been refused.
-            Some((model, _)) => Ok(!self.records.pending(model, 1, self.now())?.is_empty()),
-            None => Ok(true),
+        let jobs = self.records.batch_jobs()?.len();
+        let state = Some((self.records.head()?, jobs)).filter(|_| jobs > 0);
+        if state.is_some() && *self.nothing_to_embed.lock() == state {
+            return Ok(false);
         }
+        let Some((model, _)) = self.model_at_hand()? else { return Ok(true) };
+        // All that wait may have been refused, or wait for a batch job, which takes a while to find out.
+        let can_embed = !self.records.pending(model, 1, self.now())?.is_empty();
+        *self.nothing_to_embed.lock() = state.filter(|_| !can_embed);
+        Ok(can_embed)
     }
 
-    /// How many texts of live records wait for an embedding that this process can compute.
+    /// How many texts of live records wait for an embedding that this process can compute at once.
     ///
     /// # Errors
     /// If records wait and there is no model available, or another than the store's.
@@ -100,10 +105,10 @@ impl Store {
         }
         let (_, model) = self.embedder()?;
         if self.records.pending(model, 1, self.now())?.is_empty() {
-            // All that wait were refused.
+            // All that wait were refused, or wait for a batch job.
             return Ok(0);
         }
-        Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64))
+        Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64 + self.in_jobs()?))
     }
 
     /// How many live records and further passages of them wait for an embedding. Without a model, all of them do.
@@ -124,7 +129,7 @@ impl Store {
     /// Embeds what waits, at most so many texts, and applies it along the way. Returns how many texts were embedded. It
     /// can be interrupted and continued: each round is stored in a separate transaction.
     pub fn embed_backlog(&self, proof: &WriterGuard<'_>, most: u64, progress: &dyn Progress) -> Result<u64> {
-        let waiting = self.pending_count()?.min(most);
+        let waiting = self.pending_count()?.saturating_sub(self.in_jobs()?).min(most);
         if waiting == 0 {
             return Ok(0);
         }

@@ -14,6 +14,7 @@
 //! | `rebuild.rs` | rebuilds an index from the records, beside the old one, and swaps it in |
 //! | `memory.rs` | an index in memory, for a read-only store |
 //! | `backlog.rs` | embeds waiting records |
+//! | `jobs.rs` | texts that a provider embeds in its own time |
 //! | `reembed.rs` | another embedding model for the store |
 //! | `purge.rs` | deletes expired records, and finishes purges |
 //! | `inbox.rs` | what the background thread has to do next |
@@ -23,6 +24,7 @@ mod apply;
 mod backlog;
 mod inbox;
 mod index_slot;
+mod jobs;
 mod lock;
 mod memory;
 mod purge;
@@ -33,6 +35,7 @@ mod worker;
 
 pub use inbox::{Message, Searched, SearchedHit};
 pub use index_slot::IndexSlot;
+pub use jobs::{JobsGuard, Target};
 pub use lock::{WriterGuard, WriterLock};
 pub use reembed::Reembedded;
 pub use store::{Store, has_model};

@@ -11,6 +11,7 @@ use memorist_durable::crash;
 use memorist_embed::Embedder;
 
 use super::backlog::{ROUND, as_stored, embed};
+use super::jobs::Target;
 use super::lock::WriterGuard;
 use super::store::Store;
 
@@ -50,12 +51,14 @@ impl Store {
         }
         self.learn_model()?;
         let embedder = self.host.embedder()?;
+        self.cut_texts(progress)?;
         let model = as_stored(embedder.identity());
         let before = self.model()?.map(|(_, model)| model);
         let (mut texts, mut changed) = (0, false);
         while let Some(id) = self.records.begin_next_model(&model)? {
             changed = true;
             let next = Next { id, model: &model, embedder: &*embedder };
+            texts += self.embed_in_jobs(&next, progress)?;
             texts += self.embed_missing(&next, progress)?;
             let cancelled = || cancel_point(progress).map(|()| false);
             let Some(guard) = self.lock.acquire_unless(progress, cancelled)? else { return Err(Error::Cancelled) };
@@ -74,6 +77,17 @@ impl Store {
             Err(error) if matches!(error.root(), memorist_embed::Error::Replaced(_)) => Ok(()),
             verified => Ok(verified.map(drop)?),
         }
+    }
+
+    /// Embeds what the next model lacks in batch jobs, if there is enough for them.
+    fn embed_in_jobs(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
+        if next.embedder.batch_jobs().is_none() {
+            return Ok(0);
+        }
+        let guard = self.acquire_jobs(progress)?;
+        let target = Target { embedder: next.embedder, model: next.id, is_next: true };
+        self.hand_over(&guard, &target, u64::MAX, progress)?;
+        self.await_jobs(&guard, &target, progress, &mut || Ok(()))
     }
 
     /// Embeds what the next model lacks, except for up to a round that may be written meanwhile.
@@ -130,7 +144,8 @@ impl Store {
         let mut embedded = 0;
         while !self.records.change_model(next.id, indexed.as_ref(), self.now())? {
             let texts = rest()?;
-            if texts.len() == ROUND {
+            // Those that lack their vector wait for a batch job, or are too many.
+            if texts.is_empty() || texts.len() == ROUND {
                 return Ok(embedded);
             }
             embedded += self.embed_next(next, &texts, progress)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_embed::{ModelHost, ModelSettings};
+use parking_lot::Mutex;
 
 use super::index_slot::IndexSlot;
 use super::lock::WriterLock;
@@ -35,6 +36,10 @@ pub struct Store {
     pub fallback: Option<ModelHost>,
     /// The index-writer lock.
     pub lock: WriterLock,
+    /// The lock of the batch jobs: one process asks about them.
+    pub jobs_lock: WriterLock,
+    /// When nothing could be embedded: the head of the log, and the batch jobs.
+    pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
     pub(super) config: Config,
 }
@@ -48,6 +53,8 @@ impl Store {
         let fallback = fallback.map(|source| ModelHost::new(&ModelSettings { source, ..config.model.clone() }));
         let store = Store {
             lock: WriterLock::new(paths.writer_lock()),
+            jobs_lock: WriterLock::new(paths.jobs_lock()),
+            nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),
             host,

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::inbox::{Inbox, InboxReader, Message, Searched, SearchedHit, USES_AT_MOST};
+use super::jobs::JobsSchedule;
 use super::store::Store;
 use crate::clock::now;
 use crate::error::{Error, Result};
@@ -67,6 +68,7 @@ fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
     let mut fetch_at = Instant::now();
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
     let mut uses = Vec::new();
+    let mut jobs = JobsSchedule::default();
     loop {
         let stop = wait(store, inbox, &mut uses, &mut cleanup_at);
         if stop {
@@ -77,7 +79,8 @@ fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
             let fetched = store.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop).map_err(Error::from));
         }
-        let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
+        let worked =
+            if store.config().index_writer { work(store, stopping, &mut cleanup_at, &mut jobs) } else { Ok(()) };
         failures.note(worked.and(store.records.shorten_wal()));
         for host in [Some(&store.host), store.fallback.as_ref()].into_iter().flatten() {
             host.release_if_idle(Instant::now());
@@ -135,13 +138,15 @@ struct CleanupAt {
 }
 
 /// One round of whatever there is to do, if this process gets the writer lock.
-fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Result<()> {
+fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt, jobs: &mut JobsSchedule) -> Result<()> {
     store.reopen()?;
     store.mark_damaged_indexes()?;
     let (can_shrink, can_narrow) = (store.records.can_shrink()?, store.records.can_narrow()?);
     // A model that fails or is not the store's does not prevent the other work.
+    let is_left_to_jobs = store.background_jobs(jobs, stopping)?;
     let (can_embed, refusal) =
         store.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
+    let can_embed = can_embed && !is_left_to_jobs;
     let has_uncut = store.records.has_uncut()?;
     let mut has_expired = false;
     if Instant::now() >= cleanup_at.expired {

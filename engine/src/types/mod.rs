@@ -16,6 +16,7 @@
 //! | `record.rs` | a record: new, changed, and stored |
 //! | `place.rs` | where a record was read |
 //! | `source.rs` | files that are read, and what was read of them |
+//! | `job.rs` | texts that a provider embeds in its own time |
 //! | `model.rs` | what makes embeddings comparable |
 //! | `embedding.rs` | an embedding as bytes |
 //! | `named.rs` | enums that are read by their name |
@@ -33,6 +34,7 @@ mod digest;
 pub(crate) mod embedding;
 pub(crate) mod exchange;
 mod filter;
+mod job;
 mod kind;
 mod link;
 mod model;
@@ -61,6 +63,7 @@ pub use exchange::{
     AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, PortablePassage, moved_ulid,
 };
 pub use filter::Filter;
+pub use job::{AboutJob, BatchJob, JobEnd};
 pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked, Mark};
 pub use model::{Model, ModelId};

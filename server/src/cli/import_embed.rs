@@ -3,8 +3,8 @@
 use memorist_engine::config::ModelSource;
 use memorist_engine::{Engine, Error};
 
-use super::App;
 use super::progress::Bars;
+use super::{App, format};
 use crate::args::Import;
 use crate::exit::Failure;
 use crate::wording::Worded as _;
@@ -21,7 +21,17 @@ pub fn embed(app: &App, args: &Import, engine: &Engine, bars: &Bars) -> Result<(
     if !args.no_embed && app.settings().engine.model.source != ModelSource::None {
         let ready = engine.prepare_model(&mut |plan| app.announce(plan), bars);
         match ready.and_then(|()| engine.embed_pending(bars)) {
-            Ok(texts) => embedded.0 = texts,
+            Ok(texts) => {
+                embedded.0 = texts;
+                let jobs: u64 = engine.index_stats()?.batch_jobs.iter().map(|job| job.about.texts).sum();
+                if jobs > 0 {
+                    let jobs = format::thousands(jobs);
+                    embedded.1 = Some(format!(
+                        "{jobs} texts are in batch jobs, for up to a day; they are found by their words until then; \
+                         `memorist backfill` waits for them, and so does a server that runs"
+                    ));
+                }
+            }
             Err(error @ Error::Cancelled) => {
                 app.output().note(RESTART);
                 return Err(error.into());

@@ -12,8 +12,7 @@ use crate::args::Reembed;
 use crate::exit::{Failure, Kind, Outcome};
 
 /// A hint after an interruption.
-const RESTART: &str =
-    "nothing has changed for searches; what was embedded is kept: run the same command again to continue";
+const RESTART: &str = "nothing has changed for searches; what was embedded is kept, and batch jobs go on: run the same command again to continue";
 
 /// Runs the command.
 pub fn run(app: &App, args: &Reembed) -> Outcome {
@@ -58,7 +57,12 @@ fn is_agreed(app: &App, args: &Reembed, engine: &Engine, provider: &RemoteSettin
         return Ok(true);
     }
     let Estimate { tokens, dollars } = embed::estimate(provider, bytes).map_err(Error::from)?;
-    let what = work(texts, tokens, dollars, &provider.name);
+    let in_jobs = provider.jobs.enabled && texts >= provider.jobs.min_texts as u64;
+    let dollars = dollars.map(|dollars| if in_jobs { dollars / 2.0 } else { dollars });
+    let mut what = work(texts, tokens, dollars, &provider.name);
+    if in_jobs {
+        what.push_str(", in batch jobs, for up to a day");
+    }
     if args.yes || dollars == Some(0.0) {
         app.output().note(what);
         return Ok(true);

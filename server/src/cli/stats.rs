@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use memorist_engine::config::ModelSource;
 use memorist_engine::embed::{self, CacheStats};
+use memorist_engine::types::{AboutJob, BatchJob};
 use serde::Serialize;
 
 use super::app::Maintenance;
@@ -16,14 +17,21 @@ use crate::wire::{StatsParams, StatsResult};
 pub fn run(app: &App) -> Outcome {
     let engine = app.engine(Maintenance::Off)?;
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
-    let refused = engine.index_stats()?.refused;
+    let indexes = engine.index_stats()?;
     engine.close();
     let cache = match &app.settings().engine.model.source {
         ModelSource::Remote(provider) => provider.cache.as_ref().map(embed::cache_stats),
         _ => None,
     };
     let cache = cache.map(|CacheStats { entries, bytes, max_entries }| EmbeddingCache { entries, bytes, max_entries });
-    app.output().result(&Shown { stats, refused_embeddings: refused, embedding_cache: cache }, text)?;
+    let shown = Shown {
+        stats,
+        refused_embeddings: indexes.refused,
+        embedding_cache: cache,
+        batch_jobs: indexes.batch_jobs.into_iter().map(Job::of).collect(),
+        batch_jobs_failed: indexes.batch_jobs_failed,
+    };
+    app.output().result(&shown, text)?;
     Ok(0)
 }
 
@@ -36,6 +44,27 @@ struct Shown {
     refused_embeddings: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding_cache: Option<EmbeddingCache>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    batch_jobs: Vec<Job>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    batch_jobs_failed: bool,
+}
+
+/// A batch job of a provider.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Job {
+    provider: String,
+    submitted_at: i64,
+    texts: u64,
+    state: String,
+}
+
+impl Job {
+    fn of(job: BatchJob) -> Self {
+        let AboutJob { provider, began, texts, state, .. } = job.about;
+        Job { provider, submitted_at: began, texts, state }
+    }
 }
 
 /// The cache of a provider's embeddings.
@@ -67,6 +96,13 @@ fn text(shown: &Shown) -> String {
     if shown.refused_embeddings > 0 {
         let refused = format::thousands(shown.refused_embeddings);
         line("  refused by the model", format!("{refused}; `memorist doctor` says why"));
+    }
+    for Job { provider, submitted_at, texts, state } in &shown.batch_jobs {
+        let (texts, since) = (format::thousands(*texts), format::time(Some(*submitted_at)));
+        line("  in a batch job", format!("{texts} at {provider} since {since}: {state}"));
+    }
+    if shown.batch_jobs_failed {
+        line("  batch jobs", "off: two failed in a row; `memorist backfill` switches them on".to_owned());
     }
     if let Some(indexes) = &stats.indexes {
         line("vectors indexed", number(indexes.vectors));

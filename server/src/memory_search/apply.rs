@@ -83,6 +83,11 @@ fn embedding(keys: &BTreeMap<String, Value>) -> Result<Option<EmbeddingSection>,
                 Ok(key) => section.key = Some(key),
                 Err(variable) => section.api_key_env = Some(variable),
             },
+            "remote.batch.enabled" => section.batch_jobs.enabled = given.flag()?,
+            "remote.batch.pollIntervalMs" => {
+                section.batch_jobs.poll_seconds = Some(given.whole(1, 86_400_000)? as f64 / 1_000.0);
+            }
+            "remote.batch.timeoutMinutes" => section.batch_jobs.timeout_minutes = Some(given.whole(1, 10_080)?),
             "cache.enabled" => has_cache = given.flag()?,
             "cache.maxEntries" => section.cache.max_entries = Some(given.size(0, u64::MAX)?),
             key => {

@@ -3,12 +3,15 @@
 use serde_json::{Value, json};
 
 /// The keys that mean something here.
-pub const APPLIED: [&str; 27] = [
+pub const APPLIED: [&str; 30] = [
     "provider",
     "model",
     "fallback",
     "remote.baseUrl",
     "remote.apiKey",
+    "remote.batch.enabled",
+    "remote.batch.pollIntervalMs",
+    "remote.batch.timeoutMinutes",
     "cache.enabled",
     "cache.maxEntries",
     "enabled",
@@ -34,21 +37,27 @@ pub const APPLIED: [&str; 27] = [
 ];
 
 /// Those that mean nothing here.
-pub const WITHOUT_EFFECT: [&str; 9] = [
+pub const WITHOUT_EFFECT: [&str; 6] = [
     "store.driver",
     "store.vector.extensionPath",
-    "remote.batch.enabled",
     "remote.batch.wait",
     "remote.batch.concurrency",
-    "remote.batch.pollIntervalMs",
-    "remote.batch.timeoutMinutes",
     "local.modelPath",
     "local.modelCacheDir",
 ];
 
 /// Those that mean nothing unless a provider embeds.
-const OF_PROVIDERS: [&str; 6] =
-    ["model", "fallback", "remote.baseUrl", "remote.apiKey", "cache.enabled", "cache.maxEntries"];
+const OF_PROVIDERS: [&str; 9] = [
+    "model",
+    "fallback",
+    "remote.baseUrl",
+    "remote.apiKey",
+    "remote.batch.enabled",
+    "remote.batch.pollIntervalMs",
+    "remote.batch.timeoutMinutes",
+    "cache.enabled",
+    "cache.maxEntries",
+];
 
 /// What precedes the name of a header.
 pub const HEADERS: &str = "remote.headers.";

@@ -226,8 +226,11 @@ mod tests {
         let remote = settings(&json!({ "remote": { "baseUrl": "http://localhost:1234/v1" } }));
         assert_eq!(remote.embedding.unwrap().provider, Some(Provider::OpenAi), "as in Gimli");
         assert_eq!(settings(&json!({ "provider": "local" })).embedding, None);
-        let batch = configured(&json!({ "provider": "openai", "remote": { "batch": { "enabled": true } } }), None);
-        assert_eq!(batch.unwrap().warning.unwrap(), "without effect here: remote.batch.enabled");
+        let batch = json!({ "enabled": true, "wait": true, "pollIntervalMs": 2_000, "timeoutMinutes": 60 });
+        let given = configured(&json!({ "provider": "openai", "remote": { "batch": batch } }), None).unwrap();
+        assert_eq!(given.warning.unwrap(), "without effect here: remote.batch.wait");
+        let jobs = given.settings.embedding.unwrap().batch_jobs;
+        assert_eq!((jobs.enabled, jobs.poll_seconds, jobs.timeout_minutes), (true, Some(2.0), Some(60)));
     }
 
     /// H3: what means nothing here is said in one sentence, and a typo is an error.

@@ -5,6 +5,7 @@ Cohere. Its vectors are hashes of the letters of a text, three at a time, so tex
         server.url          # http://127.0.0.1:PORT
         server.failure = (503, "down")      # each request is answered so, until it is None
         server.texts        # every text that was embedded
+        server.jobs_end     # whether a batch job ends when somebody looks at it
 """
 
 import base64
@@ -15,6 +16,8 @@ import re
 import struct
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from batch_jobs import BatchJobs
 
 KEY = "a-key-for-tests"
 DIMENSIONS = 128
@@ -40,28 +43,34 @@ def vector(text, dimensions=DIMENSIONS):
     return [number / length for number in numbers]
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(BatchJobs, BaseHTTPRequestHandler):
     """Answers a request in the protocol of its path."""
 
     protocol_version = "HTTP/1.1"
+    refused = Refused
 
     def log_message(self, *_):
         pass
 
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])) or b"{}")
+    def handle_any(self):
+        data = self.rfile.read(int(self.headers["content-length"] or 0))
+        path = self.path.split("?")[0]
         try:
             if self.server.failure:
                 raise Refused(*self.server.failure, "unavailable")
-            status, answer = 200, self.answer(self.path.split("?")[0], body)
+            status, answer = 200, self.jobs(self.command, path, data)
+            if answer is None:
+                answer = self.answer(path, json.loads(data or b"{}"))
         except Refused as error:
             status, answer = error.status, self.error(error)
-        data = json.dumps(answer).encode()
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    do_POST = do_GET = do_DELETE = handle_any
 
     def error(self, error):
         """An error in the shape of the protocol."""
@@ -149,6 +158,7 @@ class EmbeddingServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.failure, self.texts = None, []
+        self.key, self.files, self.jobs, self.jobs_made, self.jobs_end = KEY, {}, {}, 0, True
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import cohere
@@ -66,6 +67,83 @@ def check_server(checks, server):
         other = cohere.ClientV2(api_key="x", base_url=server.url)
         checks.that("cohere: 401", raised(cohere.UnauthorizedError, lambda: other.embed(
             model="embed-v4.0", texts=["x"], input_type="search_query", embedding_types=["float"])))
+
+
+def check_jobs(checks, server):
+    """E12: the makers' own clients understand every answer about batch jobs."""
+    wanted = vector(TEXTS[0])
+    with checks.section("openai batches"):
+        client = openai.OpenAI(base_url=f"{server.url}/v1", api_key=KEY, max_retries=0)
+        lines = [{"custom_id": f"line {at}", "method": "POST", "url": "/v1/embeddings", "body": {
+            "model": "text-embedding-3-small", "input": text}} for at, text in enumerate([TEXTS[0], "unspeakable"])]
+        data = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        file = client.files.create(file=("lines.jsonl", data), purpose="batch")
+        batch = client.batches.create(input_file_id=file.id, endpoint="/v1/embeddings", completion_window="24h",
+                                      metadata={"memorist": "a key"})
+        checks.equal("openai: a batch begins", [batch.status, batch.metadata], ["in_progress", {"memorist": "a key"}])
+        batch = client.batches.retrieve(batch.id)
+        checks.equal("openai: it ends", batch.status, "completed")
+        line = json.loads(client.files.content(batch.output_file_id).text)
+        checks.that("openai: its vectors", line["custom_id"] == "line 0"
+                    and near(line["response"]["body"]["data"][0]["embedding"], wanted), line)
+        checks.equal("openai: what failed", json.loads(client.files.content(batch.error_file_id).text)["custom_id"], "line 1")
+        checks.that("openai: the list has it", batch.id in [one.id for one in client.batches.list()])
+        checks.that("openai: the list has its file", file.id in [one.id for one in client.files.list(purpose="batch")])
+        for name in (file.id, batch.output_file_id, batch.error_file_id):
+            checks.that("openai: a file is deleted", client.files.delete(name).deleted)
+        other = client.files.create(file=("lines.jsonl", data), purpose="batch")
+        batch = client.batches.create(input_file_id=other.id, endpoint="/v1/embeddings", completion_window="24h")
+        checks.equal("openai: cancelled", client.batches.cancel(batch.id).status, "cancelled")
+        client.files.delete(other.id)
+        checks.that("openai: 404", raised(openai.NotFoundError, lambda: client.batches.retrieve("none")))
+    with checks.section("google-genai batches"):
+        client = genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=server.url))
+        # The client says that this is an experiment.
+        warnings.simplefilter("ignore")
+        job = client.batches.create_embeddings(model="gemini-embedding-001", src={
+            "inlined_requests": {"contents": TEXTS[:2]}}, config={"display_name": "a key"})
+        checks.that("google-genai: a batch begins", job.state.name.endswith("RUNNING") and job.display_name == "a key", job)
+        job = client.batches.get(name=job.name)
+        checks.that("google-genai: it ends", job.state.name.endswith("SUCCEEDED"), job)
+        made = job.dest.inlined_embed_content_responses
+        checks.that("google-genai: its vectors", len(made) == 2 and near(
+            made[0].response.embedding.values, [7 * number for number in wanted]), made)
+        checks.that("google-genai: the list has it", job.name in [one.name for one in client.batches.list()])
+        client.batches.delete(name=job.name)
+        checks.that("google-genai: deleted", job.name not in [one.name for one in client.batches.list()])
+    server.jobs.clear()
+
+
+def check_commands(checks, binary, server, name, section):
+    """E12, E13: many texts go into a batch job by command; it is submitted, shown, fetched, cancelled."""
+    jobs = "\n[embedding.batch_jobs]\nenabled = true\nmin_texts = 20\npoll_seconds = 0.05\n"
+    with tempfile.TemporaryDirectory() as folder:
+        memorist = Memorist(binary, Path(folder), section + jobs)
+        for part in range(2):
+            lines = [json.dumps({"content": f"{name} note {part} {at}"}) for at in range(30)]
+            (Path(folder) / f"{part}.jsonl").write_text("\n".join(lines))
+        made = server.jobs_made
+        server.jobs_end = False
+        _, said = memorist.run("import", str(Path(folder) / "0.jsonl"))
+        checks.that(f"E12 {name}: an import submits a job", "30 texts are in batch jobs" in said
+                    and server.jobs_made == made + 1, said)
+        stats, _ = memorist.run("stats")
+        checks.that(f"E12 {name}: it is in the statistics", [job["texts"] for job in stats["batchJobs"]] == [30], stats)
+        answer, _ = memorist.run("backfill", "--no-wait")
+        checks.equal(f"E12 {name}: it is not awaited", answer, {"embedded": 0, "remaining": 0, "inBatchJobs": 30})
+        server.jobs_end = True
+        answer, _ = memorist.run("backfill")
+        checks.equal(f"E12 {name}: it is", answer, {"embedded": 30, "remaining": 0, "inBatchJobs": 0})
+        server.jobs_end = False
+        memorist.run("import", str(Path(folder) / "1.jsonl"))
+        answer, said = memorist.run("backfill", "--cancel")
+        checks.equal(f"E12 {name}: it is cancelled", answer, {"cancelled": 30})
+        answer, _ = memorist.run("backfill")
+        checks.equal(f"E13 {name}: its texts are sent singly", [answer["embedded"], server.jobs_made], [30, made + 2])
+        sent = [text for text in server.texts if text.startswith(f"{name} note")]
+        checks.equal(f"E12 {name}: each text is paid once", [len(sent), len(set(sent))], [60, 60])
+        checks.equal(f"E12 {name}: no file is left", server.files, {})
+        server.jobs_end = True
 
 
 def raised(error, act):
@@ -176,6 +254,7 @@ def main():
     binary = binary_argument()
     with EmbeddingServer() as server:
         check_server(checks, server)
+        check_jobs(checks, server)
         keyed = f'api_key_env = "A_KEY"\ndimensions = {DIMENSIONS}\n'
         for name, section in [
             ("openai", openai_section(server)),
@@ -185,6 +264,12 @@ def main():
         ]:
             with checks.section(name):
                 check_protocol(checks, binary, server, name, section)
+        for name, section in [
+            ("openai", openai_section(server)),
+            ("gemini", f'provider = "gemini"\nurl = "{server.url}/v1beta"\n{keyed}'),
+        ]:
+            with checks.section(f"{name} jobs"):
+                check_commands(checks, binary, server, name, section)
         with checks.section("change"):
             check_change(checks, binary, server)
     checks.end()

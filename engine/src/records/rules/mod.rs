@@ -17,6 +17,7 @@
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
 //! | `passages.rs` | the passages after the beginning of a long text |
 //! | `refused.rs` | texts that the model refused are set aside |
+//! | `jobs.rs` | batch jobs of a provider |
 //! | `next_model.rs` | the change to another model |
 //! | `versions.rs` | earlier versions |
 //! | `threads.rs` | the place of a record in a thread |
@@ -31,6 +32,7 @@ pub(super) mod embeddings;
 pub(super) mod expiry;
 pub(super) mod files;
 pub(super) mod import;
+pub(super) mod jobs;
 pub(super) mod links;
 mod log;
 pub(super) mod next_model;

@@ -65,7 +65,7 @@ pub(crate) fn change_model(
         if models::require_next(tx, next)?.is_none() {
             return Ok(true);
         }
-        let missing = models::missing(tx, next, RecordId::START, MAX_UNEMBEDDED_AT_SWITCH + 1, now)?;
+        let missing = models::lacking_any(tx, next, MAX_UNEMBEDDED_AT_SWITCH + 1, now)?;
         if missing.len() > MAX_UNEMBEDDED_AT_SWITCH {
             return Ok(false);
         }

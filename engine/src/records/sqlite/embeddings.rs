@@ -27,6 +27,11 @@ impl Records {
         models::current(&*self.reader()?)
     }
 
+    /// The model that the store is changing to, where it is.
+    pub fn next_model(&self) -> Result<Option<(ModelId, Model)>> {
+        models::next(&*self.reader()?)
+    }
+
     /// Whether the record `id` has its embeddings. One that does not exist has none.
     pub fn embedding_state(&self, id: RecordId) -> Result<EmbeddingState> {
         let sql = "SELECT 1 FROM records WHERE id = ?1 AND embedding_id IS NOT NULL

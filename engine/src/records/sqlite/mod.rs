@@ -58,6 +58,7 @@ mod folder;
 mod history;
 mod ids;
 mod integrity;
+mod jobs;
 mod links;
 mod list;
 mod log;

@@ -28,7 +28,7 @@
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
-//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut` |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, and the batch jobs of a provider (`records/jobs.rs`) |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.
