@@ -234,7 +234,7 @@ fn compare_meaning(hits: &[Hit], model: &Model, filter: &Filter, embedder: &Hash
         let own = embedder.embed_query(&hit.record.content).expect("embeds");
         let cosine: f32 = own.iter().zip(&vector).map(|(a, b)| a * b).sum();
         let said = hit.vector_score.expect("a cosine");
-        assert!((f64::from(cosine) - said).abs() < 1e-4, "{said} is the cosine of another text than {:?}", hit.record);
+        assert!((f64::from(cosine) - said).abs() < 5e-4, "{said} is the cosine of another text than {:?}", hit.record);
     }
 }
 

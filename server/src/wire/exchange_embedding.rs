@@ -45,7 +45,9 @@ impl<'de> Visitor<'de> for TextOrNumbers {
         while let Some(number) = numbers.next_element()? {
             embedding.push(number);
         }
-        Ok(Embedding(embedding))
+        // As the store will have them.
+        let rounded = embedding_of(&embedding_bytes(&embedding), embedding.len());
+        Ok(Embedding(rounded.unwrap_or_default()))
     }
 }
 
@@ -62,7 +64,7 @@ mod tests {
         let json = serde_json::to_string(&Embedding(vec![1.0, -0.5])).unwrap();
         assert_eq!(json, r#""ADwAuA==""#);
         assert_eq!(read(&json).unwrap(), [1.0, -0.5]);
-        assert_eq!(read("[0.1, -0.0, 1e-45]").unwrap(), [0.1, -0.0, 1e-45]);
+        assert_eq!(read("[0.1, -0.0, 1e-45]").unwrap(), [0.099_975_586, -0.0, 0.0]);
         for (bad, why) in [(r#""ADw*""#, "not base64"), (r#""ADwA""#, "odd number"), ("7", "an embedding: 16-bit")] {
             assert!(read(bad).unwrap_err().contains(why), "{bad}: {}", read(bad).unwrap_err());
         }
