@@ -10,7 +10,7 @@ use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     AccessKind, Accessed, Earlier, Exported, Filter, LinkKind, Mode, Model, NewRecord, PortableLink, Query, Replaced,
-    Scope, Viewer,
+    Scope, Viewer, embedding_bytes, embedding_of,
 };
 
 use super::{NOW, With, counted, everything, exported, import, numbered, portable};
@@ -44,7 +44,9 @@ fn a_hundred_thousand_memories_make_an_equal_store_with_equal_answers() {
         (text.importance, text.tags, text.expires_at) = (memory.importance.into(), memory.tags, memory.expires_at);
         text.scope = Scope { agent: memory.agent, project: memory.project };
         let embedded = memorist_engine::text::embedding_text(text.context.as_deref(), &text.content);
-        let mut record = portable(n + 1, text).with(embedder.embed_query(&embedded).unwrap());
+        // As a store has it.
+        let bytes = embedding_bytes(&embedder.embed_query(&embedded).unwrap());
+        let mut record = portable(n + 1, text).with(embedding_of(&bytes, embedder.identity().dims).unwrap());
         if n % 10 == 0 {
             record.version = 2;
             record.earlier.push(Earlier {
