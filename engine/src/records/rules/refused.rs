@@ -20,6 +20,7 @@ pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(
         for (hash, why) in refused {
             // It may have been purged while it was on the way.
             let sql = "SELECT 1 FROM records WHERE embedding_hash = ?1
+                 UNION ALL SELECT 1 FROM passages WHERE hash = ?1
                  UNION ALL SELECT 1 FROM versions WHERE embedding_hash = ?1";
             if tx.exists(sql, &[hash.into()])? {
                 all.insert(to_hex(hash), json!({ "model": model.get(), "why": why }));
