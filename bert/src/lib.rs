@@ -14,7 +14,7 @@
 //! | 1 | `maths` | functions of many numbers at once |
 //! | 2 | `initialisers` | the weights in an ONNX file |
 //! | 2 | `kernel` | [`Kernel`]: products by AVX-512, AVX2, NEON, or without them |
-//! | 3 | `pack.rs` | makes the packed file |
+//! | 3 | `pack` | makes the packed file |
 //! | 3 | `weights` | reads the packed file |
 //! | 4 | `linear`, `attention` | a product of tokens and a matrix; attention |
 //! | 5 | `encoder` | from tokens to vectors |
