@@ -48,6 +48,7 @@ impl Store {
             return Err(self.host.why_unavailable().into());
         }
         let embedder = self.host.embedder()?;
+        self.cut_texts(progress)?;
         let model = as_stored(embedder.identity());
         let before = self.model()?.map(|(_, model)| model);
         let (mut texts, mut changed) = (0, false);
