@@ -148,7 +148,7 @@ fn broken_lines_are_reported_and_the_others_are_saved() {
     }
     assert_eq!(fs::read_to_string(export_file(&copy, "again.jsonl", &["--embeddings"])).unwrap(), text);
     let newer = store.folder.path().join("newer.jsonl");
-    fs::write(&newer, text.replacen("\"format\":3", "\"format\":4", 1)).unwrap();
+    fs::write(&newer, text.replacen("\"format\":4", "\"format\":5", 1)).unwrap();
     let other = folder.path().join("other");
     let output = run(&other, &["import", newer.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
@@ -162,7 +162,7 @@ fn a_killed_import_can_be_continued() {
     const LINES: usize = 8_000;
     let folder = tempfile::tempdir().unwrap();
     let (store, path) = (folder.path().join("store"), folder.path().join("many.jsonl"));
-    let mut lines = vec![r#"{"type":"memorist","format":3}"#.to_owned()];
+    let mut lines = vec![r#"{"type":"memorist","format":4}"#.to_owned()];
     let ulid = |n: usize| numbered(n + 1);
     lines.extend((0..LINES).map(|n| {
         let context = "said of the harbour ".repeat(20);

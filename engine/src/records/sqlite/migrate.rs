@@ -95,7 +95,7 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
 mod tests {
     use std::fs;
 
-    use super::super::schema::{APPLICATION_ID, FIFTH, FIRST, FOURTH, SECOND, SIXTH, THIRD};
+    use super::super::schema::{APPLICATION_ID, FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
     use super::super::testing::{NOW, Store, new};
     use crate::error::Error;
     use crate::paths::StorePaths;
@@ -199,6 +199,7 @@ mod tests {
             (4, [FIRST, SECOND, THIRD, FOURTH].concat()),
             (5, [FIRST, SECOND, THIRD, FOURTH, FIFTH].concat()),
             (6, [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH].concat()),
+            (7, [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH].concat()),
         ] {
             is_brought_up_to_date(version, &schema);
         }
