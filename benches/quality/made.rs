@@ -74,8 +74,8 @@ pub fn changes() -> Set {
     set
 }
 
-/// Long memories with a fact in one third of each, the first being 0, asked for in other words. What is around it is about
-/// anything.
+/// Long memories with a fact in one third of each, the first being 0, and a question about it in other words. What is around
+/// it is about anything.
 pub fn long(third: usize) -> Set {
     let name = ["first", "middle", "last"][third];
     let mut set = Set { name: format!("long, {name} third"), ..Set::default() };

@@ -10,7 +10,7 @@ use crate::passages::{PassageKey, of_records};
 use crate::quality::Quality;
 use crate::types::RecordId;
 
-/// Passages asked for at first, for each record that is wanted.
+/// Passages requested at first, for each record that is wanted.
 const PASSAGES_PER_RECORD: usize = 2;
 
 /// The `k` records nearest to `query` that pass the filter, which names records: the best passage of each, best first.
