@@ -10,10 +10,11 @@
 //! | `identifiers` | the memories of `facts`, and 500 that a code, a path, a phrase or a name tells apart | with it, in a sentence |
 //! | `conversations` | the turns of made conversations of two speakers | for answers that have no word of their question |
 //! | `changes` | made memories, and facts with what superseded them | for what is so now |
+//! | `long`, three | 200 memories of 2,000 words with a fact in the first, the middle or the last third | for it, in other words |
 //! | a folder | `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`: the BEIR format | those with judgements |
 //!
 //! Run: `cargo bench --bench quality`, with `MEMORIST_QUALITY_FOLDER=DIR` for a folder of your own (or several, with `:`
-//! between them).
+//! between them), or with `MEMORIST_QUALITY_SET=NAME` for the sets whose names begin like this.
 
 /// The parts, beside this file.
 mod quality {
@@ -36,12 +37,20 @@ fn main() {
     let sets: Vec<Set> = match std::env::var("MEMORIST_QUALITY_FOLDER") {
         Ok(folders) => folders.split(':').map(|path| folder::set(Path::new(path))).collect(),
         Err(_) => {
-            vec![made::facts(), sessions::set(), made::identifiers(), made::conversations(), made::changes()]
+            let mut sets =
+                vec![made::facts(), sessions::set(), made::identifiers(), made::conversations(), made::changes()];
+            sets.extend((0..3).map(made::long));
+            sets
         }
     };
-    for set in sets {
+    let wanted = std::env::var("MEMORIST_QUALITY_SET").unwrap_or_default();
+    for set in sets.into_iter().filter(|set| set.name.starts_with(&wanted)) {
+        let is_long = set.name.starts_with("long");
         let saved = SavedSet::new(set);
         steps::print(&saved);
-        abstention::print(&saved);
+        // A long memory that comes back would have to be embedded again.
+        if !is_long {
+            abstention::print(&saved);
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The sets that are generated.
 
-use bench_data::{Change, Conversations, Identified};
+use std::collections::HashSet;
+
+use bench_data::{Change, Conversations, Identified, Style};
 use memorist_engine::types::{Kind, NewRecord};
 
 use super::set::{Judged, Set};
@@ -18,6 +20,11 @@ const SESSIONS: usize = 40;
 const CHANGES: usize = 300;
 /// Memories around them.
 const AROUND: usize = 1_000;
+/// Long memories, and the words of each.
+const LONG: usize = 200;
+const LONG_WORDS: usize = 2_000;
+/// The memories that facts are taken from, and what is around them.
+const LONG_OF: usize = 20_000;
 
 fn memories(count: usize) -> Vec<NewRecord> {
     let record = |made: bench_data::MemoryRecord| NewRecord {
@@ -63,6 +70,36 @@ pub fn changes() -> Set {
         set.texts.extend([old, new].map(NewRecord::new));
         set.queries.push(Judged::new(query, [after]));
         set.supersedes.push((after, before));
+    }
+    set
+}
+
+/// Long memories with a fact in one third of each, the first being 0, and a question about it in other words. What is around
+/// it is about anything.
+pub fn long(third: usize) -> Set {
+    let name = ["first", "middle", "last"][third];
+    let mut set = Set { name: format!("long, {name} third"), ..Set::default() };
+    let asked = bench_data::questions(SEED, LONG_OF, 4 * LONG).into_iter();
+    let asked = asked.filter(|question| question.style == Style::Meaning && question.answers.len() == 1);
+    let asked: Vec<_> = asked.take(LONG).collect();
+    let fact = |question: &bench_data::Question| bench_data::memory(SEED, question.answers[0]).content;
+    let facts: HashSet<String> = asked.iter().map(fact).collect();
+    let around = (0..).map(|place| bench_data::memory(SEED + 1, place).content);
+    let mut around = around.filter(|text| !facts.contains(text));
+    for question in asked {
+        let fact = fact(&question);
+        // In the middle of its third.
+        let place = LONG_WORDS * (2 * third + 1) / 6;
+        let (mut text, mut words, mut is_in) = (String::new(), 0, false);
+        while words < LONG_WORDS {
+            let next = if !is_in && words >= place { fact.clone() } else { around.next().expect("endless") };
+            is_in |= words >= place;
+            words += next.split_whitespace().count();
+            text += &next;
+            text += "\n\n";
+        }
+        set.queries.push(Judged::new(question.text, [set.texts.len()]));
+        set.texts.push(NewRecord::new(text));
     }
     set
 }

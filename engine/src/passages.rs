@@ -19,22 +19,24 @@ use crate::types::RecordId;
 /// Another version cuts other passages.
 pub const VERSION: i64 = 1;
 /// Passages of a record, its beginning included. What comes after the last one is found by its words alone.
-pub const MOST: usize = 64;
+pub const MOST: usize = 256;
 /// A text of fewer bytes fits into the window: a token has at least one.
 pub const ALWAYS_FITS: i64 = WINDOW as i64;
-/// Tokens of a passage. The default model reads 256, two of which mark the ends.
+/// Tokens of a beginning. The default model reads 256, two of which mark the ends.
 const WINDOW: usize = 254;
+/// Tokens of a passage: the fewer, the more does a fact in it weigh, and the more vectors there are (`docs/src/figures.md`).
+const PASSAGE: usize = 96;
 /// Tokens that a passage repeats of the one before.
-const OVERLAP: usize = 32;
+const OVERLAP: usize = 24;
 
-/// The key of a vector: the number of a passage in the six high bits, the id of its record below. The beginning of a
+/// The key of a vector: the number of a passage in the eight high bits, the id of its record below. The beginning of a
 /// record is its passage 0: its key is that of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PassageKey(u64);
 
 impl PassageKey {
     /// Ids are smaller: none beyond 53 bits is taken for one.
-    const NUMBER: u32 = 58;
+    const NUMBER: u32 = 56;
     /// The first key of a further passage.
     pub const FURTHER: u64 = 1 << Self::NUMBER;
 
@@ -106,31 +108,30 @@ pub fn further(context: Option<&str>, content: &str) -> Vec<Passage> {
         return Vec::new();
     }
     let of_context = breaks(context_before, WINDOW).last().map_or(0, |last| last.tokens);
-    let room = WINDOW.saturating_sub(of_context).max(WINDOW / 2);
-    let ranges = cut(content, room).into_iter().zip(1..);
+    let room = WINDOW.saturating_sub(of_context).max(PASSAGE);
+    let ranges = cut(content, room).into_iter().zip(1..=u8::MAX);
     let hash = |bytes: &Range<usize>| text::embedding_hash(context, &content[bytes.clone()]);
     ranges.map(|(bytes, number)| Passage { number, hash: hash(&bytes), bytes }).collect()
 }
 
-/// Cuts a text into passages of so many tokens, without the first.
+/// Cuts what comes after so many tokens of a text into passages.
 fn cut(text: &str, room: usize) -> Vec<Range<usize>> {
-    let breaks = breaks(text, MOST * room);
+    let breaks = breaks(text, room + MOST * PASSAGE);
     let Some(total) = breaks.last().map(|last| last.tokens).filter(|total| *total > room) else { return Vec::new() };
-    let (mut passages, mut start) = (Vec::new(), 0);
-    for number in 0..MOST {
+    let (mut start, mut end) = (0, last_break(&breaks, 0, room / 2..room));
+    let mut passages = Vec::new();
+    while passages.len() < MOST - 1 {
+        let before = breaks[end].tokens;
+        // A short end is no passage by itself: it gets more of what is before it.
+        let overlap = OVERLAP.max((PASSAGE / 2).saturating_sub(total - before));
+        start = first_break(&breaks, start, end, before.saturating_sub(overlap));
         let first = breaks[start].tokens;
-        let is_last = total - first <= room;
-        let end = if is_last { breaks.len() - 1 } else { last_break(&breaks, start, first + room / 2..first + room) };
-        if number > 0 {
-            passages.push(breaks[start].at..text[..breaks[end].at].trim_end().len());
-        }
+        let is_last = total - first <= PASSAGE;
+        end = if is_last { breaks.len() - 1 } else { last_break(&breaks, start, first + PASSAGE / 2..first + PASSAGE) };
+        passages.push(breaks[start].at..text[..breaks[end].at].trim_end().len());
         if is_last {
             break;
         }
-        // A short end is no passage by itself: it gets more of what is before it.
-        let until = breaks[end].tokens;
-        let overlap = OVERLAP.min(room / 4).max((room / 2).saturating_sub(total - until));
-        start = first_break(&breaks, start, end, until.saturating_sub(overlap));
     }
     passages
 }
@@ -297,8 +298,8 @@ mod tests {
         let passages = further(Some("a title"), &text);
         for passage in texts(&text, &passages) {
             assert!(passage.starts_with("Sentence") && passage.ends_with('.'), "{passage}");
-            let before = &text[..text.find(passage).unwrap() + passage.len()];
-            assert!(before.len() == text.trim_end().len() || text[before.len()..].starts_with(" \n\n"), "{passage}");
+            let end = passage.rfind("\n\n").unwrap_or(0);
+            assert!(end < passage.len() * 6 / 10, "a paragraph ends in its second half: {passage}");
         }
         for pair in passages.windows(2) {
             assert!(pair[1].bytes.start < pair[0].bytes.end, "{pair:?}");
@@ -330,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_key_names_the_record_and_the_passage() {
-        for (id, number) in [(1, 0), (7, 63), ((1 << 53) - 1, 5)] {
+        for (id, number) in [(1, 0), (7, 255), ((1 << 53) - 1, 5)] {
             let key = PassageKey::new(RecordId::from(id), number);
             assert_eq!((key.record().get(), key.number()), (id, number));
             assert_eq!(PassageKey::from(key.get()), key);
@@ -343,12 +344,12 @@ mod tests {
     fn the_keys_of_records_are_found_among_others() {
         let far = 1 << 40;
         let key = |id: i64, number| PassageKey::new(RecordId::from(id), number).get();
-        let further = [key(1, 1), key(1, 2), key(2, 1), key(far, 1), key(far + 1, 63)];
+        let further = [key(1, 1), key(1, 2), key(2, 1), key(far, 1), key(far + 1, 255)];
         let of = |ids: &[u64]| {
             of_records(&ids.iter().copied().collect(), &further.into_iter().collect()).iter().collect::<Vec<_>>()
         };
         assert_eq!(of(&[1, 3]), [key(1, 1), key(1, 2)]);
-        assert_eq!(of(&[far as u64, far as u64 + 1]), [key(far, 1), key(far + 1, 63)]);
+        assert_eq!(of(&[far as u64, far as u64 + 1]), [key(far, 1), key(far + 1, 255)]);
         assert!(of(&[9]).is_empty());
     }
 
@@ -362,7 +363,7 @@ mod tests {
                 prop_assert_eq!(passage.number, number);
                 prop_assert!(passage.bytes.start <= covered || text[covered..passage.bytes.start].trim().is_empty());
                 prop_assert!(!text[passage.bytes.clone()].trim().is_empty());
-                prop_assert!(tokens(&text[passage.bytes.clone()]) <= WINDOW);
+                prop_assert!(tokens(&text[passage.bytes.clone()]) <= PASSAGE);
                 covered = passage.bytes.end;
             }
             prop_assert!(text[covered.min(text.len())..].trim().is_empty());

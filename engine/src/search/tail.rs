@@ -34,8 +34,8 @@ impl TailKey {
     }
 }
 
-/// The vectors of a record, one for each passage.
-type Passages = Vec<(PassageKey, Arc<[f32]>)>;
+/// The vector of a passage.
+pub type Vector = (PassageKey, Arc<[f32]>);
 
 /// The records that at least one index has not seen in their current state.
 #[derive(Clone, Default)]
@@ -45,7 +45,7 @@ pub struct Tail {
     /// Ids whose state in the vector index is stale.
     pub vector_ids: RoaringTreemap,
     /// Their current vectors, if they have any: one for each passage.
-    pub vectors: BTreeMap<RecordId, Passages>,
+    pub vectors: BTreeMap<RecordId, Vec<Vector>>,
     /// Ids whose state in the keyword index is stale.
     pub keyword_ids: RoaringTreemap,
     /// Those of them that are live.
@@ -85,7 +85,7 @@ impl Tail {
 }
 
 /// The passage that is nearest to a query, with its cosine.
-pub(super) fn nearest(query: &[f32], passages: &[(PassageKey, Arc<[f32]>)]) -> Option<(PassageKey, f32)> {
+pub(super) fn nearest(query: &[f32], passages: &[Vector]) -> Option<(PassageKey, f32)> {
     let scored = passages.iter().map(|(key, vector)| (*key, cosine(query, vector)));
     scored.max_by(|a, b| a.1.total_cmp(&b.1))
 }

@@ -88,6 +88,10 @@ fn compare(world: &World, reader: &Reader) -> Result<(), TestCaseError> {
     let mut keys: Vec<u64> = snapshot.keys().collect();
     keys.sort_unstable();
     prop_assert!(keys.iter().eq(world.vectors.keys()));
+    let first = keys.get(keys.len() / 2).copied().unwrap_or(1);
+    let mut later: Vec<u64> = snapshot.keys_from(first).collect();
+    later.sort_unstable();
+    prop_assert!(later.iter().eq(world.vectors.range(first..).map(|(key, _)| key)));
     let even: RoaringTreemap = (0..KEYS).filter(|key| key % 2 == 0).collect();
     let query = [1.0, -2.0, 0.5, 3.0, 0.25, -1.0];
     for filter in [Filter::All, Filter::Only(&even), Filter::Except(&even)] {

@@ -539,7 +539,7 @@ CREATE INDEX search_hits_by_record ON search_hits (record_id);
 const EIGHTH: &str = r"
 CREATE TABLE passages (
     record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 63),
+    number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 255),
     starts_at INTEGER NOT NULL,
     ends_at INTEGER NOT NULL,
     hash BLOB NOT NULL CHECK (length(hash) = 32),
