@@ -3,17 +3,8 @@
 use serde_json::{Value, json};
 
 /// The keys that mean something here.
-pub const APPLIED: [&str; 30] = [
+const APPLIED: [&str; 21] = [
     "provider",
-    "model",
-    "fallback",
-    "remote.baseUrl",
-    "remote.apiKey",
-    "remote.batch.enabled",
-    "remote.batch.pollIntervalMs",
-    "remote.batch.timeoutMinutes",
-    "cache.enabled",
-    "cache.maxEntries",
     "enabled",
     "sources",
     "experimental.sessionMemory",
@@ -37,7 +28,7 @@ pub const APPLIED: [&str; 30] = [
 ];
 
 /// Those that mean nothing here.
-pub const WITHOUT_EFFECT: [&str; 6] = [
+const WITHOUT_EFFECT: [&str; 6] = [
     "store.driver",
     "store.vector.extensionPath",
     "remote.batch.wait",
@@ -62,9 +53,13 @@ const OF_PROVIDERS: [&str; 9] = [
 /// What precedes the name of a header.
 pub const HEADERS: &str = "remote.headers.";
 
+fn all() -> impl Iterator<Item = &'static str> {
+    APPLIED.into_iter().chain(OF_PROVIDERS).chain(WITHOUT_EFFECT)
+}
+
 /// Whether there is such a key.
 pub fn is_known(key: &str) -> bool {
-    APPLIED.contains(&key) || WITHOUT_EFFECT.contains(&key) || key.starts_with(HEADERS)
+    all().any(|known| known == key) || key.starts_with(HEADERS)
 }
 
 /// Whether a key means nothing, where a provider embeds or not.
@@ -88,6 +83,5 @@ fn is_so_anyway(key: &str, value: &Value) -> bool {
 /// The known key that is most like this one.
 pub fn nearest(key: &str) -> &'static str {
     let likeness = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &key.to_lowercase());
-    let all = APPLIED.into_iter().chain(WITHOUT_EFFECT);
-    all.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).unwrap_or(APPLIED[0])
+    all().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).unwrap_or(APPLIED[0])
 }
