@@ -14,7 +14,7 @@
 //! | `cache.rs` | embeddings that are kept in a file |
 //! | `batches.rs` | texts in requests, and what becomes of those that are refused |
 //! | `provider.rs` | all of it together |
-//! | `contract_tests.rs` | what every provider does, against a server that speaks its protocol |
+//! | `contract_tests` | what every provider does, against a server that speaks its protocol |
 //! | `embedder.rs` | the [`Embedder`](crate::Embedder), and what loads it |
 //! | `jobs/` | many texts in the provider's own time, at a lower price |
 //! | `estimate.rs` | what embedding will cost |
