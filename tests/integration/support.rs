@@ -8,7 +8,7 @@ use std::sync::Arc;
 use memorist_engine::config::Config;
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{NewRecord, Query, RecordId};
+use memorist_engine::types::{NewRecord, Query, RecordId, embedding_bytes, embedding_of, of_length_one};
 use memorist_engine::{Engine, Error};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -141,4 +141,9 @@ impl Store {
         let reply = self.engine.search(query).expect("a sound query");
         reply.hits.iter().map(|hit| hit.record.id).collect()
     }
+}
+
+/// A vector as a search has it once it is stored: in 16 bits, of length 1.
+pub fn stored(vector: &[f32]) -> Vec<f32> {
+    of_length_one(embedding_of(&embedding_bytes(vector), vector.len()).expect("a vector"))
 }

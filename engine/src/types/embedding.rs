@@ -20,6 +20,15 @@ pub(crate) fn is_one(length: f32) -> bool {
     (length - 1.0).abs() < NEAR_ONE
 }
 
+/// An embedding whose length is 1, but for rounding, with the length 1: its products are cosines.
+pub fn of_length_one(mut embedding: Vec<f32>) -> Vec<f32> {
+    let length = length(&embedding);
+    if is_one(length) {
+        embedding.iter_mut().for_each(|number| *number /= length);
+    }
+    embedding
+}
+
 /// The bytes of an embedding. Its numbers are rounded to 16 bits.
 pub fn embedding_bytes(embedding: &[f32]) -> Vec<u8> {
     let mut halves = vec![f16::ZERO; embedding.len()];

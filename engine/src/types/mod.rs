@@ -58,7 +58,7 @@ pub use bounds::{
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
 pub use digest::{ByImportance, Digest, DigestQuery};
-pub use embedding::{embedding_bytes, embedding_of};
+pub use embedding::{embedding_bytes, embedding_of, of_length_one};
 pub use exchange::{
     AccessKind, Accessed, Earlier, Export, Exported, Imported, Portable, PortableLink, PortablePassage, moved_ulid,
 };

@@ -11,7 +11,7 @@ use crate::passages::{Passage, PassageKey};
 use crate::records::models::{self, NextModel, Pending, Refused};
 use crate::records::rows;
 use crate::records::transaction::SelectExt;
-use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of};
+use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of, of_length_one};
 
 impl Records {
     /// The store's model, which must be this one; `None` while it has none.
@@ -87,6 +87,17 @@ impl Snapshot {
     /// The vectors that this model has made of these records, in the order of `ids`, each with its further passages; without
     /// those that have none yet.
     pub fn embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(PassageKey, Vec<f32>)>> {
+        let stored = self.stored_embeddings(model, ids)?.into_iter();
+        Ok(stored.map(|(key, vector)| (key, of_length_one(vector))).collect())
+    }
+
+    /// The vector that this model has made of a record: of its beginning, where the text is long.
+    pub fn embedding(&self, model: ModelId, id: RecordId) -> Result<Option<Vec<f32>>> {
+        Ok(self.stored_embedding(model, id)?.map(of_length_one))
+    }
+
+    /// [`Snapshot::embeddings`] with every bit as it is stored.
+    pub(super) fn stored_embeddings(&self, model: ModelId, ids: &[RecordId]) -> Result<Vec<(PassageKey, Vec<f32>)>> {
         let mut statement = self.conn().prepare_cached(
             "SELECT p.number, e.vector, m.dims FROM passages p JOIN embeddings e ON e.hash = p.hash
                  JOIN models m ON m.id = e.model_id
@@ -95,7 +106,7 @@ impl Snapshot {
         let has_passages = self.conn().exists("SELECT 1 FROM passages", &[])?;
         let mut found = Vec::with_capacity(ids.len());
         for &id in ids {
-            found.extend(self.embedding(model, id)?.map(|vector| (id.into(), vector)));
+            found.extend(self.stored_embedding(model, id)?.map(|vector| (id.into(), vector)));
             if !has_passages {
                 continue;
             }
@@ -110,8 +121,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// The vector that this model has made of a record: of its beginning, where the text is long.
-    pub fn embedding(&self, model: ModelId, id: RecordId) -> Result<Option<Vec<f32>>> {
+    fn stored_embedding(&self, model: ModelId, id: RecordId) -> Result<Option<Vec<f32>>> {
         let mut statement = self.conn().prepare_cached(
             "SELECT e.vector, m.dims FROM records r JOIN embeddings e ON e.hash = r.embedding_hash
                  JOIN models m ON m.id = e.model_id

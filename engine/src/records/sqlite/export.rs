@@ -74,7 +74,7 @@ impl Snapshot {
         let record = record.query_row([id], |row| Ok(rows::to_record(row)))??;
         let earlier = self.all_earlier(id)?;
         let (embedding, passages) = match model {
-            Some(model) => (self.embedding(model, id)?, self.portable_passages(model, id)?),
+            Some(model) => self.portable_embeddings(model, id)?,
             None => (None, Vec::new()),
         };
         let mut accesses = if export.accesses { self.accesses(id)? } else { Vec::new() };
@@ -112,18 +112,19 @@ impl Snapshot {
         })
     }
 
-    fn portable_passages(&self, model: ModelId, id: RecordId) -> Result<Vec<PortablePassage>> {
+    /// The embedding of a record, and those of its further passages.
+    fn portable_embeddings(&self, model: ModelId, id: RecordId) -> Result<(Option<Vec<f32>>, Vec<PortablePassage>)> {
         let bytes: HashMap<u8, Range<usize>> =
             self.passages(id)?.into_iter().map(|passage| (passage.number, passage.bytes)).collect();
-        if bytes.is_empty() {
-            return Ok(Vec::new());
+        let (mut own, mut passages) = (None, Vec::new());
+        for (key, embedding) in self.stored_embeddings(model, &[id])? {
+            match (key.number(), bytes.get(&key.number())) {
+                (0, _) => own = Some(embedding),
+                (_, Some(bytes)) => passages.push(PortablePassage { from: bytes.start, to: bytes.end, embedding }),
+                (_, None) => {}
+            }
         }
-        let vectors = self.embeddings(model, &[id])?.into_iter();
-        let passages = vectors.filter_map(|(key, embedding)| {
-            let Range { start: from, end: to } = bytes.get(&key.number())?.clone();
-            Some(PortablePassage { from, to, embedding })
-        });
-        Ok(passages.collect())
+        Ok((own, passages))
     }
 
     fn earlier(&self, version: Version, record: &Record, now: Millis) -> Result<Earlier> {
