@@ -20,6 +20,11 @@ pub trait Loader: Send + Sync {
     /// is not set up.
     fn verify(&self) -> Result<Option<String>>;
 
+    /// As [`Embedder::is_quick`], without loading it.
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     /// Loads it. `announce` is called once before a download.
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>>;
 

@@ -20,7 +20,8 @@
 //! | `sources.rs` | notes and transcripts of a made home, as a user adds and searches them; a reading that is killed |
 //! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
-//! | `providers.rs` | embeddings of a provider that fails, refuses, and comes back |
+//! | `providers.rs` | embeddings of a provider that fails, refuses, waits, and comes back |
+//! | `provider_server.rs` | the provider of these tests |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
@@ -80,6 +81,7 @@ mod paused;
 mod process;
 #[cfg(unix)]
 mod processes;
+mod provider_server;
 mod providers;
 mod racing;
 #[cfg(unix)]

@@ -41,12 +41,19 @@ impl Engine {
     }
 
     /// Embeds records that wait for it, at most so many texts, and says how many remain. What the model has refused does
-    /// not remain: it is not offered again. While another process does the work, this one waits. Fetches no model.
+    /// not remain: it is not offered again. While another process does the work, this one waits; with a provider, which
+    /// may take long, the work is left to that process, or to this one's background. Fetches no model.
     ///
     /// # Errors
     /// If texts wait and there is no model available.
     pub fn backfill(&self, most: u64, progress: &dyn Progress) -> Result<Backfill> {
-        let embedded = self.embed_at_most(most, progress)?;
+        let embedded = match self.store.embeds_quickly()? {
+            true => self.embed_at_most(most, progress)?,
+            false => match self.store.embedding.try_acquire()? {
+                Some(guard) => self.store.embed_with_provider(&guard, most, progress)?,
+                None => 0,
+            },
+        };
         Ok(Backfill { embedded, remaining: self.store.embeddable_count()? })
     }
 
@@ -55,6 +62,10 @@ impl Engine {
             return Ok(0);
         }
         let done_by_others = || Ok(progress.cancelled() || self.store.pending_count()? == 0);
+        if !self.store.embeds_quickly()? {
+            let guard = self.store.embedding.acquire_unless(progress, done_by_others)?;
+            return guard.map_or(Ok(0), |guard| self.store.embed_with_provider(&guard, most, progress));
+        }
         let Some(guard) = self.store.lock.acquire_unless(progress, done_by_others)? else { return Ok(0) };
         self.store.as_writer(guard, |guard| self.store.embed_backlog(guard, most, progress))
     }

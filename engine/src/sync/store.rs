@@ -7,7 +7,7 @@ use std::time::Duration;
 use memorist_embed::{ModelHost, ModelSettings};
 
 use super::index_slot::IndexSlot;
-use super::lock::WriterLock;
+use super::lock::{EmbeddingLock, WriterLock};
 use crate::config::{Backend, Config};
 use crate::error::{Error, IndexKind, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
@@ -35,6 +35,8 @@ pub struct Store {
     pub fallback: Option<ModelHost>,
     /// The index-writer lock.
     pub lock: WriterLock,
+    /// The lock of those who embed with a model that is not quick.
+    pub embedding: EmbeddingLock,
     pub(super) paths: StorePaths,
     pub(super) config: Config,
 }
@@ -48,6 +50,7 @@ impl Store {
         let fallback = fallback.map(|source| ModelHost::new(&ModelSettings { source, ..config.model.clone() }));
         let store = Store {
             lock: WriterLock::new(paths.writer_lock()),
+            embedding: EmbeddingLock::new(paths.embedding_lock()),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),
             host,

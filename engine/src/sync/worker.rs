@@ -1,8 +1,9 @@
-//! The background thread of an open store: embeds, applies, rebuilds, cleans up, and releases what is idle.
+//! The background thread of an open store: embeds, applies, rebuilds, cleans up, and releases what is idle. A provider is
+//! waited for in a second thread, so that the rest goes on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use super::inbox::{Inbox, InboxReader, Message, Searched, SearchedHit, USES_AT_MOST};
@@ -41,7 +42,7 @@ impl Worker {
         let stop_flag = stopping.clone();
         let thread = std::thread::Builder::new()
             .name("memorist-sync".into())
-            .spawn(move || run(&store, &reader, &stop_flag))
+            .spawn(move || std::thread::scope(|scope| run(scope, &store, &reader, &stop_flag)))
             .map_err(|error| Error::io("the sync thread", error))?;
         Ok(Worker { inbox, stopping, thread: Some(thread) })
     }
@@ -62,7 +63,13 @@ impl Drop for Worker {
     }
 }
 
-fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
+fn run<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    store: &'scope Store,
+    inbox: &InboxReader,
+    stopping: &'scope Stopping,
+) {
+    let mut provider = ProviderThread::default();
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
@@ -78,6 +85,9 @@ fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
             failures.note(fetched.map(drop).map_err(Error::from));
         }
         let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
+        if store.config().index_writer {
+            provider.keep_going(scope, store, stopping);
+        }
         failures.note(worked.and(store.records.shorten_wal()));
         for host in [Some(&store.host), store.fallback.as_ref()].into_iter().flatten() {
             host.release_if_idle(Instant::now());
@@ -128,6 +138,40 @@ fn search_access(hit: SearchedHit, query: &str) -> Access<'_> {
     Access { id: hit.id, kind: AccessKind::Search, score: Some(hit.score), query, counts: false }
 }
 
+/// The thread that waits for a provider, while there is something to embed.
+#[derive(Default)]
+struct ProviderThread<'scope> {
+    running: Option<ScopedJoinHandle<'scope, Result<()>>>,
+    failures: Failures,
+}
+
+impl<'scope> ProviderThread<'scope> {
+    /// Starts it where texts wait for a provider, unless it runs.
+    fn keep_going(&mut self, scope: &'scope Scope<'scope, '_>, store: &'scope Store, stopping: &'scope Stopping) {
+        if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+            return;
+        }
+        if let Some(ended) = self.running.take() {
+            let outcome = ended.join();
+            self.failures.note(outcome.unwrap_or_else(|_| Err(Error::bad_vector("the thread that embeds has failed"))));
+        }
+        // What prevents it was noted by the other thread.
+        if stopping.cancelled() || store.embeds_quickly().unwrap_or(true) || !store.can_embed().unwrap_or(false) {
+            return;
+        }
+        let embed = || match store.embedding.try_acquire()? {
+            Some(guard) => store.embed_with_provider(&guard, u64::MAX, stopping).map(drop),
+            // Another process embeds them.
+            None => Ok(()),
+        };
+        let started = std::thread::Builder::new().name("memorist-embed".into()).spawn_scoped(scope, embed);
+        match started {
+            Ok(running) => self.running = Some(running),
+            Err(error) => self.failures.note(Err(Error::io("the embedding thread", error))),
+        }
+    }
+}
+
 /// When to check for expired records and unfinished purges again.
 struct CleanupAt {
     expired: Instant,
@@ -140,8 +184,8 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
     store.mark_damaged_indexes()?;
     let can_shrink = store.records.can_shrink()?;
     // A model that fails or is not the store's does not prevent the other work.
-    let (can_embed, refusal) =
-        store.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
+    let can_embed = store.can_embed().and_then(|can_embed| Ok(can_embed && store.embeds_quickly()?));
+    let (can_embed, refusal) = can_embed.map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
     let mut has_expired = false;
     if Instant::now() >= cleanup_at.expired {
         cleanup_at.expired = Instant::now() + EXPIRE_AGAIN;
