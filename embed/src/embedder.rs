@@ -26,8 +26,9 @@ pub trait Embedder: Send + Sync {
     /// limit is ignored.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 
-    /// Like [`Embedder::embed_batch`], for a model that may refuse a text or fail halfway: the outcomes of the first texts,
-    /// in order; of at least one. An error means that there is not even one. Ends early when `progress` is cancelled.
+    /// Like [`Embedder::embed_batch`], for a model that may refuse a text, fail halfway, or take long: the outcomes of the
+    /// first texts, in order; of at least one. An error means that there is not even one. Ends early when `progress` is
+    /// cancelled. A provider answers one request, so that what it made can be stored before it is asked again.
     fn embed_each(&self, texts: &[&str], _progress: &dyn Progress) -> Result<Vec<Result<Vec<f32>, Refusal>>> {
         Ok(self.embed_batch(texts)?.into_iter().map(Ok).collect())
     }

@@ -127,6 +127,15 @@ impl ModelHost {
         }
     }
 
+    /// Whether the model is quick, as [`Embedder::is_quick`]. Loads nothing.
+    pub fn is_quick(&self) -> bool {
+        match &self.source {
+            Source::Loader(loader) => loader.is_quick(),
+            Source::Ready(embedder) => embedder.is_quick(),
+            Source::Nothing(_) => true,
+        }
+    }
+
     /// Why no embedder is available without a download: the last failure, if there was one.
     pub fn why_unavailable(&self) -> Error {
         if self.loading.is_locked() {

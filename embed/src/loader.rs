@@ -25,6 +25,11 @@ pub trait Loader: Send + Sync {
         false
     }
 
+    /// As [`Embedder::is_quick`], without loading it.
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     /// Loads it. `announce` is called once before a download.
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>>;
 

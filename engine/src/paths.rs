@@ -56,12 +56,8 @@ impl StorePaths {
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
-        let files = companions(&database).into_iter().chain([
-            database,
-            self.writer_lock(),
-            self.jobs_lock(),
-            self.http_token(),
-        ]);
+        let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock()];
+        let files = companions(&database).into_iter().chain([database, self.http_token()]).chain(locks);
         files.chain(self.index_folders()).any(|part| part == path)
     }
 
@@ -102,6 +98,11 @@ impl StorePaths {
     /// Locked by the one process that asks a provider about batch jobs. Never deleted.
     pub fn jobs_lock(&self) -> PathBuf {
         self.root.join("jobs.lock")
+    }
+
+    /// Locked by the one process that embeds with a provider. Never deleted; the kernel frees it when its holder ends.
+    pub fn embedding_lock(&self) -> PathBuf {
+        self.root.join("embedding.lock")
     }
 
     /// Where an index is built that will replace `folder`.

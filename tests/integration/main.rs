@@ -21,7 +21,8 @@
 //! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `passages.rs` | texts that do not fit into the model's window |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
-//! | `providers.rs` | embeddings of a provider that fails, refuses, and comes back |
+//! | `providers.rs` | embeddings of a provider that fails, refuses, waits, and comes back |
+//! | `provider_server.rs` | the provider of these tests |
 //! | `jobs.rs`, `job_provider.rs` | batch jobs of a provider, and a provider that takes them |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
@@ -85,6 +86,7 @@ mod paused;
 mod process;
 #[cfg(unix)]
 mod processes;
+mod provider_server;
 mod providers;
 mod racing;
 #[cfg(unix)]

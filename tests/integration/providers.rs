@@ -1,115 +1,16 @@
 //! Embeddings of a provider that fails, refuses, and comes back.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use memorist_engine::config::{Config, ModelSource};
-use memorist_engine::embed::{CacheSettings, Embedder, HashEmbedder, Protocol, RemoteSettings};
-use memorist_engine::progress::NoProgress;
+use memorist_engine::embed::{CacheSettings, RemoteSettings};
+use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{Filter, NewRecord, Purge, Query, Viewer};
 use memorist_engine::{Engine, Remedy};
-use serde_json::{Value, json};
 
-const DIMS: usize = 64;
-
-/// A provider on this machine, which speaks OpenAI's protocol.
-struct Provider {
-    url: String,
-    state: Arc<State>,
-}
-
-/// What it does, and what it was given.
-struct State {
-    /// Whether it answers with an error.
-    is_down: AtomicBool,
-    /// Numbers of its vectors.
-    dims: AtomicUsize,
-    /// Texts that it embedded.
-    texts: AtomicUsize,
-    /// Requests that it refused.
-    refusals: AtomicUsize,
-}
-
-impl Provider {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let [texts, refusals] = [0, 0].map(AtomicUsize::new);
-        let state = State { is_down: AtomicBool::new(false), dims: AtomicUsize::new(DIMS), texts, refusals };
-        let state = Arc::new(state);
-        let shared = state.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let state = shared.clone();
-                std::thread::spawn(move || answer(stream, &state));
-            }
-        });
-        Provider { url, state }
-    }
-
-    fn settings(&self, model: &str) -> RemoteSettings {
-        let mut settings = RemoteSettings::new("openai", Protocol::OpenAi);
-        (settings.url, settings.model, settings.dimensions) = (self.url.clone(), model.into(), Some(DIMS));
-        settings
-    }
-
-    fn set_down(&self, is_down: bool) {
-        self.state.is_down.store(is_down, Ordering::SeqCst);
-    }
-
-    fn texts(&self) -> usize {
-        self.state.texts.load(Ordering::SeqCst)
-    }
-
-    fn refusals(&self) -> usize {
-        self.state.refusals.load(Ordering::SeqCst)
-    }
-}
-
-/// Answers the requests of one connection: a text with "unspeakable" is refused.
-fn answer(stream: TcpStream, state: &State) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
-    loop {
-        let (mut line, mut length) = (String::new(), 0);
-        while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
-            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            line.clear();
-        }
-        let mut body = vec![0; length];
-        if length == 0 || reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        let body: Value = serde_json::from_slice(&body).unwrap();
-        let texts: Vec<&str> = body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
-        let is_refused = texts.iter().any(|text| text.contains("unspeakable"));
-        let (status, answer) = match (state.is_down.load(Ordering::SeqCst), is_refused) {
-            (true, _) => ("401 Unauthorized", json!({ "error": { "message": "the key is revoked" } })),
-            (_, true) => {
-                state.refusals.fetch_add(1, Ordering::SeqCst);
-                ("400 Bad Request", json!({ "error": { "message": "this cannot be said" } }))
-            }
-            _ => {
-                state.texts.fetch_add(texts.len(), Ordering::SeqCst);
-                let embedder = HashEmbedder::new(state.dims.load(Ordering::SeqCst));
-                let entry = |(index, text): (usize, &&str)| json!({ "index": index, "embedding": embedder.embed_query(text).unwrap() });
-                ("200 OK", json!({ "data": texts.iter().enumerate().map(entry).collect::<Vec<_>>() }))
-            }
-        };
-        let answer = answer.to_string();
-        let head =
-            format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
-        if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(answer.as_bytes())).is_err() {
-            return;
-        }
-    }
-}
+use crate::provider_server::Provider;
 
 fn remote(settings: RemoteSettings) -> ModelSource {
     ModelSource::Remote(Box::new(settings))
@@ -256,12 +157,11 @@ fn a_model_that_was_replaced_behind_its_name_is_embedded_again() {
     let settings = RemoteSettings { dimensions: None, cache: Some(cache), ..provider.settings("one") };
     let store = folder.path().join("store");
     let engine = || open(&store, remote(settings.clone()), None);
-    let dims = |dims| provider.state.dims.store(dims, Ordering::SeqCst);
     let first = engine();
     add(&first, "the harbour office opens at nine");
     first.embed_pending(&NoProgress).unwrap();
     for (now, is_noticed) in [(48, true), (32, false)] {
-        dims(now);
+        provider.set_dims(now);
         if is_noticed {
             add(&first, "the harbour master is Ana");
             let error = first.embed_pending(&NoProgress).unwrap_err();
@@ -275,4 +175,129 @@ fn a_model_that_was_replaced_behind_its_name_is_embedded_again() {
         assert!(!next.reembed(&NoProgress).unwrap().changed, "{now}");
         next.close();
     }
+}
+
+/// Ends what it works on at once, and remembers what that was.
+#[derive(Default)]
+struct Impatient(Mutex<Vec<String>>);
+
+impl Progress for Impatient {
+    fn start(&self, what: &str, _: Option<u64>) {
+        self.0.lock().unwrap().push(what.to_owned());
+    }
+    fn advance(&self, _: u64) {}
+    fn finish(&self) {}
+    fn cancelled(&self) -> bool {
+        !self.0.lock().unwrap().is_empty()
+    }
+}
+
+/// Others need not wait for a provider: neither this process nor another one.
+#[test]
+fn the_indexes_are_free_while_a_provider_is_waited_for() {
+    let (folder, provider) = (tempfile::tempdir().unwrap(), Provider::start());
+    let open = |model: &str| open(folder.path(), remote(provider.settings(model)), None);
+    let engine = open("one");
+    provider.hold(true);
+    add(&engine, "the harbour office opens at nine");
+    // The background asks.
+    provider.wait_for(1);
+    let started = Instant::now();
+    add(&engine, "a secret of the harbour");
+    let others = [&engine, &open("one")];
+    for engine in others {
+        engine.flush(&NoProgress).unwrap();
+        assert_eq!(engine.rebuild(&NoProgress).unwrap().documents, 2);
+        // The work is left to who does it.
+        let done = engine.backfill(50, &NoProgress).unwrap();
+        assert_eq!((done.embedded, done.remaining), (0, 2));
+    }
+    for purged in ["secret", "nothing"] {
+        assert!(engine.purge(&Purge::Text(purged.into()), &Viewer::OWNER, &NoProgress).unwrap().complete);
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    let reported = Impatient::default();
+    let changing = open("two");
+    assert!(changing.reembed(&reported).is_err());
+    let reported = reported.0.into_inner().unwrap();
+    assert!(reported[0].starts_with("waiting for the embeddings, held by process"), "{reported:?}");
+    provider.hold(false);
+    engine.embed_pending(&NoProgress).unwrap();
+    assert_eq!(engine.stats(&Filter::default()).unwrap().pending_embeddings, 0);
+    assert_eq!(changing.reembed(&NoProgress).unwrap().embedded, 1);
+}
+
+/// Nothing is paid twice, however many processes have the store open.
+#[test]
+fn one_process_at_a_time_asks_a_provider() {
+    let (folder, provider) = (tempfile::tempdir().unwrap(), Provider::start());
+    provider.set_slowness(Duration::from_millis(5));
+    let settings = RemoteSettings { batch: Some(4), ..provider.settings("one") };
+    let engines = [0, 1, 2].map(|_| open(folder.path(), remote(settings.clone()), None));
+    std::thread::scope(|scope| {
+        for (number, engine) in engines.iter().enumerate() {
+            scope.spawn(move || {
+                for text in 0..40 {
+                    add(engine, &format!("note {text} of {number} about the harbour"));
+                }
+                engine.embed_pending(&NoProgress).unwrap();
+            });
+        }
+    });
+    let mut given = provider.given().concat();
+    given.sort();
+    let count = given.len();
+    given.dedup();
+    assert_eq!((given.len(), count), (120, 120));
+    assert_eq!(engines[0].stats(&Filter::default()).unwrap().pending_embeddings, 0);
+}
+
+/// Z11: what is purged while its vector is on the way leaves nothing, wherever it arrives.
+#[test]
+fn a_purge_is_not_undone_by_what_is_on_the_way() {
+    let (folder, provider) = (tempfile::tempdir().unwrap(), Provider::start());
+    let caches = folder.path().join("embeddings");
+    let cache = CacheSettings::new(&caches, None, 100);
+    let engine = |model: &str| {
+        let mut config = Config::without_model();
+        config.model.source = remote(RemoteSettings { cache: Some(cache.clone()), ..provider.settings(model) });
+        config.model.embeddings_dir = Some(caches.clone());
+        Engine::open(folder.path().join("store"), config).unwrap()
+    };
+    let purge =
+        |engine: &Engine, text: &str| engine.purge(&Purge::Text(text.into()), &Viewer::OWNER, &NoProgress).unwrap();
+    let first = engine("one");
+    provider.hold(true);
+    for text in ["a secret of the harbour", "an unspeakable secret", "the office opens at nine"] {
+        add(&first, text);
+    }
+    // What is refused is sent one by one.
+    provider.wait_for(1);
+    assert_eq!(purge(&first, "secret").records, 2);
+    provider.hold(false);
+    first.embed_pending(&NoProgress).unwrap();
+    first.flush(&NoProgress).unwrap();
+    assert_eq!((first.index_stats().unwrap().vectors, first.index_stats().unwrap().refused), (1, 0));
+    let held = memorist_engine::embed::cache_stats(&cache).entries;
+    assert_eq!(held, 0, "what was on the way when it was emptied");
+    // And in a change of the model.
+    add(&first, "another secret");
+    first.embed_pending(&NoProgress).unwrap();
+    let changing = engine("two");
+    provider.hold(true);
+    let before = provider.requests();
+    std::thread::scope(|scope| {
+        let change = scope.spawn(|| changing.reembed(&NoProgress).unwrap());
+        // One to see whether it answers, one for the texts.
+        provider.hold(false);
+        provider.wait_for(before + 1);
+        provider.hold(true);
+        provider.wait_for(before + 2);
+        assert_eq!(purge(&first, "secret").records, 1);
+        provider.hold(false);
+        assert!(change.join().unwrap().changed);
+    });
+    changing.flush(&NoProgress).unwrap();
+    assert_eq!(changing.index_stats().unwrap().vectors, 1);
+    assert_eq!(memorist_engine::embed::cache_stats(&cache).entries, 0);
 }

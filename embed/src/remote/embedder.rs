@@ -80,6 +80,10 @@ impl Loader for RemoteLoader {
         Offer::of(&self.provider).is_some()
     }
 
+    fn is_quick(&self) -> bool {
+        false
+    }
+
     fn load(&self, _announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         self.require_key()?;
         if self.provider.dims().is_none() {
@@ -110,12 +114,17 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let outcomes = self.embed_each(texts, &NoProgress)?;
-        if outcomes.len() < texts.len() {
-            self.provider.breaker.check(Instant::now())?;
-            return Err(no_vector());
+        let mut made = Vec::with_capacity(texts.len());
+        while made.len() < texts.len() {
+            let outcomes = self.embed_each(&texts[made.len()..], &NoProgress)?;
+            if outcomes.is_empty() {
+                return Err(no_vector());
+            }
+            for outcome in outcomes {
+                made.push(outcome.map_err(refused)?);
+            }
         }
-        outcomes.into_iter().map(|outcome| outcome.map_err(refused)).collect()
+        Ok(made)
     }
 
     fn embed_each(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<Outcome>> {

@@ -116,7 +116,7 @@ impl Provider {
         set.unwrap_or(self.profile.known.max_tokens).max(1)
     }
 
-    /// Vectors of `dims` numbers of the first texts, in order: of all, unless the provider fails after some.
+    /// Vectors of `dims` numbers of the first texts, in order: of those that are kept, and of one request.
     pub fn embed(&self, texts: &[&str], purpose: Purpose, dims: usize, stop: Stop<'_>) -> Result<Vec<Outcome>> {
         let since = match purpose {
             Purpose::Document => self.seen.lock().take(),
@@ -144,7 +144,7 @@ impl Provider {
         }
     }
 
-    /// Makes the missing vectors, request by request. What was made before a failure is kept.
+    /// Makes the first missing vectors, as many as fit into a request. What was made before a failure is kept.
     fn make(&self, texts: &[&str], missing: &[usize], call: &Call<'_>, outcomes: &mut [Option<Outcome>]) -> Result<()> {
         let Call { purpose, dims, since, stop } = *call;
         let one_by_one = self.profile.dialect.limits().one_by_one && purpose == Purpose::Document;
@@ -158,24 +158,20 @@ impl Provider {
             stop,
             is_sound: Cell::new(false),
         };
-        let mut missing = missing;
-        while !missing.is_empty() {
-            if stop() {
-                return Err(Error::Cancelled);
-            }
-            let left: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
-            let (now, later) = missing.split_at(batches.fitting(&left));
-            let mut made = Vec::with_capacity(now.len());
-            let asked = batches.embed(&left[..now.len()], &mut made);
-            // Also what was made before a failure: it is paid.
-            self.keep(&left, &made, purpose, since);
-            for (at, outcome) in now.iter().zip(made) {
-                outcomes[*at] = Some(outcome);
-            }
-            asked.map_err(|failure| self.failed(failure))?;
-            self.breaker.answered();
-            missing = later;
+        if stop() {
+            return Err(Error::Cancelled);
         }
+        let left: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
+        let now = &missing[..batches.fitting(&left)];
+        let mut made = Vec::with_capacity(now.len());
+        let asked = batches.embed(&left[..now.len()], &mut made);
+        // Also what was made before a failure: it is paid.
+        self.keep(&left, &made, purpose, since);
+        for (at, outcome) in now.iter().zip(made) {
+            outcomes[*at] = Some(outcome);
+        }
+        asked.map_err(|failure| self.failed(failure))?;
+        self.breaker.answered();
         Ok(())
     }
 

@@ -41,16 +41,17 @@ impl Engine {
     /// Embeds every record that waits for it, with progress. Returns how many texts this call embedded. While another
     /// process does the work, this one waits.
     pub fn embed_pending(&self, progress: &dyn Progress) -> Result<u64> {
-        self.embed_at_most(u64::MAX, progress)
+        self.embed_at_most(u64::MAX, Busy::Wait, progress)
     }
 
     /// Embeds records that wait for it, at most so many texts, and says how many remain. What the model has refused does
-    /// not remain: it is not offered again. While another process does the work, this one waits. Fetches no model.
+    /// not remain: it is not offered again. While another process does the work, this one waits; with a provider, which
+    /// may take long, the work is left to that process, or to this one's background. Fetches no model.
     ///
     /// # Errors
     /// If texts wait and there is no model available.
     pub fn backfill(&self, most: u64, progress: &dyn Progress) -> Result<Backfill> {
-        let embedded = self.embed_at_most(most, progress)?;
+        let embedded = self.embed_at_most(most, Busy::Leave, progress)?;
         Ok(Backfill { embedded, remaining: self.store.embeddable_count()?, in_batch_jobs: self.store.in_jobs()? })
     }
 
@@ -70,7 +71,7 @@ impl Engine {
         let stored = self.store.await_jobs(&guard, &target, progress, &mut || {
             self.flush(progress)?;
             self.store.hand_over(&guard, &target, u64::MAX, progress)?;
-            embedded += self.embed_at_once(u64::MAX, progress)?;
+            embedded += self.embed_at_once(u64::MAX, Busy::Wait, progress)?;
             Ok(())
         })?;
         Ok(stored + embedded)
@@ -99,7 +100,7 @@ impl Engine {
         }
     }
 
-    fn embed_at_most(&self, most: u64, progress: &dyn Progress) -> Result<u64> {
+    fn embed_at_most(&self, most: u64, busy: Busy, progress: &dyn Progress) -> Result<u64> {
         if !self.store.records.can_write() {
             return Ok(0);
         }
@@ -116,11 +117,18 @@ impl Engine {
                 self.store.hand_over(&guard, &target, most, progress)?;
             }
         }
-        self.embed_at_once(most, progress)
+        self.embed_at_once(most, busy, progress)
     }
 
-    fn embed_at_once(&self, most: u64, progress: &dyn Progress) -> Result<u64> {
+    fn embed_at_once(&self, most: u64, busy: Busy, progress: &dyn Progress) -> Result<u64> {
         let done_by_others = || Ok(progress.cancelled() || self.store.pending_count()? == 0);
+        if !self.store.embeds_quickly()? {
+            let guard = match busy {
+                Busy::Wait => self.store.embedding.acquire_unless(progress, done_by_others)?,
+                Busy::Leave => self.store.embedding.try_acquire()?,
+            };
+            return guard.map_or(Ok(0), |guard| self.store.embed_with_provider(&guard, most, progress));
+        }
         let Some(guard) = self.store.lock.acquire_unless(progress, done_by_others)? else { return Ok(0) };
         self.store.as_writer(guard, |guard| self.store.embed_backlog(guard, most, progress))
     }
@@ -226,4 +234,11 @@ impl Engine {
     pub fn back_up(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
         self.store.records.back_up(to, progress)
     }
+}
+
+/// What to do while another process embeds with a provider.
+#[derive(Clone, Copy)]
+enum Busy {
+    Wait,
+    Leave,
 }

@@ -287,16 +287,22 @@ impl Records {
     }
 
     /// Makes the next model the store's, and drops the embeddings of the one before. Changes nothing and returns false
-    /// while more than [`MAX_UNEMBEDDED_AT_SWITCH`](super::MAX_UNEMBEDDED_AT_SWITCH) texts of live records lack their
-    /// vector.
+    /// while more than `most_missing` texts of live records lack their vector:
+    /// [`MAX_UNEMBEDDED_AT_SWITCH`](super::MAX_UNEMBEDDED_AT_SWITCH), where they can be embedded quickly.
     ///
     /// `indexed` are the keys that the vector index of the next model has; [`Change::Embed`](super::Change::Embed) is
     /// logged for the records that have a vector which is not among them. Without such an index nothing is logged.
     ///
     /// # Errors
     /// [`ModelChanging`](crate::Error::ModelChanging) when the change to another model has begun meanwhile.
-    pub fn change_model(&self, next: ModelId, indexed: Option<&RoaringTreemap>, now: Millis) -> Result<bool> {
-        next_model::change_model(self, next, indexed, now)
+    pub fn change_model(
+        &self,
+        next: ModelId,
+        indexed: Option<&RoaringTreemap>,
+        most_missing: usize,
+        now: Millis,
+    ) -> Result<bool> {
+        next_model::change_model(self, next, indexed, most_missing, now)
     }
 }
 

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use memorist_durable::crash;
 use memorist_embed::{Embedder, ModelHost, ModelIdentity, Refusal};
 
-use super::lock::WriterGuard;
+use super::lock::{EmbeddingGuard, WriterGuard};
 use super::store::Store;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, cancel_point};
+use crate::progress::{NoProgress, Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
 use crate::text::Hash;
 use crate::types::Filter;
 
 /// Texts per round: enough to sort by length before batching, few enough that little is lost if the process is killed.
 pub(super) const ROUND: usize = 1_024;
+/// Texts that are read at once for a provider, which is given those of one request and is read for again: what is purged
+/// meanwhile is not sent.
+pub(super) const ROUND_OF_PROVIDER: usize = 256;
 /// Vectors stored in one transaction. Saves wait for it.
 const STORED_AT_ONCE: usize = 128;
 /// The log is applied after this many embeddings, so that the tail stays short.
@@ -111,6 +114,11 @@ impl Store {
         Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64 + self.in_jobs()?))
     }
 
+    /// Whether the model of this store is so quick that others can wait for it. Loads nothing.
+    pub fn embeds_quickly(&self) -> Result<bool> {
+        Ok(self.host_in_use()?.is_quick())
+    }
+
     /// How many live records and further passages of them wait for an embedding. Without a model, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
         let (records, now) = (self.records.snapshot()?, self.now());
@@ -129,13 +137,23 @@ impl Store {
     /// Embeds what waits, at most so many texts, and applies it along the way. Returns how many texts were embedded. It
     /// can be interrupted and continued: each round is stored in a separate transaction.
     pub fn embed_backlog(&self, proof: &WriterGuard<'_>, most: u64, progress: &dyn Progress) -> Result<u64> {
+        self.embed_waiting(Some(proof), most, progress)
+    }
+
+    /// As [`Store::embed_backlog`], with a model that takes long: others may write the indexes meanwhile. What each request
+    /// has made is stored at once.
+    pub fn embed_with_provider(&self, _proof: &EmbeddingGuard<'_>, most: u64, progress: &dyn Progress) -> Result<u64> {
+        self.embed_waiting(None, most, progress)
+    }
+
+    fn embed_waiting(&self, proof: Option<&WriterGuard<'_>>, most: u64, progress: &dyn Progress) -> Result<u64> {
         let waiting = self.pending_count()?.saturating_sub(self.in_jobs()?).min(most);
         if waiting == 0 {
             return Ok(0);
         }
         let (embedder, model) = self.embedder()?;
         if self.vectors.is_unusable() {
-            self.repair_indexes(proof, progress)?;
+            self.as_writer_if_free(proof, |proof| self.repair_indexes(proof, progress))?;
         }
         progress.start("embedding", Some(waiting));
         let embedded = self.embed_rounds(proof, &*embedder, model, most, progress);
@@ -145,17 +163,18 @@ impl Store {
 
     fn embed_rounds(
         &self,
-        proof: &WriterGuard<'_>,
+        proof: Option<&WriterGuard<'_>>,
         embedder: &dyn Embedder,
         model: ModelId,
         most: u64,
         progress: &dyn Progress,
     ) -> Result<u64> {
+        let at_once = if proof.is_some() { ROUND } else { ROUND_OF_PROVIDER };
         let (mut embedded, mut unapplied) = (0, 0);
         // Refused texts count too: they are not offered again.
         let mut left = most;
         loop {
-            let round = ROUND.min(usize::try_from(left).unwrap_or(ROUND));
+            let round = at_once.min(usize::try_from(left).unwrap_or(at_once));
             let pending = self.records.pending(model, round, self.now())?;
             if pending.is_empty() {
                 return Ok(embedded);
@@ -171,12 +190,24 @@ impl Store {
             progress.advance(made.texts() as u64);
             self.records.shorten_wal()?;
             if unapplied >= APPLY_AFTER {
-                self.catch_up(proof, &crate::progress::NoProgress)?;
+                self.as_writer_if_free(proof, |proof| self.catch_up(proof, &NoProgress))?;
                 unapplied = 0;
             }
             if progress.cancelled() {
                 return Err(Error::Cancelled);
             }
+        }
+    }
+
+    /// Works as the one index writer, with this proof or with the lock if it is free: else its holder does the same.
+    fn as_writer_if_free(
+        &self,
+        proof: Option<&WriterGuard<'_>>,
+        work: impl FnOnce(&WriterGuard<'_>) -> Result<()>,
+    ) -> Result<()> {
+        match proof {
+            Some(proof) => work(proof),
+            None => self.lock.try_acquire()?.map_or(Ok(()), |guard| self.as_writer(guard, work)),
         }
     }
 
@@ -212,8 +243,11 @@ impl Made {
     }
 }
 
-/// What the model makes of the texts: of all, or of the first, where it fails at a later one. The next call fails then.
+/// What the model makes of the texts: of all, or of the first, where it makes no more at once.
 pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn Progress) -> Result<Made> {
+    if pending.is_empty() {
+        return Ok(Made::default());
+    }
     let texts: Vec<&str> = pending.iter().map(|pending| pending.text.as_str()).collect();
     let mut made = Made::default();
     for (outcome, Pending { hash, .. }) in embedder.embed_each(&texts, progress)?.into_iter().zip(pending) {
@@ -222,7 +256,7 @@ pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn
             Err(Refusal(why)) => made.refused.push((*hash, why)),
         }
     }
-    if made.texts() == 0 && !pending.is_empty() {
+    if made.texts() == 0 {
         return Err(Error::bad_vector("it made no vector"));
     }
     Ok(made)

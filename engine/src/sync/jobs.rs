@@ -114,6 +114,11 @@ impl Default for JobsSchedule {
 }
 
 impl Store {
+    /// Whether it is time to look at open jobs.
+    pub fn are_jobs_due(&self, schedule: &JobsSchedule) -> Result<bool> {
+        Ok(Instant::now() >= schedule.look_at && !self.records.batch_jobs()?.is_empty())
+    }
+
     /// Looks at open jobs when it is time, and submits what waits. Returns whether what waits is to be left alone, because a
     /// job will take it.
     pub fn background_jobs(&self, schedule: &mut JobsSchedule, progress: &dyn Progress) -> Result<bool> {
@@ -121,7 +126,7 @@ impl Store {
         if !host.takes_batch_jobs() {
             return Ok(false);
         }
-        let is_due = Instant::now() >= schedule.look_at && !self.records.batch_jobs()?.is_empty();
+        let is_due = self.are_jobs_due(schedule)?;
         let waiting = self.pending_count()?;
         if waiting == 0 && !is_due || !host.is_available() {
             return Ok(false);

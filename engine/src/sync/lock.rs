@@ -1,4 +1,5 @@
-//! The index-writer lock: one process at a time, one thread in it. The kernel frees it when its holder dies.
+//! The index-writer lock, and the lock of those who embed with a provider: one process at a time, one thread in it. The kernel
+//! frees a lock when its holder dies.
 //!
 //! While it is held, the file names the holder in one line of JSON such as `{"pid":4242,"since":1767225600000,
 //! "program":"memorist"}` (Unix milliseconds), and is touched every [`HEARTBEAT`]. So a waiting process can name the
@@ -38,8 +39,51 @@ const LONGEST: u64 = 4 << 10;
 #[derive(Debug)]
 pub struct WriterLock {
     path: PathBuf,
+    names: Names,
     // A file lock excludes other processes; this excludes the other threads of ours.
     threads: Mutex<()>,
+}
+
+/// What a lock is called in messages.
+#[derive(Debug, Clone, Copy)]
+struct Names {
+    /// What its holder uses.
+    used: &'static str,
+    /// What its holder has.
+    right: &'static str,
+}
+
+const WRITING: Names = Names { used: "the indexes", right: "the right to write the indexes" };
+const EMBEDDING: Names = Names { used: "the embeddings", right: "the right to embed" };
+
+/// The lock of those who embed with a provider, so that no text is paid twice. It is held while the provider is waited for,
+/// when the index-writer lock must not be.
+#[derive(Debug)]
+pub struct EmbeddingLock(WriterLock);
+
+/// Proof that this thread is the only one that embeds texts of the store with a provider.
+#[derive(Debug)]
+pub struct EmbeddingGuard<'lock>(#[expect(dead_code, reason = "held, not read")] WriterGuard<'lock>);
+
+impl EmbeddingLock {
+    /// As [`WriterLock::new`].
+    pub fn new(path: PathBuf) -> Self {
+        EmbeddingLock(WriterLock::named(path, EMBEDDING))
+    }
+
+    /// As [`WriterLock::try_acquire`].
+    pub fn try_acquire(&self) -> Result<Option<EmbeddingGuard<'_>>> {
+        Ok(self.0.try_acquire()?.map(EmbeddingGuard))
+    }
+
+    /// As [`WriterLock::acquire_unless`].
+    pub fn acquire_unless(
+        &self,
+        progress: &dyn Progress,
+        give_up: impl FnMut() -> Result<bool>,
+    ) -> Result<Option<EmbeddingGuard<'_>>> {
+        Ok(self.0.acquire_unless(progress, give_up)?.map(EmbeddingGuard))
+    }
 }
 
 /// Proof that this thread is the one index writer of the store. Dropping it passes the lock on.
@@ -54,7 +98,11 @@ pub struct WriterGuard<'lock> {
 impl WriterLock {
     /// The lock in the file `path`, which is created on first use and never deleted.
     pub fn new(path: PathBuf) -> Self {
-        WriterLock { path, threads: Mutex::new(()) }
+        Self::named(path, WRITING)
+    }
+
+    fn named(path: PathBuf, names: Names) -> Self {
+        WriterLock { path, names, threads: Mutex::new(()) }
     }
 
     /// The lock, if it is free.
@@ -79,7 +127,7 @@ impl WriterLock {
         progress: &dyn Progress,
         mut give_up: impl FnMut() -> Result<bool>,
     ) -> Result<Option<WriterGuard<'_>>> {
-        let mut wait = Wait::begin(&self.path, progress);
+        let mut wait = Wait::begin(self, progress);
         loop {
             if let Some(thread) = self.threads.try_lock_for(RETRY) {
                 if let Some(guard) = self.lock_file(thread)? {
@@ -141,7 +189,7 @@ fn heartbeat(path: PathBuf) -> Sender<()> {
 
 /// A wait for the lock.
 struct Wait<'a> {
-    path: &'a Path,
+    lock: &'a WriterLock,
     progress: &'a dyn Progress,
     began: Instant,
     looked: Instant,
@@ -152,9 +200,9 @@ struct Wait<'a> {
 }
 
 impl<'a> Wait<'a> {
-    fn begin(path: &'a Path, progress: &'a dyn Progress) -> Self {
+    fn begin(lock: &'a WriterLock, progress: &'a dyn Progress) -> Self {
         let now = Instant::now();
-        Wait { path, progress, began: now, looked: now, last: None, changed: now, reported: None }
+        Wait { lock, progress, began: now, looked: now, last: None, changed: now, reported: None }
     }
 
     /// Checks the heartbeat, and reports the holder.
@@ -163,17 +211,17 @@ impl<'a> Wait<'a> {
             return Ok(());
         }
         self.looked = Instant::now();
-        let now = Trace::of(self.path);
+        let now = Trace::of(&self.lock.path);
         let holder = now.holder();
         if self.last.as_ref() != Some(&now) {
             (self.last, self.changed) = (Some(now), self.looked);
         }
         if self.changed.elapsed() >= TIMEOUT {
-            return Err(held("the right to write the indexes", holder.as_ref()));
+            return Err(held(self.lock.names.right, holder.as_ref()));
         }
         if self.began.elapsed() >= UNEXPLAINED {
             let by = holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
-            self.report(format!("waiting for the indexes, held by {by}"));
+            self.report(format!("waiting for {}, held by {by}", self.lock.names.used));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 //! | file | job |
 //! |---|---|
 //! | `store.rs` | [`Store`]: the records, their two indexes and the model, opened |
-//! | `lock.rs` | the writer lock: one process, one thread |
+//! | `lock.rs` | the writer lock, and that of those who embed with a provider: one process, one thread |
 //! | `index_slot.rs` | an open index, or the reason why it is unusable |
 //! | `apply.rs` | applies the log to both indexes, then trims it |
 //! | `rebuild.rs` | rebuilds an index from the records, beside the old one, and swaps it in |
@@ -36,7 +36,7 @@ mod worker;
 pub use inbox::{Message, Searched, SearchedHit};
 pub use index_slot::IndexSlot;
 pub use jobs::{JobsGuard, Target};
-pub use lock::{WriterGuard, WriterLock};
+pub use lock::{EmbeddingGuard, EmbeddingLock, WriterGuard, WriterLock};
 pub use reembed::Reembedded;
 pub use store::{Store, has_model};
 pub use worker::Worker;

@@ -1,7 +1,8 @@
 //! Changes the embedding model of a store. The new embeddings are computed beside those in use, which serve until
 //! nothing is missing. An interrupted change can be continued.
 //!
-//! 1. Every text is embedded and stored under the next model. The indexes stay available to others meanwhile.
+//! 1. Every text is embedded and stored under the next model. The indexes stay available to others meanwhile. With a provider,
+//!    its lock is held all the time, so that no other process pays for the same texts.
 //! 2. Under the writer lock, a vector index is built beside the one in use.
 //! 3. One transaction makes the next model the store's.
 //! 4. The new index replaces the old one. After a crash before this, the old one is there, which is another model's: it
@@ -10,7 +11,7 @@
 use memorist_durable::crash;
 use memorist_embed::Embedder;
 
-use super::backlog::{ROUND, as_stored, embed};
+use super::backlog::{Made, ROUND, ROUND_OF_PROVIDER, as_stored, embed};
 use super::jobs::Target;
 use super::lock::WriterGuard;
 use super::store::Store;
@@ -18,7 +19,7 @@ use super::store::Store;
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
-use crate::records::{Model, ModelId, Pending};
+use crate::records::{MAX_UNEMBEDDED_AT_SWITCH, Model, ModelId, Pending};
 use crate::types::RecordId;
 
 /// What [`Store::reembed`] did.
@@ -49,6 +50,11 @@ impl Store {
         if !self.host.is_available() {
             return Err(self.host.why_unavailable().into());
         }
+        let cancelled = || cancel_point(progress).map(|()| false);
+        let embedding = match self.host.is_quick() {
+            true => None,
+            false => Some(self.embedding.acquire_unless(progress, cancelled)?.ok_or(Error::Cancelled)?),
+        };
         self.learn_model()?;
         let embedder = self.host.embedder()?;
         self.cut_texts(progress)?;
@@ -60,12 +66,15 @@ impl Store {
             let next = Next { id, model: &model, embedder: &*embedder };
             texts += self.embed_in_jobs(&next, progress)?;
             texts += self.embed_missing(&next, progress)?;
-            let cancelled = || cancel_point(progress).map(|()| false);
             let Some(guard) = self.lock.acquire_unless(progress, cancelled)? else { return Err(Error::Cancelled) };
             texts += self.as_writer(guard, |guard| self.change_model(guard, &next, progress))?;
         }
         if !changed && before.is_some() {
             self.records.retry_refused()?;
+        }
+        if let Some(embedding) = embedding.filter(|_| changed) {
+            // The few that were written in the last moment.
+            texts += self.embed_with_provider(&embedding, u64::MAX, progress)?;
         }
         self.records.shorten_wal()?;
         Ok(Reembedded { before, changed, texts })
@@ -73,6 +82,9 @@ impl Store {
 
     /// Makes sure that the model is known as it is now: a provider may have replaced it by another of the same name.
     fn learn_model(&self) -> Result<()> {
+        if self.host.is_quick() {
+            return Ok(());
+        }
         match self.host.verify() {
             Err(error) if matches!(error.root(), memorist_embed::Error::Replaced(_)) => Ok(()),
             verified => Ok(verified.map(drop)?),
@@ -101,13 +113,15 @@ impl Store {
 
     fn walk_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
         let (mut embedded, mut after) = (0, RecordId::START);
+        let at_once = if next.embedder.is_quick() { ROUND } else { ROUND_OF_PROVIDER };
         loop {
-            let texts = self.records.missing(next.id, after, ROUND, self.now())?;
-            embedded += self.embed_next(next, &texts, progress)?;
-            progress.advance(texts.len() as u64);
+            let texts = self.records.missing(next.id, after, at_once, self.now())?;
+            let made = self.embed_next(next, &texts, progress)?;
+            embedded += made.vectors.len() as u64;
+            progress.advance(made.texts() as u64);
             cancel_point(progress)?;
-            match texts.last() {
-                Some(last) if texts.len() == ROUND => after = last.record_id,
+            match texts[..made.texts()].last() {
+                Some(last) if made.texts() < texts.len() || texts.len() == at_once => after = last.record_id,
                 _ if after == RecordId::START => return Ok(embedded),
                 // Once more from the beginning, for changes behind this walk.
                 _ => after = RecordId::START,
@@ -115,16 +129,12 @@ impl Store {
         }
     }
 
-    fn embed_next(&self, next: &Next<'_>, texts: &[Pending], progress: &dyn Progress) -> Result<u64> {
-        let (mut left, mut embedded) = (texts, 0);
-        while !left.is_empty() {
-            let made = embed(next.embedder, left, progress)?;
-            self.records.store_next(next.id, &made.vectors)?;
-            self.records.set_aside(next.id, &made.refused)?;
-            embedded += made.vectors.len() as u64;
-            left = &left[made.texts()..];
-        }
-        Ok(embedded)
+    /// Embeds the first of the texts, as many as the model makes at once.
+    fn embed_next(&self, next: &Next<'_>, texts: &[Pending], progress: &dyn Progress) -> Result<Made> {
+        let made = embed(next.embedder, texts, progress)?;
+        self.records.store_next(next.id, &made.vectors)?;
+        self.records.set_aside(next.id, &made.refused)?;
+        Ok(made)
     }
 
     /// Builds the next model's vector index and switches to it, unless so much was written meanwhile that it must be
@@ -141,14 +151,17 @@ impl Store {
             _ => None,
         };
         crash::point("next model embedded");
+        let is_quick = next.embedder.is_quick();
+        // Others do not wait for a provider: what it has not embedded yet waits, as every new text does.
+        let most_missing = if is_quick { MAX_UNEMBEDDED_AT_SWITCH } else { ROUND };
         let mut embedded = 0;
-        while !self.records.change_model(next.id, indexed.as_ref(), self.now())? {
+        while !self.records.change_model(next.id, indexed.as_ref(), most_missing, self.now())? {
             let texts = rest()?;
-            // Those that lack their vector wait for a batch job, or are too many.
-            if texts.is_empty() || texts.len() == ROUND {
+            // Those that lack their vector are too many, or wait for a batch job or a provider.
+            if texts.is_empty() || texts.len() == ROUND || !is_quick {
                 return Ok(embedded);
             }
-            embedded += self.embed_next(next, &texts, progress)?;
+            embedded += self.embed_next(next, &texts, progress)?.vectors.len() as u64;
             cancel_point(progress)?;
         }
         crash::point("model changed");
@@ -156,9 +169,9 @@ impl Store {
             Some(_) => self.swap_in_vectors(proof)?,
             None => drop(self.rebuild_vectors(proof, progress)?),
         }
-        // The few that were written in the last moment.
-        let texts = self.records.pending(next.id, ROUND, self.now())?;
-        if !texts.is_empty() {
+        if is_quick {
+            // The few that were written in the last moment.
+            let texts = self.records.pending(next.id, ROUND, self.now())?;
             let made = embed(next.embedder, &texts, progress)?;
             self.records.store_embeddings(next.id, &made.vectors)?;
             self.records.set_aside(next.id, &made.refused)?;

@@ -8,7 +8,7 @@ use memorist_embed::{ModelHost, ModelSettings};
 use parking_lot::Mutex;
 
 use super::index_slot::IndexSlot;
-use super::lock::WriterLock;
+use super::lock::{EmbeddingLock, WriterLock};
 use crate::config::{Backend, Config};
 use crate::error::{Error, IndexKind, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
@@ -36,6 +36,8 @@ pub struct Store {
     pub fallback: Option<ModelHost>,
     /// The index-writer lock.
     pub lock: WriterLock,
+    /// The lock of those who embed with a model that is not quick.
+    pub embedding: EmbeddingLock,
     /// The lock of the batch jobs: one process asks about them.
     pub jobs_lock: WriterLock,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
@@ -53,6 +55,7 @@ impl Store {
         let fallback = fallback.map(|source| ModelHost::new(&ModelSettings { source, ..config.model.clone() }));
         let store = Store {
             lock: WriterLock::new(paths.writer_lock()),
+            embedding: EmbeddingLock::new(paths.embedding_lock()),
             jobs_lock: WriterLock::new(paths.jobs_lock()),
             nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),

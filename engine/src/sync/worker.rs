@@ -1,8 +1,9 @@
-//! The background thread of an open store: embeds, applies, rebuilds, cleans up, and releases what is idle.
+//! The background thread of an open store: embeds, applies, rebuilds, cleans up, and releases what is idle. A provider is
+//! waited for in a second thread, so that the rest goes on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use super::inbox::{Inbox, InboxReader, Message, Searched, SearchedHit, USES_AT_MOST};
@@ -42,7 +43,7 @@ impl Worker {
         let stop_flag = stopping.clone();
         let thread = std::thread::Builder::new()
             .name("memorist-sync".into())
-            .spawn(move || run(&store, &reader, &stop_flag))
+            .spawn(move || std::thread::scope(|scope| run(scope, &store, &reader, &stop_flag)))
             .map_err(|error| Error::io("the sync thread", error))?;
         Ok(Worker { inbox, stopping, thread: Some(thread) })
     }
@@ -63,12 +64,17 @@ impl Drop for Worker {
     }
 }
 
-fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
+fn run<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    store: &'scope Store,
+    inbox: &InboxReader,
+    stopping: &'scope Stopping,
+) {
+    let mut provider = ProviderThread::default();
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
     let mut uses = Vec::new();
-    let mut jobs = JobsSchedule::default();
     loop {
         let stop = wait(store, inbox, &mut uses, &mut cleanup_at);
         if stop {
@@ -79,8 +85,10 @@ fn run(store: &Store, inbox: &InboxReader, stopping: &Stopping) {
             let fetched = store.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop).map_err(Error::from));
         }
-        let worked =
-            if store.config().index_writer { work(store, stopping, &mut cleanup_at, &mut jobs) } else { Ok(()) };
+        let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
+        if store.config().index_writer {
+            provider.keep_going(scope, store, stopping);
+        }
         failures.note(worked.and(store.records.shorten_wal()));
         for host in [Some(&store.host), store.fallback.as_ref()].into_iter().flatten() {
             host.release_if_idle(Instant::now());
@@ -131,6 +139,57 @@ fn search_access(hit: SearchedHit, query: &str) -> Access<'_> {
     Access { id: hit.id, kind: AccessKind::Search, score: Some(hit.score), query, counts: false }
 }
 
+/// The thread that waits for a provider, while there is something to embed.
+#[derive(Default)]
+struct ProviderThread<'scope> {
+    running: Option<ScopedJoinHandle<'scope, (JobsSchedule, Result<()>)>>,
+    /// Of its last run.
+    jobs: JobsSchedule,
+    failures: Failures,
+}
+
+impl<'scope> ProviderThread<'scope> {
+    /// Starts it where texts wait for a provider, unless it runs.
+    fn keep_going(&mut self, scope: &'scope Scope<'scope, '_>, store: &'scope Store, stopping: &'scope Stopping) {
+        if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+            return;
+        }
+        if let Some(ended) = self.running.take() {
+            let failed = |_| (JobsSchedule::default(), Err(Error::bad_vector("the thread that embeds has failed")));
+            let (jobs, outcome) = ended.join().unwrap_or_else(failed);
+            self.jobs = jobs;
+            self.failures.note(outcome);
+        }
+        // What prevents it was noted by the other thread.
+        let has_work = || Ok::<_, Error>(store.can_embed()? || store.are_jobs_due(&self.jobs)?);
+        if stopping.cancelled() || store.embeds_quickly().unwrap_or(true) || !has_work().unwrap_or(false) {
+            return;
+        }
+        let mut jobs = std::mem::take(&mut self.jobs);
+        let embed = move || {
+            let outcome = embed_with_provider(store, &mut jobs, stopping);
+            (jobs, outcome)
+        };
+        let started = std::thread::Builder::new().name("memorist-embed".into()).spawn_scoped(scope, embed);
+        match started {
+            Ok(running) => self.running = Some(running),
+            Err(error) => self.failures.note(Err(Error::io("the embedding thread", error))),
+        }
+    }
+}
+
+/// Looks at the batch jobs, and embeds what is not left to them.
+fn embed_with_provider(store: &Store, jobs: &mut JobsSchedule, stopping: &Stopping) -> Result<()> {
+    if store.background_jobs(jobs, stopping)? || !store.can_embed()? {
+        return Ok(());
+    }
+    match store.embedding.try_acquire()? {
+        Some(guard) => store.embed_with_provider(&guard, u64::MAX, stopping).map(drop),
+        // Another process embeds them.
+        None => Ok(()),
+    }
+}
+
 /// When to check for expired records and unfinished purges again.
 struct CleanupAt {
     expired: Instant,
@@ -138,16 +197,14 @@ struct CleanupAt {
 }
 
 /// One round of whatever there is to do, if this process gets the writer lock.
-fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt, jobs: &mut JobsSchedule) -> Result<()> {
+fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Result<()> {
     store.reopen()?;
     store.mark_damaged_indexes()?;
     let (can_shrink, can_narrow) = (store.records.can_shrink()?, store.records.can_narrow()?);
-    // A model that fails or is not the store's does not prevent the other work.
-    let is_left_to_jobs = store.background_jobs(jobs, stopping)?;
-    let (can_embed, refusal) =
-        store.can_embed().map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
-    let can_embed = can_embed && !is_left_to_jobs;
     let has_uncut = store.records.has_uncut()?;
+    // A model that fails or is not the store's does not prevent the other work.
+    let can_embed = store.can_embed().and_then(|can_embed| Ok(can_embed && store.embeds_quickly()?));
+    let (can_embed, refusal) = can_embed.map_or_else(|error| (false, Err(error)), |can_embed| (can_embed, Ok(())));
     let mut has_expired = false;
     if Instant::now() >= cleanup_at.expired {
         cleanup_at.expired = Instant::now() + EXPIRE_AGAIN;

@@ -141,8 +141,14 @@ fn expected(text: &str) -> Vec<f32> {
     crate::normalise::normalise(numbers).unwrap()
 }
 
+/// What it makes of the texts until it fails, request by request.
 fn each(embedder: &dyn Embedder, texts: &[&str]) -> Vec<Result<Vec<f32>, Refusal>> {
-    embedder.embed_each(texts, &NoProgress).unwrap()
+    let mut made = embedder.embed_each(texts, &NoProgress).unwrap();
+    while made.len() < texts.len() {
+        let Ok(more) = embedder.embed_each(&texts[made.len()..], &NoProgress) else { break };
+        made.extend(more);
+    }
+    made
 }
 
 /// The error of a server that always answers so, and how often it was asked.

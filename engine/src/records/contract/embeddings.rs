@@ -137,7 +137,7 @@ fn a_refused_text_waits_no_longer_until_the_model_changes(store: &impl Subject) 
     assert_eq!(missing(), 2);
     aside(next, hashes[0], "not this one");
     assert_eq!(missing(), 1);
-    assert!(change_model(store.authority(), next, None, NOW).unwrap());
+    assert!(change_model(store.authority(), next, None, 1, NOW).unwrap());
     assert!(refused().eq([(ids[0], "not this one".to_owned())]));
     retry(store.authority()).unwrap();
     assert_eq!((refused().count(), store.pending(NOW).len()), (0, 2));

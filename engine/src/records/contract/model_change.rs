@@ -33,7 +33,7 @@ fn embed<S: Subject>(store: &S, next: ModelId, limit: usize) {
 }
 
 fn change<S: Subject>(store: &S, next: ModelId, now: Millis) -> bool {
-    next_model::change_model(store.authority(), next, None, now).unwrap()
+    next_model::change_model(store.authority(), next, None, MAX_UNEMBEDDED_AT_SWITCH, now).unwrap()
 }
 
 fn texts(missing: &[Pending]) -> Vec<&str> {
@@ -123,7 +123,7 @@ fn what_the_new_index_lacks_is_logged(store: &impl Subject) {
     embed(store, next, 2);
     let head = store.head();
     let indexed = RoaringTreemap::from([1]);
-    assert!(next_model::change_model(store.authority(), next, Some(&indexed), NOW).unwrap());
+    assert!(next_model::change_model(store.authority(), next, Some(&indexed), MAX_UNEMBEDDED_AT_SWITCH, NOW).unwrap());
     assert_eq!(store.log(head), [(2.into(), Change::Embed { model: next })]);
 }
 
@@ -139,7 +139,7 @@ fn an_unfinished_change_goes_on_or_is_dropped(store: &impl Subject) {
     let displaced = next_model::store_next(store.authority(), next, &[]).unwrap_err();
     assert!(matches!(displaced, Error::ModelChanging { .. }));
     assert!(displaced.to_string().contains("third model has begun"), "{displaced}");
-    let changed = next_model::change_model(store.authority(), next, None, NOW);
+    let changed = next_model::change_model(store.authority(), next, None, MAX_UNEMBEDDED_AT_SWITCH, NOW);
     assert!(matches!(changed, Err(Error::ModelChanging { .. })));
 
     assert_eq!(begin(store, 2), None, "given up");

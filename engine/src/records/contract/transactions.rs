@@ -112,7 +112,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         10 => format!("{:?}", embeddings::store_embeddings(authority, 1.into(), &[(hash("dos"), vec![1.0])])?),
         11 => format!("{:?}", next_model::begin_next_model(authority, &model(2))?),
         12 => format!("{:?}", next_model::store_next(authority, 2.into(), &[(hash("dos"), vec![1.0; 2])])?),
-        13 => format!("{:?}", next_model::change_model(authority, 2.into(), Some(&Default::default()), later)?),
+        13 => format!("{:?}", next_model::change_model(authority, 2.into(), Some(&Default::default()), 32, later)?),
         14 => {
             let mut aliases = Aliases::default();
             let merged = import(authority, &portables(), None, owner, false, &mut aliases, NOW)?;

@@ -53,20 +53,21 @@ pub(crate) fn store_next(authority: &impl Authority, next: ModelId, vectors: &[(
     })
 }
 
-/// Makes the next model the store's, and drops the embeddings of the one before. Returns false while too many texts lack
-/// their vector.
+/// Makes the next model the store's, and drops the embeddings of the one before. Returns false while more texts than
+/// `most_missing` lack their vector.
 pub(crate) fn change_model(
     authority: &impl Authority,
     next: ModelId,
     indexed: Option<&RoaringTreemap>,
+    most_missing: usize,
     now: Millis,
 ) -> Result<bool> {
     authority.write(|tx| {
         if models::require_next(tx, next)?.is_none() {
             return Ok(true);
         }
-        let missing = models::lacking_any(tx, next, MAX_UNEMBEDDED_AT_SWITCH + 1, now)?;
-        if missing.len() > MAX_UNEMBEDDED_AT_SWITCH {
+        let missing = models::lacking_any(tx, next, most_missing + 1, now)?;
+        if missing.len() > most_missing {
             return Ok(false);
         }
         meta::put(tx, "model", next.into())?;

@@ -218,7 +218,8 @@ mod tests {
         assert_eq!(missing.iter().map(|text| text.record_id).collect::<Vec<_>>(), ids[1..]);
         let unfinished = NextModel { model: model(3), texts: 3, missing: 2 };
         assert_eq!(store.view().next_model(NOW).unwrap(), Some(unfinished));
-        assert!(store.change_model(next, None, NOW).unwrap());
+        assert!(!store.change_model(next, None, 1, NOW).unwrap(), "two are missing");
+        assert!(store.change_model(next, None, 2, NOW).unwrap());
         assert_eq!(store.current_model().unwrap(), Some((next, model(3))));
         assert_eq!(
             (store.missing(next, 0.into(), 9, NOW).unwrap(), store.view().next_model(NOW).unwrap()),
