@@ -30,6 +30,7 @@ DOCUMENTED = {
         "agent_id": AGENT, "query": TEXT, "limit": parameter("number", default=5),
         "include_conversations": parameter("boolean", default=True),
     },
+    "backfill_embeddings": {"batch_size": parameter("number", default=50, least=1, most=200)},
     "store_conversation": {
         "agent_id": AGENT, "session_id": parameter("string"), "user_message": TEXT, "agent_response": TEXT,
         "tags": parameter("string[]"),
