@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::passages::{self, further};
-use crate::records::rules::next_model::{begin_next_model, change_model, store_next};
+use crate::records::rules::next_model::{MAX_UNEMBEDDED_AT_SWITCH, begin_next_model, change_model, store_next};
 use crate::records::rules::passages::cut_some;
 use crate::records::rules::refused::set_aside;
 use crate::types::Model;
@@ -119,7 +119,7 @@ fn another_model_embeds_the_passages_too(store: &impl Subject) {
     let indexed = (0..=passages_of(store, long).len() as u8).map(|number| keys(long, number)).chain([keys(short, 0)]);
     let indexed = indexed.filter(|key| *key != keys(long, 3)).collect();
     let before = store.head();
-    assert!(change_model(store.authority(), next, Some(&indexed), NOW).unwrap());
+    assert!(change_model(store.authority(), next, Some(&indexed), MAX_UNEMBEDDED_AT_SWITCH, NOW).unwrap());
     assert_eq!(store.log(before), [(long, Change::Embed { model: next })]);
     assert_eq!((waiting(store), store.pending(NOW)), (0, vec![]));
     assert_eq!(store.count("embeddings") as usize, all.len());
