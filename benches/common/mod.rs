@@ -140,7 +140,9 @@ pub fn read_only_config() -> Config {
 /// The folder of a store of the whole corpus, created by the first call and kept for the next bench.
 pub fn store(corpus: &Corpus) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-stores").join(&corpus.name);
-    let engine = Engine::open_with_embedder(&folder, config(), embedder(corpus)).expect("a store for the bench");
+    // Its background would take over the last of the work, and end with it undone.
+    let engine =
+        Engine::open_with_embedder(&folder, read_only_config(), embedder(corpus)).expect("a store for the bench");
     if engine.stats(&Filter::default()).expect("stats").total < corpus.texts.len() as u64 {
         eprintln!("making a store of {} records in {}", corpus.texts.len(), folder.display());
         for chunk in corpus.texts.chunks(5_000) {
