@@ -1,0 +1,10 @@
+//! The programs that agents run in, here called clients: where their settings are, how a server is registered there, and
+//! what their hooks say and expect. Knows nothing of a store.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`client`] | which clients there are, and their names |
+
+pub mod client;
+
+pub use client::Client;
