@@ -297,7 +297,12 @@ impl EmbeddingSection {
         }
         let Some(name) = self.api_key_env.as_deref().or(usual) else { return Ok((None, None)) };
         let key = (around.variable)(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-        Ok((key.map(Secret::new), Some(format!("set the variable {name}, or name a file with `api_key_file`"))))
+        // What the settings name is not shown: it may be the key itself, by mistake.
+        let variable = match &self.api_key_env {
+            None => format!("the variable {name}"),
+            Some(_) => "the variable that `api_key_env` names (its name, not the key itself)".to_owned(),
+        };
+        Ok((key.map(Secret::new), Some(format!("set {variable}, or name a file with `api_key_file`"))))
     }
 }
 
@@ -445,6 +450,13 @@ mod tests {
         assert_eq!(settings.key, Some(Secret::new(KEY)));
         let own = remote("provider = \"ollama\"\ncache = { shared = false }", &[]).cache.unwrap().file;
         assert!(own.starts_with("/cache") && own != remote("provider = \"ollama\"", &[]).cache.unwrap().file);
+    }
+
+    #[test]
+    fn a_key_in_the_place_of_its_variable_is_not_shown() {
+        let settings = remote(&format!("provider = \"openai\"\napi_key_env = \"{KEY}\""), &[]);
+        let from = settings.key_from.unwrap();
+        assert!(from.contains("api_key_env") && !from.contains(KEY), "{from}");
     }
 
     /// A key goes to the service that it is of.

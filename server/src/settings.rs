@@ -215,9 +215,26 @@ fn read(path: &Path) -> Result<File, Failure> {
     parse(&text).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-/// Reads the text of `memorist.toml`; the error names the line and, for an unknown key, the known ones.
+/// Reads the text of `memorist.toml`; the error names the line and, for an unknown key, the known ones. It shows the line, too,
+/// unless a provider's key may stand there.
 fn parse(text: &str) -> Result<File, String> {
-    toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let before = &text[..error.span().map_or(text.len(), |span| text.floor_char_boundary(span.start))];
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let of_embedding = |line: &str| line.trim_start_matches(['[', ' ', '\t', '"', '\'']).starts_with("embedding");
+        let table = before.lines().rfind(|line| line.trim_start().starts_with('[')).unwrap_or_default();
+        if !of_embedding(table) && !text[line..].lines().next().is_some_and(of_embedding) {
+            return error.to_string().trim_end().to_owned();
+        }
+        let (row, column) = (before.matches('\n').count() + 1, before[line..].chars().count() + 1);
+        format!("line {row}, column {column}, in the section embedding: {}", without_strings(error.message()))
+    })
+}
+
+/// A message of the parser without the values that it quotes.
+fn without_strings(message: &str) -> String {
+    let (Some(first), Some(last)) = (message.find('"'), message.rfind('"')) else { return message.to_owned() };
+    format!("{}\u{2026}{}", &message[..=first.min(last)], &message[last..])
 }
 
 #[cfg(test)]
@@ -350,6 +367,24 @@ mod tests {
             "{error}"
         );
         assert!(parse("stroe = \"x\"").unwrap_err().contains("stroe"));
+    }
+
+    #[test]
+    fn a_line_of_the_file_that_may_have_a_key_is_not_shown() {
+        let key = "abc123";
+        for wrong in [
+            format!("[embedding]\nprovider = \"openai\"\nheaders = \"Bearer {key}\""),
+            format!("[embedding]\napi_kee = \"{key}\""),
+            format!("[embedding.headers]\nx = \"{key}"),
+            format!("[embedding]\nmax_tokens = \"{key}\""),
+            format!("embedding = {{ headers = [\"{key}\"] }}"),
+            format!("embedding.headers.x = [\"{key}\"]"),
+        ] {
+            let error = parse(&wrong).unwrap_err();
+            assert!(!error.contains(key) && error.contains("line "), "{error}");
+        }
+        let error = parse("[embedding]\nbatch = 1\n[search]\nvector_weight = \"x\"").unwrap_err();
+        assert!(error.contains("line 4") && error.contains("vector_weight = \"x\""), "{error}");
     }
 
     /// Z7, F1.

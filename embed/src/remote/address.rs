@@ -32,6 +32,12 @@ impl Address {
         if authority.as_str().contains('@') {
             return Err(refused("it has a password in it; put keys into `api_key_env` or `api_key_file` instead"));
         }
+        let parameters = uri.query().unwrap_or_default().split('&').map(|pair| pair.split('=').next().unwrap_or(pair));
+        if let Some(name) = parameters.into_iter().find(|name| is_key(name)) {
+            let why =
+                format!("`{name}=` has a key in it; put it into `api_key_env`, `api_key_file` or a header instead");
+            return Err(refused(&why));
+        }
         let is_local = is_loopback(authority.host());
         let sends_secrets = settings.key.is_some() || !settings.headers.is_empty();
         if scheme == "http" && !is_local && sends_secrets && !settings.allow_http {
@@ -49,6 +55,13 @@ impl Address {
     pub fn join(&self, operation: &str) -> String {
         format!("{}/{operation}{}", self.base, self.query)
     }
+}
+
+/// Whether a parameter of an address is what keys are passed in. `api-version` is not.
+fn is_key(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let last = name.rsplit(['-', '_']).next().unwrap_or_default();
+    matches!(last, "key" | "apikey" | "token" | "secret" | "password" | "sig" | "signature")
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -93,6 +106,16 @@ mod tests {
         for wrong in ["", "api.example.com", "ftp://example.com", "https://", "file:///etc/passwd"] {
             assert!(of(wrong, None).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_key_in_an_address_is_refused_and_not_shown() {
+        for name in ["key", "api_key", "API-Key", "apikey", "access_token", "subscription-key", "sig"] {
+            let error =
+                of(&format!("https://example.com/v1?api-version=3&{name}=abc123"), None).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("api_key_file") && !error.contains("abc123"), "{error}");
+        }
+        assert!(of("https://example.com/v1?api-version=3&keyed=1&monkey=2", None).is_ok());
     }
 
     #[test]

@@ -90,10 +90,11 @@ impl Profile {
         format!("{} at {}", self.settings.name, self.address.base)
     }
 
-    /// A text of the provider without the key and the values of headers.
+    /// A text of the provider without the key and the values of headers, `Bearer KEY` also as `KEY`.
     pub fn without_secrets(&self, text: &str) -> String {
-        let secrets = self.settings.key.iter().chain(self.settings.headers.values());
-        let secrets = secrets.map(|secret| secret.expose()).filter(|secret| !secret.is_empty());
+        let secrets = self.settings.key.iter().chain(self.settings.headers.values()).map(|secret| secret.expose());
+        let secrets = secrets.flat_map(|secret| [Some(secret), secret.rsplit_once(' ').map(|(_, key)| key)]);
+        let secrets = secrets.flatten().filter(|secret| !secret.is_empty());
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[secret]"))
     }
 }

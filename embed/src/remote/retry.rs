@@ -83,7 +83,7 @@ pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failur
         return Ok(body);
     }
     let Said { code, message } = said(&body);
-    let message = profile.without_secrets(&message);
+    let message = on_one_line(&profile.without_secrets(&message));
     let why = if message.is_empty() { format!("status {status}") } else { format!("status {status}: {message}") };
     let is_exhausted = code.contains("insufficient_quota") || code.contains("billing") || status == 402;
     Err(match status {
@@ -117,8 +117,12 @@ fn said(body: &[u8]) -> Said {
         Some(message) => message.to_owned(),
         None => texts(&["message", "detail"]),
     };
-    let message: String = message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN).collect();
     Said { code: texts(&["code", "type", "status"]), message }
+}
+
+/// The beginning of `message`. Without secrets already: half of one would not be recognised.
+fn on_one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN).collect()
 }
 
 /// Waits, unless the caller gives up.
@@ -163,7 +167,7 @@ mod tests {
             ("[]", "", ""),
         ] {
             let said = said(body.as_bytes());
-            assert_eq!((said.code.as_str(), said.message.as_str()), (code, message), "{body}");
+            assert_eq!((said.code.as_str(), on_one_line(&said.message).as_str()), (code, message), "{body}");
         }
     }
 }

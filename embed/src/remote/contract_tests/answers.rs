@@ -240,6 +240,8 @@ fn errors_that_will_not_pass_are_not_repeated() {
                 "does not accept the key",
             ),
             (403, json!({ "message": "no" }), "does not accept the key"),
+            // The end of the message is cut, in the middle of the key.
+            (403, json!({ "message": format!("{}{KEY}", "no ".repeat(64)) }), "does not accept the key"),
             (404, json!({ "error": "model \"mine\" not found, try pulling it first" }), "try pulling it"),
             (
                 429,

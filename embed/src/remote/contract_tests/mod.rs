@@ -158,6 +158,6 @@ fn error_of(protocol: Protocol, respond: impl Fn() -> ResponseTemplate + Send + 
     let error = embedder(&settings).embed_each(&["one", "two"], &NoProgress).unwrap_err();
     assert!(matches!(error.root(), Error::Provider(_)), "{error:?}");
     let said = format!("{error} {error:?}");
-    assert!(!said.contains(KEY), "{said}");
+    assert!(!said.contains(&KEY[..5]), "{said}");
     (error.to_string(), server.requests().len())
 }
