@@ -77,6 +77,16 @@ pub fn load(directory: &Path) -> io::Result<Option<RealData>> {
     }))
 }
 
+/// The texts of the queries, in the order of their vectors.
+pub fn query_texts(directory: &Path) -> io::Result<Vec<String>> {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        text: String,
+    }
+    let lines = std::fs::read_to_string(directory.join("query_texts_1k.jsonl"))?;
+    lines.lines().map(|line| Ok(serde_json::from_str::<Line>(line)?.text)).collect()
+}
+
 fn load_filters(path: &Path) -> io::Result<Vec<Filter>> {
     let mut archive = zip::ZipArchive::new(File::open(path)?)?;
     let mut percents = Vec::new();
