@@ -29,6 +29,8 @@ pub struct State {
     pub is_mute: bool,
     /// Whether submissions are refused.
     pub refuses: bool,
+    /// Whether Gemini puts what a job has made into a file, as OpenAI always does.
+    pub has_result_files: bool,
     /// Jobs that were made.
     pub made: usize,
     /// How often somebody looked at a job.
@@ -71,6 +73,7 @@ impl JobProvider {
             spoil: |_| {},
             is_mute: false,
             refuses: false,
+            has_result_files: protocol == Protocol::OpenAi,
             made: 0,
             looks: 0,
             files: BTreeMap::new(),
@@ -191,6 +194,10 @@ impl State {
                 found(&json!({ "data": data, "has_more": false }))
             }
             ("GET", ["files", id, "content"]) => Some((200, self.files.get(*id)?.1.clone())),
+            ("GET", ["v1beta", "files", id]) => {
+                assert_eq!(query, "alt=media");
+                Some((200, self.files.get(id.strip_suffix(":download")?)?.1.clone()))
+            }
             ("DELETE", ["files", id]) => match self.files.remove(*id) {
                 Some(_) => found(&json!({ "id": id, "deleted": true })),
                 None => Some((404, b"{}".to_vec())),
@@ -280,8 +287,7 @@ impl State {
         (self.spoil)(&mut answers);
         let lines = answers.iter().map(|answer| answer.as_str().map_or_else(|| answer.to_string(), str::to_owned));
         let lines = lines.map(|line| line + "\n").collect::<String>();
-        let is_openai = self.protocol == Protocol::OpenAi;
-        if is_openai && !answers.is_empty() {
+        if self.has_result_files && !answers.is_empty() {
             let name = format!("output-{id}");
             self.files.insert(name.clone(), (name.clone(), lines.into_bytes()));
             self.jobs.get_mut(id).unwrap().files[0] = Some(name);
@@ -316,7 +322,10 @@ impl State {
             "expired" => "EXPIRED",
             _ => "CANCELLED",
         };
-        let answers = json!({ "inlinedResponses": { "inlinedResponses": job.answers } });
+        let answers = match &job.files[0] {
+            Some(file) => json!({ "responsesFile": format!("files/{file}") }),
+            None => json!({ "inlinedResponses": { "inlinedResponses": job.answers } }),
+        };
         json!({ "name": format!("batches/{id}"), "done": job.ended.is_some(), "response": answers,
             "error": { "message": "the requests are not accepted" },
             "metadata": { "displayName": job.key, "state": format!("BATCH_STATE_{state}") } })

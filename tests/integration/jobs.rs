@@ -93,6 +93,18 @@ fn a_job_embeds_what_waits() {
     }
 }
 
+/// Many results of Gemini come in a file, which is deleted with the job.
+#[test]
+fn the_results_of_a_job_may_be_in_a_file() {
+    let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(Protocol::Gemini));
+    provider.state().has_result_files = true;
+    let engine = open(folder.path(), &provider, Protocol::Gemini);
+    add(&engine, 0..20);
+    engine.backfill(u64::MAX, &NoProgress).unwrap();
+    assert_eq!(engine.await_batch_jobs(&NoProgress).unwrap(), 20);
+    assert_embedded_once(&engine, &provider, 20);
+}
+
 /// E13: what a job leaves over is sent singly, and into no other job.
 #[test]
 fn what_a_job_leaves_over_is_sent_singly() {
