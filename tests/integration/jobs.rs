@@ -19,6 +19,9 @@ const BOTH: [Protocol; 2] = [Protocol::OpenAi, Protocol::Gemini];
 /// Every step of a job at which a process may be killed.
 const STEPS: [&str; 5] = ["job noted", "job submitted", "job named", "job partly stored", "job stored"];
 
+/// Longer than a test may wait for anything.
+const LONG: Duration = Duration::from_secs(60);
+
 fn open_with(folder: &Path, settings: RemoteSettings, background: bool) -> Engine {
     let mut config = Config::without_model();
     config.model.source = ModelSource::Remote(Box::new(settings));
@@ -87,7 +90,7 @@ fn a_job_embeds_what_waits() {
         assert_eq!(engine.backfill(u64::MAX, &NoProgress).unwrap().embedded, 1);
         assert_eq!((waiting(&engine), provider.state().singly), (31, 10));
         provider.state().status = Some("completed");
-        assert_eq!(engine.await_batch_jobs(&NoProgress).unwrap(), 31);
+        assert_eq!(engine.await_batch_jobs(&Stop::late()).unwrap(), 31);
         assert_embedded_once(&engine, &provider, 41);
         assert_eq!(provider.state().singly, 10, "{protocol:?}");
     }
@@ -101,7 +104,7 @@ fn the_results_of_a_job_may_be_in_a_file() {
     let engine = open(folder.path(), &provider, Protocol::Gemini);
     add(&engine, 0..20);
     engine.backfill(u64::MAX, &NoProgress).unwrap();
-    assert_eq!(engine.await_batch_jobs(&NoProgress).unwrap(), 20);
+    assert_eq!(engine.await_batch_jobs(&Stop::late()).unwrap(), 20);
     assert_embedded_once(&engine, &provider, 20);
 }
 
@@ -156,7 +159,7 @@ fn what_a_job_leaves_over_is_sent_singly() {
             add(&engine, 0..30);
             provider.state().spoil = spoil;
             engine.backfill(u64::MAX, &NoProgress).unwrap();
-            engine.await_batch_jobs(&NoProgress).unwrap();
+            engine.await_batch_jobs(&Stop::late()).unwrap();
             assert_eq!((waiting(&engine), jobs(&engine)), (0, 0), "{protocol:?} {what}");
             assert_eq!(provider.counts(), (1, 12), "{protocol:?} {what}");
             assert!(provider.state().files.is_empty() && !engine.index_stats().unwrap().batch_jobs_failed);
@@ -181,7 +184,7 @@ fn a_duplicate_answer_is_passed_over() {
             answers.push(second);
         };
         engine.backfill(u64::MAX, &NoProgress).unwrap();
-        assert_eq!(engine.await_batch_jobs(&NoProgress).unwrap(), 30);
+        assert_eq!(engine.await_batch_jobs(&Stop::late()).unwrap(), 30);
         assert_embedded_once(&engine, &provider, 30);
     }
 }
@@ -197,7 +200,7 @@ fn two_failures_in_a_row_switch_jobs_off() {
             for round in 0..3 {
                 add(&engine, 20 * round..20 * round + 20);
                 engine.backfill(u64::MAX, &NoProgress).unwrap();
-                engine.await_batch_jobs(&NoProgress).unwrap();
+                engine.await_batch_jobs(&Stop::late()).unwrap();
                 assert_eq!(waiting(&engine), 0, "its texts are sent singly");
                 assert_eq!(engine.index_stats().unwrap().batch_jobs_failed, round > 0, "{protocol:?} {status} {round}");
             }
@@ -209,7 +212,7 @@ fn two_failures_in_a_row_switch_jobs_off() {
             provider.state().status = Some("completed");
             add(&engine, 60..80);
             engine.backfill(u64::MAX, &NoProgress).unwrap();
-            engine.await_batch_jobs(&NoProgress).unwrap();
+            engine.await_batch_jobs(&Stop::late()).unwrap();
             assert_eq!(provider.state().made, 3);
         }
     }
@@ -231,7 +234,7 @@ fn a_job_that_is_refused_or_takes_too_long_falls_back_to_single_requests() {
         provider.state().status = None;
         add(&engine, 20..40);
         engine.backfill(u64::MAX, &NoProgress).unwrap();
-        engine.await_batch_jobs(&NoProgress).unwrap();
+        engine.await_batch_jobs(&Stop::late()).unwrap();
         assert_eq!(provider.counts(), (1, 30), "half of it was made until then");
         assert_embedded_once(&engine, &provider, 40);
         assert!(engine.index_stats().unwrap().batch_jobs_failed, "both count");
@@ -248,7 +251,7 @@ fn a_submission_without_an_answer_is_found_again() {
         provider.state().is_mute = true;
         assert_eq!(engine.backfill(u64::MAX, &NoProgress).unwrap().embedded, 0);
         provider.state().is_mute = false;
-        engine.await_batch_jobs(&NoProgress).unwrap();
+        engine.await_batch_jobs(&Stop::late()).unwrap();
         assert_eq!(provider.counts(), (1, 0), "{protocol:?}");
         assert_embedded_once(&engine, &provider, 20);
     }
@@ -266,7 +269,7 @@ fn a_child() {
     let protocol = if protocol == "Gemini" { Protocol::Gemini } else { Protocol::OpenAi };
     let engine = open_with(Path::new(&folder), settings(protocol, &url, "one"), false);
     engine.backfill(u64::MAX, &NoProgress).unwrap();
-    engine.await_batch_jobs(&NoProgress).unwrap();
+    engine.await_batch_jobs(&Stop::late()).unwrap();
 }
 
 /// Killed at every step of a job: nothing is paid twice, nothing is lost, and another process finishes it.
@@ -287,9 +290,9 @@ fn a_process_that_is_killed_pays_nothing_twice() {
             let engine = open(folder.path(), &provider, protocol);
             assert_eq!(jobs(&engine), 1, "{protocol:?} {step}");
             assert_eq!(engine.backfill(u64::MAX, &NoProgress).unwrap().embedded, 0, "they wait for the job");
-            engine.await_batch_jobs(&NoProgress).unwrap();
+            engine.await_batch_jobs(&Stop::late()).unwrap();
             engine.backfill(u64::MAX, &NoProgress).unwrap();
-            engine.await_batch_jobs(&NoProgress).unwrap();
+            engine.await_batch_jobs(&Stop::late()).unwrap();
             assert_eq!(provider.counts(), (1, 0), "{protocol:?} {step}");
             assert_embedded_once(&engine, &provider, 300);
             assert!(provider.state().jobs.is_empty() || protocol == Protocol::OpenAi, "{step}");
@@ -314,7 +317,7 @@ fn a_text_that_is_purged_meanwhile_leaves_nothing() {
         let update = RecordUpdate { content: Some("something else".into()), ..RecordUpdate::default() };
         engine.update(RecordId::from(5), &update, &Viewer::OWNER).unwrap();
         provider.state().status = Some("completed");
-        engine.await_batch_jobs(&NoProgress).unwrap();
+        engine.await_batch_jobs(&Stop::late()).unwrap();
         engine.backfill(u64::MAX, &NoProgress).unwrap();
         assert_eq!((waiting(&engine), provider.state().singly), (0, 1));
         let entries = memorist_engine::embed::cache_stats(&cache).entries;
@@ -329,22 +332,35 @@ fn a_text_that_is_purged_meanwhile_leaves_nothing() {
     }
 }
 
-/// Gives up on request.
-struct Stop<'a>(&'a AtomicBool);
+/// Gives up on request, or when a test takes too long.
+struct Stop<'a> {
+    request: Option<&'a AtomicBool>,
+    started: Instant,
+}
+
+impl<'a> Stop<'a> {
+    fn late() -> Self {
+        Stop { request: None, started: Instant::now() }
+    }
+
+    fn on(request: &'a AtomicBool) -> Self {
+        Stop { request: Some(request), ..Stop::late() }
+    }
+}
 
 impl Progress for Stop<'_> {
     fn start(&self, _: &str, _: Option<u64>) {}
     fn advance(&self, _: u64) {}
     fn finish(&self) {}
     fn cancelled(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.started.elapsed() > LONG || self.request.is_some_and(|request| request.load(Ordering::SeqCst))
     }
 }
 
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(60), "never: {what}");
+        assert!(started.elapsed() < LONG, "never: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -360,12 +376,12 @@ fn one_asks_about_a_job_and_others_see_it() {
     first.backfill(u64::MAX, &NoProgress).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let asking = scope.spawn(|| first.await_batch_jobs(&Stop(&stop)));
+        let asking = scope.spawn(|| first.await_batch_jobs(&Stop::on(&stop)));
         until("a look", || provider.state().looks > 0);
         add(&second, 20..50);
         let done = second.backfill(u64::MAX, &NoProgress).unwrap();
         assert_eq!((done.embedded, jobs(&second)), (0, 1), "whoever asks submits what waits");
-        let waits = scope.spawn(|| second.await_batch_jobs(&NoProgress));
+        let waits = scope.spawn(|| second.await_batch_jobs(&Stop::late()));
         std::thread::sleep(Duration::from_millis(300));
         assert!(!waits.is_finished());
         stop.store(true, Ordering::SeqCst);
@@ -375,7 +391,7 @@ fn one_asks_about_a_job_and_others_see_it() {
         assert!(waits.join().unwrap().unwrap() >= 20);
     });
     second.backfill(u64::MAX, &NoProgress).unwrap();
-    second.await_batch_jobs(&NoProgress).unwrap();
+    second.await_batch_jobs(&Stop::late()).unwrap();
     assert_eq!(provider.state().singly, 0);
     assert_embedded_once(&second, &provider, 50);
 }
@@ -407,13 +423,13 @@ fn a_change_of_the_model_goes_into_jobs() {
         let engine = open(folder.path(), &provider, protocol);
         add(&engine, 0..40);
         engine.backfill(u64::MAX, &NoProgress).unwrap();
-        engine.await_batch_jobs(&NoProgress).unwrap();
+        engine.await_batch_jobs(&Stop::late()).unwrap();
         engine.close();
         let engine = open_with(folder.path(), settings(protocol, provider.url(), "two"), false);
         provider.state().status = None;
         let (stop, looked) = (AtomicBool::new(false), provider.state().looks);
         std::thread::scope(|scope| {
-            let changing = scope.spawn(|| engine.reembed(&Stop(&stop)));
+            let changing = scope.spawn(|| engine.reembed(&Stop::on(&stop)));
             until("a look", || provider.state().looks > looked);
             stop.store(true, Ordering::SeqCst);
             assert!(matches!(changing.join().unwrap(), Err(Error::Cancelled)));
