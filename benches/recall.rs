@@ -86,6 +86,7 @@ fn measure(engine: &Engine, dialogues: &Dialogues, ids: &[RecordId]) {
             row(&format!("{need:?}"), &|turn| turn.need == need);
         }
         row("all that need one", &|turn| turn.need.is_one());
+        row("none, but for Near", &|turn| !turn.need.is_one() && turn.need != Need::Near);
         row("all that need none", &|turn| !turn.need.is_one());
     }
 }

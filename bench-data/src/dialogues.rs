@@ -18,6 +18,8 @@ pub enum Need {
     InOtherWords,
     /// It needs it, and does not ask.
     Implied,
+    /// It asks what was asked before, of something else.
+    FollowUp,
     /// It steers: "go on".
     Steering,
     /// It is about the code at hand.
@@ -32,10 +34,11 @@ pub enum Need {
 
 impl Need {
     /// Every one, those that need a memory first.
-    pub const ALL: [Need; 8] = [
+    pub const ALL: [Need; 9] = [
         Need::Asked,
         Need::InOtherWords,
         Need::Implied,
+        Need::FollowUp,
         Need::Steering,
         Need::CodeTalk,
         Need::NeverSaved,
@@ -45,7 +48,7 @@ impl Need {
 
     /// Whether a memory is needed.
     pub fn is_one(self) -> bool {
-        matches!(self, Need::Asked | Need::InOtherWords | Need::Implied)
+        matches!(self, Need::Asked | Need::InOtherWords | Need::Implied | Need::FollowUp)
     }
 }
 
@@ -146,6 +149,16 @@ pub fn dialogues(seed: u64) -> Dialogues {
                     let before = before(lists, &mut draws());
                     all.turns.push(DialogueTurn { text: join_words(text), need, memory, before, is_for_tuning });
                 }
+            }
+            // Two that come after those of their neighbours.
+            for at in 0..2 {
+                let memory = all.memories.len() - items.len() + (first + ITEMS + at) % items.len();
+                let asked = lists.text(&mut draws(), list, template, subject, &items[(first + at) % items.len()]);
+                let asked = join_words(asked.split(THEN).nth(1).unwrap_or_default());
+                let before = vec![asked, before(lists, &mut draws()).swap_remove(0)];
+                let text = format!("and for {}?", items[(first + ITEMS + at) % items.len()]);
+                let (need, memory) = (Need::FollowUp, Some(memory));
+                all.turns.push(DialogueTurn { text, need, memory, before, is_for_tuning });
             }
             // The same of what is not known: the half of the template, as its wording is.
             for item in &lists.list(&format!("{subject} elsewhere")).1[..2] {

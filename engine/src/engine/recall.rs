@@ -16,7 +16,7 @@ impl Engine {
     /// [`Error::Invalid`](crate::Error::Invalid) names the field that is out of bounds.
     pub fn recall(&self, request: &RecallRequest) -> Result<Recall> {
         request.validate()?;
-        let Some(text) = recall::searched(&request.message) else { return Ok(Recall::default()) };
+        let Some(searched) = recall::searched(&request.message, &request.before) else { return Ok(Recall::default()) };
         let known = match &request.session {
             Some(session) => self.store.records.snapshot()?.recalled(session)?,
             None => HashMap::new(),
@@ -25,14 +25,13 @@ impl Engine {
             tool: "recall",
             limit: recall::CANDIDATES,
             filter: request.filter.clone(),
-            min_relevance: Some(request.min_score),
             substring_tier: false,
-            ..Query::new(text)
+            ..Query::new(&*searched.text)
         };
         let vector = Some(self.query_vector(&query.text));
         let reply = self.search_by(&query, vector.clone())?;
         let hits = self.with_share(&query, vector, reply)?.hits;
-        let recall = recall::choose(hits, &query.text, request, &known);
+        let recall = recall::choose(hits, searched, request, &known);
         if let Some(session) =
             request.session.as_deref().filter(|_| !recall.is_silent() && self.store.records.can_write())
         {
