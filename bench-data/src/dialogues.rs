@@ -22,7 +22,7 @@ pub enum Need {
     FollowUp,
     /// It steers: "go on".
     Steering,
-    /// It is about the code at hand.
+    /// It is about the code that is open.
     CodeTalk,
     /// It asks for something that has to do with nothing that was saved.
     NeverSaved,
