@@ -1,5 +1,5 @@
-//! Whether a turn gets what it needs unasked, and nothing if it needs nothing: in a store of what the dialogues saved alone,
-//! and among thousands of other memories; the tokens that a recall has, and how long it takes beside a search.
+//! Whether a turn gets what it needs unasked, and nothing if it needs nothing: in a store of a few memories; of many that are
+//! alike, as the dialogues say the same of a dozen services and people; and of these among thousands of others; the tokens that a recall has, and how long it takes beside a search.
 //!
 //! The turns come in two halves without a wording in common. What decides in `engine/src/recall/` was chosen by one of them.
 //!
@@ -17,6 +17,8 @@ use memorist_engine::types::{Filter, NewRecord, Query, Recall, RecallRequest, Re
 const SEED: u64 = 7;
 /// Memories around those of the dialogues.
 const AROUND: usize = 10_000;
+/// Of the dialogues' memories, one in so many is saved at first.
+const ONE_OF: usize = 13;
 
 fn main() {
     let around = std::env::var("MEMORIST_BENCH_COUNT").map_or(AROUND, |count| count.parse().expect("a number"));
@@ -26,15 +28,21 @@ fn main() {
     config.log_searches = false;
     let engine = Engine::open(folder.path(), config).expect("a store");
     engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
-    let ids = save(&engine, dialogues.memories.iter().map(NewRecord::new).collect());
-    measure(&engine, &dialogues, &ids);
+    let memory = |at: &usize| NewRecord::new(&*dialogues.memories[*at]);
+    let (few, rest): (Vec<usize>, Vec<usize>) = (0..dialogues.memories.len()).partition(|at| at % ONE_OF == 0);
+    let mut ids: Vec<Option<RecordId>> = vec![None; dialogues.memories.len()];
+    for (number, some) in [few, rest].iter().enumerate() {
+        let saved = save(&engine, some.iter().map(memory).collect());
+        some.iter().zip(saved).for_each(|(at, id)| ids[*at] = Some(id));
+        measure(["a few memories", "many alike"][number], &engine, &dialogues, &ids);
+    }
     let others = bench_data::memories(SEED, around).map(|made| NewRecord {
         context: made.context,
         tags: made.tags,
         ..NewRecord::new(made.content)
     });
     save(&engine, others.collect());
-    measure(&engine, &dialogues, &ids);
+    measure("many alike, among others", &engine, &dialogues, &ids);
     time(&engine, &dialogues);
 }
 
@@ -62,17 +70,20 @@ fn wilson(hits: usize, of: usize) -> (f64, f64) {
     (((middle - around) / whole).max(0.0), ((middle + around) / whole).min(1.0))
 }
 
-fn measure(engine: &Engine, dialogues: &Dialogues, ids: &[RecordId]) {
+/// Prints what turns get whose memory is there, and those that need none.
+fn measure(name: &str, engine: &Engine, dialogues: &Dialogues, ids: &[Option<RecordId>]) {
     let all = engine.stats(&Filter::default()).expect("counts").total;
-    eprintln!("\n{} memories of dialogues, {all} in all", ids.len());
-    let recalls: Vec<Recall> = dialogues.turns.iter().map(|turn| recall(engine, turn)).collect();
+    let turns = dialogues.turns.iter().filter(|turn| turn.memory.is_none_or(|memory| ids[memory].is_some()));
+    let turns: Vec<&DialogueTurn> = turns.collect();
+    eprintln!("\n{name}: {} memories of dialogues, {all} in all", ids.iter().flatten().count());
+    let recalls: Vec<Recall> = turns.iter().map(|turn| recall(engine, turn)).collect();
     for (half, is_for_tuning) in [("tuning half", true), ("held-out half", false)] {
-        let all = || dialogues.turns.iter().zip(&recalls).filter(move |(turn, _)| turn.is_for_tuning == is_for_tuning);
+        let all = || turns.iter().copied().zip(&recalls).filter(move |(turn, _)| turn.is_for_tuning == is_for_tuning);
         eprintln!("{half:20} {:>6} {:>20} {:>20} {:>8}", "turns", "the needed, %", "anything, %", "tokens");
         let row = |name: &str, of: &dyn Fn(&DialogueTurn) -> bool| {
             let turns: Vec<_> = all().filter(|(turn, _)| of(turn)).collect();
             let has = |turn: &DialogueTurn, recall: &Recall| {
-                let needed = turn.memory.map(|memory| ids[memory]);
+                let needed = turn.memory.and_then(|memory| ids[memory]);
                 recall.memories.iter().any(|memory| Some(memory.record.id) == needed)
             };
             let got = turns.iter().filter(|(turn, _)| turn.need.is_one()).map(|(turn, recall)| has(turn, recall));

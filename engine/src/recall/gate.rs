@@ -17,11 +17,16 @@ const UNRELATED: (f64, f64) = (0.3, 0.1);
 const RARE: f64 = 0.4;
 /// Without one, the texts have to be this near to each other.
 const NEAR: f64 = 0.55;
-/// The sum from which a result is worth it, with a cosine; by words alone.
-const WORTH: f64 = 2.5;
+/// The least cosine. Among few memories, each that is somehow about it stands out.
+const LEAST_COSINE: f64 = 0.45;
+/// The least share of words, where there is no cosine.
+const LEAST_SHARE: f64 = 0.5;
+/// The sum from which a result is worth it: with a cosine; by words alone.
+const WORTH: f64 = 3.0;
 const WORTH_BY_WORDS: f64 = 3.5;
-/// A message with fewer significant words says too little to be looked up by words alone.
-const LEAST_WORDS: usize = 3;
+/// A message with fewer significant words says too little, unless it has a name; by words alone.
+const LEAST_WORDS: usize = 2;
+const LEAST_WORDS_ALONE: usize = 3;
 
 /// What a message gives to judge by.
 pub struct Gate<'a> {
@@ -29,6 +34,7 @@ pub struct Gate<'a> {
     /// The names in it, in lower case.
     names: Vec<String>,
     words: usize,
+    /// The cosine and the share that results stand out from.
     crowd: (f64, f64),
     /// All results of the search.
     pub hits: &'a [Hit],
@@ -50,14 +56,16 @@ impl<'a> Gate<'a> {
     /// Whether a result is relevant enough, has a rare word of the message or is near to it, and stands out.
     pub fn passes(&self, hit: &Hit) -> bool {
         let rare = hit.rarest_word.unwrap_or_default();
-        let is_rare = rare >= RARE;
         let is_near = hit.vector_score.is_some_and(|cosine| cosine >= NEAR);
-        hit.relevance >= self.min_score && (is_rare || is_near) && self.stands_out(hit, rare)
+        let says_enough = self.words >= LEAST_WORDS || !self.names.is_empty();
+        says_enough && hit.relevance >= self.min_score && (rare >= RARE || is_near) && self.stands_out(hit, rare)
     }
 
     fn stands_out(&self, hit: &Hit, rare: f64) -> bool {
-        let (crowd_cosine, crowd_share) = self.crowd;
-        let share = hit.word_share.unwrap_or_default();
+        // All of two words are less than most of eight.
+        let certain = self.words as f64 / (self.words + 1) as f64;
+        let share = certain * hit.word_share.unwrap_or_default();
+        let (crowd_cosine, crowd_share) = (self.crowd.0, certain * self.crowd.1);
         let named = match (self.names.is_empty(), self.names.iter().any(|name| has(hit, name))) {
             (true, _) => Named::None,
             (false, true) => Named::Has,
@@ -67,11 +75,11 @@ impl<'a> Gate<'a> {
             Some(cosine) => {
                 let by_cosine = 23.0 * cosine - 7.6 * crowd_cosine;
                 let by_words = 5.4 * rare + 5.9 * share - 14.3 * crowd_share;
-                -7.4 + by_cosine + by_words + named.weight(0.7, -4.2) >= WORTH
+                cosine >= LEAST_COSINE && -7.4 + by_cosine + by_words + named.weight(0.7, -8.0) >= WORTH
             }
             None => {
-                let sum = 12.0 * (share - crowd_share) + named.weight(2.2, -2.5);
-                self.words >= LEAST_WORDS && sum >= WORTH_BY_WORDS
+                let sum = 12.0 * (share - crowd_share) + named.weight(2.2, -8.0);
+                self.words >= LEAST_WORDS_ALONE && share >= LEAST_SHARE && sum >= WORTH_BY_WORDS
             }
         }
     }
