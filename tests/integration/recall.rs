@@ -12,7 +12,7 @@ use memorist_engine::types::{
 use serde_json::Value;
 
 use crate::meaning::engine_with_model;
-use crate::support::{Setup, Store, another_process, document, memorist, text, words_only};
+use crate::support::{Store, another_process, document, memorist, text, words_only};
 
 /// What was saved, and turns that need it: in its words, and in others.
 const NEEDED: [(&str, &str, &str); 6] = [
@@ -180,7 +180,7 @@ fn a_session_gets_a_memory_once_until_it_changes_or_is_forgotten() {
 fn one_who_asks_in_the_same_session() {
     let Some(folder) = std::env::var_os("MEMORIST_TEST_RECALL") else { return };
     let engine = words_only().open(folder.as_ref()).unwrap();
-    println!("given: {:?}", in_session(&engine, "one", ASKED));
+    eprintln!("given: {:?}", in_session(&engine, "one", ASKED));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn another_process_knows_what_a_session_has() {
     let mut has = in_session(&store.engine, "one", ASKED);
     let name = "recall::one_who_asks_in_the_same_session";
     let output = another_process(name).env("MEMORIST_TEST_RECALL", store.folder.path()).output().unwrap();
-    let said = text(&output.stdout).to_owned();
+    let said = text(&output.stderr).to_owned();
     let ids = said.split("given: [").nth(1).unwrap_or_else(|| panic!("{said}")).split(']').next().unwrap();
     let other: Vec<&str> = ids.split([',', ' ']).filter(|part| !part.is_empty()).collect();
     assert!(has.iter().all(|id| !other.contains(&&*format!("RecordId({id})"))), "{has:?} {other:?}");
