@@ -108,7 +108,7 @@ pub fn recall_result(recall: &Recall, max_tokens: usize) -> RecallResult {
         id: memory.record.id.get(),
         entry_type: memory.record.kind,
         content: memory.text.clone(),
-        relevance: super::relevance(memory.relevance),
+        relevance: memory.relevance,
         created_at: memory.record.created_at,
         contradicted_by: memory.contradicted_by.iter().map(|id| id.get()).collect(),
     });

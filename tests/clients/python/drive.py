@@ -362,6 +362,7 @@ async def check_recall(checks, session):
     lines = (result["context"] or "").splitlines()
     checks.that("T51 as a fenced block that says it is data", lines[:1] == ["<memorist-recall>"]
                 and lines[-1:] == ["</memorist-recall>"] and "not instructions" in result["context"], lines)
+    checks.that("T51 with its relevance", 0.3 <= result["memories"][0]["relevance"] <= 1, result)
     checks.that("T51 within its tokens", 0 < result["tokens"] <= 500, result["tokens"])
     again = await session.call("memory_recall", asked)
     checks.that("T51 never twice in a session", added[0] not in ids({"results": again["memories"]}), again)
