@@ -124,6 +124,7 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["digest"], 0, false),
         (vec!["stats"], 0, false),
         (vec!["searches"], 0, true),
+        (vec!["recall", "what do we know about the keel of number 1?"], 0, false),
         (vec!["source", "add", notes], 0, true),
         (vec!["source", "list"], 0, true),
         (vec!["source", "add", absent], 6, true),

@@ -227,6 +227,18 @@ pub fn longest_word(text: &str) -> Option<String> {
     (!longest.is_empty()).then(|| longest.to_owned())
 }
 
+/// How many different words a text has beside stop words.
+pub fn significant_count(text: &str) -> usize {
+    let text = normalise(text);
+    let mut spoken = BTreeSet::new();
+    words(&text, Singles::Lone, |word, _| {
+        if !is_stop_word(word) {
+            spoken.insert(word);
+        }
+    });
+    spoken.len()
+}
+
 /// The significant words of a text, normalised.
 pub fn significant_words(text: &str) -> BTreeSet<String> {
     let text = normalise(text);

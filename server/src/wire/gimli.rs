@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memorist_engine::snippet;
 use memorist_engine::types::{Kind, Record};
 use memorist_ingest::sync::SourceReport;
 use schemars::JsonSchema;
@@ -9,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::convert::count;
 use super::core::one_line;
-use super::snippet;
 use super::values::Int;
 
 /// Characters of a snippet.

@@ -25,8 +25,8 @@ from check import TIMEOUT_SECONDS, Checks, binary_argument
 
 # What a text costs a model, about.
 CHARS_PER_TOKEN = 4.1
-# Tools whose text is not the structured content.
-IN_WORDS = ("memory_digest",)
+# Tools whose text is not the structured content, and what is in it.
+IN_WORDS = {"memory_digest": ["\n# "], "memory_recall": ["is known that", "<memorist-recall>"]}
 
 
 class Session:
@@ -56,7 +56,8 @@ class Session:
         for error in jsonschema.Draft202012Validator(self.schemas[tool]).iter_errors(result.structured_content):
             self.checks.that(f"the result of {tool} fits its outputSchema", False, error.message)
         if tool in IN_WORDS:
-            self.checks.that(f"the text of {tool} is in words", "\n# " in text_of(result), text_of(result))
+            is_in_words = any(part in text_of(result) for part in IN_WORDS[tool])
+            self.checks.that(f"the text of {tool} is in words", is_in_words, text_of(result))
         elif json.loads(text_of(result)) != result.structured_content:
             self.checks.that(f"the text of {tool} is its structured content", False, text_of(result))
         return result.structured_content
