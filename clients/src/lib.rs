@@ -4,7 +4,9 @@
 //! | module | job |
 //! |---|---|
 //! | [`client`] | which clients there are, and their names |
+//! | [`hooks`] | what their hooks say, and what they expect |
 
 pub mod client;
+pub mod hooks;
 
 pub use client::Client;
