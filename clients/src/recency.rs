@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use memorist_sources::formats::clean::clean;
 use serde_json::Value;
 
 /// How many messages are kept by default.
@@ -71,9 +72,30 @@ enum Part<'a> {
     Result(Option<&'a str>),
 }
 
+/// What a person or the agent said in a message, with the role: `user` or `assistant`. Not what tools were given or
+/// returned, nor what programs put around a text.
+pub fn said(message: &Value) -> Option<(&str, String)> {
+    let message = inner(message);
+    let role = message["role"].as_str().filter(|role| matches!(*role, "user" | "assistant"))?;
+    let text = match &message["content"] {
+        Value::String(text) => text.clone(),
+        blocks => {
+            let texts = list(blocks)
+                .iter()
+                .filter(|block| matches!(block["type"].as_str(), Some("text" | "input_text" | "output_text")));
+            texts.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+    };
+    Some((role, clean(&text)?))
+}
+
+/// Some keep a message within a record of their own.
+fn inner(message: &Value) -> &Value {
+    message.get("message").filter(|inner| inner.is_object()).unwrap_or(message)
+}
+
 fn parts(message: &Value) -> Vec<Part<'_>> {
-    // Some keep a message within a record of their own.
-    let message = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
+    let message = inner(message);
     let mut parts = Vec::new();
     for call in list(&message["tool_calls"]) {
         parts.extend(call["id"].as_str().map(Part::Call));
@@ -177,6 +199,22 @@ mod tests {
             prop_assert_eq!(buffer.preserved.len(), size.min(count));
             prop_assert_eq!([buffer.to_summarize, buffer.preserved].concat(), messages);
         }
+    }
+
+    #[test]
+    fn what_was_said_is_text_of_people_and_of_the_agent() {
+        let block = |text: &str| json!({ "type": "text", "text": text });
+        let blocks = json!([{ "type": "tool_result", "content": "x" }, block("one"), block("two")]);
+        let messages = [
+            json!({ "role": "user", "content": "why?<memorist-recall>old</memorist-recall>" }),
+            json!({ "message": { "role": "assistant", "content": blocks } }),
+            json!({ "role": "tool", "tool_call_id": "c", "content": "no" }),
+            json!({ "role": "system", "content": "no" }),
+            json!({ "role": "user", "content": [{ "type": "tool_result", "content": "no" }] }),
+            json!({ "role": "user", "content": 7 }),
+        ];
+        let texts: Vec<_> = messages.iter().filter_map(said).collect();
+        assert_eq!(texts, [("user", "why?".to_owned()), ("assistant", "one\ntwo".to_owned())]);
     }
 
     #[test]
