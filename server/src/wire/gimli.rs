@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memorist_engine::snippet;
 use memorist_engine::types::{Kind, Record};
 use memorist_ingest::sync::SourceReport;
 use schemars::JsonSchema;
@@ -10,7 +11,6 @@ use serde_json::Value;
 
 use super::convert::count;
 use super::core::one_line;
-use super::snippet;
 use super::values::Int;
 
 /// Characters of a snippet.

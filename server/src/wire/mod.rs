@@ -22,7 +22,6 @@
 //! | `place.rs` | the lines of a file that a memory is from |
 //! | `source_names.rs` | notes, sessions and memories as sources of a search |
 //! | `sources.rs` | sources, and what was read of them |
-//! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
@@ -56,7 +55,6 @@ mod place;
 mod results;
 mod schema;
 mod searches;
-mod snippet;
 mod source_names;
 mod sources;
 mod times;
@@ -81,6 +79,7 @@ pub use history::{
 };
 pub use lenient::lenient;
 pub use lines::Lines;
+pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
 };
@@ -93,7 +92,6 @@ pub use results::{
 };
 pub use schema::{input_schema, output_schema};
 pub use searches::{SearchEntry, SearchesResult};
-pub use snippet::{cut_to, has_word_of};
 pub use source_names::{SourceName, kinds_of};
 pub use sources::{
     DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
