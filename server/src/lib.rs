@@ -10,6 +10,7 @@
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
+//! | 1 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `memory_search` | the configuration of Gimli's memory |
@@ -27,6 +28,7 @@ mod escape;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hooks;
 mod hyperlinks;
 mod logging;
 mod mcp;
