@@ -30,7 +30,7 @@ use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
-pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
+pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
@@ -246,6 +246,8 @@ pub enum Command {
     Purge(Purge),
     /// Show statistics of the store
     Stats,
+    /// Show what a turn of an agent is given unasked for a message: mostly nothing
+    Recall(Recall),
     /// List the searches that were made, the newest first, also those that found nothing
     Searches(Searches),
     /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
@@ -302,6 +304,7 @@ impl Command {
             | Command::Rollback(_)
             | Command::Undo(_)
             | Command::Stats
+            | Command::Recall(_)
             | Command::Searches(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);

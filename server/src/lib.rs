@@ -95,6 +95,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Undo(args) => cli::undo::run(&app, &args),
         Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
+        Command::Recall(args) => cli::recall::run(&app, args),
         Command::Searches(args) => cli::searches::run(&app, &args),
         Command::Source(args) => cli::source::run(&app, &args),
         Command::Sync(args) => cli::sync::run(&app, &args),

@@ -20,6 +20,7 @@ pub mod list;
 pub mod outdated;
 pub mod purge;
 pub mod rebuild;
+pub mod recall;
 pub mod reembed;
 pub mod restore;
 pub mod rollback;

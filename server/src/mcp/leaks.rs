@@ -234,7 +234,8 @@ impl World {
             "maxDepth" => self.dice.below(4).into(),
             "text" => self.dice.one(&[any.content.as_str(), tag]).into(),
             "feature" => any.body.as_ref().and_then(|body| body.get("feature")).cloned().unwrap_or("none".into()),
-            "query" => {
+            "recentMessages" => json!([any.content]),
+            "query" | "userMessage" => {
                 let words = [any.content.as_str(), tag, any.context.as_deref().unwrap_or("harbour"), "harbour"];
                 self.dice.one(&words).into()
             }

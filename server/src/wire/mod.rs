@@ -9,6 +9,7 @@
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
+//! | `recall.rs` | what a turn is given unasked |
 //! | `searches.rs` | the searches that were made |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
@@ -52,6 +53,7 @@ mod params;
 mod parse;
 mod periods;
 mod place;
+mod recall;
 mod results;
 mod schema;
 mod searches;
@@ -86,6 +88,7 @@ pub use params::{
 pub use parse::parse;
 pub use periods::period;
 pub use place::PlaceInfo;
+pub use recall::{RecallParams, RecallResult, recall_result};
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
     StatsResult, Step, Suggestion, UpdateResult,
