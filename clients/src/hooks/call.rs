@@ -71,6 +71,8 @@ pub struct Call {
     pub transcript: Option<PathBuf>,
     /// Whether the session has lost, or is about to lose, what it was given before.
     pub lost_context: bool,
+    /// Whether the session continues with what it was given before.
+    pub resumed: bool,
 }
 
 impl Call {
@@ -84,6 +86,7 @@ impl Call {
             session: text(&input["session_id"]),
             transcript: path(&input["transcript_path"]),
             lost_context: event == Event::Compact || matches!(source, Some("clear" | "compact")),
+            resumed: event == Event::Start && source == Some("resume"),
         }
     }
 
@@ -94,7 +97,7 @@ impl Call {
             cwd: self.cwd.filter(|path| is_plain(path)),
             session: self.session.filter(|session| (1..=LONGEST_SESSION).contains(&session.len())),
             transcript: self.transcript.filter(|path| is_plain(path) && path.file_name().is_some()),
-            lost_context: self.lost_context,
+            ..self
         }
     }
 }

@@ -17,6 +17,7 @@ impl Format for Cline {
             // It names none.
             transcript: None,
             lost_context: event == Event::Compact,
+            resumed: input["hookName"] == "TaskResume",
         }
     }
 

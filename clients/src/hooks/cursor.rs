@@ -16,6 +16,7 @@ impl Format for Cursor {
             session: text(&input["conversation_id"]).or_else(|| text(&input["session_id"])),
             transcript: path(&input["transcript_path"]),
             lost_context: event == Event::Compact,
+            resumed: false,
         }
     }
 

@@ -169,7 +169,8 @@ mod tests {
         for (source, lost) in [("startup", false), ("resume", false), ("clear", true), ("compact", true)] {
             let input = json!({ "session_id": "S", "source": source, "hook_event_name": "SessionStart" });
             for client in [Client::ClaudeCode, Client::Codex, Client::Gemini] {
-                assert_eq!(of(client, Event::Start, &input).lost_context, lost, "{client} {source}");
+                let call = of(client, Event::Start, &input);
+                assert_eq!((call.lost_context, call.resumed), (lost, source == "resume"), "{client} {source}");
             }
         }
         for client in CLIENTS {
@@ -187,7 +188,9 @@ mod tests {
         assert_eq!((call.session.as_deref(), call.cwd), (Some("C"), Some("/p".into())));
         assert!(call.transcript.unwrap().ends_with("C.jsonl"));
         let cline = json!({ "taskId": "T", "workspaceRoots": ["/p"], "taskStart": { "taskMetadata": {} } });
-        assert_eq!(of(Client::Cline, Event::Start, &cline).session.as_deref(), Some("T"));
+        let call = of(Client::Cline, Event::Start, &cline);
+        assert_eq!((call.session.as_deref(), call.resumed), (Some("T"), false));
+        assert!(of(Client::Cline, Event::Start, &json!({ "hookName": "TaskResume" })).resumed);
     }
 
     #[test]

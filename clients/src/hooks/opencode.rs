@@ -18,6 +18,7 @@ impl Format for Opencode {
             // Its sessions are in a database, which has no path here.
             transcript: None,
             lost_context: event == Event::Compact,
+            resumed: false,
         }
     }
 
