@@ -19,11 +19,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, NewRecord, RecordId, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{memorist, text, words_only};
+use crate::support::{memorist, text};
 
 /// The deadline of a hook, and what a machine that is busy with other tests takes to start and to end a process.
 const IN_TIME: Duration = Duration::from_millis(300 + 900);
@@ -36,29 +34,30 @@ const MOST_BYTES: usize = 2_048;
 /// A store with memories of the project `atlas`, and a folder of that project.
 struct World {
     folder: tempfile::TempDir,
-    fact: RecordId,
 }
 
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        std::fs::create_dir_all(path.join("work/atlas")).unwrap();
-        let engine = words_only().open(&path.join("store")).unwrap();
-        let scope = Scope { project: Some("atlas".into()), agent: None };
-        let new =
-            |kind, content: String| NewRecord { kind, importance: 8, scope: scope.clone(), ..NewRecord::new(content) };
-        let fact = engine.add(&new(Kind::Decision, FACT.into())).unwrap().id;
-        engine.add(&new(Kind::Task, "Mend the gangway lamp".into())).unwrap();
-        let others: Vec<_> = (0..60)
-            .map(|at| {
-                new(Kind::Fact, format!("Keeper {at} of the lighthouse reports fog and paints boat {at} at noon"))
-            })
-            .collect();
-        engine.add_batch(&others).unwrap();
-        engine.flush(&NoProgress).unwrap();
-        engine.close();
-        World { folder, fact }
+        std::fs::create_dir_all(folder.path().join("work/atlas")).unwrap();
+        let world = World { folder };
+        let others = (0..60)
+            .map(|at| ("fact", format!("Keeper {at} of the lighthouse reports fog and paints boat {at} at noon")));
+        world.save(
+            [("decision", FACT.to_owned()), ("task", "Mend the gangway lamp".to_owned())].into_iter().chain(others),
+        );
+        world
+    }
+
+    /// Saves memories of the project, in a process of its own: tests that fork share its locks.
+    fn save(&self, memories: impl IntoIterator<Item = (&'static str, String)>) {
+        let line = |(kind, text)| {
+            json!({ "entryType": kind, "content": text, "importance": 8, "project": "atlas" }).to_string() + "\n"
+        };
+        let file = self.folder.path().join("memories.jsonl");
+        std::fs::write(&file, memories.into_iter().map(line).collect::<String>()).unwrap();
+        let output = self.command(&["import", file.to_str().unwrap()]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
     }
 
     fn store(&self) -> PathBuf {
