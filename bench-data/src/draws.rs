@@ -26,6 +26,7 @@ pub(crate) enum Purpose {
     NoteName = 14,
     Session = 15,
     SessionTurn = 16,
+    Dialogue = 17,
 }
 
 /// A stream of draws.

@@ -16,6 +16,9 @@
 //! queries for these answers. [`changes()`] generates facts that a later one supersedes, and [`unanswerable()`] questions
 //! about what occurs in none of these texts.
 //!
+//! # Dialogues
+//! [`dialogues()`] generates what was saved in earlier sessions, and turns of later ones that need it, or nothing.
+//!
 //! # Notes
 //! [`vault()`] generates a vault of notes in nested folders, as people write them; [`note_facts`] asks for lines of them.
 //!
@@ -45,6 +48,7 @@
 mod changes;
 mod code;
 mod conversations;
+mod dialogues;
 mod draws;
 mod grammar;
 mod identifiers;
@@ -67,6 +71,7 @@ mod wording;
 
 pub use changes::{Change, changes};
 pub use conversations::{Conversations, Lookup, Turn, conversations};
+pub use dialogues::{DialogueTurn, Dialogues, Need, dialogues};
 pub use identifiers::{Identified, identifiers};
 pub use memories::{MemoryRecord, memories, memory, near_duplicate_of, write_jsonl};
 pub use questions::{Question, questions};

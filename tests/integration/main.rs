@@ -12,6 +12,7 @@
 //! | `links.rs` | links, chains, superseded records and their visibility, digests |
 //! | `model.rs` | random sequences of everything, against a simple model |
 //! | `racing.rs` | filters are kept, and nothing is lost, while searches race with writers and publishing |
+//! | `recall.rs` | what a turn is given unasked: what it needs, and mostly nothing |
 //! | `recovery.rs` | missing, old and foreign indexes |
 //! | `read_only.rs` | a read-only store is readable |
 //! | `damage.rs` | damaged index files, by the thousands |
@@ -94,6 +95,7 @@ mod providers;
 mod racing;
 #[cfg(unix)]
 mod read_only;
+mod recall;
 mod recovery;
 mod reembed;
 mod saving;

@@ -30,7 +30,7 @@ impl Engine {
     /// As [`Engine::recall`].
     pub fn recall_unnoted(&self, request: &RecallRequest) -> Result<Recall> {
         request.validate()?;
-        let Some(text) = recall::searched(&request.message) else { return Ok(Recall::default()) };
+        let Some(searched) = recall::searched(&request.message, &request.before) else { return Ok(Recall::default()) };
         let known = match &request.session {
             Some(session) => self.store.records.snapshot()?.recalled(session)?,
             None => HashMap::new(),
@@ -39,15 +39,14 @@ impl Engine {
             tool: "recall",
             limit: recall::CANDIDATES,
             filter: request.filter.clone(),
-            min_relevance: Some(request.min_score),
             substring_tier: false,
             mode: request.mode,
-            ..Query::new(text)
+            ..Query::new(&*searched.text)
         };
         let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
         let reply = self.search_by(&query, vector.clone())?;
         let hits = self.with_share(&query, vector, reply)?.hits;
-        Ok(recall::choose(hits, &query.text, request, &known))
+        Ok(recall::choose(hits, searched, request, &known))
     }
 
     /// Notes that a session was given these memories, unless the store can only be read.

@@ -227,12 +227,16 @@ pub fn longest_word(text: &str) -> Option<String> {
     (!longest.is_empty()).then(|| longest.to_owned())
 }
 
-/// Whether a text has a word beside stop words, or an identifier.
-pub fn says_something(text: &str) -> bool {
+/// How many different words a text has beside stop words.
+pub fn significant_count(text: &str) -> usize {
     let text = normalise(text);
-    let mut says = false;
-    words(&text, Singles::Lone, |word, _| says |= !is_stop_word(word));
-    says
+    let mut spoken = BTreeSet::new();
+    words(&text, Singles::Lone, |word, _| {
+        if !is_stop_word(word) {
+            spoken.insert(word);
+        }
+    });
+    spoken.len()
 }
 
 /// The significant words of a text, normalised.

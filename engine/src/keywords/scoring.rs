@@ -54,6 +54,8 @@ const MAX_IDENTIFIERS: usize = 16;
 const MAX_TYPOS: usize = 2;
 /// Of the words that one with a typo may have meant, this many, the most frequent.
 const MAX_CORRECTIONS: usize = 3;
+/// See [`rareness`].
+const LEAST_DOCS: u64 = 1_000;
 /// What such a word counts.
 const TYPO: f32 = 0.6;
 
@@ -366,9 +368,9 @@ impl Plan {
             })
             .collect();
         let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
-        let (rarity, most_rarity, rarities) = (self.rarity, idf(0, self.docs), &self.rarities[..]);
+        let (rarity, docs, rarities) = (self.rarity, self.docs, &self.rarities[..]);
         let positions = Default::default();
-        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, most_rarity, rarities, positions })
+        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, docs, rarities, positions })
     }
 }
 
@@ -396,6 +398,13 @@ fn with_pairs(sum: f32, pairs: usize, asked: usize) -> f32 {
 fn idf(frequency: u64, docs: u64) -> f32 {
     let (frequency, docs) = (frequency.min(docs) as f32, docs as f32);
     (1.0 + (docs - frequency + 0.5) / (frequency + 0.5)).ln()
+}
+
+/// How rare a term in so many of all documents is, 0 to 1. Among few documents every word is in few of them: they count as
+/// [`LEAST_DOCS`].
+fn rareness(frequency: u64, docs: u64) -> f32 {
+    let docs = docs.max(LEAST_DOCS);
+    idf(frequency, docs) / idf(0, docs)
 }
 
 /// A word or identifier of the query, looked up.
@@ -464,7 +473,7 @@ pub(super) struct Scorer<'a, P> {
     words_asked: usize,
     few: u64,
     rarity: f32,
-    most_rarity: f32,
+    docs: u64,
     rarities: &'a [f32],
     positions: [Vec<u32>; 2],
 }
@@ -510,20 +519,27 @@ impl<P: PostingList> Scorer<'_, P> {
     /// not decrease.
     pub(super) fn judge(&mut self, doc: DocId, parts: &mut [f32]) -> Match {
         let score = self.score(doc, 0.0);
-        let (mut words, mut is_singled_out) = (0, false);
+        let (mut words, mut is_singled_out, mut fewest) = (0, false, None);
         for Cursor { clause, postings, norms, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc)
         {
             is_singled_out |= clause.singles_out(self.few);
+            if clause.origin != Origin::Typo {
+                fewest = Some(fewest.unwrap_or(u64::MAX).min(clause.frequency));
+            }
             let part = &mut parts[clause.text];
             // A word may be in several fields.
             words += usize::from(clause.origin == Origin::Word && *part == 0.0);
             *part += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
         let had = parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0).map(|(_, rarity)| *rarity);
-        let rarest = had.clone().fold(0.0, f32::max) / self.most_rarity;
         let had = had.sum::<f32>();
         let share = if had > 0.0 { (had / self.rarity).min(1.0) } else { 0.0 };
-        Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked), share, rarest }
+        Match {
+            score,
+            is_singled_out: is_singled_out || (words > 0 && words == self.words_asked),
+            share,
+            rarest: fewest.map_or(0.0, |fewest| rareness(fewest, self.docs)),
+        }
     }
 
     fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::gate::is_worth_it;
+use super::gate::Gate;
+use super::message::Searched;
 use crate::keywords::significant_words;
 use crate::overlap;
 use crate::snippet;
@@ -19,26 +20,38 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Two memories of which one has this share of the words of the other are copies, unless they have other numbers.
 const COPY: f64 = 0.9;
 
-/// Of the results of a search for `text`, those that come. `known` are those that the session has, with the version that it
+/// Of the results of a search, those that come. `known` are those that the session has, with the version that it
 /// has.
-pub fn choose(hits: Vec<Hit>, text: &str, request: &RecallRequest, known: &HashMap<RecordId, i64>) -> Recall {
+pub fn choose(
+    mut hits: Vec<Hit>,
+    searched: Searched,
+    request: &RecallRequest,
+    known: &HashMap<RecordId, i64>,
+) -> Recall {
+    hits.retain(|hit| !is_own(hit, request));
+    let Searched { text, names, words } = searched;
+    let gate = Gate::new(&hits, names, words, request.min_score);
     let is_new = |hit: &Hit| known.get(&hit.record.id) != Some(&hit.record.version);
-    let is_worth_it = |hit: &Hit| is_worth_it(hit, request.min_score) && is_new(hit) && !is_own(hit, request);
     let mut room = request.max_tokens.saturating_mul(CHARS_PER_TOKEN);
     let mut recall = Recall::default();
-    for hit in hits.into_iter().filter(is_worth_it) {
+    for hit in gate.hits.iter().filter(|hit| gate.passes(hit) && is_new(hit)) {
         if recall.memories.len() == request.max_results || room < LEAST_CHARS && !recall.is_silent() {
             break;
         }
         if recall.memories.iter().any(|other| is_copy(&hit.record.content, &other.record.content)) {
             continue;
         }
-        let Hit { record, passage, relevance, score, contradicted_by, .. } = hit;
         let most = MOST_CHARS.min(room);
-        let text = snippet::cut_near(&record.content, passage.as_ref(), text, most);
-        let text = text.unwrap_or_else(|| record.content.clone());
+        let shown = snippet::cut_near(&hit.record.content, hit.passage.as_ref(), &text, most);
+        let text = shown.unwrap_or_else(|| hit.record.content.clone());
         room = room.saturating_sub(text.chars().count());
-        recall.memories.push(Recalled { record, text, relevance, score, contradicted_by });
+        recall.memories.push(Recalled {
+            record: hit.record.clone(),
+            text,
+            relevance: hit.relevance,
+            score: hit.score,
+            contradicted_by: hit.contradicted_by.clone(),
+        });
     }
     recall.memories.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
     let used = recall.memories.iter().map(|memory| memory.text.chars().count()).sum::<usize>();

@@ -2,19 +2,65 @@
 
 use std::borrow::Cow;
 
-use crate::keywords::says_something;
+use crate::keywords::significant_count;
 
 /// Bytes of a message that are searched for: half of them from its beginning, half from its end.
 const SEARCHED_BYTES: usize = 4 << 10;
+/// A question of at most so many significant words is about what was asked before.
+const MOST_WORDS_OF_FOLLOW_UP: usize = 1;
 /// Of a longer message, so many bytes at each end are looked at.
 const READ_BYTES: usize = 64 << 10;
 
-/// The text to search for; `None` if a message says nothing: it has no words but those that every text has.
-pub fn searched(message: &str) -> Option<String> {
+/// What of a message is looked up.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// The text to search for.
+    pub text: String,
+    /// The names in the message, in lower case.
+    pub names: Vec<String>,
+    /// Its significant words.
+    pub words: usize,
+}
+
+/// What to look up for a message; `None` if it says nothing: it has no words but those that every text has. A short question
+/// continues the message before.
+pub fn searched(message: &str, before: &[String]) -> Option<Searched> {
+    let text = said(message);
+    let words = significant_count(&text);
+    if words == 0 {
+        return None;
+    }
+    let names = names(&text);
+    let continues = words <= MOST_WORDS_OF_FOLLOW_UP && text.ends_with('?');
+    let text = match before.iter().rev().map(|text| said(text)).find(|text| text.ends_with('?')) {
+        Some(before) if continues => format!("{before}\n{text}"),
+        _ => text,
+    };
+    Some(Searched { text, names, words })
+}
+
+/// What somebody said in a message.
+fn said(message: &str) -> String {
     let text = ends(message, READ_BYTES).replace('\0', " ");
     let text = without_blocks(&text);
-    let text = ends(text.trim(), SEARCHED_BYTES);
-    says_something(&text).then(|| text.into_owned())
+    ends(text.trim(), SEARCHED_BYTES).into_owned()
+}
+
+/// The names in a text, as they are written: identifiers, and what begins with a capital letter in the middle of a sentence.
+fn names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut begins = true;
+    for word in text.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let bare = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")).unwrap_or(bare);
+        let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c));
+        let is_capital = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
+        if is_identifier || is_capital && !begins {
+            names.push(bare.to_lowercase());
+        }
+        begins = word.ends_with(['.', '?', '!', ':']);
+    }
+    names
 }
 
 /// A text of at most so many bytes, and little more: of a longer one its beginning and its end.
@@ -59,33 +105,52 @@ fn find_block(text: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
 
+    fn text_of(message: &str) -> Option<String> {
+        searched(message, &[]).map(|searched| searched.text)
+    }
+
     #[test]
     fn what_says_nothing_is_not_searched_for() {
         for nothing in ["", " \n", "?!", "\0\0", "do that", "what is this for?", "and then?", "👍"] {
-            assert_eq!(searched(nothing), None, "{nothing:?}");
+            assert_eq!(text_of(nothing), None, "{nothing:?}");
         }
-        assert_eq!(searched(" where is the harbour? ").as_deref(), Some("where is the harbour?"));
-        assert_eq!(searched("京都").as_deref(), Some("京都"));
+        assert_eq!(text_of(" where is the harbour? ").as_deref(), Some("where is the harbour?"));
+        assert_eq!(text_of("京都").as_deref(), Some("京都"));
     }
 
     #[test]
     fn blocks_of_programs_are_no_part_of_it() {
         let text = "where <memorist-recall note=\"x\">\n#1 harbour\n</memorist-recall>is <system-reminder>y</system-reminder> \
                     the <b>pier</b> of a < b_c and Vec<my_type>?";
-        let found = searched(text).unwrap();
+        let found = said(text);
         assert_eq!(
             found.split_whitespace().collect::<Vec<_>>().join(" "),
             "where is the <b>pier</b> of a < b_c and Vec"
         );
-        assert_eq!(searched("<memorist-recall>the harbour is closed"), None);
-        assert_eq!(searched("<environment_context>pier</environment_context>"), None);
+        assert_eq!(text_of("<memorist-recall>the harbour is closed"), None);
+        assert_eq!(text_of("<environment_context>pier</environment_context>"), None);
     }
 
     #[test]
     fn of_a_long_message_both_ends_are_searched_for() {
         let long = format!("harbour {} pier", "é<a-b ".repeat(2 << 20));
         let long = long.replace("<a-b ", "");
-        let found = searched(&long).unwrap();
+        let found = text_of(&long).unwrap();
         assert!(found.starts_with("harbour") && found.ends_with("pier") && found.len() <= SEARCHED_BYTES + 1);
+    }
+
+    #[test]
+    fn names_are_identifiers_and_capitals_within_a_sentence() {
+        let text = "Who is Priya's boss? Deploy billing-api to `src/main.rs`. I ask @oskar, then HTTP - a well known (Rust) one.";
+        assert_eq!(names(text), ["priya", "billing-api", "src/main.rs", "http", "rust"]);
+    }
+
+    #[test]
+    fn a_short_question_continues_the_question_before() {
+        let before = ["which port has kestrel?", "It has 4000."].map(str::to_owned);
+        let searched = |message| searched(message, &before).unwrap().text;
+        assert_eq!(searched("and tidepool?"), "which port has kestrel?\nand tidepool?");
+        assert_eq!(searched("and tidepool!"), "and tidepool!");
+        assert_eq!(searched("and the harbour of tidepool?"), "and the harbour of tidepool?");
     }
 }

@@ -235,7 +235,7 @@ impl World {
             "text" => self.dice.one(&[any.content.as_str(), tag]).into(),
             "feature" => any.body.as_ref().and_then(|body| body.get("feature")).cloned().unwrap_or("none".into()),
             "recentMessages" => json!([any.content]),
-            "query" | "userMessage" => {
+            "query" | "userMessage" | "message" => {
                 let words = [any.content.as_str(), tag, any.context.as_deref().unwrap_or("harbour"), "harbour"];
                 self.dice.one(&words).into()
             }

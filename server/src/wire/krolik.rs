@@ -426,6 +426,26 @@ pub struct DigestParams {
     pub feature: Option<String>,
 }
 
+/// `krolik_context`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ContextParams {
+    #[serde(default)]
+    pub project: Project,
+    /// Filter by feature
+    pub feature: Option<String>,
+    /// What the user said: what is known that it needs comes along
+    pub message: Option<String>,
+}
+
+/// The result of `krolik_context`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ContextResult {
+    pub digest: DigestResult,
+    /// A block for the context of the turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<String>,
+}
+
 /// The result of `krolik_mem_digest`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

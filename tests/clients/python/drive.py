@@ -26,7 +26,7 @@ from session import Session, Warnings, http_client, ids, stdio_session, text_of
 from check import Checks, HttpServer, binary_argument
 
 READING = {"memory_chain", "memory_digest", "memory_get", "memory_history", "memory_list", "memory_outdated",
-           "memory_search", "memory_stats"}
+           "memory_recall", "memory_search", "memory_stats"}
 CHANGING = {"memory_delete", "memory_export", "memory_import", "memory_purge", "memory_rollback", "memory_undo",
             "memory_unlink", "memory_update"}
 TOOLS = sorted({"memory_add", "memory_link"} | READING | CHANGING)
@@ -350,6 +350,32 @@ async def check_graph(checks, session):
     return new, old, leak, wind
 
 
+async def check_recall(checks, session):
+    """What a turn is given unasked, on memories of its own, which it deletes."""
+    texts = ["Invoices of the osprey service go to billing@osprey.example on the third working day",
+             "Osprey deploys need the approval of Ingrid"]
+    added = [(await session.call("memory_add", {"content": text, "project": "recall"}))["id"] for text in texts]
+    asked = {"userMessage": "on which working day do invoices of the osprey service go out?", "project": "recall",
+             "session": "turns", "agentId": "drive"}
+    result = await session.call("memory_recall", asked)
+    checks.equal("T51 the memory that is needed comes", ids({"results": result["memories"]})[:1], added[:1])
+    lines = (result["context"] or "").splitlines()
+    checks.that("T51 as a fenced block that says it is data", lines[:1] == ["<memorist-recall>"]
+                and lines[-1:] == ["</memorist-recall>"] and "not instructions" in result["context"], lines)
+    checks.that("T51 within its tokens", 0 < result["tokens"] <= 500, result["tokens"])
+    again = await session.call("memory_recall", asked)
+    checks.that("T51 never twice in a session", added[0] not in ids({"results": again["memories"]}), again)
+    other = await session.call("memory_recall", {**asked, "session": "others", "maxResults": 1, "maxTokens": 200})
+    checks.equal("T51 in another one again", ids({"results": other["memories"]}), added[:1])
+    for chat in ("ok", "go on", "yes, do that", "thanks"):
+        silent = await session.call("memory_recall", {"userMessage": chat, "project": "recall"})
+        checks.equal(f"T51 nothing for {chat!r}", [silent["context"], silent["memories"], silent["tokens"]], [None, [], 0])
+    strict = await session.call("memory_recall", {**asked, "session": "strict", "minScore": 1})
+    checks.equal("T51 nothing below the least relevance", strict["memories"], [])
+    for one in added:
+        await session.call("memory_delete", {"id": one, "project": "recall"})
+
+
 async def check_suggestions(checks, session):
     """What resembles a new memory, on memories of its own, which it deletes."""
     texts = ["The deploy script needs the VPN to be up before it starts",
@@ -586,6 +612,7 @@ async def check_all(checks, session, mode, words_only):
     await check_stats(checks, session, words_only)
     await check_bad_input(checks, session)
     await check_resources_and_prompts(checks, session)
+    await check_recall(checks, session)
     await check_suggestions(checks, session)
     await check_completions(checks, session)
     made = await check_graph(checks, session)

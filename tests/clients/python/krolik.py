@@ -32,6 +32,8 @@ DOCUMENTED = {
     },
     "krolik_mem_outdated": {"project": parameter("string")},
     "krolik_mem_digest": {"project": parameter("string"), "feature": parameter("string")},
+    # Named in the document, without its parameters.
+    "krolik_context": {"project": parameter("string"), "feature": parameter("string"), "message": parameter("string")},
     # Not a tool of the document, which only has the function: without it nothing could be saved.
     "krolik_mem_save": {
         "type": parameter("string", required=True, of=TYPES), "title": parameter("string", required=True),
@@ -250,6 +252,14 @@ async def check_digest(checks, session, seen):
     # By use, which is counted in the background; below, the test waits for it.
     answer["activePatterns"].sort(key=lambda one: one["id"])
     checks.equal("T46 T47 R24 the digest of the project", seen(answer), wanted)
+    both = await session.call("krolik_context", {"message": "which tokens do users sign in with?"})
+    both["digest"].pop("generatedAt")
+    both["digest"]["activePatterns"].sort(key=lambda one: one["id"])
+    checks.equal("T48 the context has the digest", seen(both["digest"]), wanted)
+    checks.that("T48 and what the message needs", "#1 decision" in both.get("recalled", "") and
+                both["recalled"].startswith("<memorist-recall>"), both)
+    silent = await session.call("krolik_context", {"message": "go on"})
+    checks.equal("T48 or nothing", sorted(silent), ["digest"])
     answer = seen(await session.call("krolik_mem_digest", {"feature": "auth"}))
     answer.pop("generatedAt")
     checks.equal("T46 of a feature", answer, {

@@ -15,8 +15,8 @@ const TIMEOUT_MILLIS = 60_000;
 const MODES = { legacy: "2025-11-25", auto: "2026-07-28", pinned: "2026-07-28" };
 const TOOLS = [
   "memory_add", "memory_chain", "memory_delete", "memory_digest", "memory_export", "memory_get", "memory_history",
-  "memory_import", "memory_link", "memory_list", "memory_outdated", "memory_purge", "memory_rollback", "memory_search",
-  "memory_stats", "memory_undo", "memory_unlink", "memory_update",
+  "memory_import", "memory_link", "memory_list", "memory_outdated", "memory_purge", "memory_recall", "memory_rollback",
+  "memory_search", "memory_stats", "memory_undo", "memory_unlink", "memory_update",
 ];
 const ENTRY = ["accessCount", "agent", "confidence", "content", "contentHash", "context", "createdAt", "entryType",
   "expiresAt", "id", "importance", "lastAccessedAt", "project", "source", "tags", "ulid", "updatedAt", "version"];

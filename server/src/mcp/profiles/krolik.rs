@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use memorist_engine::types::{
-    AddOutcome, Chain, ChainQuery, DigestQuery, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, Query, RecordId,
-    Viewer,
+    AddOutcome, Chain, ChainQuery, DigestQuery, Filter, Hop, Link, MAX_CHAIN_DEPTH, MAX_LIMIT, OutdatedQuery, Query,
+    RecallRequest, RecordId, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -13,8 +13,8 @@ use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::krolik::{
-    ChainParams, ChainResult, DigestParams, DigestResult, Found, LinkParams, Linkage, Linked, Memory, OutdatedParams,
-    OutdatedResult, Project, Save, Saved, Search, not_found,
+    ChainParams, ChainResult, ContextParams, ContextResult, DigestParams, DigestResult, Found, LinkParams, Linkage,
+    Linked, Memory, OutdatedParams, OutdatedResult, Project, Save, Saved, Search, not_found,
 };
 use crate::wording::Worded as _;
 
@@ -67,6 +67,13 @@ fn tools() -> Vec<ToolDef> {
             "Knowledge digest",
             "Generate knowledge digest summarizing project memories.",
             digest,
+        ),
+        ToolDef::new(
+            Read,
+            "krolik_context",
+            "Context of a task",
+            "The knowledge digest of the project, and the memories that a message needs.",
+            task_context,
         ),
     ]
 }
@@ -155,6 +162,19 @@ fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Resu
             return Ok(OutdatedResult { count: wire::count(memories.len() as u64), memories });
         }
     }
+}
+
+fn task_context(engine: &Engine, context: &Context, params: ContextParams) -> Result<ContextResult> {
+    let ContextParams { project, feature, message } = params;
+    let filter = Filter::of(project.viewer(&context.defaults)?);
+    let recalled = match message {
+        Some(message) => {
+            let request = RecallRequest { filter, ..RecallRequest::new(message) };
+            wire::recall_result(&engine.recall(&request)?, request.max_tokens).context
+        }
+        None => None,
+    };
+    Ok(ContextResult { digest: digest(engine, context, DigestParams { project, feature })?, recalled })
 }
 
 fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {

@@ -1,0 +1,134 @@
+//! Whether a turn gets what it needs unasked, and nothing if it needs nothing: in a store of a few memories; of many that are
+//! alike, as the dialogues say the same of a dozen services and people; and of these among thousands of others; the tokens that a recall has, and how long it takes beside a search.
+//!
+//! The turns come in two halves without a wording in common. What decides in `engine/src/recall/` was chosen by one of them.
+//!
+//! Run: `cargo bench --bench recall`, with `MEMORIST_BENCH_COUNT=N` for other than 10,000 memories around them.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use bench_data::{DialogueTurn, Dialogues, Need};
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Filter, NewRecord, Query, Recall, RecallRequest, RecordId};
+
+const SEED: u64 = 7;
+/// Memories around those of the dialogues.
+const AROUND: usize = 10_000;
+/// Of the dialogues' memories, one in so many is saved at first.
+const ONE_OF: usize = 13;
+
+fn main() {
+    let around = std::env::var("MEMORIST_BENCH_COUNT").map_or(AROUND, |count| count.parse().expect("a number"));
+    let dialogues = bench_data::dialogues(SEED);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut config = Config::default();
+    config.log_searches = false;
+    let engine = Engine::open(folder.path(), config).expect("a store");
+    engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
+    let memory = |at: &usize| NewRecord::new(&*dialogues.memories[*at]);
+    let (few, rest): (Vec<usize>, Vec<usize>) = (0..dialogues.memories.len()).partition(|at| at % ONE_OF == 0);
+    let mut ids: Vec<Option<RecordId>> = vec![None; dialogues.memories.len()];
+    for (number, some) in [few, rest].iter().enumerate() {
+        let saved = save(&engine, some.iter().map(memory).collect());
+        some.iter().zip(saved).for_each(|(at, id)| ids[*at] = Some(id));
+        measure(["a few memories", "many alike"][number], &engine, &dialogues, &ids);
+    }
+    let others = bench_data::memories(SEED, around).map(|made| NewRecord {
+        context: made.context,
+        tags: made.tags,
+        ..NewRecord::new(made.content)
+    });
+    save(&engine, others.collect());
+    measure("many alike, among others", &engine, &dialogues, &ids);
+    time(&engine, &dialogues);
+}
+
+fn save(engine: &Engine, texts: Vec<NewRecord>) -> Vec<RecordId> {
+    let mut ids = Vec::new();
+    for chunk in texts.chunks(1_000) {
+        ids.extend(engine.add_batch(chunk).expect("saves").into_iter().map(|outcome| outcome.expect("a record").id));
+    }
+    engine.embed_pending(&NoProgress).expect("embeds");
+    engine.flush(&NoProgress).expect("indexes");
+    ids
+}
+
+fn recall(engine: &Engine, turn: &DialogueTurn) -> Recall {
+    let request = RecallRequest { before: turn.before.clone(), ..RecallRequest::new(&*turn.text) };
+    engine.recall(&request).expect("recalls")
+}
+
+fn wilson(hits: usize, of: usize) -> (f64, f64) {
+    let (n, z) = (of as f64, 1.96_f64);
+    let share = hits as f64 / n;
+    let middle = share + z * z / (2.0 * n);
+    let around = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + z * z / n;
+    (((middle - around) / whole).max(0.0), ((middle + around) / whole).min(1.0))
+}
+
+/// Prints what turns get whose memory is there, and those that need none.
+fn measure(name: &str, engine: &Engine, dialogues: &Dialogues, ids: &[Option<RecordId>]) {
+    let all = engine.stats(&Filter::default()).expect("counts").total;
+    let turns = dialogues.turns.iter().filter(|turn| turn.memory.is_none_or(|memory| ids[memory].is_some()));
+    let turns: Vec<&DialogueTurn> = turns.collect();
+    eprintln!("\n{name}: {} memories of dialogues, {all} in all", ids.iter().flatten().count());
+    let recalls: Vec<Recall> = turns.iter().map(|turn| recall(engine, turn)).collect();
+    for (half, is_for_tuning) in [("tuning half", true), ("held-out half", false)] {
+        let all = || turns.iter().copied().zip(&recalls).filter(move |(turn, _)| turn.is_for_tuning == is_for_tuning);
+        eprintln!("{half:20} {:>6} {:>20} {:>20} {:>8}", "turns", "the needed, %", "anything, %", "tokens");
+        let row = |name: &str, of: &dyn Fn(&DialogueTurn) -> bool| {
+            let turns: Vec<_> = all().filter(|(turn, _)| of(turn)).collect();
+            let has = |turn: &DialogueTurn, recall: &Recall| {
+                let needed = turn.memory.and_then(|memory| ids[memory]);
+                recall.memories.iter().any(|memory| Some(memory.record.id) == needed)
+            };
+            let got = turns.iter().filter(|(turn, _)| turn.need.is_one()).map(|(turn, recall)| has(turn, recall));
+            let anything = turns.iter().map(|(_, recall)| !recall.is_silent());
+            let given: Vec<usize> =
+                turns.iter().filter(|(_, recall)| !recall.is_silent()).map(|(_, recall)| recall.tokens).collect();
+            let tokens = given.iter().sum::<usize>() as f64 / given.len().max(1) as f64;
+            eprintln!("  {name:18} {:6} {:>20} {:>20} {tokens:8.0}", turns.len(), percent(got), percent(anything));
+        };
+        for need in Need::ALL {
+            row(&format!("{need:?}"), &|turn| turn.need == need);
+        }
+        row("all that need one", &|turn| turn.need.is_one());
+        row("none, but for Near", &|turn| !turn.need.is_one() && turn.need != Need::Near);
+        row("all that need none", &|turn| !turn.need.is_one());
+    }
+}
+
+/// A share, and its 95 % interval after Wilson, which is none of zero width where nothing was given.
+fn percent(values: impl Iterator<Item = bool>) -> String {
+    let values: Vec<bool> = values.collect();
+    if values.is_empty() {
+        return String::new();
+    }
+    let hits = values.iter().filter(|is| **is).count();
+    let (low, high) = wilson(hits, values.len());
+    format!("{:.1} ({:.1}-{:.1})", 100.0 * hits as f64 / values.len() as f64, low * 100.0, high * 100.0)
+}
+
+/// Prints how long a recall takes, and a search for the same text.
+fn time(engine: &Engine, dialogues: &Dialogues) {
+    let turns: HashMap<&str, &DialogueTurn> = dialogues.turns.iter().map(|turn| (&*turn.text, turn)).collect();
+    let mut times = [Vec::new(), Vec::new()];
+    for (text, turn) in turns {
+        let started = Instant::now();
+        engine.search(&Query::new(text)).expect("searches");
+        times[0].push(started.elapsed());
+        let started = Instant::now();
+        recall(engine, turn);
+        times[1].push(started.elapsed());
+    }
+    for (name, mut times) in ["a search", "a recall"].into_iter().zip(times) {
+        times.sort_unstable();
+        let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
+        let millis = |time: Duration| time.as_secs_f64() * 1000.0;
+        eprintln!("{name}, with the model: p50 {:.1} ms, p95 {:.1} ms", millis(at(50)), millis(at(95)));
+    }
+}
