@@ -7,10 +7,10 @@
 //! |---|---|---|
 //! | 0 | `wording` | errors of the engine: parameters by their wire names, remedies as commands |
 //! | 0 | `escape` | escaping for terminals |
+//! | 0 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
-//! | 1 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `local` | the socket between hooks and a running server |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |

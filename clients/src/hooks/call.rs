@@ -102,6 +102,16 @@ impl Call {
     }
 }
 
+/// What the hooks of a client say, and what they expect.
+pub(super) trait Format: Sync {
+    /// What stdin says.
+    fn read(&self, event: Event, input: &Value) -> Call;
+
+    /// What stdout has to be, so that `text` becomes part of the conversation; `None` if the client takes nothing at this
+    /// event.
+    fn write(&self, event: Event, text: &str) -> Option<String>;
+}
+
 /// A text.
 pub(super) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)

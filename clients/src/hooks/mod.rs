@@ -3,7 +3,7 @@
 //!
 //! | row | file | job |
 //! |---|---|---|
-//! | 0 | `call.rs` | [`Event`] and [`Call`]: what a client says, in one form |
+//! | 0 | `call.rs` | [`Event`] and [`Call`]: what a client says, in one form; what its file does |
 //! | 0 | `typed.rs` | what a person typed |
 //! | 1 | `claude_code.rs`, `codex.rs`, `gemini.rs`, `cursor.rs`, `opencode.rs`, `cline.rs` | the formats of one client each |
 
@@ -18,19 +18,10 @@ mod typed;
 
 use serde_json::Value;
 
+use call::Format;
 pub use call::{Call, Event, UnknownEvent};
 
 use crate::Client;
-
-/// What the hooks of a client say, and what they expect.
-trait Format: Sync {
-    /// What stdin says.
-    fn read(&self, event: Event, input: &Value) -> Call;
-
-    /// What stdout has to be, so that `text` becomes part of the conversation; `None` if the client takes nothing at this
-    /// event.
-    fn write(&self, event: Event, text: &str) -> Option<String>;
-}
 
 /// The clients with hooks.
 pub const CLIENTS: [Client; 6] =
