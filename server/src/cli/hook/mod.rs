@@ -52,10 +52,9 @@ pub fn run(global: &Global, args: &Hook, started: Instant) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| react(global, args, started, &deadline)));
-    match outcome {
-        Ok(Err(why)) => output::say(&format!("memorist hook: {why}")),
-        // What panicked was said by then.
-        Ok(Ok(())) | Err(_) => {}
+    // What panicked was said by then.
+    if let Ok(Err(why)) = outcome {
+        output::say(&format!("memorist hook: {why}"));
     }
     // Threads that search or wait are left behind.
     std::process::exit(0)

@@ -40,7 +40,11 @@ impl Notes {
         let call = || {
             let folder = PrivateFolder::create(&self.folder)?;
             let file = folder.path().join(format!("called-{}", self.client));
-            OpenOptions::new().append(true).create(true).open(file)?.set_modified(SystemTime::now())
+            let mut options = OpenOptions::new();
+            options.append(true).create(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(file)?.set_modified(SystemTime::now())
         };
         if let Err(error) = call() {
             tracing::debug!("a call is not noted: {error}");
