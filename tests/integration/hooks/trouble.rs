@@ -167,3 +167,22 @@ fn a_locked_store_delays_nobody() {
     drop(holder);
     assert!(world.recalled().has_fact());
 }
+
+/// A provider is not asked, and a model that is missing or that cannot be loaded is done without.
+#[test]
+fn without_a_model_words_are_searched() {
+    let world = World::new();
+    let provider = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    provider.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", provider.local_addr().unwrap());
+    for settings in [
+        format!("[embedding]\nprovider = \"ollama\"\nurl = \"{url}\"\n"),
+        "model = \"/no/such/folder\"\n".to_owned(),
+        format!("download = false\ncache = {:?}\n", world.folder.path().join("empty")),
+    ] {
+        world.settings(&settings);
+        let ran = world.recalled();
+        assert!(ran.has_fact(), "{settings}: {ran:?}");
+    }
+    assert_eq!(provider.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "it was asked");
+}
