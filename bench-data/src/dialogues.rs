@@ -177,8 +177,8 @@ pub fn dialogues(seed: u64) -> Dialogues {
     ];
     for (section, need) in others {
         let (list, templates) = lists.list(section);
-        for template in 0..templates.len() {
-            let subject = if templates[template].contains("$mate") { "mate" } else { "service" };
+        for (template, written) in templates.iter().enumerate() {
+            let subject = if written.contains("$mate") { "mate" } else { "service" };
             let items = lists.list(subject).1;
             let first = draws().below(items.len());
             let mut texts = BTreeSet::new();

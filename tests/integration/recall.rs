@@ -12,7 +12,7 @@ use memorist_engine::types::{
 use serde_json::Value;
 
 use crate::meaning::engine_with_model;
-use crate::support::{Setup, Store, another_process, document, memorist, text, words_only};
+use crate::support::{Store, another_process, document, memorist, text, words_only};
 
 /// What was saved, and turns that need it: in its words, and in others.
 const NEEDED: [(&str, &str, &str); 6] = [
@@ -106,7 +106,7 @@ fn shares(engine: &Engine, ids: &[RecordId]) -> (usize, usize, Vec<&'static str>
 fn by_words_a_turn_gets_what_it_asks_for_and_others_get_nothing() {
     let store = Store::new(words_only());
     let ids = fill(&store.engine);
-    store.settle();
+    store.engine.flush(&NoProgress).unwrap();
     let (asked, _, wrongly) = shares(&store.engine, &ids);
     assert!(asked >= 5 && wrongly.is_empty(), "{asked}, {wrongly:?}");
 }
@@ -155,7 +155,7 @@ fn what_is_superseded_never_comes() {
         let link = Link { from: other, kind: LinkKind::Supersedes, to: old };
         store.engine.link(link, &Viewer::OWNER).unwrap();
     }
-    assert_eq!(given(&recall(&store.engine, ASKED)), [other]);
+    assert_eq!(given(&recall(&store.engine, "when does the harbour office of Wick open?")), [other]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_session_gets_a_memory_once_until_it_changes_or_is_forgotten() {
 fn one_who_asks_in_the_same_session() {
     let Some(folder) = std::env::var_os("MEMORIST_TEST_RECALL") else { return };
     let engine = words_only().open(folder.as_ref()).unwrap();
-    println!("given: {:?}", in_session(&engine, "one", ASKED));
+    eprintln!("given: {:?}", in_session(&engine, "one", ASKED));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn another_process_knows_what_a_session_has() {
     let mut has = in_session(&store.engine, "one", ASKED);
     let name = "recall::one_who_asks_in_the_same_session";
     let output = another_process(name).env("MEMORIST_TEST_RECALL", store.folder.path()).output().unwrap();
-    let said = text(&output.stdout).to_owned();
+    let said = text(&output.stderr).to_owned();
     let ids = said.split("given: [").nth(1).unwrap_or_else(|| panic!("{said}")).split(']').next().unwrap();
     let other: Vec<&str> = ids.split([',', ' ']).filter(|part| !part.is_empty()).collect();
     assert!(has.iter().all(|id| !other.contains(&&*format!("RecordId({id})"))), "{has:?} {other:?}");
@@ -237,7 +237,8 @@ fn a_viewer_is_given_what_it_sees() {
 fn a_recall_is_no_access_and_no_search() {
     let (store, ids) = harbour();
     assert!(!in_session(&store.engine, "one", ASKED).is_empty());
-    let engine = store.reopen(words_only()).engine;
+    let store = store.reopen(words_only());
+    let engine = &store.engine;
     assert_eq!(engine.searches(&SearchesQuery::new(Viewer::OWNER)).unwrap(), []);
     assert!(ids.iter().all(|id| engine.peek(*id, &Viewer::OWNER).unwrap().unwrap().access_count == 0));
 }
@@ -272,7 +273,8 @@ fn any_message_is_looked_at() {
         format!("<memorist-recall>{filler}</memorist-recall> {ASKED}"),
     ];
     for message in &strange[1..] {
-        assert!(given(&recall(&store.engine, message)).contains(&ids[0]), "{} bytes", message.len());
+        let given = given(&recall(&store.engine, message));
+        assert!(given.contains(&ids[0]) || given.contains(&ids[1]), "{} bytes", message.len());
     }
     recall(&store.engine, &strange[0]);
     for nothing in ["", "\0", "<memorist-recall>The harbour office of Wick", "\u{fffd}\u{fffd}", "🦀", "\u{202e}"] {
@@ -304,7 +306,12 @@ fn the_command_prints_the_block_or_says_that_nothing_is_known() {
     let run = |arguments: &[&str]| memorist(folder.path(), arguments).output().unwrap();
     let said = run(&["recall", "when does the harbour office", "of Wick open on weekdays?", "--session", "s"]);
     let block = text(&said.stdout);
-    assert!(block.starts_with("<memorist-recall>\n") && block.contains("\n#1 ") && said.status.success(), "{block}");
+    assert!(
+        block.starts_with("<memorist-recall>\n")
+            && block.contains(": The harbour office of Wick opens")
+            && said.status.success(),
+        "{block}"
+    );
     let nothing = run(&["recall", "go on"]);
     assert_eq!((text(&nothing.stdout), nothing.status.code()), ("", Some(0)));
     assert!(text(&nothing.stderr).contains("nothing is known"), "{}", text(&nothing.stderr));

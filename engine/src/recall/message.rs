@@ -18,7 +18,7 @@ pub struct Searched {
     pub text: String,
     /// The names in the message, in lower case.
     pub names: Vec<String>,
-    /// Its significant words.
+    /// The significant words of the text.
     pub words: usize,
 }
 
@@ -32,9 +32,13 @@ pub fn searched(message: &str, before: &[String]) -> Option<Searched> {
     }
     let names = names(&text);
     let continues = words <= MOST_WORDS_OF_FOLLOW_UP && text.ends_with('?');
-    let text = match before.iter().rev().map(|text| said(text)).find(|text| text.ends_with('?')) {
-        Some(before) if continues => format!("{before}\n{text}"),
-        _ => text,
+    let (text, words) = match before.iter().rev().map(|text| said(text)).find(|text| text.ends_with('?')) {
+        Some(before) if continues => {
+            let text = format!("{before}\n{text}");
+            let words = significant_count(&text);
+            (text, words)
+        }
+        _ => (text, words),
     };
     Some(Searched { text, names, words })
 }
