@@ -4,7 +4,11 @@
 //! | module | job |
 //! |---|---|
 //! | [`client`] | which clients there are, and their names |
+//! | [`hooks`] | what their hooks say, and what they expect |
+//! | [`recency`] | a conversation, cut before it is compacted |
 
 pub mod client;
+pub mod hooks;
+pub mod recency;
 
 pub use client::Client;

@@ -6,12 +6,14 @@
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
+//! | `hook.rs` | hooks of clients |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
 
 mod graph;
 mod history;
+mod hook;
 mod records;
 mod sources;
 mod values;
@@ -30,6 +32,7 @@ use crate::exit;
 
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
+pub use hook::Hook;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
@@ -128,6 +131,10 @@ instead. Without a model it measures words alone.
 
 It writes nothing to the store, and others may use the store meanwhile; what they do takes time from it. Without --quality \
 it needs no model. The exact scan of a million vectors takes half a minute or more.";
+
+const HOOK: &str = "\
+It ends with 0 and within 300 ms whatever happens, and prints an answer in the form that the client expects, or nothing. \
+What is wrong is a line on stderr. MEMORIST_HOOKS=off silences it, and so does [hooks] in memorist.toml.";
 
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -276,6 +283,9 @@ pub enum Command {
     Bench(Bench),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
+    /// Answer a hook of a client, which runs this with JSON on stdin
+    #[command(after_help = HOOK)]
+    Hook(Hook),
     /// Fill a temporary store with 2,000 memories and search it
     Demo(Demo),
     /// Print a completion script for a shell
@@ -323,6 +333,7 @@ impl Command {
             | Command::Doctor(_)
             | Command::Bench(_)
             | Command::Setup
+            | Command::Hook(_)
             | Command::Demo(_)
             | Command::Completions(_) => false,
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Engine;
 use crate::error::Result;
 use crate::recall;
-use crate::types::{Query, Recall, RecallRequest};
+use crate::types::{Mode, Query, Recall, RecallRequest};
 
 impl Engine {
     /// What is known that a turn needs: mostly nothing. A session gets no memory twice unless it has changed since, also if
@@ -15,6 +15,20 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names the field that is out of bounds.
     pub fn recall(&self, request: &RecallRequest) -> Result<Recall> {
+        let recall = self.recall_unnoted(request)?;
+        if let Some(session) = &request.session
+            && let Err(error) = self.note_recalled(session, &recall)
+        {
+            tracing::warn!("what a session was given could not be noted: {error}");
+        }
+        Ok(recall)
+    }
+
+    /// The same, and nothing changes: whoever learns only later whether a session gets it calls [`Engine::note_recalled`] then.
+    ///
+    /// # Errors
+    /// As [`Engine::recall`].
+    pub fn recall_unnoted(&self, request: &RecallRequest) -> Result<Recall> {
         request.validate()?;
         let Some(searched) = recall::searched(&request.message, &request.before) else { return Ok(Recall::default()) };
         let known = match &request.session {
@@ -26,22 +40,25 @@ impl Engine {
             limit: recall::CANDIDATES,
             filter: request.filter.clone(),
             substring_tier: false,
+            mode: request.mode,
             ..Query::new(&*searched.text)
         };
-        let vector = Some(self.query_vector(&query.text));
+        let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
         let reply = self.search_by(&query, vector.clone())?;
         let hits = self.with_share(&query, vector, reply)?.hits;
-        let recall = recall::choose(hits, searched, request, &known);
-        if let Some(session) =
-            request.session.as_deref().filter(|_| !recall.is_silent() && self.store.records.can_write())
-        {
-            let given: Vec<_> =
-                recall.memories.iter().map(|memory| (memory.record.id, memory.record.version)).collect();
-            if let Err(error) = self.store.records.note_recalled(session, &given, self.store.now()) {
-                tracing::warn!("what a session was given could not be noted: {error}");
-            }
+        Ok(recall::choose(hits, searched, request, &known))
+    }
+
+    /// Notes that a session was given these memories, unless the store can only be read.
+    ///
+    /// # Errors
+    /// Those of a store that others write to: nobody waits for long.
+    pub fn note_recalled(&self, session: &str, recall: &Recall) -> Result<()> {
+        if recall.is_silent() || !self.store.records.can_write() {
+            return Ok(());
         }
-        Ok(recall)
+        let given: Vec<_> = recall.memories.iter().map(|memory| (memory.record.id, memory.record.version)).collect();
+        self.store.records.note_recalled(session, &given, self.store.now())
     }
 
     /// Forgets what a session was given: after a compaction or a clear, it has lost it.

@@ -2,6 +2,7 @@
 
 use super::bounds::{check_label, check_unit};
 use super::filter::Filter;
+use super::query::Mode;
 use super::record::Record;
 use super::units::RecordId;
 use crate::error::{Error, Result};
@@ -26,6 +27,8 @@ pub struct RecallRequest {
     pub max_tokens: usize,
     /// Minimum relevance, 0 to 1 ([`Hit::relevance`](super::Hit::relevance)).
     pub min_score: f64,
+    /// How it is searched: by words alone where nobody can wait for the model.
+    pub mode: Mode,
 }
 
 impl RecallRequest {
@@ -39,6 +42,7 @@ impl RecallRequest {
             max_results: 5,
             max_tokens: 500,
             min_score: 0.3,
+            mode: Mode::Hybrid,
         }
     }
 

@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod export;
 pub mod get;
 pub mod history;
+pub mod hook;
 pub mod import;
 pub mod link;
 pub mod list;

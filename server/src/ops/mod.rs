@@ -6,6 +6,7 @@
 //! | `save.rs` | saving |
 //! | `records.rs` | finding, changing, deleting, listing, counting |
 //! | `recall.rs` | what a turn is given unasked |
+//! | `hooks.rs` | what hooks of clients are answered |
 //! | `core` | the tools of the core profile, whose answers are text |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
@@ -20,6 +21,7 @@ mod export;
 pub mod gimli;
 mod graph;
 mod history;
+pub mod hooks;
 mod import;
 mod recall;
 mod records;

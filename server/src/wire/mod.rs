@@ -10,6 +10,7 @@
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
 //! | `recall.rs` | what a turn is given unasked |
+//! | `hooks.rs` | what a hook asks, and what a session starts with |
 //! | `searches.rs` | the searches that were made |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
@@ -42,6 +43,7 @@ mod exchange_tools;
 pub mod gimli;
 mod graph;
 mod history;
+mod hooks;
 mod knowledge_graph;
 pub mod krolik;
 mod lenient;
@@ -79,6 +81,7 @@ pub use graph::{
 pub use history::{
     HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, UndoResult, VersionEntry, purged, version,
 };
+pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION, start_block};
 pub use lenient::lenient;
 pub use lines::Lines;
 pub use memorist_engine::snippet::{cut_to, has_word_of};
@@ -88,7 +91,7 @@ pub use params::{
 pub use parse::parse;
 pub use periods::period;
 pub use place::PlaceInfo;
-pub use recall::{RecallParams, RecallResult, recall_result};
+pub use recall::{RecallParams, RecallResult, recall_block, recall_result};
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
     StatsResult, Step, Suggestion, UpdateResult,
