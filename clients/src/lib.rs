@@ -1,10 +1,22 @@
 //! The programs that agents run in, here called clients: where their settings are, how a server is registered there, and
 //! what their hooks say and expect. Knows nothing of a store.
 //!
-//! | module | job |
-//! |---|---|
-//! | [`client`] | which clients there are, and their names |
+//! | row | module | job |
+//! |---|---|---|
+//! | 0 | [`client`] | which clients there are, and their names |
+//! | 0 | [`format`] | their settings files, changed in one place with everything else kept |
+//! | 1 | [`place`] | where they keep their files on this platform |
+//! | 1 | [`program`] | the command that they run |
+//! | 2 | [`profile`] | what is known of a client, as data |
+//! | 3 | [`clients`] | the clients, one per file |
+//! | 4 | [`connect`] | registers with them, and undoes it |
 
 pub mod client;
+pub mod clients;
+pub mod connect;
+pub mod format;
+pub mod place;
+pub mod profile;
+pub mod program;
 
 pub use client::Client;

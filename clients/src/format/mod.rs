@@ -1,0 +1,159 @@
+//! Settings files of other programs: read, and changed in one place with everything else kept as it was.
+//!
+//! A change is made in the text and then checked: what is read of the changed text must be what was read before, with
+//! that change and nothing else. So an edit that is not understood is refused and never written.
+//!
+//! | file | job |
+//! |---|---|
+//! | `entry.rs` | an entry of a settings file, and what it does to what is read |
+//! | `json.rs` | JSON, JSONC and JSON5 |
+//! | `toml.rs` | TOML |
+//! | `yaml.rs` | YAML |
+
+mod entry;
+mod json;
+mod toml;
+mod yaml;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use entry::{Entry, Presence, Slot};
+
+/// The language of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// JSON, where comments and trailing commas are allowed.
+    Json,
+    /// JSON5.
+    Json5,
+    /// TOML.
+    Toml,
+    /// YAML.
+    Yaml,
+}
+
+/// Why a file is not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is not of its format.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    /// Something stands where the entry would.
+    #[error("{0}")]
+    InTheWay(String),
+    /// The change would do more than it should.
+    #[error("its layout is not one that can be changed safely here")]
+    Unsafe,
+}
+
+/// A larger file is none that people write.
+pub const MAX_BYTES: u64 = 8 << 20;
+/// Values within values, at most: more would exhaust the stack of a parser.
+const MAX_DEPTH: usize = 200;
+const BOM: char = '\u{feff}';
+
+impl Format {
+    /// What a text says. An empty one says nothing: an object without members.
+    ///
+    /// # Errors
+    /// [`Refused::Unreadable`], also when it is nested too deeply, and when it is a list or a single value.
+    pub fn read(self, text: &str) -> Result<Value, Refused> {
+        if text.contains('\0') {
+            return Err(Refused::Unreadable("it contains NUL bytes".to_owned()));
+        }
+        let text = text.trim_start_matches(BOM);
+        if nesting(text) > MAX_DEPTH {
+            return Err(Refused::Unreadable(format!("it is nested more than {MAX_DEPTH} levels deep")));
+        }
+        let value = match self {
+            Format::Json | Format::Json5 => json::read(text, self),
+            Format::Toml => toml::read(text),
+            Format::Yaml => yaml::read(text),
+        };
+        match value.map_err(Refused::Unreadable)? {
+            Value::Null => Ok(Value::Object(serde_json::Map::new())),
+            value @ Value::Object(_) => Ok(value),
+            _ => Err(Refused::InTheWay("it is not an object with keys".to_owned())),
+        }
+    }
+
+    /// The text with `entry`.
+    ///
+    /// # Errors
+    /// Those of [`Refused`].
+    pub fn insert(self, text: &str, entry: &Entry) -> Result<String, Refused> {
+        self.change(
+            text,
+            entry,
+            |text| match self {
+                Format::Json | Format::Json5 => json::insert(text, self, entry),
+                Format::Toml => toml::insert(text, entry),
+                Format::Yaml => yaml::insert(text, entry),
+            },
+            |entry, read| entry.put(read, self == Format::Yaml),
+        )
+    }
+
+    /// The text without `entry`, which must be in it unchanged.
+    ///
+    /// # Errors
+    /// Those of [`Refused`].
+    pub fn remove(self, text: &str, entry: &Entry) -> Result<String, Refused> {
+        self.change(
+            text,
+            entry,
+            |text| match self {
+                Format::Json | Format::Json5 => json::remove(text, self, entry),
+                Format::Toml => toml::remove(text, entry),
+                Format::Yaml => yaml::remove(text, entry),
+            },
+            Entry::take,
+        )
+    }
+
+    fn change(
+        self,
+        text: &str,
+        entry: &Entry,
+        edit: impl FnOnce(&str) -> Result<String, Refused>,
+        expected: impl FnOnce(&Entry, &mut Value) -> Result<(), Refused>,
+    ) -> Result<String, Refused> {
+        let mut value = self.read(text)?;
+        expected(entry, &mut value)?;
+        let plain = text.trim_start_matches(BOM);
+        let mark = &text[..text.len() - plain.len()];
+        let changed = format!("{mark}{}", edit(plain)?);
+        let mut now = self.read(&changed).map_err(|_| Refused::Unsafe)?;
+        if self == Format::Toml {
+            // A table without members may be no longer there.
+            for read in [&mut now, &mut value] {
+                entry.prune(read);
+            }
+        }
+        if now == value { Ok(changed) } else { Err(Refused::Unsafe) }
+    }
+}
+
+/// How deep brackets are nested, wherever they stand: more than a parser would count, never less.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
+}
+
+/// The line end that a text uses.
+fn line_end(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+#[cfg(test)]
+mod tests;
