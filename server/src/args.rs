@@ -6,10 +6,12 @@
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
+//! | `connect.rs` | agents that are connected |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
 
+mod connect;
 mod graph;
 mod history;
 mod records;
@@ -28,6 +30,7 @@ use serde::Deserialize;
 
 use crate::exit;
 
+pub use connect::{Clients, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
@@ -41,6 +44,7 @@ Examples:
   memorist link 12 supersedes 7              memory 12 replaces memory 7
   memorist digest --project atlas            what is known of a project, as Markdown
   memorist import memories.jsonl             one JSON object a line: the parameters of memory_add
+  memorist connect                           your agents use it: shows what it changes, and asks
   memorist serve                             an MCP server on stdin and stdout
   memorist serve --http 127.0.0.1:8765       the same at http://127.0.0.1:8765/mcp
 
@@ -81,6 +85,21 @@ Search as you type, read, follow links and delete, on an interactive screen. F1 
 The screen shows what `memorist list` and `memorist search` may show: with --project and --agent, and the filters below. \
 Words are searched from the first letter on; meaning too, as soon as the model is in memory. Neither searching nor \
 reading here counts as an access. Nothing is deleted without a question.";
+
+const CONNECT: &str = "\
+Connect the agents of this machine to memorist: register its server in their settings, its hooks where they have any, and a \
+short instruction where they have no hooks but a file for one.
+
+    memorist connect                    all that are found
+    memorist connect codex cursor       these
+    memorist connect --dry-run          what would change, and nothing else
+
+It shows every change before it makes it, and asks; without a terminal it needs --yes. Comments, order and indentation stay. \
+A file that cannot be read, or where something else has our name, is left as it is, with a way out. A second time changes \
+nothing. --store, --config and --profile are written into the command that agents run.
+
+`memorist disconnect` gives the files back byte for byte, or, if others have changed them since, takes out what is ours. \
+`memorist doctor` says how each client stands.";
 
 const LINK: &str = "\
 Link two memories. The command reads as a sentence:
@@ -272,6 +291,11 @@ pub enum Command {
     /// Measure the vector search of this store: how much it finds, and how long it takes
     #[command(long_about = BENCH)]
     Bench(Bench),
+    /// Connect the agents of this machine: they start the server, and their hooks recall
+    #[command(long_about = CONNECT)]
+    Connect(Connect),
+    /// Undo what `connect` has written, and nothing else
+    Disconnect(Disconnect),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
     /// Fill a temporary store with 2,000 memories and search it
@@ -319,6 +343,8 @@ impl Command {
             | Command::Reembed(_)
             | Command::Doctor(_)
             | Command::Bench(_)
+            | Command::Connect(_)
+            | Command::Disconnect(_)
             | Command::Setup
             | Command::Demo(_)
             | Command::Completions(_) => false,

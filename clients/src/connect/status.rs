@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::content::command_of;
-use super::ledger::Ledger;
-use super::plan::{Surroundings, files, found};
+use super::block;
+use super::content::{command_of, hook_of_ours, is_ours};
+use super::ledger::{Ledger, Record, Written, sha256};
+use super::plan::{Surroundings, connect, files, found};
 use super::target::Target;
 use super::trouble::Trouble;
-use super::{block, content};
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Presence};
@@ -17,15 +18,15 @@ use crate::place::is_executable;
 use crate::profile::{Content, Part, Role};
 
 /// Whether something is written for a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// It is, by `connect`.
     Yes,
     /// It is, by hand.
     ByHand,
-    /// It is, with another program or other options.
-    Differs,
+    /// It is, and was edited since.
+    Edited,
     /// Some of it is.
     Partly,
     /// It is not.
@@ -38,9 +39,6 @@ pub enum State {
 pub struct Status {
     /// Which one.
     pub client: Client,
-    /// Its name in a sentence.
-    #[serde(skip)]
-    pub title: &'static str,
     /// What says that it is on this machine.
     pub found: PathBuf,
     /// Whether it starts the server.
@@ -48,6 +46,8 @@ pub struct Status {
     /// Whether it runs the hooks; nothing if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooked: Option<State>,
+    /// What is worth knowing.
+    pub remarks: Vec<String>,
     /// What is wrong.
     pub problems: Vec<Problem>,
 }
@@ -72,20 +72,26 @@ pub fn status(client: Client, ledger: &Ledger, around: &Surroundings) -> Option<
     let mut of = |role: Role| {
         let parts = profile.parts.iter().filter(|part| part.role == role);
         let files = parts.flat_map(|part| files(part, around).into_iter().map(move |path| (part, path)));
-        let states: Vec<State> = files
-            .map(|(part, path)| {
-                state(part, &path, ledger, around, &mut problems).unwrap_or_else(|trouble| {
-                    let way_out = trouble.way_out().to_owned();
-                    problems.push(Problem { path: path.clone(), what: trouble.to_string(), way_out });
-                    State::No
-                })
-            })
-            .collect();
-        let most = states.iter().max().copied()?;
-        Some(if most == State::No && states.iter().any(|state| *state != State::No) { State::Partly } else { most })
+        // What is wrong with a file is among the troubles of the plan.
+        combined(files.map(|(part, path)| state(part, &path, ledger, around, &mut problems).unwrap_or(State::No)))
     };
     let (registered, hooked) = (of(Role::Server).unwrap_or(State::No), of(Role::Hooks));
-    Some(Status { client, title: profile.title, found, registered, hooked, problems })
+    problems.extend(connect(client, true, ledger, around).troubles.into_iter().map(|(path, trouble)| Problem {
+        path,
+        what: trouble.to_string(),
+        way_out: trouble.way_out().to_owned(),
+    }));
+    Some(Status { client, found, registered, hooked, remarks: Vec::new(), problems })
+}
+
+/// What the states of several files or entries come to; `None` if there are none.
+fn combined(states: impl Iterator<Item = State>) -> Option<State> {
+    states.reduce(|one, other| match (one, other) {
+        (one, other) if one == other => one,
+        (State::No | State::Partly, _) | (_, State::No | State::Partly) => State::Partly,
+        (State::Edited, _) | (_, State::Edited) => State::Edited,
+        _ => State::ByHand,
+    })
 }
 
 fn state(
@@ -97,49 +103,58 @@ fn state(
 ) -> Result<State, Trouble> {
     let target = Target::open(path)?;
     let text = target.text()?.unwrap_or_default();
-    let is_recorded = ledger.record(&target.path).is_some();
-    let ours = if is_recorded { State::Yes } else { State::ByHand };
+    let record = ledger.record(&target.path);
+    let recorded = if record.is_some() { State::Yes } else { State::ByHand };
     match &part.content {
         Content::Entries { format, entries, .. } => {
-            let read = format.read(text)?;
-            let (wanted, mut states) = (entries(around.program), Vec::new());
-            for entry in &wanted {
+            let (read, mut states) = (format.read(text)?, Vec::new());
+            for entry in &entries(around.program) {
                 let there = match entry.presence(&read)? {
-                    Presence::Same => Some(entry.value.clone()),
-                    Presence::Other(value) => Some(value),
-                    Presence::Missing => content::hook_of_ours(entry, &read).cloned(),
+                    Presence::Same => Some(&entry.value).cloned(),
+                    Presence::Other(value) if is_ours(&value) => Some(value),
+                    Presence::Other(_) => None,
+                    Presence::Missing => hook_of_ours(entry, &read).cloned(),
                 };
-                states.push(match there {
-                    None => State::No,
-                    Some(value) if !content::is_ours(&value) => return Err(Trouble::Taken(entry.shown())),
-                    Some(value) => {
-                        let missing = program_is_missing(entry, &value, path);
-                        let is_same = value == entry.value;
-                        problems.extend(missing.filter(|problem| !problems.contains(problem)));
-                        if is_same { ours } else { State::Differs }
-                    }
+                problems.extend(there.as_ref().and_then(|value| other_program(entry, value, path, around)));
+                states.push(match (there, record) {
+                    (None, _) => State::No,
+                    (Some(_), None) => State::ByHand,
+                    (Some(value), Some(record)) if has(record, &value) => State::Yes,
+                    (Some(_), Some(_)) => State::Edited,
                 });
             }
-            let most = states.iter().max().copied().unwrap_or(State::No);
-            Ok(if most == State::No && states.iter().any(|state| *state != State::No) { State::Partly } else { most })
+            problems.dedup();
+            Ok(combined(states.into_iter()).unwrap_or(State::No))
         }
-        Content::File { text: wanted, .. } => Ok(match &target.content {
-            None => State::No,
-            Some(there) if *there == wanted(around.program).as_bytes() => ours,
-            Some(_) if is_recorded => State::Differs,
-            Some(_) => return Err(Trouble::FileTaken),
+        Content::File { .. } => Ok(match (&target.content, record) {
+            (None, _) => State::No,
+            (Some(there), Some(record)) if sha256(there) == record.after => State::Yes,
+            (Some(_), Some(_)) => State::Edited,
+            (Some(_), None) => return Err(Trouble::FileTaken),
         }),
-        Content::Block => Ok(if block::has_block(text) { ours } else { State::No }),
+        Content::Block => Ok(if block::has_block(text) { recorded } else { State::No }),
     }
 }
 
-/// A registered program that is gone. One without a path is searched by the client, whose `PATH` nobody knows here.
-fn program_is_missing(entry: &Entry, value: &serde_json::Value, path: &Path) -> Option<Problem> {
+fn has(record: &Record, value: &Value) -> bool {
+    matches!(&record.written, Written::Entries { entries, .. } if entries.iter().any(|entry| entry.value == *value))
+}
+
+/// A registered program that is gone, or is not this one. One without a path is searched by the client, whose `PATH` nobody
+/// knows here.
+fn other_program(entry: &Entry, value: &Value, path: &Path, around: &Surroundings) -> Option<Problem> {
     let command = PathBuf::from(command_of(value)?);
-    let is_gone = command.is_absolute() && !is_executable(&command);
-    is_gone.then(|| Problem {
+    let this = &around.program.path;
+    let what = match command.is_absolute() {
+        true if !is_executable(&command) => "which is not there or cannot be run".to_owned(),
+        true if command.canonicalize().ok() != this.canonicalize().ok() => {
+            format!("and this program is {}", this.display())
+        }
+        _ => return None,
+    };
+    Some(Problem {
         path: path.to_owned(),
-        what: format!("`{}` runs {}, which is not there or cannot be run", entry.shown(), command.display()),
-        way_out: "run `memorist connect` again".to_owned(),
+        what: format!("`{}` runs {}, {what}", entry.shown(), command.display()),
+        way_out: "`memorist connect`, run with the program that it should be, writes that one".to_owned(),
     })
 }
