@@ -5,6 +5,8 @@
 //! |---|---|---|
 //! | 0 | [`client`] | which clients there are, and their names |
 //! | 0 | [`format`] | their settings files, changed in one place with everything else kept |
+//! | 1 | [`hooks`] | what their hooks say, and what they expect |
+//! | 1 | [`recency`] | a conversation, cut before it is compacted |
 //! | 1 | [`place`] | where they keep their files on this platform |
 //! | 1 | [`program`] | the command that they run |
 //! | 2 | [`profile`] | what is known of a client, as data |
@@ -15,8 +17,10 @@ pub mod client;
 pub mod clients;
 pub mod connect;
 pub mod format;
+pub mod hooks;
 pub mod place;
 pub mod profile;
 pub mod program;
+pub mod recency;
 
 pub use client::Client;

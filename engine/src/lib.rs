@@ -33,7 +33,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `passages`, `overlap` | the vocabulary that every other module uses |
+//! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `passages`, `overlap`, `snippet` | the vocabulary that every other module uses |
 //! | 1 | [`progress`], `clock`, `files`, `holders`, `verification` | progress, the clock, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
@@ -42,6 +42,7 @@
 //! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
 //! | 5 | `sync` | applies the sync log to both indexes; the only writer of them |
 //! | 6 | `search` | plan, candidates from both indexes, merge, load |
+//! | 6 | `recall` | which results are worth a turn's attention |
 //! | 6 | [`doctor`] | checks that all of it agrees |
 //! | 6 | [`mod@bench`] | measures the vector search, and rankings whose answers are known |
 //! | 7 | [`engine`] | opens a store and ties the rows together |
@@ -59,6 +60,7 @@ mod holders;
 mod overlap;
 pub mod progress;
 pub mod quality;
+mod recall;
 mod search;
 pub mod sensitive;
 pub mod types;
@@ -76,6 +78,8 @@ pub mod passages;
 pub mod paths;
 #[doc(hidden)]
 pub mod records;
+#[doc(hidden)]
+pub mod snippet;
 #[doc(hidden)]
 pub mod sync;
 #[doc(hidden)]

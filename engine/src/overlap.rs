@@ -26,6 +26,11 @@ pub fn coefficient(a: &BTreeSet<&str>, b: &BTreeSet<&str>) -> Option<f64> {
     (smaller >= 2).then(|| a.intersection(b).count() as f64 / smaller as f64)
 }
 
+/// The numbers in a text.
+pub fn numbers(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,7 +57,7 @@ impl StorePaths {
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
         let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock()];
-        let files = companions(&database).into_iter().chain([database, self.http_token()]).chain(locks);
+        let files = companions(&database).into_iter().chain([database, self.http_token(), self.hooks()]).chain(locks);
         files.chain(self.index_folders()).any(|part| part == path)
     }
 
@@ -69,7 +69,8 @@ impl StorePaths {
             return false;
         };
         let (store, file) = (StorePaths::new(root), folder.join(name));
-        store.is_part(&file) || store.index_folders().iter().any(|index| file.starts_with(index))
+        let folders = store.index_folders();
+        store.is_part(&file) || folders.iter().chain([&store.hooks()]).any(|folder| file.starts_with(folder))
     }
 
     /// The folders of both indexes, including those being built and those being removed.
@@ -88,6 +89,11 @@ impl StorePaths {
     /// The token that clients of an HTTP server send.
     pub fn http_token(&self) -> PathBuf {
         self.root.join("http-token")
+    }
+
+    /// What the hooks of clients leave here, and the socket that a server answers them on.
+    pub fn hooks(&self) -> PathBuf {
+        self.root.join("hooks")
     }
 
     /// Locked by the one process that writes the indexes. Never deleted; the kernel frees it when its holder ends.

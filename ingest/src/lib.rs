@@ -8,6 +8,7 @@
 //! | 0 | `stamp` | by what a file is known to be unchanged |
 //! | 0 | `lock` | one process at a time |
 //! | 0 | [`detect`] | what a file or a folder has |
+//! | 0 | [`noted`] | transcripts that hooks of clients have named |
 //! | 0 | `delta` | whether a transcript has grown enough |
 //! | 1 | `listing` | the files of a source |
 //! | 1 | `note` | a note, read into chunks |
@@ -25,6 +26,7 @@ mod listing;
 mod lock;
 pub mod moving;
 mod note;
+pub mod noted;
 mod origins;
 pub mod project;
 pub mod remove;

@@ -7,6 +7,7 @@
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
 //! | `connect.rs` | agents that are connected |
+//! | `hook.rs` | hooks of clients |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
@@ -14,6 +15,7 @@
 mod connect;
 mod graph;
 mod history;
+mod hook;
 mod records;
 mod sources;
 mod values;
@@ -33,7 +35,8 @@ use crate::exit;
 pub use connect::{Clients, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
-pub use records::{Add, Browse, Delete, Filters, Get, List, Search, Searches, Update};
+pub use hook::Hook;
+pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
@@ -147,6 +150,10 @@ instead. Without a model it measures words alone.
 
 It writes nothing to the store, and others may use the store meanwhile; what they do takes time from it. Without --quality \
 it needs no model. The exact scan of a million vectors takes half a minute or more.";
+
+const HOOK: &str = "\
+It ends with 0 and within 300 ms whatever happens, and prints an answer in the form that the client expects, or nothing. \
+What is wrong is a line on stderr. MEMORIST_HOOKS=off silences it, and so does [hooks] in memorist.toml.";
 
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -265,6 +272,8 @@ pub enum Command {
     Purge(Purge),
     /// Show statistics of the store
     Stats,
+    /// Show what a turn of an agent is given unasked for a message: mostly nothing
+    Recall(Recall),
     /// List the searches that were made, the newest first, also those that found nothing
     Searches(Searches),
     /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
@@ -298,6 +307,9 @@ pub enum Command {
     Disconnect(Disconnect),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
+    /// Answer a hook of a client, which runs this with JSON on stdin
+    #[command(after_help = HOOK)]
+    Hook(Hook),
     /// Fill a temporary store with 2,000 memories and search it
     Demo(Demo),
     /// Print a completion script for a shell
@@ -326,6 +338,7 @@ impl Command {
             | Command::Rollback(_)
             | Command::Undo(_)
             | Command::Stats
+            | Command::Recall(_)
             | Command::Searches(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);
@@ -346,6 +359,7 @@ impl Command {
             | Command::Connect(_)
             | Command::Disconnect(_)
             | Command::Setup
+            | Command::Hook(_)
             | Command::Demo(_)
             | Command::Completions(_) => false,
         }

@@ -10,7 +10,9 @@
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
+//! | 1 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 2 | `args` | command-line arguments |
+//! | 2 | `local` | the socket between hooks and a running server |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `memory_search` | the configuration of Gimli's memory |
 //! | 3 | `ops` | one function per tool, over the engine |
@@ -27,7 +29,10 @@ mod escape;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hooks;
 mod hyperlinks;
+#[cfg(unix)]
+mod local;
 mod logging;
 mod mcp;
 mod memory_search;
@@ -40,6 +45,7 @@ mod wording;
 use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::error::ErrorKind;
 
@@ -52,13 +58,21 @@ use settings::Settings;
 
 /// Runs the command of this process.
 pub fn run() -> ExitCode {
+    let started = Instant::now();
     let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() && cli::hook::is_meant() => {
+            output::say(error.to_string().trim_end());
+            return ExitCode::SUCCESS;
+        }
         Err(error) => return ExitCode::from(not_understood(&error)),
     };
     if matches!(cli.command, Command::Serve(_)) {
         // A server is idle for hours: the model's memory goes back to the system when the model is released.
         memorist_engine::embed::allocator::restart_with_returning_allocator();
+    }
+    if let Command::Hook(args) = &cli.command {
+        return cli::hook::run(&cli.global, args, started);
     }
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
     ExitCode::from(command(cli).unwrap_or_else(|failure| output.failure(failure)))
@@ -93,6 +107,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Undo(args) => cli::undo::run(&app, &args),
         Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
+        Command::Recall(args) => cli::recall::run(&app, args),
         Command::Searches(args) => cli::searches::run(&app, &args),
         Command::Source(args) => cli::source::run(&app, &args),
         Command::Sync(args) => cli::sync::run(&app, &args),
@@ -108,6 +123,8 @@ fn command(cli: Cli) -> Outcome {
         Command::Connect(args) => cli::connect::run(&app, &args, &cli.global),
         Command::Disconnect(args) => cli::connect::undo(&app, &args, &cli.global),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
+        // It has a deadline of its own, and was run before.
+        Command::Hook(_) => Ok(0),
         Command::Demo(args) => cli::demo::run(&app, &args),
         Command::Completions(args) => cli::completions::run(&app, &args),
     }

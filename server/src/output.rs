@@ -116,6 +116,22 @@ fn answer(question: &str, why: String) -> Result<bool, Failure> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Writes all of it to stdout, unchanged and in one piece: what reads a pipe never sees a part of it.
+pub fn at_once(bytes: &[u8]) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+        std::fs::File::from(stdout).write_all(bytes)
+    }
+    #[cfg(not(unix))]
+    {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }
+}
+
 /// Writes a line for people to stderr, whether or not anyone reads it.
 pub fn say(text: &str) {
     // In one piece, so that a program that waits for the line gets all of it.

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use crate::args::{Global, ProfileName};
 use crate::embedding::{EmbeddingSection, Resolved, Surroundings};
 use crate::exit::Failure;
+use crate::hooks::HookSettings;
 use crate::logging;
 use crate::ops::Context;
 use crate::output::Output;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub project_is_open: bool,
     /// How files are read, and when.
     pub sync: SyncSettings,
+    /// What hooks of clients may do.
+    pub hooks: HookSettings,
     /// The tools that a server offers.
     pub profile: ProfileName,
     /// Where results go.
@@ -81,6 +84,8 @@ struct File {
     search: SearchSection,
     #[serde(default)]
     sync: SyncSettings,
+    #[serde(default)]
+    hooks: HookSettings,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -155,6 +160,7 @@ impl Settings {
             Some(folder) => engine.model.source = ModelSource::Folder(folder.into()),
         }
         file.sync.validate().map_err(|error| Failure::input(format!("[sync] in the configuration: {error}")))?;
+        file.hooks.validate().map_err(|error| Failure::input(format!("[hooks] in the configuration: {error}")))?;
         Ok(Settings {
             engine,
             context: Context {
@@ -168,6 +174,7 @@ impl Settings {
             store_is_named,
             project_is_open,
             sync: file.sync,
+            hooks: file.hooks,
             profile: file.profile.unwrap_or_default(),
             output,
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | 0 | `trouble.rs` | why something was left as it is, and the way out |
 //! | 0 | `block.rs` | a paragraph of ours in a text |
+//! | 0 | `trust.rs` | whether Codex runs our hooks |
 //! | 1 | `target.rs` | a file of a client: followed through links, read, written |
 //! | 1 | `ledger.rs` | what was written where |
 //! | 2 | `content.rs` | what a file says with what is ours, and without it |
@@ -19,6 +20,7 @@ mod plan;
 mod status;
 mod target;
 mod trouble;
+mod trust;
 
 pub use apply::apply;
 pub use ledger::{Ledger, Record};

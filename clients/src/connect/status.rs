@@ -11,11 +11,12 @@ use super::ledger::{Ledger, Record, Written, sha256};
 use super::plan::{Surroundings, connect, files, found};
 use super::target::Target;
 use super::trouble::Trouble;
+use super::trust::hooks_are_trusted;
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Presence};
-use crate::place::is_executable;
-use crate::profile::{Content, Part, Role};
+use crate::place::{is_executable, on_path};
+use crate::profile::{Content, Part, Profile, Role};
 
 /// Whether something is written for a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -46,8 +47,9 @@ pub struct Status {
     /// Whether it runs the hooks; nothing if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooked: Option<State>,
-    /// What is worth knowing.
-    pub remarks: Vec<String>,
+    /// Whether the client runs the hooks; nothing if it runs all, or nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
     /// What is wrong.
     pub problems: Vec<Problem>,
 }
@@ -81,7 +83,23 @@ pub fn status(client: Client, ledger: &Ledger, around: &Surroundings) -> Option<
         what: trouble.to_string(),
         way_out: trouble.way_out().to_owned(),
     }));
-    Some(Status { client, found, registered, hooked, remarks: Vec::new(), problems })
+    let trusted = trusted(profile, hooked, around);
+    if trusted == Some(false) {
+        problems.push(Problem {
+            path: found.clone(),
+            what: "the hooks are not trusted, and so skipped".to_owned(),
+            way_out: format!("start {}, and trust them with /hooks", profile.title),
+        });
+    }
+    Some(Status { client, found, registered, hooked, trusted, problems })
+}
+
+/// Whether a client that asks a person before it runs hooks was given a yes.
+fn trusted(profile: &Profile, hooked: Option<State>, around: &Surroundings) -> Option<bool> {
+    let is_hooked = profile.client == Client::Codex && hooked.is_some_and(|state| state != State::No);
+    let program = profile.programs.iter().filter(|_| is_hooked).find_map(|name| on_path(around.machine, name))?;
+    let part = profile.parts.iter().find(|part| part.role == Role::Hooks)?;
+    hooks_are_trusted(&program, files(part, around).first()?)
 }
 
 /// What the states of several files or entries come to; `None` if there are none.

@@ -6,6 +6,7 @@
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `search.rs` | searching, and the model behind it |
 //! | `searches.rs` | the searches that were made |
+//! | `recall.rs` | what a turn of an agent is given unasked |
 //! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
@@ -25,6 +26,7 @@ mod names;
 mod offline;
 mod open;
 mod purge;
+mod recall;
 mod records;
 mod reports;
 mod search;

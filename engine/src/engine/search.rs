@@ -158,7 +158,7 @@ impl Engine {
         search::search(&context, query, vector, &self.config, self.store.now())
     }
 
-    fn query_vector(&self, text: &str) -> QueryVector {
+    pub(super) fn query_vector(&self, text: &str) -> QueryVector {
         self.embed_for_search(text).map_err(NoVector::from)
     }
 

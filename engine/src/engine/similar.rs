@@ -140,12 +140,8 @@ fn resembles(one: &Similar) -> bool {
 fn reads_as_change(text: &str, near: &Similar) -> bool {
     let text = text.to_lowercase();
     let mut words = text.split(|c: char| !c.is_alphanumeric());
-    let numbers = |text: &str| {
-        let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
-        numbers.map(str::to_owned).collect::<BTreeSet<_>>()
-    };
     let speaks_of_it = words.any(|word| CHANGE_WORDS.contains(&word)) || text.contains("no longer");
-    let (own, other) = (numbers(&text), numbers(&near.record.content));
+    let (own, other) = (overlap::numbers(&text), overlap::numbers(&near.record.content));
     let other_numbers = !own.is_empty() && !other.is_empty() && own.is_disjoint(&other);
     speaks_of_it || other_numbers && near.cosine >= Some(SAME_SUBJECT)
 }

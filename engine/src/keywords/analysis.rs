@@ -227,6 +227,14 @@ pub fn longest_word(text: &str) -> Option<String> {
     (!longest.is_empty()).then(|| longest.to_owned())
 }
 
+/// Whether a text has a word beside stop words, or an identifier.
+pub fn says_something(text: &str) -> bool {
+    let text = normalise(text);
+    let mut says = false;
+    words(&text, Singles::Lone, |word, _| says |= !is_stop_word(word));
+    says
+}
+
 /// The significant words of a text, normalised.
 pub fn significant_words(text: &str) -> BTreeSet<String> {
     let text = normalise(text);

@@ -33,6 +33,9 @@ pub struct Match {
     /// The words and identifiers of the query that it has, as a share of all of them, each weighted by its inverse document
     /// frequency: 0 to 1. One that no record has counts as the rarest.
     pub share: f32,
+    /// How rare the rarest word or identifier of the query is that it has: its inverse document frequency as a share of that
+    /// of a word that no record has. 0 if it has none.
+    pub rarest: f32,
 }
 
 /// How several records match a query, in the order in which they were given.

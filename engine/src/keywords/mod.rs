@@ -93,7 +93,7 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-pub use self::analysis::{longest_word, significant_words};
+pub use self::analysis::{longest_word, says_something, significant_words};
 pub use self::damage::log_contained_panics;
 pub use self::found::{Found, Match, Matches, Place, Turn, Window};
 pub use self::index::{TantivyIndex, empty_snapshot};

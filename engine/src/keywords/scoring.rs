@@ -366,8 +366,9 @@ impl Plan {
             })
             .collect();
         let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
-        let (rarity, rarities) = (self.rarity, &self.rarities[..]);
-        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, rarities, positions: Default::default() })
+        let (rarity, most_rarity, rarities) = (self.rarity, idf(0, self.docs), &self.rarities[..]);
+        let positions = Default::default();
+        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, most_rarity, rarities, positions })
     }
 }
 
@@ -463,6 +464,7 @@ pub(super) struct Scorer<'a, P> {
     words_asked: usize,
     few: u64,
     rarity: f32,
+    most_rarity: f32,
     rarities: &'a [f32],
     positions: [Vec<u32>; 2],
 }
@@ -517,10 +519,11 @@ impl<P: PostingList> Scorer<'_, P> {
             words += usize::from(clause.origin == Origin::Word && *part == 0.0);
             *part += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
-        let had =
-            parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0).map(|(_, rarity)| rarity).sum::<f32>();
+        let had = parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0).map(|(_, rarity)| *rarity);
+        let rarest = had.clone().fold(0.0, f32::max) / self.most_rarity;
+        let had = had.sum::<f32>();
         let share = if had > 0.0 { (had / self.rarity).min(1.0) } else { 0.0 };
-        Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked), share }
+        Match { score, is_singled_out: is_singled_out || (words > 0 && words == self.words_asked), share, rarest }
     }
 
     fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {

@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
     }
 
     fn matches_at(&self, places: &[Place]) -> Result<Matches> {
-        let none = Match { score: 0.0, is_singled_out: false, share: 0.0 };
+        let none = Match { score: 0.0, is_singled_out: false, share: 0.0, rarest: 0.0 };
         let shares = self.plan.shares();
         let parts = vec![0.0; places.len() * shares.len()];
         let mut matches = Matches { records: vec![none; places.len()], shares, parts };

@@ -9,7 +9,7 @@
 //! everything is read as today. It replaces the [`Authority`] that writes, and nothing else. It supplies:
 //!
 //! - **The tables** of `sqlite/schema.rs` that rules name: `records`, `versions`, `trash` and its two others, `scopes`,
-//!   `links`, `models`, `embeddings`, `passages`, `access_log`, `searches`, `search_hits`, `sync_log`, `meta`, with the same columns, the same cascades, and ids that are never used
+//!   `links`, `models`, `embeddings`, `passages`, `access_log`, `searches`, `search_hits`, `recalled`, `sync_log`, `meta`, with the same columns, the same cascades, and ids that are never used
 //!   twice. `meta.value` holds texts and integers. The others (`tallies`, `record_tags`, and the count of changes to
 //!   `supersedes` links) are derived by SQLite's triggers on each machine.
 //! - **The SQL of the rules**, which both databases understand: numbered parameters (`?1` is `$1` there),
@@ -24,9 +24,13 @@
 //! `contract/` has the tests that every implementation must pass.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::types::{ModelId, RecordId, Seq};
+
+/// An unsynced write, of an access count, gives up after this.
+const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Where records are written.
 pub(crate) trait Authority {
@@ -35,8 +39,13 @@ pub(crate) trait Authority {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
     /// Like [`Self::write`], but does not wait until the changes are durable: a power cut may undo them, a crash may not.
-    /// Fails soon when others are writing.
-    fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
+    /// Fails when others are writing for longer than `timeout`.
+    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
+
+    /// The same, which fails soon.
+    fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        self.write_unsynced_within(UNSYNCED_TIMEOUT, work)
+    }
 }
 
 /// Reads rows.

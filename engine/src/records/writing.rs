@@ -13,7 +13,7 @@ use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
 use super::rules::{
-    add, embeddings, expiry, files, jobs, links, next_model, passages, refused, searches, trash, update,
+    add, embeddings, expiry, files, jobs, links, next_model, passages, recalled, refused, searches, trash, update,
 };
 use super::sqlite::store::Records;
 use crate::error::Result;
@@ -324,6 +324,16 @@ impl Records {
     /// beyond [`MAX_SEARCHES`](super::MAX_SEARCHES) go, and one whose record is gone is passed over.
     pub fn record_searches(&self, searches: &[(SearchTrace, Vec<RecordId>)]) -> Result<()> {
         searches::record_searches(self, searches)
+    }
+
+    /// Notes that a session was given these records unasked, each at its version. Gives up at once where others write.
+    pub fn note_recalled(&self, session: &str, given: &[(RecordId, i64)], now: Millis) -> Result<()> {
+        recalled::note(self, session, given, now)
+    }
+
+    /// Forgets what a session was given.
+    pub fn forget_recalled(&self, session: &str) -> Result<()> {
+        recalled::forget(self, session)
     }
 }
 

@@ -208,6 +208,7 @@ impl<'a> KeywordSide<'a> {
             let found = scores.matches.records[slot];
             candidate.keyword = Some(f64::from(found.score));
             candidate.is_singled_out = found.is_singled_out;
+            candidate.rarest = Some(f64::from(found.rarest));
             candidate.share = Some(f64::from(found.share));
             candidate.vector = scores.cosines[slot];
             candidate.in_thread = pool.in_thread(slot, &scores, rules);

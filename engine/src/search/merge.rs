@@ -26,6 +26,8 @@ pub struct Candidate {
     pub is_singled_out: bool,
     /// The share of the query's words that it has, weighted by their rarity; `None` if the keyword index was not searched.
     pub share: Option<f64>,
+    /// How rare the rarest word of the query is that it has itself, 0 to 1; `None` as with `share`.
+    pub rarest: Option<f64>,
     /// How it is judged with those around it; `None` if it belongs to no thread.
     pub in_thread: Option<InThread>,
     /// Whether it is of the period that the query is about; `None` if the query is about none.
@@ -58,6 +60,7 @@ impl Candidate {
             found_by: Vec::with_capacity(2),
             is_singled_out: false,
             share: None,
+            rarest: None,
             in_thread: None,
             in_period: None,
         }
@@ -234,6 +237,7 @@ mod tests {
         }
         let share = keyword.map(|score| (score / 50.0).min(1.0));
         Candidate {
+            rarest: None,
             id: id.into(),
             vector,
             passage: 0,
@@ -407,6 +411,7 @@ mod tests {
                 found_by,
                 is_singled_out: true,
                 share: None,
+                rarest: None,
                 in_thread: None,
                 in_period: None,
             };

@@ -199,6 +199,7 @@ mod tests {
             let record = |parts: &[f32; 2]| Match {
                 score: parts.iter().sum::<f32>() + PHRASE,
                 is_singled_out: false,
+                rarest: 0.0,
                 share: parts.iter().zip(SHARES).map(|(part, share)| if *part > 0.0 { share } else { 0.0 }).sum(),
             };
             let matches = Matches {

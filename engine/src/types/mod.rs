@@ -24,6 +24,7 @@
 //! | `filter.rs` | which records may be returned |
 //! | `query.rs` | a search query |
 //! | `reply.rs` | a search reply |
+//! | `recall.rs` | what a turn of an agent is given unasked |
 //! | `searches.rs` | searches that were made |
 //! | `purge.rs` | permanent removal |
 //! | `stats.rs` | statistics of a store |
@@ -43,6 +44,7 @@ mod period;
 mod place;
 mod purge;
 mod query;
+mod recall;
 mod record;
 mod reply;
 mod scope;
@@ -72,6 +74,7 @@ pub use period::Period;
 pub use place::{Origin, Place};
 pub use purge::{Purge, Purged};
 pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules, Weights};
+pub use recall::{Recall, RecallRequest, Recalled};
 pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };

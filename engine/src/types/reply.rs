@@ -47,6 +47,8 @@ pub struct Hit {
     pub keyword_score: Option<f64>,
     /// The share of the query's words that it has, each weighted by its rarity, 0 to 1; if the keyword index was searched.
     pub word_share: Option<f64>,
+    /// How rare the rarest word of the query is that it has, 0 to 1: 1 is a word that no record has; as `word_share`.
+    pub rarest_word: Option<f64>,
     /// The neighbours in its thread whose words counted for it, by id.
     pub lent_by: Vec<RecordId>,
     /// The records before and after it in its thread, in order; none unless [`Query::neighbours`](super::Query::neighbours)

@@ -167,6 +167,29 @@ pub struct Searches {
     pub before: Option<i64>,
 }
 
+/// `recall`.
+#[derive(Debug, Args)]
+pub struct Recall {
+    /// What the user said; `-` reads it from stdin
+    #[arg(required = true)]
+    pub message: Vec<String>,
+    /// A message before it, the newest last; repeat for more
+    #[arg(long, value_name = "MESSAGE")]
+    pub before: Vec<String>,
+    /// The session that asks: it gets no memory twice
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Most memories [default: 5]
+    #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub max_results: Option<i64>,
+    /// Most tokens [default: 500]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub max_tokens: Option<i64>,
+    /// Minimum relevance, 0 to 1 [default: 0.3]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub min_relevance: Option<f64>,
+}
+
 /// `browse`.
 #[derive(Debug, Args)]
 pub struct Browse {

@@ -95,4 +95,7 @@ pub struct SyncFiles {
     /// Continue whenever a file changes, until Ctrl-C
     #[arg(long, conflicts_with_all = ["force", "source"])]
     pub watch: bool,
+    /// Only the sources with a transcript that a hook has named since
+    #[arg(long, conflicts_with_all = ["source", "watch"])]
+    pub noted: bool,
 }

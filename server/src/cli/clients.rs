@@ -1,19 +1,44 @@
 //! How the agents of this machine stand: a part of `memorist doctor`.
 
+use std::path::Path;
+use std::time::SystemTime;
+
 use memorist_clients::Client;
 use memorist_clients::connect::{self, Ledger, State, Status};
+use memorist_engine::paths::StorePaths;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::connect::Setting;
 use crate::args::Global;
 use crate::exit::Failure;
+use crate::wire::When;
 
-/// How each client of this machine stands, or why nobody knows.
-pub struct Clients(Result<Vec<Status>, String>);
+/// How each client of this machine stands, and when it last ran a hook; or why nobody knows.
+pub struct Clients(Result<Vec<Standing>, String>);
 
-/// All that are found.
-pub fn all(global: &Global) -> Clients {
-    Clients(statuses(global).map_err(|failure| failure.to_string()))
+/// How a client stands.
+#[derive(Serialize)]
+struct Standing {
+    #[serde(flatten)]
+    status: Status,
+    #[serde(rename = "lastCall", skip_serializing_if = "Option::is_none")]
+    last_call: Option<When>,
+}
+
+/// All that are found, and their calls of the store in this folder.
+pub fn all(global: &Global, store: &Path) -> Clients {
+    let standing = |status: Status| Standing { last_call: last_call(store, status.client).map(When), status };
+    let all = statuses(global).map(|all| all.into_iter().map(standing).collect());
+    Clients(all.map_err(|failure| failure.to_string()))
+}
+
+/// When the hooks of a client last called: the time of a file that they leave.
+fn last_call(store: &Path, client: Client) -> Option<i64> {
+    let file = StorePaths::new(store).hooks().join(format!("called-{client}"));
+    let time = file.metadata().and_then(|found| found.modified()).ok()?;
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
 }
 
 fn statuses(global: &Global) -> Result<Vec<Status>, Failure> {
@@ -39,15 +64,15 @@ impl Clients {
             Ok(all) => all,
         };
         let mut lines = Vec::new();
-        for status in all {
-            lines.push(format!("{:<14} {}", status.client.name(), head(status)));
-            lines.extend(status.remarks.iter().map(|remark| format!("{:<14} {remark}", "")));
+        for Standing { status, last_call } in all {
+            let called = last_call.as_ref().map(|at| format!(", last call {at}")).unwrap_or_default();
+            lines.push(format!("{:<14} {}{called}", status.client.name(), head(status)));
             for problem in &status.problems {
                 lines.push(format!("{:<14} PROBLEM in {}: {}", "", problem.path.display(), problem.what));
                 lines.push(format!("{:<14} way out: {}", "", problem.way_out));
             }
         }
-        if all.iter().any(|status| status.registered == State::No && status.problems.is_empty()) {
+        if all.iter().any(|Standing { status, .. }| status.registered == State::No && status.problems.is_empty()) {
             lines.push("`memorist connect` registers what is not registered".to_owned());
         }
         lines.join("\n")
@@ -70,5 +95,10 @@ fn head(status: &Status) -> String {
         Some(State::Partly) => "hooked at some events",
         Some(State::No) => "not hooked",
     };
-    format!("{registered}, {hooked}")
+    let trusted = match status.trusted {
+        None => "",
+        Some(true) => " and trusted",
+        Some(false) => " but not trusted",
+    };
+    format!("{registered}, {hooked}{trusted}")
 }

@@ -23,7 +23,7 @@ pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
     let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
     let sound = diagnosis.is_sound();
-    let clients = clients::all(global);
+    let clients = clients::all(global, &app.settings().store);
     let mut document = document(&diagnosis);
     document["clients"] = clients.document();
     app.output().result(&document, |_| [text(&diagnosis), clients.text()].join("\n"))?;

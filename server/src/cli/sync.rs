@@ -1,6 +1,6 @@
 //! `memorist sync`: reads the files that have changed, then embeds what is new.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress as _;
 use memorist_engine::types::{FileChanges, SourceId};
+use memorist_ingest::noted::Noted;
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 use memorist_ingest::watch::Watcher;
 
@@ -42,13 +43,24 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     if engine.sources()?.is_empty() {
         app.output().note(NONE);
     }
-    let options = SyncOptions { source, force: args.force };
+    let noted = Noted::of(&app.settings().store);
+    let transcripts = if args.noted { noted.paths().map_err(noted_failure)? } else { BTreeSet::new() };
+    let sources = match args.noted {
+        true => noted.sources(&engine, &transcripts)?.into_iter().map(Some).collect(),
+        false => vec![source],
+    };
+    let options: Vec<_> = sources.into_iter().map(|source| SyncOptions { source, force: args.force }).collect();
     let bars = app.bars()?;
-    let result = read(app, &engine, &[options], !args.no_embed, &bars)?;
+    let result = read(app, &engine, &options, !args.no_embed, &bars)?;
     engine.close();
+    noted.forget(&transcripts).map_err(noted_failure)?;
     drop(bars);
     app.output().result(&result, text)?;
     Ok(0)
+}
+
+fn noted_failure(error: std::io::Error) -> Failure {
+    Failure::new(Kind::Io, format!("the transcripts that hooks have named: {error}"))
 }
 
 /// Reads what changes until Ctrl-C. Each line that is printed is what a reading changed.

@@ -211,6 +211,9 @@ impl World {
             "id" | "fact_id" | "fromId" | "toId" | "memoryId" | "linkedId" => json!(any.id),
             "ids" | "supersedes" | "contradicts" | "related" => json!([any.id]),
             "items" => json!([{ "content": self.word(), "related": any.id }, { "content": any.content }]),
+            // They are in the answer again.
+            "messages" => json!([{ "role": "user", "content": self.word() }]),
+            "size" => self.dice.below(3).into(),
             "expect" => self.dice.one(&[json!(1), json!("harbour")].each_ref()).clone(),
             "confirm" => format!("{}.0123456789", any.id).into(),
             "path" => match &any.place {
@@ -231,7 +234,8 @@ impl World {
             "maxDepth" => self.dice.below(4).into(),
             "text" => self.dice.one(&[any.content.as_str(), tag]).into(),
             "feature" => any.body.as_ref().and_then(|body| body.get("feature")).cloned().unwrap_or("none".into()),
-            "query" => {
+            "recentMessages" => json!([any.content]),
+            "query" | "userMessage" => {
                 let words = [any.content.as_str(), tag, any.context.as_deref().unwrap_or("harbour"), "harbour"];
                 self.dice.one(&words).into()
             }

@@ -13,6 +13,7 @@
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
 //! | `watching.rs` | files that change are read |
+//! | `hooks.rs` | hooks of clients are answered |
 //! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
 
 mod completions;
@@ -22,6 +23,8 @@ mod errors;
 mod gimli;
 mod guard;
 mod handler;
+#[cfg(unix)]
+mod hooks;
 mod http;
 #[cfg(test)]
 mod leaks;
@@ -98,6 +101,10 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
             watching.start(dispatcher, options).await;
         }
     });
+    // A server that keeps to one project answers no hook of another.
+    #[cfg(unix)]
+    let hooks =
+        (settings.hooks.enabled && !args.only).then(|| tokio::spawn(hooks::answer(dispatcher.clone(), store.clone())));
     let serving = async {
         let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };
         let server = http::Server::bind(policy).await?;
@@ -114,6 +121,12 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         Err(failure) = opened => Err(failure),
         served = serving => served,
     };
+    #[cfg(unix)]
+    if let Some(hooks) = hooks {
+        hooks.abort();
+        // The socket is gone before the engine is closed.
+        let _ = hooks.await;
+    }
     starting.abort();
     // It has its own hold on the engine, which is closed next.
     let _ = starting.await;

@@ -5,6 +5,8 @@
 //! | `context.rs` | defaults for what a call omits |
 //! | `save.rs` | saving |
 //! | `records.rs` | finding, changing, deleting, listing, counting |
+//! | `recall.rs` | what a turn is given unasked |
+//! | `hooks.rs` | what hooks of clients are answered |
 //! | `core` | the tools of the core profile, whose answers are text |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
@@ -19,7 +21,9 @@ mod export;
 pub mod gimli;
 mod graph;
 mod history;
+pub mod hooks;
 mod import;
+mod recall;
 mod records;
 mod save;
 
@@ -29,5 +33,6 @@ pub use export::write_lines;
 pub use graph::{chain, chain_query, digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
+pub use recall::recall;
 pub use records::{Listed, delete, get, list, list_filter, listed, reply, search, stats, update};
 pub use save::{add, checked_update, resembling, save};

@@ -4,6 +4,7 @@ use std::mem;
 
 use jiff::Zoned;
 use memorist_engine::body::Body;
+use memorist_engine::snippet;
 use memorist_engine::types::{
     Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
     RecordUpdate, SearchReply, Similar, Span, Weights,
@@ -19,7 +20,7 @@ use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Sug
 use super::source_names::kinds_of;
 use super::times::{Future, Past};
 use super::values::{Importance, Int};
-use super::{Defaults, periods, snippet};
+use super::{Defaults, periods};
 use crate::wording;
 
 /// The record of `params`. Bounds are checked by the engine.
@@ -474,6 +475,7 @@ mod tests {
             record: Record { content: content.into(), ..record() },
             relevance: 0.5,
             word_share: None,
+            rarest_word: None,
             score: 0.85,
             matched_by: vec![memorist_engine::types::MatchSource::Vector],
             vector_score: Some(0.6),

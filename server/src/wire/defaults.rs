@@ -141,7 +141,7 @@ impl Defaults {
             Some(Value::String(name)) => Patch::Value(name.clone()),
             _ => Patch::Absent,
         };
-        self.check(&given(&["project"]), &given(&["agent", "agent_id"]))
+        self.check(&given(&["project"]), &given(&["agent", "agent_id", "agentId"]))
     }
 
     fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {

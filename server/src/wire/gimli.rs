@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use memorist_engine::snippet;
 use memorist_engine::types::{Kind, Record};
 use memorist_ingest::sync::SourceReport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::convert::count;
 use super::core::one_line;
-use super::snippet;
 use super::values::Int;
 
 /// Characters of a snippet.
@@ -187,6 +188,36 @@ pub struct Lines {
     #[serde(flatten)]
     #[schemars(with = "OptionalOff")]
     pub off: Option<Off>,
+}
+
+/// `apply_recency_buffer`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RecencyParams {
+    /// The conversation, oldest message first.
+    #[schemars(schema_with = "super::results::objects_schema")]
+    pub messages: Vec<Value>,
+    /// How many of the newest messages are preserved whole.
+    #[schemars(with = "Option<f64>", extend("default" = 10))]
+    pub size: Option<Int>,
+    /// Save what was said in the others, a memory a message, so that it can be found later.
+    #[serde(default)]
+    pub save: bool,
+    /// The session that these are saved with.
+    pub session: Option<String>,
+}
+
+/// The result of `apply_recency_buffer`: one after the other, both are the conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Buffered {
+    #[schemars(schema_with = "super::results::objects_schema")]
+    pub to_summarize: Vec<Value>,
+    #[schemars(schema_with = "super::results::objects_schema")]
+    pub preserved: Vec<Value>,
+    /// How many memories are saved now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub saved: Option<i64>,
 }
 
 /// `memory_sync`.

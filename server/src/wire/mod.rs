@@ -9,6 +9,8 @@
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
+//! | `recall.rs` | what a turn is given unasked |
+//! | `hooks.rs` | what a hook asks, and what a session starts with |
 //! | `searches.rs` | the searches that were made |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
@@ -22,7 +24,6 @@
 //! | `place.rs` | the lines of a file that a memory is from |
 //! | `source_names.rs` | notes, sessions and memories as sources of a search |
 //! | `sources.rs` | sources, and what was read of them |
-//! | `snippet.rs` | the shown passage of a long text |
 //! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
@@ -42,6 +43,7 @@ mod exchange_tools;
 pub mod gimli;
 mod graph;
 mod history;
+mod hooks;
 mod knowledge_graph;
 pub mod krolik;
 mod lenient;
@@ -53,10 +55,10 @@ mod params;
 mod parse;
 mod periods;
 mod place;
+mod recall;
 mod results;
 mod schema;
 mod searches;
-mod snippet;
 mod source_names;
 mod sources;
 mod times;
@@ -79,21 +81,23 @@ pub use graph::{
 pub use history::{
     HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, UndoResult, VersionEntry, purged, version,
 };
+pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION, start_block};
 pub use lenient::lenient;
 pub use lines::Lines;
+pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
 };
 pub use parse::parse;
 pub use periods::period;
 pub use place::PlaceInfo;
+pub use recall::{RecallParams, RecallResult, recall_block, recall_result};
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
     StatsResult, Step, Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
 pub use searches::{SearchEntry, SearchesResult};
-pub use snippet::{cut_to, has_word_of};
 pub use source_names::{SourceName, kinds_of};
 pub use sources::{
     DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,

@@ -1,10 +1,9 @@
 //! Where a memory was read, as results say it.
 
+use memorist_engine::snippet;
 use memorist_engine::types::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::snippet;
 
 /// The lines of a file that a memory is from, and of a transcript who said it where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -392,7 +392,7 @@ impl UpdateResult {
     }
 }
 
-fn kind_schema(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn kind_schema(_: &mut SchemaGenerator) -> Schema {
     // The parameters have the list of kinds: once is enough.
     json_schema!({ "type": "string" })
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::clean::is_of_program;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
@@ -16,9 +17,6 @@ use crate::machine::Machine;
 /// Reads transcripts of Claude Code.
 pub struct ClaudeCode;
 
-/// Beginnings of texts that stand as the user's and were not typed.
-const NOT_TYPED: [&str; 6] =
-    ["<local-command", "<task-notification", "<teammate-message", "<bash-", "Caveat:", "<system-reminder"];
 /// The model of lines that the program itself writes, such as errors of the network.
 const NO_MODEL: &str = "<synthetic>";
 
@@ -197,7 +195,7 @@ fn typed(content: &Content<'_>, is_meta: bool) -> Taken {
     }
     let mut not_typed = false;
     let typed = texts(content).filter_map(|text| {
-        let begins = NOT_TYPED.iter().any(|start| text.starts_with(start));
+        let begins = is_of_program(&text);
         not_typed |= begins;
         if begins { None } else { Some(command(&text).unwrap_or(text)) }
     });

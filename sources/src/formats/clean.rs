@@ -5,6 +5,15 @@ use std::borrow::Cow;
 /// Blocks that programs add to a text: what is between them was said by nobody.
 const BLOCKS: [&str; 3] = ["memorist-recall", "system-reminder", "relevant-memories"];
 
+/// Beginnings of texts that stand as the user's and that a program wrote: Claude Code's, and who follows it.
+const OF_PROGRAMS: [&str; 6] =
+    ["<local-command", "<task-notification", "<teammate-message", "<bash-", "Caveat:", "<system-reminder"];
+
+/// Whether a text that stands as the user's was written by a program.
+pub fn is_of_program(text: &str) -> bool {
+    OF_PROGRAMS.iter().any(|start| text.starts_with(start))
+}
+
 /// `text` without the blocks of programs, trimmed; `None` if nothing is left. Line breaks stay.
 pub fn clean(text: &str) -> Option<String> {
     let mut text = Cow::Borrowed(text);

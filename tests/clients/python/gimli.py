@@ -21,6 +21,10 @@ DOCUMENTED = {
         "path": parameter("string", required=True), "from": parameter("number"), "lines": parameter("number"),
     },
     "memory_sync": {"force": parameter("boolean", default=False)},
+    "apply_recency_buffer": {
+        "messages": parameter("array", required=True), "size": parameter("number", default=10),
+        "save": parameter("boolean", default=False), "session": parameter("string"),
+    },
 }
 
 MEMORY = """# Preferences
@@ -144,6 +148,17 @@ async def check_get(checks, session, transcript):
     checks.that("T52 and are not found", not any(hit["path"] == path for hit in answer["results"]), answer)
 
 
+async def check_recency(checks, session):
+    messages = [{"role": "user", "content": f"Heron {number} waits"} for number in range(12)]
+    messages[2:2] = [{"role": "assistant", "tool_calls": [{"id": "c", "type": "function"}]},
+                     {"role": "tool", "tool_call_id": "c", "content": "done"}]
+    cut = await session.call("apply_recency_buffer", {"messages": messages})
+    checks.equal("H2 ten messages are preserved", [cut["preserved"], cut["toSummarize"]], [messages[4:], messages[:4]])
+    cut = await session.call("apply_recency_buffer", {"messages": messages, "size": 11, "save": True, "session": "herons"})
+    checks.equal("H2 a call stays with its result, and what was said is saved",
+                 [cut["preserved"], cut["toSummarize"], cut["saved"]], [messages[2:], messages[:2], 2])
+
+
 async def check_settings(checks, session):
     """The tree of the document as a file, of two agents."""
     folder = session.store.parent
@@ -181,6 +196,7 @@ async def script(checks, session):
     await check_sync(checks, session)
     await check_search(checks, session, transcript)
     await check_get(checks, session, transcript)
+    await check_recency(checks, session)
     await check_settings(checks, session)
 
 

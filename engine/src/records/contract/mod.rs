@@ -17,6 +17,7 @@
 //! | `deleting.rs` | expiry and purge |
 //! | `accesses.rs` | the access log |
 //! | `searches.rs` | the searches that are kept |
+//! | `recalled.rs` | what sessions were given unasked |
 //! | `threads.rs` | the place of a record in a thread |
 //! | `files.rs` | what is read from files |
 
@@ -28,6 +29,7 @@ mod import;
 mod links;
 mod model_change;
 mod passages;
+mod recalled;
 mod references;
 mod saving;
 mod searches;
@@ -50,7 +52,7 @@ use crate::types::{
 };
 
 /// The tables that the rules write, and what a row of each is ordered by.
-const TABLES: [(&str, &str); 19] = [
+const TABLES: [(&str, &str); 20] = [
     ("records", "id"),
     ("versions", "record_id, version"),
     ("version_causes", "record_id, version"),
@@ -65,6 +67,7 @@ const TABLES: [(&str, &str); 19] = [
     ("access_log", "id"),
     ("searches", "id"),
     ("search_hits", "search_id, record_id"),
+    ("recalled", "session, record_id"),
     ("sources", "id"),
     ("files", "id"),
     ("forgotten", "origin"),

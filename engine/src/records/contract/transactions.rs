@@ -1,6 +1,7 @@
 //! All or nothing, for everything that writes; and work that a database runs again.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use regex::Regex;
 
@@ -8,7 +9,7 @@ use super::*;
 use crate::progress::NoProgress;
 use crate::records::rules::access::{Access, count_accesses, record_access};
 use crate::records::rules::import::{Aliases, import};
-use crate::records::rules::{embeddings, expiry, links, next_model, purge};
+use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled};
 use crate::records::transaction::Each;
 use crate::types::{AccessKind, LinkKind, Portable};
 
@@ -23,8 +24,8 @@ impl<A: Authority> Authority for FailsAt<'_, A> {
         self.authority.write(|tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
     }
 
-    fn write_unsynced<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.authority.write_unsynced(|tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
+    fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        self.authority.write_unsynced_within(timeout, |tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
     }
 }
 
@@ -69,10 +70,10 @@ impl<A: Authority> Authority for RunsTwice<'_, A> {
         self.0.write(work)
     }
 
-    fn write_unsynced<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        let lost = self.0.write_unsynced(|tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
+    fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let lost = self.0.write_unsynced_within(timeout, |tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
         assert!(lost.is_err());
-        self.0.write_unsynced(work)
+        self.0.write_unsynced_within(timeout, work)
     }
 }
 
@@ -90,7 +91,7 @@ fn prepare<S: Subject>(store: &S) {
 }
 
 /// Everything that writes, one after the other: its result, for comparison. Each is a single transaction.
-const OPERATIONS: usize = 17;
+const OPERATIONS: usize = 18;
 
 fn operate(authority: &impl Authority, at: usize) -> Result<String> {
     let owner = &Viewer::OWNER;
@@ -127,6 +128,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
             trash::delete(authority, 5.into(), None, owner, later)?.is_some(),
             expiry::remove_expired(authority, later, 9)?
         ),
+        17 => format!("{:?}", recalled::note(authority, "session", &[(2.into(), 1), (3.into(), 1)], later)?),
         _ => unreachable!("there are {OPERATIONS}"),
     })
 }

@@ -14,6 +14,7 @@
 //! | `expiry.rs` | what has expired is deleted |
 //! | `access.rs` | accesses are logged and counted |
 //! | `searches.rs` | searches are kept |
+//! | `recalled.rs` | what a session was given unasked |
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
 //! | `passages.rs` | the passages after the beginning of a long text |
 //! | `refused.rs` | texts that the model refused are set aside |
@@ -39,6 +40,7 @@ pub(super) mod next_model;
 mod origins;
 pub(super) mod passages;
 pub(super) mod purge;
+pub(super) mod recalled;
 pub(super) mod references;
 pub(super) mod refused;
 mod scopes;

@@ -12,8 +12,6 @@ use super::errors::is_busy;
 /// A write gives up after waiting this long for other writes, of this process and of others. Clients of a server give up
 /// after 60 s, and a tool may write more than once.
 pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
-/// An unsynced write, of an access count, gives up after this.
-pub(super) const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 /// A write empties the write-ahead log itself only when it has more pages than this: the background thread is far behind.
 const PAGES_BEHIND: i64 = 4_000;
 /// Statements kept prepared per connection.

@@ -95,7 +95,7 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
 mod tests {
     use std::fs;
 
-    use super::super::schema::{APPLICATION_ID, FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
+    use super::super::schema::{APPLICATION_ID, EIGHTH, FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
     use super::super::testing::{NOW, Store, new};
     use crate::error::Error;
     use crate::paths::StorePaths;
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 9"));
-        assert!(message.contains("newer memorist (format 9, this one reads up to 8); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 10"));
+        assert!(message.contains("newer memorist (format 10, this one reads up to 9); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.
@@ -200,6 +200,7 @@ mod tests {
             (5, [FIRST, SECOND, THIRD, FOURTH, FIFTH].concat()),
             (6, [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH].concat()),
             (7, [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH].concat()),
+            (8, [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH].concat()),
         ] {
             is_brought_up_to_date(version, &schema);
         }

@@ -35,6 +35,7 @@
 //! | `embeddings.rs` | the model, the texts that wait, the vectors |
 //! | `files.rs` | sources, and the files that were read of them |
 //! | `searches.rs` | searches that were made |
+//! | `recalled.rs` | what sessions were given unasked |
 //! | `export.rs` | records with all that belongs to them, for another store |
 //! | `purge_scan.rs` | which rows have a text that is to be purged |
 //! | *care* | |
@@ -68,6 +69,7 @@ mod narrow;
 mod place;
 mod purge_scan;
 mod readers;
+mod recalled;
 mod recount;
 pub(super) mod salvage;
 mod schema;

@@ -28,6 +28,7 @@
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
+//! | `recalled` | a memory that a session was given unasked, at that version; goes after 30 days, and when the record goes |
 //! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, and the batch jobs of a provider (`records/jobs.rs`) |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
@@ -68,6 +69,9 @@
 //! `unanswered` is 1 where the store seemed to have no answer. `search_hits.record_id` outlives the record in the trash, so that a
 //! purge of it takes the searches along.
 //!
+//! `recalled.session` is a hash of the session's name (`rules/recalled.rs`), so that no text of anybody is in there. The newest
+//! 20,000 rows are kept.
+//!
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
 //! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).
 //!
@@ -97,6 +101,7 @@
 //! | 6 | threads: the session of a record, and its turn |
 //! | 7 | sources and their files; where a record was read; searches |
 //! | 8 | passages of long texts; embeddings of 16-bit floats, those of 32 bits are replaced in the background |
+//! | 9 | what sessions were given unasked |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -137,7 +142,7 @@ pub(super) use misplaced;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 8] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH];
+pub(super) const MIGRATIONS: [&str; 9] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -536,7 +541,7 @@ CREATE INDEX search_hits_by_record ON search_hits (record_id);
 ";
 
 /// Passages, and embeddings of 16-bit floats. Those of the records that are there follow in the background.
-const EIGHTH: &str = r"
+pub(super) const EIGHTH: &str = r"
 CREATE TABLE passages (
     record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
     number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 255),
@@ -551,4 +556,17 @@ CREATE INDEX passages_pending ON passages (record_id) WHERE embedding_id IS NULL
 INSERT INTO meta VALUES ('cutter', 1);
 INSERT INTO meta SELECT 'uncut', max(id) FROM records HAVING max(id) IS NOT NULL;
 INSERT INTO meta (key, value) SELECT 'wide_to', max(id) FROM embeddings HAVING max(id) IS NOT NULL;
+";
+
+/// What sessions were given unasked.
+const NINTH: &str = r"
+CREATE TABLE recalled (
+    session BLOB NOT NULL CHECK (length(session) = 32),
+    record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    recalled_at INTEGER NOT NULL,
+    PRIMARY KEY (session, record_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recalled_by_record ON recalled (record_id);
+CREATE INDEX recalled_by_time ON recalled (recalled_at);
 ";

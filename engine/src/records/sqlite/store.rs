@@ -9,9 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rusqlite::{Connection, MAIN_DB};
 
-use super::connection::{
-    UNSYNCED_TIMEOUT, WRITE_TIMEOUT, connect, enable_incremental_vacuum, enable_secure_delete, use_write_ahead_log,
-};
+use super::connection::{WRITE_TIMEOUT, connect, enable_incremental_vacuum, enable_secure_delete, use_write_ahead_log};
 use super::errors::open_error;
 use super::place::Place;
 use super::readers::{Reader, Readers};
@@ -83,7 +81,7 @@ impl Records {
         let lineage = migrate::lineage(&writer, &store_id, &path)?;
         writer.pragma_update(None, "synchronous", "FULL").map_err(refuse)?;
         writer.pragma_update(None, "cache_size", -WRITER_CACHE).map_err(refuse)?;
-        let unsynced = connect(&path, UNSYNCED_TIMEOUT).map_err(refuse)?;
+        let unsynced = connect(&path, WRITE_TIMEOUT).map_err(refuse)?;
         unsynced.pragma_update(None, "synchronous", "NORMAL").map_err(refuse)?;
         for writing in [&writer, &unsynced] {
             enable_secure_delete(writing).map_err(refuse)?;

@@ -4,12 +4,12 @@
 //! the write-ahead log and waiting until the disk has it (`synchronous = FULL`, set in `store.rs`).
 
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
 
-use super::connection::{UNSYNCED_TIMEOUT, WRITE_TIMEOUT, wait_at_most};
+use super::connection::{WRITE_TIMEOUT, wait_at_most};
 use super::errors::{explain, held};
 use super::store::Records;
 use crate::error::{Error, Result};
@@ -30,13 +30,16 @@ impl Authority for Records {
         Ok(done)
     }
 
-    fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
         let writing = self.writing()?;
         self.place.check()?;
         // Cheaper than to meet the other connection in SQLite's lock.
-        let _queue = writing.writer.try_lock_for(UNSYNCED_TIMEOUT).ok_or_else(busy)?;
-        let done = transact(&mut writing.unsynced.lock(), work)?;
+        let _queue = writing.writer.try_lock_for(timeout).ok_or_else(busy)?;
+        let mut conn = writing.unsynced.lock();
+        wait_at_most(&mut conn, timeout.saturating_sub(began.elapsed()))?;
+        let done = transact(&mut conn, work)?;
         self.place.check()?;
         Ok(done)
     }

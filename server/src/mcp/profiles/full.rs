@@ -30,6 +30,7 @@ fn tools() -> Vec<ToolDef> {
         stats(),
         list(),
         undo(),
+        recall(),
         unlink(),
         outdated(),
         history(),
@@ -38,6 +39,17 @@ fn tools() -> Vec<ToolDef> {
         import(),
         purge(),
     ]
+}
+
+fn recall() -> ToolDef {
+    ToolDef::with_text(
+        Read,
+        "memory_recall",
+        "Recall for a turn",
+        "What is known that the user's message needs, as a block for the context: mostly nothing.",
+        ops::recall,
+        |recall| Some(recall.context.clone().unwrap_or_else(|| "Nothing is known that this message needs.".into())),
+    )
 }
 
 fn unlink() -> ToolDef {

@@ -1,9 +1,9 @@
 //! Gimli's memory tools, by its document.
 
-use super::tool::Effect::{Change, Read};
+use super::tool::Effect::{Add, Change, Read};
 use super::{Profile, ToolDef};
 use crate::ops::gimli;
-use crate::wire::gimli::{GetParams, SearchParams, SyncParams};
+use crate::wire::gimli::{GetParams, RecencyParams, SearchParams, SyncParams};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -46,5 +46,65 @@ fn tools() -> Vec<ToolDef> {
             "Read what has changed in the notes and transcripts, so that it is found.",
             |engine, context, params: SyncParams| gimli::sync(engine, context, &params),
         ),
+        ToolDef::new(
+            Add,
+            "apply_recency_buffer",
+            "Cut a conversation",
+            "Before a conversation is compacted: its newest messages, which are preserved, and those to summarize. A call of a \
+             tool stays with its result.",
+            |engine, context, params: RecencyParams| gimli::recency_buffer(engine, context, params),
+        ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::testing::Server;
+    use crate::args::ProfileName;
+
+    /// H2.
+    #[test]
+    fn a_conversation_is_cut_and_what_goes_is_saved_first() {
+        let server = Server::of(ProfileName::Gimli);
+        let call = |id: &str| json!({ "role": "assistant", "tool_calls": [{ "id": id, "type": "function" }] });
+        let mut messages = vec![
+            json!({ "role": "user", "content": "Where do the giraffes sleep?" }),
+            json!({ "role": "assistant", "content": [{ "type": "text", "text": "In the barn." }] }),
+            json!({ "role": "user", "content": "" }),
+            call("c1"),
+            json!({ "role": "tool", "tool_call_id": "c1", "content": "the tool says otter" }),
+        ];
+        messages.extend((0..9).map(|number| json!({ "role": "user", "content": format!("zebra {number}") })));
+        let cut = server.call("apply_recency_buffer", json!({ "messages": messages }));
+        let (older, newest) = (cut["toSummarize"].as_array().unwrap(), cut["preserved"].as_array().unwrap());
+        assert_eq!((older.len(), newest.len()), (3, 11), "the call stays with its result");
+        assert_eq!([older.clone(), newest.clone()].concat(), messages);
+        assert_eq!(cut.get("saved"), None);
+        let find = |words: &str| server.call("memory_search", json!({ "query": words }))["results"].clone();
+        assert_eq!(find("giraffes"), json!([]), "nothing is saved without a request");
+        let asked = json!({ "messages": messages, "size": 2, "save": true, "session": "S" });
+        let cut = server.call("apply_recency_buffer", asked);
+        assert_eq!((cut["preserved"].as_array().unwrap().len(), &cut["saved"]), (2, &json!(9)));
+        let snippet = |words: &str| find(words)[0]["snippet"].as_str().unwrap().to_owned();
+        assert!(snippet("giraffes").contains("Where do the giraffes sleep?"));
+        assert!(snippet("barn").contains("In the barn."));
+        assert_eq!(find("otter"), json!([]), "what a tool printed is no memory");
+        let record = server.record(1);
+        assert_eq!((record.session.as_deref(), record.tags), (Some("S"), vec!["user".to_owned()]));
+    }
+
+    #[test]
+    fn secrets_of_a_conversation_are_not_saved() {
+        let server = Server::of(ProfileName::Gimli);
+        let secret = format!("The zebra logs in: password = {}{}", "Tr0ub4", "dor&3");
+        let messages = json!([{ "role": "user", "content": secret }]);
+        server.call("apply_recency_buffer", json!({ "messages": messages, "size": 0, "save": true }));
+        let found: Value = server.call("memory_search", json!({ "query": "zebra" }));
+        assert!(found.to_string().contains("redacted") && !found.to_string().contains("Tr0ub4"), "{found}");
+        let refused = |arguments: Value| server.refused("apply_recency_buffer", arguments);
+        assert!(refused(json!({ "messages": messages, "size": -1 })).contains("size"));
+        assert!(refused(json!({ "messages": "text" })).contains("messages"));
+    }
 }

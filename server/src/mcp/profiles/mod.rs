@@ -41,7 +41,7 @@ use crate::args::ProfileName;
 const PROFILES: usize = 6;
 
 /// The parameters that name a project or an agent, in every profile.
-pub const SCOPES: [&str; 3] = ["project", "agent", "agent_id"];
+pub const SCOPES: [&str; 4] = ["project", "agent", "agent_id", "agentId"];
 
 impl Profile {
     /// The profile of this name.

@@ -9,18 +9,21 @@
 //! | `recorded.rs` | the same from what was read of it |
 //! | `passage.rs` | some lines of a text, of a bounded size |
 //! | `sync.rs` | `memory_sync` |
+//! | `recency.rs` | `apply_recency_buffer` |
 //! | `workspace.rs` | the notes of the workspace, and the transcripts |
 
 mod get;
 mod known_file;
 mod on_disk;
 mod passage;
+mod recency;
 mod recorded;
 mod search;
 mod sync;
 mod workspace;
 
 pub use get::get;
+pub use recency::recency_buffer;
 pub use search::search;
 pub use sync::sync;
 pub use workspace::add_sources;

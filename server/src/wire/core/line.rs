@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use memorist_engine::snippet;
 use memorist_engine::types::{Kind, Mark, Millis, Record, Scope};
 use serde_json::Value;
 
 use super::super::graph::link_phrase;
 use super::super::place::{line_of_match, path_and_line};
-use super::super::snippet;
 use super::super::times::{day, moment};
 
 /// Characters of another memory in a line.

@@ -721,7 +721,7 @@ fn records_from_before_threads_are_saved() {
     let store = Damaged::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
-        "DROP TABLE passages; DELETE FROM meta WHERE key = 'cutter';
+        "DROP TABLE recalled; DROP TABLE passages; DELETE FROM meta WHERE key = 'cutter';
          DROP INDEX records_by_thread; DROP INDEX records_by_origin; DROP INDEX trash_by_origin;
          DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE search_hits; DROP TABLE searches;
          ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;
@@ -752,7 +752,7 @@ fn conversations_from_before_threads_get_theirs() {
     let paths = StorePaths::new(folder.path());
     let conn = Connection::open(paths.database()).unwrap();
     conn.execute_batch(
-        "DROP TABLE passages; DELETE FROM meta WHERE key = 'cutter';
+        "DROP TABLE recalled; DROP TABLE passages; DELETE FROM meta WHERE key = 'cutter';
          DROP INDEX records_by_thread; DROP INDEX records_by_origin; DROP INDEX trash_by_origin;
          DROP TABLE files; DROP TABLE sources; DROP TABLE forgotten; DROP TABLE search_hits; DROP TABLE searches;
          ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;

@@ -1,0 +1,136 @@
+//! What a client says when it runs a hook.
+
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::typed::typed;
+
+/// Longest name of a session, in bytes. Those of clients are ids of a few dozen letters.
+const LONGEST_SESSION: usize = 512;
+/// Longest path, in bytes.
+const LONGEST_PATH: usize = 4_096;
+
+/// When a client runs a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Event {
+    /// A person has sent a message.
+    Prompt,
+    /// A session starts, is resumed, or continues after its context was lost.
+    Start,
+    /// The agent has finished a turn.
+    Stop,
+    /// The session ends.
+    End,
+    /// The context of the session is about to be compacted.
+    Compact,
+}
+
+/// A name that no event has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown event {0:?}; use one of {names}", names = Event::ALL.map(Event::name).join(", "))]
+pub struct UnknownEvent(String);
+
+impl Event {
+    /// All of them.
+    pub const ALL: [Event; 5] = [Event::Prompt, Event::Start, Event::Stop, Event::End, Event::Compact];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Event::Prompt => "prompt",
+            Event::Start => "start",
+            Event::Stop => "stop",
+            Event::End => "end",
+            Event::Compact => "compact",
+        }
+    }
+}
+
+impl FromStr for Event {
+    type Err = UnknownEvent;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Event::ALL.into_iter().find(|event| event.name() == name).ok_or_else(|| UnknownEvent(name.to_owned()))
+    }
+}
+
+/// What a client says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Call {
+    /// What a person typed.
+    pub message: Option<String>,
+    /// The working folder.
+    pub cwd: Option<PathBuf>,
+    /// The session.
+    pub session: Option<String>,
+    /// Where the client writes the transcript of the session. Nothing says that this is true.
+    pub transcript: Option<PathBuf>,
+    /// Whether the session has lost, or is about to lose, what it was given before.
+    pub lost_context: bool,
+    /// Whether the session continues with what it was given before.
+    pub resumed: bool,
+}
+
+impl Call {
+    /// What Claude Code says, and those who follow it.
+    pub(super) fn like_claude(event: Event, input: &Value) -> Self {
+        let source = input["source"].as_str();
+        Call {
+            // What a subagent is given, no person has typed.
+            message: text(&input["prompt"]).filter(|_| input["agent_id"].as_str().is_none()),
+            cwd: path(&input["cwd"]),
+            session: text(&input["session_id"]),
+            transcript: path(&input["transcript_path"]),
+            lost_context: event == Event::Compact || matches!(source, Some("clear" | "compact")),
+            resumed: event == Event::Start && source == Some("resume"),
+        }
+    }
+
+    /// The same without what cannot be true, and of the message what a person typed.
+    pub(super) fn checked(self) -> Self {
+        Call {
+            message: self.message.as_deref().and_then(typed),
+            cwd: self.cwd.filter(|path| is_plain(path)),
+            session: self.session.filter(|session| (1..=LONGEST_SESSION).contains(&session.len())),
+            transcript: self.transcript.filter(|path| is_plain(path) && path.file_name().is_some()),
+            ..self
+        }
+    }
+}
+
+/// A text.
+pub(super) fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// A path.
+pub(super) fn path(value: &Value) -> Option<PathBuf> {
+    value.as_str().map(PathBuf::from)
+}
+
+/// Whether a path is absolute and leads where it seems to.
+fn is_plain(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    path.is_absolute()
+        && text.len() <= LONGEST_PATH
+        && !text.contains(&0)
+        && !path.components().any(|part| part == Component::ParentDir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_found_by_its_name_alone() {
+        for event in Event::ALL {
+            assert_eq!(event.name().parse(), Ok(event));
+        }
+        let refused = "launch".parse::<Event>().unwrap_err().to_string();
+        assert!(refused.contains("\"launch\"") && refused.contains("compact"), "{refused}");
+    }
+}

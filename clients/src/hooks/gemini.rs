@@ -1,0 +1,22 @@
+//! Gemini CLI 0.26 and later, its reference of hooks of November 2026: stdout is this object or empty, never text.
+
+use serde_json::{Value, json};
+
+use super::{Call, Event, Format};
+
+pub(super) struct Gemini;
+
+impl Format for Gemini {
+    fn read(&self, event: Event, input: &Value) -> Call {
+        Call::like_claude(event, input)
+    }
+
+    fn write(&self, event: Event, text: &str) -> Option<String> {
+        let name = match event {
+            Event::Prompt => "BeforeAgent",
+            Event::Start => "SessionStart",
+            Event::Stop | Event::End | Event::Compact => return None,
+        };
+        Some(json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }).to_string())
+    }
+}

@@ -1,0 +1,214 @@
+//! Hooks: commands that a client runs at certain moments, with JSON on stdin. What they print becomes part of the
+//! conversation. No format is a contract: whatever is missing or of another type counts as absent.
+//!
+//! | row | file | job |
+//! |---|---|---|
+//! | 0 | `call.rs` | [`Event`] and [`Call`]: what a client says, in one form |
+//! | 0 | `typed.rs` | what a person typed |
+//! | 1 | `claude_code.rs`, `codex.rs`, `gemini.rs`, `cursor.rs`, `opencode.rs`, `cline.rs` | the formats of one client each |
+
+mod call;
+mod claude_code;
+mod cline;
+mod codex;
+mod cursor;
+mod gemini;
+mod opencode;
+mod typed;
+
+use serde_json::Value;
+
+pub use call::{Call, Event, UnknownEvent};
+
+use crate::Client;
+
+/// What the hooks of a client say, and what they expect.
+trait Format: Sync {
+    /// What stdin says.
+    fn read(&self, event: Event, input: &Value) -> Call;
+
+    /// What stdout has to be, so that `text` becomes part of the conversation; `None` if the client takes nothing at this
+    /// event.
+    fn write(&self, event: Event, text: &str) -> Option<String>;
+}
+
+/// The clients with hooks.
+pub const CLIENTS: [Client; 6] =
+    [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Cursor, Client::Opencode, Client::Cline];
+
+fn format(client: Client) -> Option<&'static dyn Format> {
+    Some(match client {
+        Client::ClaudeCode => &claude_code::ClaudeCode,
+        Client::Codex => &codex::Codex,
+        Client::Gemini => &gemini::Gemini,
+        Client::Cursor => &cursor::Cursor,
+        Client::Opencode => &opencode::Opencode,
+        Client::Cline => &cline::Cline,
+        _ => return None,
+    })
+}
+
+/// What a client says on stdin; `None` if it has no hooks.
+pub fn read(client: Client, event: Event, input: &Value) -> Option<Call> {
+    Some(format(client)?.read(event, input).checked())
+}
+
+/// What a client expects on stdout, so that `text` becomes part of the conversation; `None` if it takes nothing at this
+/// event.
+pub fn write(client: Client, event: Event, text: &str) -> Option<String> {
+    format(client)?.write(event, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use serde_json::json;
+
+    use super::*;
+
+    const TEXT: &str = "<memorist-recall>\n#1 fact: \"the\" harbour\n</memorist-recall>";
+
+    fn of(client: Client, event: Event, input: &Value) -> Call {
+        read(client, event, input).unwrap()
+    }
+
+    /// What each client sends when a person has typed a message, and where it takes a text.
+    #[test]
+    fn a_message_of_each_client_is_understood() {
+        let claude = json!({
+            "session_id": "S", "transcript_path": "/home/ana/.claude/projects/-p/S.jsonl", "cwd": "/p",
+            "permission_mode": "default", "hook_event_name": "UserPromptSubmit", "prompt": "Where is the key?",
+        });
+        let codex = json!({
+            "session_id": "S", "turn_id": "t1", "transcript_path": null, "cwd": "/p", "model": "gpt-x",
+            "permission_mode": "default", "hook_event_name": "UserPromptSubmit", "prompt": "Where is the key?",
+        });
+        let gemini = json!({
+            "session_id": "S", "transcript_path": "/home/ana/.gemini/tmp/p/chats/session-1.jsonl", "cwd": "/p",
+            "hook_event_name": "BeforeAgent", "timestamp": "2026-11-02T09:00:00Z", "prompt": "Where is the key?",
+        });
+        let cursor = json!({
+            "conversation_id": "S", "generation_id": "g", "hook_event_name": "beforeSubmitPrompt",
+            "workspace_roots": ["/p", "/q"], "prompt": "Where is the key?", "attachments": [],
+        });
+        let opencode = json!({ "session": "S", "cwd": "/p", "message": "Where is the key?" });
+        let cline = json!({
+            "clineVersion": "3.40.0", "hookName": "UserPromptSubmit", "timestamp": "1", "taskId": "S",
+            "workspaceRoots": ["/p"], "userId": "u", "userPromptSubmit": { "prompt": "Where is the key?", "attachments": [] },
+        });
+        for (client, input) in CLIENTS.into_iter().zip([claude, codex, gemini, cursor, opencode, cline]) {
+            let call = of(client, Event::Prompt, &input);
+            let found = (call.message.as_deref(), call.session.as_deref(), call.cwd);
+            assert_eq!(found, (Some("Where is the key?"), Some("S"), Some(PathBuf::from("/p"))), "{client}");
+            let has_transcript = matches!(client, Client::ClaudeCode | Client::Gemini);
+            assert_eq!((call.transcript.is_some(), call.lost_context), (has_transcript, false), "{client}");
+        }
+    }
+
+    #[test]
+    fn each_client_gets_its_own_format() {
+        let json_of = |client, event| -> Value { serde_json::from_str(&write(client, event, TEXT).unwrap()).unwrap() };
+        let named = |name: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": TEXT } });
+        for (client, event, name) in [
+            (Client::ClaudeCode, Event::Prompt, "UserPromptSubmit"),
+            (Client::ClaudeCode, Event::Start, "SessionStart"),
+            (Client::Gemini, Event::Prompt, "BeforeAgent"),
+            (Client::Gemini, Event::Start, "SessionStart"),
+        ] {
+            assert_eq!(json_of(client, event), named(name), "{client} {event:?}");
+        }
+        for event in [Event::Prompt, Event::Start] {
+            assert_eq!(write(Client::Codex, event, TEXT).as_deref(), Some(TEXT), "text that is no JSON");
+            assert_eq!(write(Client::Opencode, event, TEXT).as_deref(), Some(TEXT));
+            assert_eq!(json_of(Client::Cline, event), json!({ "cancel": false, "contextModification": TEXT }));
+        }
+        assert_eq!(json_of(Client::Cursor, Event::Start), json!({ "additional_context": TEXT }));
+        assert_eq!(write(Client::Cursor, Event::Prompt, TEXT), None, "it takes nothing there");
+        for client in CLIENTS {
+            for event in [Event::Stop, Event::End, Event::Compact] {
+                assert_eq!(write(client, event, TEXT), None, "{client} {event:?}");
+            }
+        }
+        assert_eq!(write(Client::Zed, Event::Prompt, TEXT), None);
+        assert_eq!(read(Client::Zed, Event::Prompt, &json!({})), None);
+    }
+
+    #[test]
+    fn what_no_person_typed_is_no_message() {
+        let claude = |prompt: &str| json!({ "prompt": prompt, "session_id": "S" });
+        let silent = |input: &Value| of(Client::ClaudeCode, Event::Prompt, input).message.is_none();
+        for prompt in [
+            "<task-notification>done</task-notification>",
+            "  <system-reminder>be careful</system-reminder>\n",
+            "<local-command-stdout>x</local-command-stdout>",
+            "Caveat: the messages below",
+            "<command-name>/compact</command-name><command-args></command-args>",
+            "/compact",
+            "/model opus",
+            "/plugin:do it",
+            "<memorist-recall>\n#1 fact: old\n</memorist-recall>",
+            " \n ",
+            "",
+        ] {
+            assert!(silent(&claude(prompt)), "{prompt:?}");
+        }
+        let mut subagent = claude("Where is the key?");
+        assert!(!silent(&subagent));
+        subagent["agent_id"] = json!("a1");
+        assert!(silent(&subagent));
+        let typed = |prompt: &str| of(Client::ClaudeCode, Event::Prompt, &claude(prompt)).message;
+        assert_eq!(typed("/etc/hosts is wrong").as_deref(), Some("/etc/hosts is wrong"), "a path is no command");
+        let wrapped =
+            "<system-reminder>y</system-reminder><memorist-recall>old</memorist-recall>\nWhy?<system-reminder>x";
+        assert_eq!(typed(wrapped).as_deref(), Some("Why?"));
+    }
+
+    #[test]
+    fn a_session_that_has_lost_its_context_is_known() {
+        for (source, lost) in [("startup", false), ("resume", false), ("clear", true), ("compact", true)] {
+            let input = json!({ "session_id": "S", "source": source, "hook_event_name": "SessionStart" });
+            for client in [Client::ClaudeCode, Client::Codex, Client::Gemini] {
+                let call = of(client, Event::Start, &input);
+                assert_eq!((call.lost_context, call.resumed), (lost, source == "resume"), "{client} {source}");
+            }
+        }
+        for client in CLIENTS {
+            assert!(of(client, Event::Compact, &json!({})).lost_context, "{client}");
+        }
+    }
+
+    #[test]
+    fn a_start_says_where_it_is() {
+        let cursor = json!({
+            "session_id": "S", "conversation_id": "C", "is_background_agent": false, "workspace_roots": ["/p"],
+            "transcript_path": "/home/ana/.cursor/projects/p/agent-transcripts/C/C.jsonl",
+        });
+        let call = of(Client::Cursor, Event::Start, &cursor);
+        assert_eq!((call.session.as_deref(), call.cwd), (Some("C"), Some("/p".into())));
+        assert!(call.transcript.unwrap().ends_with("C.jsonl"));
+        let cline = json!({ "taskId": "T", "workspaceRoots": ["/p"], "taskStart": { "taskMetadata": {} } });
+        let call = of(Client::Cline, Event::Start, &cline);
+        assert_eq!((call.session.as_deref(), call.resumed), (Some("T"), false));
+        assert!(of(Client::Cline, Event::Start, &json!({ "hookName": "TaskResume" })).resumed);
+    }
+
+    #[test]
+    fn values_of_other_types_and_paths_that_lead_nowhere_count_as_absent() {
+        let odd = json!({
+            "session_id": 7, "transcript_path": ["x"], "cwd": "relative", "prompt": { "a": 1 }, "workspace_roots": "x",
+            "conversation_id": null, "userPromptSubmit": [], "session": "", "message": 3, "agent_id": {},
+        });
+        for input in [odd, json!([]), json!("text"), Value::Null] {
+            for client in CLIENTS {
+                assert_eq!(of(client, Event::Prompt, &input), Call::default(), "{client} {input}");
+            }
+        }
+        for path in ["../up.jsonl", "/home/../etc/passwd", "/a\u{0}b", "", "/"] {
+            let call = of(Client::ClaudeCode, Event::Stop, &json!({ "transcript_path": path }));
+            assert_eq!(call.transcript, None, "{path:?}");
+        }
+        let long = "x".repeat(2_000);
+        assert_eq!(of(Client::ClaudeCode, Event::Stop, &json!({ "session_id": long })).session, None);
+    }
+}

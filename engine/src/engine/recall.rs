@@ -1,0 +1,72 @@
+//! What a turn of an agent is given unasked.
+
+use std::collections::HashMap;
+
+use super::Engine;
+use crate::error::Result;
+use crate::recall;
+use crate::types::{Mode, Query, Recall, RecallRequest};
+
+impl Engine {
+    /// What is known that a turn needs: mostly nothing. A session gets no memory twice unless it has changed since, also if
+    /// other processes ask, until [`Engine::forget_recalled`]. Nothing else changes: no access is counted, and no search is
+    /// kept. Where the store cannot be written at once, the session may get a memory again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) names the field that is out of bounds.
+    pub fn recall(&self, request: &RecallRequest) -> Result<Recall> {
+        let recall = self.recall_unnoted(request)?;
+        if let Some(session) = &request.session
+            && let Err(error) = self.note_recalled(session, &recall)
+        {
+            tracing::warn!("what a session was given could not be noted: {error}");
+        }
+        Ok(recall)
+    }
+
+    /// The same, and nothing changes: whoever learns only later whether a session gets it calls [`Engine::note_recalled`] then.
+    ///
+    /// # Errors
+    /// As [`Engine::recall`].
+    pub fn recall_unnoted(&self, request: &RecallRequest) -> Result<Recall> {
+        request.validate()?;
+        let Some(text) = recall::searched(&request.message) else { return Ok(Recall::default()) };
+        let known = match &request.session {
+            Some(session) => self.store.records.snapshot()?.recalled(session)?,
+            None => HashMap::new(),
+        };
+        let query = Query {
+            tool: "recall",
+            limit: recall::CANDIDATES,
+            filter: request.filter.clone(),
+            min_relevance: Some(request.min_score),
+            substring_tier: false,
+            mode: request.mode,
+            ..Query::new(text)
+        };
+        let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
+        let reply = self.search_by(&query, vector.clone())?;
+        let hits = self.with_share(&query, vector, reply)?.hits;
+        Ok(recall::choose(hits, &query.text, request, &known))
+    }
+
+    /// Notes that a session was given these memories, unless the store can only be read.
+    ///
+    /// # Errors
+    /// Those of a store that others write to: nobody waits for long.
+    pub fn note_recalled(&self, session: &str, recall: &Recall) -> Result<()> {
+        if recall.is_silent() || !self.store.records.can_write() {
+            return Ok(());
+        }
+        let given: Vec<_> = recall.memories.iter().map(|memory| (memory.record.id, memory.record.version)).collect();
+        self.store.records.note_recalled(session, &given, self.store.now())
+    }
+
+    /// Forgets what a session was given: after a compaction or a clear, it has lost it.
+    ///
+    /// # Errors
+    /// [`Error::Store`](crate::Error::Store) when the store cannot be written.
+    pub fn forget_recalled(&self, session: &str) -> Result<()> {
+        self.store.records.forget_recalled(session)
+    }
+}

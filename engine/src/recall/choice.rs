@@ -1,0 +1,61 @@
+//! Which memories come, and how much of their texts.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::gate::is_worth_it;
+use crate::keywords::significant_words;
+use crate::overlap;
+use crate::snippet;
+use crate::types::{Hit, Recall, RecallRequest, Recalled, RecordId};
+
+/// Results of the search to choose from. Of the session that asks, all turns may be among the first.
+pub const CANDIDATES: usize = 50;
+/// Characters of one memory.
+const MOST_CHARS: usize = 480;
+/// Where there is room for less, a memory says nothing.
+const LEAST_CHARS: usize = 60;
+/// Characters of a token.
+const CHARS_PER_TOKEN: usize = 4;
+/// Two memories of which one has this share of the words of the other are copies, unless they have other numbers.
+const COPY: f64 = 0.9;
+
+/// Of the results of a search for `text`, those that come. `known` are those that the session has, with the version that it
+/// has.
+pub fn choose(hits: Vec<Hit>, text: &str, request: &RecallRequest, known: &HashMap<RecordId, i64>) -> Recall {
+    let is_new = |hit: &Hit| known.get(&hit.record.id) != Some(&hit.record.version);
+    let is_worth_it = |hit: &Hit| is_worth_it(hit, request.min_score) && is_new(hit) && !is_own(hit, request);
+    let mut room = request.max_tokens.saturating_mul(CHARS_PER_TOKEN);
+    let mut recall = Recall::default();
+    for hit in hits.into_iter().filter(is_worth_it) {
+        if recall.memories.len() == request.max_results || room < LEAST_CHARS && !recall.is_silent() {
+            break;
+        }
+        if recall.memories.iter().any(|other| is_copy(&hit.record.content, &other.record.content)) {
+            continue;
+        }
+        let Hit { record, passage, relevance, score, contradicted_by, .. } = hit;
+        let most = MOST_CHARS.min(room);
+        let text = snippet::cut_near(&record.content, passage.as_ref(), text, most);
+        let text = text.unwrap_or_else(|| record.content.clone());
+        room = room.saturating_sub(text.chars().count());
+        recall.memories.push(Recalled { record, text, relevance, score, contradicted_by });
+    }
+    recall.memories.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+    let used = recall.memories.iter().map(|memory| memory.text.chars().count()).sum::<usize>();
+    recall.tokens = used.div_ceil(CHARS_PER_TOKEN);
+    recall
+}
+
+/// Whether it was said in the session that asks, or by a subagent of it: it has that before its eyes.
+fn is_own(hit: &Hit, request: &RecallRequest) -> bool {
+    let (Some(own), Some(asking)) = (&hit.record.session, &request.session) else { return false };
+    own.strip_prefix(&**asking).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether two texts say the same, or one of them more.
+fn is_copy(one: &str, other: &str) -> bool {
+    let [a, b] = [one, other].map(significant_words);
+    let [a, b] = [&a, &b].map(|words| words.iter().map(String::as_str).collect::<BTreeSet<_>>());
+    let share = overlap::coefficient(&a, &b);
+    one == other || share.is_some_and(|share| share >= COPY) && overlap::numbers(one) == overlap::numbers(other)
+}

@@ -1,0 +1,15 @@
+//! What of the things that are known is worth a turn's attention. Mostly nothing is: whoever is given what he does not need
+//! stops reading it.
+//!
+//! | file | job |
+//! |---|---|
+//! | `message.rs` | what of a message is searched for |
+//! | `gate.rs` | whether a result of the search is worth it |
+//! | `choice.rs` | which of these come, and how much of their texts |
+
+mod choice;
+mod gate;
+mod message;
+
+pub use choice::{CANDIDATES, choose};
+pub use message::searched;

@@ -1,0 +1,49 @@
+//! What a session was given unasked, so that it gets nothing twice.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Result;
+use crate::records::transaction::{Authority, Tx};
+use crate::text::Hash;
+use crate::types::{Millis, RecordId};
+
+/// Rows that are kept: the newest.
+pub(in crate::records) const MAX_RECALLED: i64 = 20_000;
+/// A session that was silent for so long is over.
+const KEPT: Millis = 30 * 24 * 60 * 60 * 1000;
+/// Somebody waits for what is noted here: it is given without a note rather than late.
+const TIMEOUT: Duration = Duration::from_millis(50);
+
+/// What stands for the name of a session: a purge of a text need not look for it here.
+pub(in crate::records) fn key(session: &str) -> Hash {
+    Sha256::digest(session).into()
+}
+
+/// Notes that a session was given these records, each at its version, unsynced. The oldest rows go.
+pub(crate) fn note(authority: &impl Authority, session: &str, given: &[(RecordId, i64)], now: Millis) -> Result<()> {
+    // One that is gone meanwhile needs no note.
+    let sql = "INSERT INTO recalled (session, record_id, version, recalled_at)
+         SELECT ?1, id, ?3, ?4 FROM records WHERE id = ?2
+         ON CONFLICT (session, record_id) DO UPDATE SET version = ?3, recalled_at = ?4";
+    let key = key(session);
+    authority.write_unsynced_within(TIMEOUT, |tx| {
+        for &(id, version) in given {
+            tx.execute(sql, &[(&key).into(), id.into(), version.into(), now.into()])?;
+        }
+        trim(tx, now)
+    })
+}
+
+/// Forgets what a session was given: it has lost it.
+pub(crate) fn forget(authority: &impl Authority, session: &str) -> Result<()> {
+    let key = key(session);
+    authority.write_unsynced(|tx| tx.execute("DELETE FROM recalled WHERE session = ?1", &[(&key).into()]).map(drop))
+}
+
+fn trim(tx: &dyn Tx, now: Millis) -> Result<()> {
+    let sql = "DELETE FROM recalled WHERE recalled_at < ?1
+         OR recalled_at < (SELECT recalled_at FROM recalled ORDER BY recalled_at DESC LIMIT 1 OFFSET ?2)";
+    tx.execute(sql, &[now.saturating_sub(KEPT).into(), (MAX_RECALLED - 1).into()]).map(drop)
+}

@@ -1,0 +1,78 @@
+//! What a hook is answered: by a running server, which has everything in memory, else by the store itself.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memorist_clients::hooks::Event;
+use memorist_engine::Engine;
+use memorist_engine::config::{Config, ModelSource};
+
+use super::deadline::Deadline;
+use crate::ops::hooks::{self, Answered};
+use crate::settings::Settings;
+use crate::wire::HookRequest;
+use crate::wording::Worded as _;
+
+/// How long a server may take: the rest of the time is enough to do without it.
+#[cfg(unix)]
+const SERVER: Duration = Duration::from_millis(100);
+/// When a search that waits for the model is not waited for any longer, since the process began.
+const WITH_MODEL: Duration = Duration::from_millis(200);
+
+/// Prints the answer. Returns whether a server has made it.
+pub fn give(
+    settings: &Settings,
+    mut request: HookRequest,
+    started: Instant,
+    deadline: &Deadline,
+) -> Result<bool, String> {
+    // No message goes to a provider unasked, and nobody could wait for it.
+    request.words_only = matches!(settings.engine.model.source, ModelSource::None | ModelSource::Remote(_));
+    #[cfg(unix)]
+    if let Some(reply) = crate::local::ask(&settings.store, &request, SERVER) {
+        if let Some(text) = reply.text {
+            deadline.print(&text).map_err(|error| error.to_string())?;
+        }
+        return Ok(true);
+    }
+    let engine = Engine::open(&settings.store, own_engine(&settings.engine)).map_err(|error| error.worded())?;
+    let engine = Arc::new(engine);
+    let answered = answer(&engine, &request, started)?;
+    if let Some(text) = &answered.text {
+        deadline.print(text).map_err(|error| error.to_string())?;
+    }
+    if let Err(error) = hooks::delivered(&engine, &request, &answered) {
+        tracing::info!("what a session was given could not be noted: {error}");
+    }
+    // Closing it would wait for its threads; the end of the process does not.
+    std::mem::forget(engine);
+    Ok(false)
+}
+
+/// Settings of an engine that answers one hook: it neither builds nor fetches anything, and keeps no search.
+fn own_engine(settings: &Config) -> Config {
+    let mut config = settings.clone();
+    config.index_writer = false;
+    config.log_searches = false;
+    config
+}
+
+/// Answers by meaning and word, by words alone if the model takes too long.
+fn answer(engine: &Arc<Engine>, request: &HookRequest, started: Instant) -> Result<Answered, String> {
+    if request.words_only || request.event != Event::Prompt {
+        return hooks::answer(engine, request).map_err(|error| error.worded());
+    }
+    let (tell, found) = mpsc::channel();
+    let (of_thread, asked) = (engine.clone(), request.clone());
+    let search = move || tell.send(hooks::answer(&of_thread, &asked));
+    let searching = thread::Builder::new().name("search".into()).spawn(search);
+    let left = WITH_MODEL.saturating_sub(started.elapsed());
+    if searching.is_ok()
+        && let Ok(answered) = found.recv_timeout(left)
+    {
+        return answered.map_err(|error| error.worded());
+    }
+    tracing::info!("the model takes too long: searched by words alone");
+    hooks::answer(engine, &HookRequest { words_only: true, ..request.clone() }).map_err(|error| error.worded())
+}

@@ -1,0 +1,113 @@
+//! `memorist hook`: what a client runs when something happens in a session. It always ends with 0 and in time, and prints
+//! all of an answer or nothing. Whatever is wrong is a line on stderr.
+//!
+//! | row | file | job |
+//! |---|---|---|
+//! | 0 | `deadline.rs` | ends the process in time, never in the middle of an answer |
+//! | 0 | `stdin.rs` | what the client says |
+//! | 0 | `notes.rs` | what hooks leave in the store's folder |
+//! | 1 | `answer.rs` | what is answered, by a running server or by the store itself |
+
+mod answer;
+mod deadline;
+mod notes;
+mod stdin;
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::CommandFactory;
+use directories::BaseDirs;
+use memorist_clients::Client;
+use memorist_clients::hooks::{self, Event};
+use memorist_engine::paths::StorePaths;
+use memorist_ingest::project;
+
+use crate::args::{Cli, Global, Hook};
+use crate::hooks::VARIABLE;
+use crate::logging;
+use crate::output;
+use crate::settings::Settings;
+use crate::wire::HookRequest;
+use deadline::Deadline;
+
+/// The process ends by then, whatever happens.
+const DEADLINE: Duration = Duration::from_millis(300);
+
+/// Whether these arguments are those of a hook, though they are not understood: then no client may see an error.
+pub fn is_meant() -> bool {
+    let lenient = Cli::command().ignore_errors(true).try_get_matches();
+    lenient.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
+}
+
+/// Runs the command, and ends the process.
+pub fn run(global: &Global, args: &Hook, started: Instant) -> ExitCode {
+    let Some(deadline) = Deadline::start(started + DEADLINE) else {
+        // Without anybody who ends it, it might not end.
+        output::say("memorist hook: no thread can be started");
+        return ExitCode::SUCCESS;
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| react(global, args, started, &deadline)));
+    match outcome {
+        Ok(Err(why)) => output::say(&format!("memorist hook: {why}")),
+        // What panicked was said by then.
+        Ok(Ok(())) | Err(_) => {}
+    }
+    // Threads that search or wait are left behind.
+    std::process::exit(0)
+}
+
+fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) -> Result<(), String> {
+    let said = stdin::read();
+    let client: Client =
+        args.client.parse().map_err(|error: memorist_clients::client::UnknownClient| error.to_string())?;
+    let event: Event = args.event.parse().map_err(|error: hooks::UnknownEvent| error.to_string())?;
+    let said = said?;
+    let settings = Settings::resolve(global).map_err(|failure| failure.to_string())?;
+    logging::start(Some(&settings.log_filter));
+    let call = hooks::read(client, event, &said).ok_or_else(|| format!("{client} has no hooks"))?;
+    let home = BaseDirs::new();
+    let home = home.as_ref().map(BaseDirs::home_dir);
+    let folder = call.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
+    if !settings.hooks.apply_in(&folder, home, env::var(VARIABLE).ok().as_deref()) {
+        return Ok(());
+    }
+    if !StorePaths::new(&settings.store).database().is_file() {
+        // A hook makes no store.
+        return Ok(());
+    }
+    let notes = notes::Notes::of(&settings.store, client);
+    if event != Event::Prompt
+        && let Some(transcript) = &call.transcript
+    {
+        notes.transcript(transcript);
+    }
+    let is_silent = match event {
+        Event::Prompt => call.message.is_none(),
+        Event::Start => false,
+        // Only what was given may have to be forgotten.
+        Event::Stop | Event::End | Event::Compact => !call.lost_context || call.session.is_none(),
+    };
+    let by_server = if is_silent {
+        false
+    } else {
+        let defaults = settings.context.defaults.clone().for_agents();
+        let defaults = if settings.project_is_open { defaults.or_project(project_of(&folder, home)) } else { defaults };
+        let request = HookRequest::new(client, event, call, &defaults.own_viewer(), &settings.hooks);
+        answer::give(&settings, request, started, deadline)?
+    };
+    notes.called();
+    if event == Event::Start && !by_server {
+        notes.read_transcripts(global, &settings);
+    }
+    Ok(())
+}
+
+/// The project of a session in this folder, as those that are read have it.
+fn project_of(folder: &Path, home: Option<&Path>) -> Option<String> {
+    let real = home.and_then(|home| home.canonicalize().ok());
+    project::of_session(folder, real.as_deref().or(home))
+}

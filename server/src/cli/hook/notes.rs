@@ -1,0 +1,75 @@
+//! What hooks leave in the store's folder: transcripts that are to be read, and when each client called last.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use memorist_clients::Client;
+use memorist_durable::PrivateFolder;
+use memorist_engine::paths::StorePaths;
+use memorist_ingest::noted::Noted;
+
+use crate::args::Global;
+use crate::settings::Settings;
+
+/// The notes of a store, by one client. A note that cannot be made is left out: hooks work in a store that can only be read,
+/// too.
+pub struct Notes {
+    noted: Noted,
+    folder: PathBuf,
+    client: Client,
+}
+
+impl Notes {
+    /// Those of the store in this folder.
+    pub fn of(store: &Path, client: Client) -> Self {
+        Notes { noted: Noted::of(store), folder: StorePaths::new(store).hooks(), client }
+    }
+
+    /// A transcript has changed. It is read later, if somebody has added the folder that it is in.
+    pub fn transcript(&self, transcript: &Path) {
+        let noted = PrivateFolder::create(&self.folder).and_then(|_| self.noted.note(transcript));
+        if let Err(error) = noted {
+            tracing::info!("a transcript is not noted: {error}");
+        }
+    }
+
+    /// The client has called now: the time of the file `called-CLIENT`.
+    pub fn called(&self) {
+        let call = || {
+            let folder = PrivateFolder::create(&self.folder)?;
+            let file = folder.path().join(format!("called-{}", self.client));
+            OpenOptions::new().append(true).create(true).open(file)?.set_modified(SystemTime::now())
+        };
+        if let Err(error) = call() {
+            tracing::debug!("a call is not noted: {error}");
+        }
+    }
+
+    /// Has another process read the transcripts that are noted, and does not wait for it.
+    pub fn read_transcripts(&self, global: &Global, settings: &Settings) {
+        let is_noted = self.noted.paths().is_ok_and(|noted| !noted.is_empty());
+        if !is_noted || !settings.sync.enabled {
+            return;
+        }
+        let Ok(program) = std::env::current_exe() else { return };
+        let mut command = Command::new(program);
+        command.args(["sync", "--noted", "--quiet", "--store"]).arg(&settings.store);
+        for (option, path) in [("--config", &global.config), ("--cache", &global.cache)] {
+            if let Some(path) = path {
+                command.arg(option).arg(path);
+            }
+        }
+        if let Some(model) = &global.model {
+            command.arg("--model").arg(model);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A client that ends its hooks with all that they started does not end it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        if let Err(error) = command.spawn() {
+            tracing::info!("noted transcripts are not read: {error}");
+        }
+    }
+}

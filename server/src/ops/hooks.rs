@@ -1,0 +1,97 @@
+//! What hooks of clients are answered. In the process of the hook and in a server it is the same.
+
+use memorist_clients::Client;
+use memorist_clients::hooks::{self, Event};
+use memorist_engine::types::{DigestQuery, Filter, ListOnly, ListOrder, ListQuery, Recall};
+use memorist_engine::{Engine, Result};
+
+use crate::wire::{self, HookRequest};
+
+/// Most bytes that a hook prints.
+pub const MOST_BYTES: usize = 2_048;
+/// Memories below a heading of what a session starts with.
+const SECTION: usize = 5;
+
+/// What is printed, and what is noted once it is.
+#[derive(Debug, Default)]
+pub struct Answered {
+    /// What is printed; nothing if there is nothing to say.
+    pub text: Option<String>,
+    /// The memories in it that are not to come again.
+    pub given: Recall,
+}
+
+/// Answers a hook. What its session was given is noted by [`delivered`].
+pub fn answer(engine: &Engine, request: &HookRequest) -> Result<Answered> {
+    let Ok(client) = request.client.parse::<Client>() else { return Ok(Answered::default()) };
+    if let Some(session) = request.session.as_deref().filter(|_| request.lost_context) {
+        // A store that others write to: then some memories do not come again.
+        if let Err(error) = engine.forget_recalled(session) {
+            tracing::warn!("what a session was given is not forgotten: {error}");
+        }
+    }
+    match request.event {
+        Event::Prompt => recall(engine, client, request),
+        // What is resumed begins with what it started with.
+        Event::Start if !request.resumed => {
+            Ok(Answered { text: start(engine, client, request)?, given: Recall::default() })
+        }
+        Event::Start | Event::Stop | Event::End | Event::Compact => Ok(Answered::default()),
+    }
+}
+
+/// Notes what a session was given.
+pub fn delivered(engine: &Engine, request: &HookRequest, answered: &Answered) -> Result<()> {
+    match request.session.as_deref() {
+        Some(session) => engine.note_recalled(session, &answered.given),
+        None => Ok(()),
+    }
+}
+
+fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
+    let Some(wanted) = request.recall() else { return Ok(Answered::default()) };
+    let mut given = engine.recall_unnoted(&wanted)?;
+    let mut shown = 0;
+    let text = fitted(client, request.event, |most| {
+        let (block, number) = wire::recall_block(&given, most)?;
+        shown = number;
+        Some(block)
+    });
+    given.memories.truncate(if text.is_some() { shown } else { 0 });
+    Ok(Answered { text, given })
+}
+
+/// What is open in the project, and what was decided and learned there.
+fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Option<String>> {
+    let viewer = request.viewer();
+    let project = viewer.project.name().map(str::to_owned);
+    let open = engine.list(&ListQuery {
+        only: Some(ListOnly::Open),
+        order: ListOrder::Due,
+        limit: SECTION,
+        filter: Filter::of(viewer.clone()),
+        project: project.clone(),
+        ..ListQuery::default()
+    })?;
+    let digest =
+        engine.digest(&DigestQuery { project, feature: None, viewer: viewer.clone(), with_superseded: false })?;
+    let sections = [
+        ("Open tasks", open),
+        ("Decisions", digest.key_decisions),
+        ("Patterns", digest.active_patterns),
+        ("Bug fixes", digest.recent_bugfixes),
+    ];
+    Ok(fitted(client, request.event, |most| wire::start_block(&viewer, &sections, most)))
+}
+
+/// What is printed for a text, which gets less room until all of it fits.
+fn fitted(client: Client, event: Event, mut text: impl FnMut(usize) -> Option<String>) -> Option<String> {
+    let mut most = MOST_BYTES;
+    loop {
+        let printed = hooks::write(client, event, &text(most)?)?;
+        match printed.len().checked_sub(MOST_BYTES) {
+            None | Some(0) => return Some(printed),
+            Some(over) => most = most.checked_sub(over)?,
+        }
+    }
+}
