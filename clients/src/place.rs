@@ -47,6 +47,7 @@ impl Place {
     pub fn path(self, machine: &Machine, platform: Platform) -> PathBuf {
         match self {
             Place::Home(path) => machine.home().join(path),
+            Place::Variable(variable, default, "") => machine.path(variable, default),
             Place::Variable(variable, default, path) => machine.path(variable, default).join(path),
             Place::Config(path) => machine.path("XDG_CONFIG_HOME", ".config").join(path),
             Place::Application(path) => match platform {

@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use memorist_durable::{NewFile, folder_of, open_plain, sync_folder};
+use memorist_durable::{ABANDONED, NewFile, folder_of, open_plain, sweep, sync_folder};
 
 use super::trouble::Trouble;
 use crate::format::MAX_BYTES;
@@ -58,6 +58,7 @@ impl Target {
             }
         }
         let failed = |error: io::Error| Trouble::write(&error);
+        sweep(folder_of(&self.path), ABANDONED);
         let new = NewFile::beside(&self.path).map_err(failed)?;
         new.file().write_all(bytes).map_err(failed)?;
         keep_rights(&new, &self.path, executable).map_err(failed)?;

@@ -3,9 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | `whole.rs` | connecting and disconnecting give every file back |
+//! | `commands.rs` | a client whose own command registers the server |
 //! | `others.rs` | what others have written since, and before |
 //! | `refusing.rs` | files that are left as they are |
 
+#[cfg(unix)]
+mod commands;
 mod others;
 mod refusing;
 mod whole;
@@ -83,7 +86,7 @@ impl Home {
         let home = above.path().canonicalize().unwrap().join("home");
         fs::create_dir(&home).unwrap();
         let program = Program { path: "/opt/a b/memorist".into(), options: vec![], serve: vec![] };
-        Home { machine: Machine::new(&home, [("PATH", "")]), above, program }
+        Home { machine: Machine::new(&home, [("PATH", home.join("bin").to_str().unwrap())]), above, program }
     }
 
     /// One where every client has settings.
