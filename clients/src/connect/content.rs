@@ -24,18 +24,12 @@ pub struct Without {
 pub fn without(ledger: &Ledger, record: &Record, current: Option<&[u8]>) -> Result<Without, Trouble> {
     let plain = |content: Option<Vec<u8>>| Without { content, edited: None, troubles: Vec::new() };
     let Some(current) = current else { return Ok(plain(None)) };
-    let hash = sha256(current);
-    let base = record.base.as_ref();
-    if hash == record.after {
-        match base.and_then(|base| ledger.kept(base)) {
+    if sha256(current) == record.after {
+        match record.base.as_ref().and_then(|base| ledger.kept(base)) {
             Some(content) => return Ok(plain(Some(content))),
             None if record.created => return Ok(plain(None)),
             None => {}
         }
-    }
-    // The process was killed between the record and the file.
-    if base.is_some_and(|base| base.sha256 == hash) {
-        return Ok(plain(Some(current.to_owned())));
     }
     let text = std::str::from_utf8(current).map_err(|_| Trouble::NotText)?;
     match &record.written {

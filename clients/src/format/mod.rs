@@ -50,23 +50,15 @@ pub enum Refused {
 
 /// A larger file is none that people write.
 pub const MAX_BYTES: u64 = 8 << 20;
-/// Values within values, at most: more would exhaust the stack of a parser.
-const MAX_DEPTH: usize = 200;
 const BOM: char = '\u{feff}';
 
 impl Format {
     /// What a text says. An empty one says nothing: an object without members.
     ///
     /// # Errors
-    /// [`Refused::Unreadable`], also when it is nested too deeply, and when it is a list or a single value.
+    /// [`Refused::Unreadable`], and [`Refused::InTheWay`] when it is a list or a single value.
     pub fn read(self, text: &str) -> Result<Value, Refused> {
-        if text.contains('\0') {
-            return Err(Refused::Unreadable("it contains NUL bytes".to_owned()));
-        }
         let text = text.trim_start_matches(BOM);
-        if nesting(text) > MAX_DEPTH {
-            return Err(Refused::Unreadable(format!("it is nested more than {MAX_DEPTH} levels deep")));
-        }
         let value = match self {
             Format::Json | Format::Json5 => json::read(text, self),
             Format::Toml => toml::read(text),
@@ -134,20 +126,6 @@ impl Format {
         }
         if now == value { Ok(changed) } else { Err(Refused::Unsafe) }
     }
-}
-
-/// How deep brackets are nested, wherever they stand: more than a parser would count, never less.
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        most = most.max(depth);
-    }
-    most
 }
 
 /// The line end that a text uses.

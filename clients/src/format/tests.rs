@@ -122,12 +122,16 @@ fn yaml_keeps_its_lines() {
 
 #[test]
 fn what_cannot_be_read_is_refused() {
-    let deep = "[".repeat(100_000);
+    let deep = format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = deep.as_str();
+    let deep_value = &deep[4..];
+    let deep_yaml = &deep.replace(" =", ":");
+    let blocks: &str = &(0..5_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect::<String>();
     for (format, texts) in [
-        (Format::Json, vec!["{", "{\"a\": 1", "{\"a\" 1}", "nonsense", "{\"a\":\0}", "{} {}", "{'a': 1}", &deep]),
-        (Format::Json5, vec!["{a: 'x}", "{a: 1 b: 2}", &deep]),
-        (Format::Toml, vec!["a = ", "a = 1\na = 2", "[a\n", "\0", &deep]),
-        (Format::Yaml, vec!["a: [", "a: 1\na: 2", "a: 1\n---\nb: 2\n", "a: \"x", "\0", &deep]),
+        (Format::Json, vec!["{", "{\"a\": 1", "{\"a\" 1}", "nonsense", "{\"a\":\0}", "{} {}", "{'a': 1}", deep_value]),
+        (Format::Json5, vec!["{a: 'x}", "{a: 1 b: 2}", deep_value]),
+        (Format::Toml, vec!["a = ", "a = 1\na = 2", "[a\n", "\0", deep]),
+        (Format::Yaml, vec!["a: [", "a: 1\na: 2", "a: 1\n---\nb: 2\n", "a: \"x", "\0", deep_yaml, blocks]),
     ] {
         for text in texts {
             let short = &text[..text.len().min(20)];
@@ -161,4 +165,16 @@ fn an_entry_that_was_changed_is_not_removed() {
     let item = Entry::item(&["mcpServers"], json!({ "name": "memorist" }));
     let read = json!({ "mcpServers": [{ "name": "memorist", "command": "x" }] });
     assert_eq!(item.presence(&read), Ok(Presence::Other(json!({ "name": "memorist", "command": "x" }))));
+}
+
+/// An edit that does more than it should is found, whatever it is.
+#[test]
+fn an_edit_is_checked() {
+    let text = "{\"a\": 1, \"mcpServers\": {}}";
+    let right = Format::Json.insert(text, &json_entry()).unwrap();
+    for wrong in [right.replace("1", "2"), "{}".to_owned(), "{".to_owned(), text.to_owned()] {
+        let put = |entry: &Entry, read: &mut Value| entry.put(read, false);
+        let changed = Format::Json.change(text, &json_entry(), |_| Ok(wrong.clone()), put);
+        assert_eq!(changed, Err(Refused::Unsafe), "{wrong}");
+    }
 }

@@ -62,6 +62,17 @@ fn a_file_that_was_made_stays_if_others_use_it() {
     assert!(!home.path(".cursor/mcp.json").exists(), "nothing else is in it");
 }
 
+/// A file that was made goes though its layout has changed, if nothing of others is in it.
+#[test]
+fn a_file_that_was_made_goes_with_what_it_needs() {
+    let home = Home::new();
+    fs::create_dir(home.path(".cursor")).unwrap();
+    home.connected(Client::Cursor);
+    home.write(".cursor/hooks.json", value(&home, ".cursor/hooks.json").to_string());
+    home.disconnected(Client::Cursor);
+    assert_eq!(home.all().len(), 1, "the folder alone: {:?}", home.all());
+}
+
 #[test]
 fn what_a_person_changed_is_kept_and_named() {
     let home = Home::full();
@@ -94,7 +105,7 @@ fn what_a_person_changed_is_kept_and_named() {
 
 #[test]
 fn what_is_not_in_the_ledger_is_never_removed() {
-    let home = Home::full();
+    let mut home = Home::full();
     let by_hand = "{\"mcpServers\": {\"memorist\": {\"command\": \"memorist\", \"args\": [\"serve\"]}}}";
     home.write(".lmstudio/mcp.json", by_hand);
     let mut ledger = Ledger::open(&home.ledger()).unwrap();
@@ -111,6 +122,8 @@ fn what_is_not_in_the_ledger_is_never_removed() {
     home.connected(Client::Codex);
     let with = home.all();
     fs::remove_dir_all(home.ledger()).unwrap();
+    assert!(home.connect(Client::Codex).0.is_empty());
+    home.program.path = "/elsewhere/memorist".into();
     assert!(home.connect(Client::Codex).0.is_empty(), "nor is a hook written twice");
     assert!(home.disconnect(Client::Codex).0.is_empty());
     assert!(home.all() == with);

@@ -97,6 +97,7 @@ fn other_options_replace_the_entry_and_the_first_content_comes_back() {
         home.disconnected(client);
     }
     assert!(home.all() == before);
+    assert_eq!(all_below(&home.ledger()).len(), 1, "no copy is left");
 }
 
 #[test]
