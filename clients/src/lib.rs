@@ -8,10 +8,10 @@
 //! | 1 | [`hooks`] | what their hooks say, and what they expect |
 //! | 1 | [`recency`] | a conversation, cut before it is compacted |
 //! | 1 | [`place`] | where they keep their files on this platform |
-//! | 1 | [`program`] | the command that they run |
-//! | 2 | [`profile`] | what is known of a client, as data |
-//! | 3 | [`clients`] | the clients, one per file |
-//! | 4 | [`connect`] | registers with them, and undoes it |
+//! | 2 | [`program`] | the command that they run |
+//! | 3 | [`profile`] | what is known of a client, as data |
+//! | 4 | [`clients`] | the clients, one per file |
+//! | 5 | [`connect`] | registers with them, and undoes it |
 
 pub mod client;
 pub mod clients;

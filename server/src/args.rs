@@ -8,6 +8,7 @@
 //! | `sources.rs` | files that are read |
 //! | `connect.rs` | agents that are connected |
 //! | `hook.rs` | hooks of clients |
+//! | `profile.rs` | none: the profiles of tools |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
@@ -16,6 +17,7 @@ mod connect;
 mod graph;
 mod history;
 mod hook;
+mod profile;
 mod records;
 mod sources;
 mod values;
@@ -23,12 +25,11 @@ mod values;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
 use memorist_ingest::sources::moving::System;
-use serde::Deserialize;
 
 use crate::exit;
 
@@ -36,6 +37,7 @@ pub use connect::{Clients, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use hook::Hook;
+pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
@@ -472,7 +474,7 @@ pub struct Serve {
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub allow_hosts: Vec<String>,
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
-    #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
+    #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profile::profiles())]
     profile: Option<String>,
     /// Keep agents to this server's project and agent: they read its memories and global ones (of no project and no
     /// agent), change only its memories, and are refused everything else
@@ -488,31 +490,6 @@ impl Serve {
     pub fn profile(&self) -> Option<ProfileName> {
         self.profile.as_deref().and_then(|name| ProfileName::from_str(name, false).ok())
     }
-}
-
-/// The tools that a server offers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum ProfileName {
-    /// What every session needs.
-    #[default]
-    Core,
-    /// Everything.
-    Full,
-    /// The tools of Mudpuppy's memory.
-    Mudpuppy,
-    /// The tools of Memorizer.
-    Memorizer,
-    /// The tools of Krolik's memory.
-    Krolik,
-    /// The tools of Gimli's memory.
-    Gimli,
-}
-
-/// Every profile, for help and completion, and the empty value.
-fn profiles() -> PossibleValuesParser {
-    let names = ProfileName::value_variants().iter().filter_map(ProfileName::to_possible_value);
-    PossibleValuesParser::new(names.chain([PossibleValue::new("").hide(true)]))
 }
 
 /// `demo`.

@@ -6,8 +6,8 @@
 const { Memorist } = await import(process.argv[2])
 const hooks = await Memorist({ directory: "/" })
 const parts = [{ type: "text", text: "When does the harbour office open in the morning?" }]
-await hooks["chat.message"]({ sessionID: "S", messageID: "M" }, { message: { id: "M" }, parts })
+await hooks["chat.message"]({ sessionID: "ses_plugin", messageID: "M" }, { message: { id: "M" }, parts })
 const system = []
-await hooks["experimental.chat.system.transform"]({ sessionID: "S" }, { system })
-await hooks.event({ event: { type: "session.idle", properties: { sessionID: "S" } } })
+await hooks["experimental.chat.system.transform"]({ sessionID: "ses_plugin" }, { system })
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_plugin" } } })
 console.log(JSON.stringify({ parts: parts.slice(1), system }))

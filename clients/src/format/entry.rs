@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Refused;
+use super::refused::Refused;
 
 /// Something of ours in a settings file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

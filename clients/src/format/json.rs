@@ -4,10 +4,10 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstContainerNode, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::{Entry, Format, Refused, Slot};
+use super::entry::{Entry, Slot};
+use super::refused::Refused;
 
-fn options(format: Format) -> ParseOptions {
-    let loose = format == Format::Json5;
+fn options(loose: bool) -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -22,20 +22,20 @@ fn options(format: Format) -> ParseOptions {
     }
 }
 
-fn parse(text: &str, format: Format) -> Result<CstRootNode, String> {
-    CstRootNode::parse(text, &options(format)).map_err(|error| error.to_string())
+fn parse(text: &str, loose: bool) -> Result<CstRootNode, String> {
+    CstRootNode::parse(text, &options(loose)).map_err(|error| error.to_string())
 }
 
-pub(super) fn read(text: &str, format: Format) -> Result<Value, String> {
-    let root = parse(text, format)?;
+pub(super) fn read(text: &str, loose: bool) -> Result<Value, String> {
+    let root = parse(text, loose)?;
     match root.value() {
         None => Ok(Value::Null),
         Some(node) => node.to_serde_value().ok_or_else(|| "a value has no meaning in JSON".to_owned()),
     }
 }
 
-pub(super) fn insert(text: &str, format: Format, entry: &Entry) -> Result<String, Refused> {
-    let root = parse(text, format).map_err(Refused::Unreadable)?;
+pub(super) fn insert(text: &str, loose: bool, entry: &Entry) -> Result<String, Refused> {
+    let root = parse(text, loose).map_err(Refused::Unreadable)?;
     let mut object = root.object_value_or_create().ok_or(Refused::Unsafe)?;
     for (depth, key) in entry.path.iter().enumerate() {
         let member = only(&object, key)?;
@@ -59,8 +59,8 @@ pub(super) fn insert(text: &str, format: Format, entry: &Entry) -> Result<String
     Ok(root.to_string())
 }
 
-pub(super) fn remove(text: &str, format: Format, entry: &Entry) -> Result<String, Refused> {
-    let root = parse(text, format).map_err(Refused::Unreadable)?;
+pub(super) fn remove(text: &str, loose: bool, entry: &Entry) -> Result<String, Refused> {
+    let root = parse(text, loose).map_err(Refused::Unreadable)?;
     let mut object = root.object_value().ok_or(Refused::Unsafe)?;
     for (depth, key) in entry.path.iter().enumerate() {
         let member = only(&object, key)?.ok_or(Refused::Unsafe)?;

@@ -5,6 +5,8 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `refused.rs` | why a file is not changed |
+//! | `lines.rs` | the line end of a text |
 //! | `entry.rs` | an entry of a settings file, and what it does to what is read |
 //! | `json.rs` | JSON, JSONC and JSON5 |
 //! | `toml.rs` | TOML |
@@ -12,6 +14,8 @@
 
 mod entry;
 mod json;
+mod lines;
+mod refused;
 mod toml;
 mod yaml;
 
@@ -19,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use entry::{Entry, Presence, Slot};
+pub use refused::Refused;
 
 /// The language of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,20 +39,6 @@ pub enum Format {
     Yaml,
 }
 
-/// Why a file is not changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// It is not of its format.
-    #[error("it cannot be read: {0}")]
-    Unreadable(String),
-    /// Something stands where the entry would.
-    #[error("{0}")]
-    InTheWay(String),
-    /// The change would do more than it should.
-    #[error("its layout is not one that can be changed safely here")]
-    Unsafe,
-}
-
 /// A larger file is none that people write.
 pub const MAX_BYTES: u64 = 8 << 20;
 const BOM: char = '\u{feff}';
@@ -60,7 +51,7 @@ impl Format {
     pub fn read(self, text: &str) -> Result<Value, Refused> {
         let text = text.trim_start_matches(BOM);
         let value = match self {
-            Format::Json | Format::Json5 => json::read(text, self),
+            Format::Json | Format::Json5 => json::read(text, self.is_loose()),
             Format::Toml => toml::read(text),
             Format::Yaml => yaml::read(text),
         };
@@ -80,7 +71,7 @@ impl Format {
             text,
             entry,
             |text| match self {
-                Format::Json | Format::Json5 => json::insert(text, self, entry),
+                Format::Json | Format::Json5 => json::insert(text, self.is_loose(), entry),
                 Format::Toml => toml::insert(text, entry),
                 Format::Yaml => yaml::insert(text, entry),
             },
@@ -97,12 +88,16 @@ impl Format {
             text,
             entry,
             |text| match self {
-                Format::Json | Format::Json5 => json::remove(text, self, entry),
+                Format::Json | Format::Json5 => json::remove(text, self.is_loose(), entry),
                 Format::Toml => toml::remove(text, entry),
                 Format::Yaml => yaml::remove(text, entry),
             },
             Entry::take,
         )
+    }
+
+    fn is_loose(self) -> bool {
+        self == Format::Json5
     }
 
     fn change(
@@ -126,11 +121,6 @@ impl Format {
         }
         if now == value { Ok(changed) } else { Err(Refused::Unsafe) }
     }
-}
-
-/// The line end that a text uses.
-fn line_end(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Entry, Refused, Slot, line_end};
+use super::entry::{Entry, Slot};
+use super::lines::line_end;
+use super::refused::Refused;
 
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;

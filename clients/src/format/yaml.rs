@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Entry, Refused, Slot, line_end};
+use super::entry::{Entry, Slot};
+use super::lines::line_end;
+use super::refused::Refused;
 
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let first_line = |error: serde_saphyr::Error| error.to_string().lines().next().unwrap_or_default().to_owned();

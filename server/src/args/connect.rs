@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use memorist_clients::Client;
 
-use super::ProfileName;
+use super::profile::ProfileName;
 
 /// `connect`.
 #[derive(Debug, Args)]
