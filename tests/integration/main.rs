@@ -25,6 +25,7 @@
 //! | `provider_server.rs` | the provider of these tests |
 //! | `jobs.rs`, `job_provider.rs` | batch jobs of a provider, and a provider that takes them |
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
+//! | `hooks/` | hooks of clients: their answers, whatever goes wrong, and a server that answers them |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `connect.rs` | agents are connected and disconnected, and the plugins run commands that exist |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
@@ -70,6 +71,8 @@ mod forget;
 mod fuzz_corpus;
 #[cfg(unix)]
 mod history;
+#[cfg(target_os = "linux")]
+mod hooks;
 mod job_provider;
 mod jobs;
 mod languages;

@@ -89,9 +89,10 @@ fn fitted(client: Client, event: Event, mut text: impl FnMut(usize) -> Option<St
     let mut most = MOST_BYTES;
     loop {
         let printed = hooks::write(client, event, &text(most)?)?;
-        match printed.len().checked_sub(MOST_BYTES) {
-            None | Some(0) => return Some(printed),
-            Some(over) => most = most.checked_sub(over)?,
+        if printed.len() <= MOST_BYTES {
+            return Some(printed);
         }
+        // The form may take two bytes for one of the text.
+        most = most * MOST_BYTES / printed.len();
     }
 }

@@ -40,7 +40,8 @@ const DEADLINE: Duration = Duration::from_millis(300);
 /// Whether these arguments are those of a hook, though they are not understood: then no client may see an error.
 pub fn is_meant() -> bool {
     let lenient = Cli::command().ignore_errors(true).try_get_matches();
-    lenient.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
+    let first = env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    lenient.is_ok_and(|matches| matches.subcommand_name() == Some("hook")) || first.is_some_and(|word| word == "hook")
 }
 
 /// Runs the command, and ends the process.

@@ -1,0 +1,102 @@
+//! Transcripts are noted, and read at the next start, if somebody has added them.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::World;
+use crate::support::document;
+
+/// A session of Claude Code in a folder of sessions, which says this.
+fn session(world: &World, folder: &str, name: &str, text: &str) -> std::path::PathBuf {
+    let folder = fs::canonicalize(world.folder.path()).unwrap().join(folder).join("-p");
+    fs::create_dir_all(&folder).unwrap();
+    let line = json!({
+        "type": "user", "uuid": name, "sessionId": name, "timestamp": "2026-11-02T09:00:00.000Z", "cwd": world.project(),
+        "message": { "role": "user", "content": text },
+    });
+    let path = folder.join(format!("{name}.jsonl"));
+    fs::write(&path, format!("{line}\n")).unwrap();
+    path
+}
+
+fn noted(world: &World) -> usize {
+    fs::read_to_string(world.store().join("hooks/transcripts")).unwrap_or_default().lines().count()
+}
+
+fn find(world: &World, words: &str) -> usize {
+    let output =
+        world.command(&["search", words, "--json", "--project", "*", "--sources", "sessions"]).output().unwrap();
+    document(&output)["results"].as_array().unwrap().len()
+}
+
+fn end(world: &World, event: &str, transcript: &Path) {
+    let input = json!({ "session_id": "S", "cwd": world.project(), "transcript_path": transcript });
+    assert!(world.hook("claude-code", event, &input).is_silent());
+}
+
+fn start(world: &World) {
+    world.hook("claude-code", "start", &json!({ "session_id": "N", "cwd": world.project(), "source": "startup" }));
+}
+
+#[test]
+fn the_next_start_reads_what_was_noted_once() {
+    let world = World::new();
+    let first = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
+    let source =
+        world.command(&["source", "add", first.parent().unwrap().to_str().unwrap(), "--no-sync"]).output().unwrap();
+    assert!(source.status.success(), "{source:?}");
+    for event in ["stop", "stop", "compact", "end"] {
+        end(&world, event, &first);
+    }
+    assert_eq!((noted(&world), find(&world, "giraffe")), (1, 0), "noted once, and not read yet");
+    start(&world);
+    let began = Instant::now();
+    while noted(&world) > 0 || find(&world, "giraffe") == 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "it is not read");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(find(&world, "giraffe"), 1);
+    // And what it said since.
+    session(&world, "projects", "two", "The walrus likes it, too");
+    end(&world, "stop", &first);
+    let output = world.command(&["sync", "--noted"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!((noted(&world), find(&world, "giraffe"), find(&world, "walrus")), (0, 1, 1));
+}
+
+/// Whoever has added no transcripts does not want them read. A path that a client names is never opened.
+#[test]
+fn what_nobody_has_added_is_not_read() {
+    let world = World::new();
+    let added = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
+    let other = session(&world, "elsewhere", "two", "The walrus likes it, too");
+    let hostile = world.folder.path().join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&hostile).status().unwrap().success());
+    for path in [&other, &hostile, Path::new("/dev/zero"), Path::new("/etc/passwd")] {
+        end(&world, "stop", path);
+    }
+    assert_eq!(noted(&world), 4);
+    start(&world);
+    let began = Instant::now();
+    while noted(&world) > 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "the notes stay");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!((find(&world, "giraffe"), find(&world, "walrus")), (0, 0));
+    // A relative path, and one that leads up, are not even noted.
+    for path in ["S.jsonl", "/home/../etc/passwd"] {
+        end(&world, "stop", Path::new(path));
+    }
+    assert_eq!(noted(&world), 0);
+    // Without the right to read files by itself, a start reads none.
+    world.settings("model = \"none\"\n[sync]\nenabled = false\n");
+    world.command(&["source", "add", added.parent().unwrap().to_str().unwrap(), "--no-sync"]).output().unwrap();
+    end(&world, "stop", &added);
+    start(&world);
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!((noted(&world), find(&world, "giraffe")), (1, 0));
+}
