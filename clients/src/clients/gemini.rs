@@ -20,7 +20,7 @@ pub const PROFILE: Profile = Profile {
         Part::file(Role::Hooks, &[Place::Home(".gemini/extensions/memorist/gemini-extension.json")], extension),
         Part::file(Role::Hooks, &[Place::Home(".gemini/extensions/memorist/hooks/hooks.json")], hooks),
     ],
-    advice: "sessions that are open see it when they are started again",
+    advice: "start it again, in a folder that it trusts: elsewhere it starts no server",
 };
 
 fn extension(_: &Program) -> String {

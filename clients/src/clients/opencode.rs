@@ -15,7 +15,7 @@ pub const PROFILE: Profile = Profile {
     programs: &["opencode"],
     signs: &[Place::Config("opencode")],
     parts: &[
-        Part::server(&[Place::Config("opencode/opencode.jsonc"), Place::Config("opencode/opencode.json")], server),
+        Part::server(&[Place::Config("opencode/opencode.json"), Place::Config("opencode/opencode.jsonc")], server),
         Part::file(Role::Hooks, &[Place::Config("opencode/plugins/memorist.js")], plugin),
     ],
     advice: "sessions that are open see it when they are started again",

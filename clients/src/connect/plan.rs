@@ -98,9 +98,9 @@ pub fn files(part: &Part, around: &Surroundings) -> Vec<PathBuf> {
     match each {
         true if !there.is_empty() => there,
         _ => {
-            // What exists, even as a link that leads nowhere; of what does not, the usual name is the last.
+            // What exists, even as a link that leads nowhere; of what does not, the usual one is the first.
             let exists = all.iter().find(|path| path.symlink_metadata().is_ok());
-            exists.or(there.last()).or(all.last()).cloned().into_iter().collect()
+            exists.or(there.first()).or(all.first()).cloned().into_iter().collect()
         }
     }
 }

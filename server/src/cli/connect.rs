@@ -96,8 +96,7 @@ fn change(
     }
     let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
     if !which.dry_run && !which.yes && steps > 0 {
-        app.output().note(planned(&plans));
-        let question = format!("{} as shown?", files(steps, "Change"));
+        let question = format!("{}\n{} as shown?", planned(&plans), files(steps, "Change"));
         if !app.output().confirm(&question, "--yes, or --dry-run to see what would change")? {
             app.output().note("nothing was changed");
             return Ok(Kind::Cancelled.code());

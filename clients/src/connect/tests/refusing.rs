@@ -1,8 +1,7 @@
 use super::*;
 
 /// Connects a client whose file has this content, which must be left, and returns why.
-fn refused(client: Client, path: &str, content: &[u8]) -> Trouble {
-    let home = Home::full();
+fn refused(home: &Home, client: Client, path: &str, content: &[u8]) -> Trouble {
     home.write(path, content);
     let (_, troubles) = home.connect(client);
     let found = troubles.iter().find(|(found, _)| *found == home.path(path));
@@ -18,28 +17,29 @@ fn refused(client: Client, path: &str, content: &[u8]) -> Trouble {
 
 #[test]
 fn a_broken_file_of_every_client_is_left_as_it_is() {
+    let (ledger, home) = (Ledger::read(Path::new("/nowhere")).unwrap(), Home::full());
+    let steps = |client: Client| {
+        connect(client, true, &ledger, &home.around()).steps.into_iter().map(move |step| (client, step))
+    };
+    let clients: BTreeMap<PathBuf, Client> =
+        Client::ALL.into_iter().flat_map(steps).map(|(client, step)| (step.target.path, client)).collect();
     for (path, text) in SETTINGS.into_iter().filter(|(path, _)| !path.ends_with(".md")) {
-        let ledger = Ledger::read(Path::new("/nowhere")).unwrap();
-        let home = Home::full();
-        let of = |client: &Client| {
-            connect(*client, true, &ledger, &home.around()).steps.iter().any(|step| step.target.path == home.path(path))
-        };
-        let client = Client::ALL.into_iter().find(of).unwrap_or_else(|| panic!("{path}"));
+        let client = clients[&home.path(path)];
         let not_text = [text.as_bytes(), b"\xff\xfe"].concat();
-        assert_eq!(refused(client, path, &not_text), Trouble::NotText, "{path}");
+        assert_eq!(refused(&home, client, path, &not_text), Trouble::NotText, "{path}");
         let cut = if path.ends_with("yaml") || path.ends_with("toml") {
             format!("{text}\nx = [\"a\nb: [")
         } else {
             text[..text.len() * 2 / 3].to_owned()
         };
         for broken in [cut, format!("{text}\0"), format!("{text}\n]")] {
-            let trouble = refused(client, path, broken.as_bytes());
+            let trouble = refused(&home, client, path, broken.as_bytes());
             assert!(matches!(trouble, Trouble::Content(_)), "{path}: {trouble}");
             assert!(trouble.to_string().starts_with("it cannot be read: "), "{path}: {trouble}");
         }
         if path.starts_with(".codex") || path.ends_with(".yaml") {
             let large = [text.as_bytes(), " ".repeat(10 << 20).as_bytes()].concat();
-            assert_eq!(refused(client, path, &large), Trouble::TooLarge, "{path}");
+            assert_eq!(refused(&home, client, path, &large), Trouble::TooLarge, "{path}");
         }
     }
 }
@@ -59,7 +59,7 @@ fn a_file_of_another_shape_is_left_as_it_is() {
         (Client::Goose, ".config/goose/config.yaml", "extensions: { a: {} }"),
         (Client::Continue, ".continue/config.yaml", "mcpServers:\n  a: b\n"),
     ] {
-        let trouble = refused(client, path, text.as_bytes());
+        let trouble = refused(&Home::full(), client, path, text.as_bytes());
         assert!(matches!(trouble, Trouble::Content(_)), "{path} {text}: {trouble}");
     }
 }

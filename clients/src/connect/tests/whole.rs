@@ -130,6 +130,29 @@ fn a_plan_changes_nothing_and_shows_what_changes_and_no_other_lines() {
     assert!(home.all() == before && !home.ledger().exists());
 }
 
+#[test]
+fn of_several_names_the_one_that_exists_is_taken_and_else_the_usual_one() {
+    let home = Home::new();
+    let paths = |home: &Home, client| {
+        let ledger = Ledger::read(&home.ledger()).unwrap();
+        let steps = connect(client, false, &ledger, &home.around()).steps;
+        steps.into_iter().map(|step| step.target.path).collect::<Vec<_>>()
+    };
+    let extension = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+    let command_line = ".cline/data/settings/cline_mcp_settings.json";
+    assert_eq!(paths(&home, Client::LmStudio), [home.path(".lmstudio/mcp.json")]);
+    assert_eq!(paths(&home, Client::Opencode), [home.path(".config/opencode/opencode.json")]);
+    assert_eq!(paths(&home, Client::Cline), [home.path(command_line)]);
+    home.write(".cache/lm-studio/mcp.json", "{}");
+    home.write(".config/opencode/opencode.jsonc", "{}");
+    home.write(extension, "{}");
+    assert_eq!(paths(&home, Client::LmStudio), [home.path(".cache/lm-studio/mcp.json")]);
+    assert_eq!(paths(&home, Client::Opencode), [home.path(".config/opencode/opencode.jsonc")]);
+    assert_eq!(paths(&home, Client::Cline), [home.path(extension)]);
+    home.write(command_line, "{}");
+    assert_eq!(paths(&home, Client::Cline), [home.path(command_line), home.path(extension)]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_stays_and_its_target_is_changed_with_its_mode() {
