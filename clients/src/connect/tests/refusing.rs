@@ -21,10 +21,14 @@ fn a_broken_file_of_every_client_is_left_as_it_is() {
     let steps = |client: Client| {
         connect(client, true, &ledger, &home.around()).steps.into_iter().map(move |step| (client, step))
     };
-    let clients: BTreeMap<PathBuf, Client> =
-        Client::ALL.into_iter().flat_map(steps).map(|(client, step)| (step.target.path, client)).collect();
+    let clients: BTreeMap<PathBuf, Client> = Client::ALL
+        .into_iter()
+        .flat_map(steps)
+        .map(|(client, step)| (step.target.path.strip_prefix(home.path("")).unwrap().to_owned(), client))
+        .collect();
     for (path, text) in SETTINGS.into_iter().filter(|(path, _)| !path.ends_with(".md")) {
-        let client = clients[&home.path(path)];
+        let client = clients[Path::new(path)];
+        let home = Home::full();
         let not_text = [text.as_bytes(), b"\xff\xfe"].concat();
         assert_eq!(refused(&home, client, path, &not_text), Trouble::NotText, "{path}");
         let cut = if path.ends_with("yaml") || path.ends_with("toml") {
