@@ -4,7 +4,7 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`client`] | which clients there are, and their names |
-//! | 0 | [`format`] | their settings files, changed in one place with everything else kept |
+//! | 0 | [`mod@format`] | their settings files, changed in one place with everything else kept |
 //! | 1 | [`hooks`] | what their hooks say, and what they expect |
 //! | 1 | [`recency`] | a conversation, cut before it is compacted |
 //! | 1 | [`place`] | where they keep their files on this platform |
