@@ -117,6 +117,11 @@ pub fn embedder(corpus: &Corpus) -> Arc<dyn Embedder> {
         pooling: "none".into(),
         dims: corpus.dims,
     };
+    embedder_of(corpus, identity)
+}
+
+/// The same under the name of another model.
+fn embedder_of(corpus: &Corpus, identity: ModelIdentity) -> Arc<dyn Embedder> {
     let text = |record: &NewRecord| memorist_engine::text::embedding_text(record.context.as_deref(), &record.content);
     let rows =
         corpus.texts.iter().enumerate().map(|(row, record)| (text(record), corpus.vector(row).to_vec())).collect();
@@ -139,10 +144,18 @@ pub fn read_only_config() -> Config {
 
 /// The folder of a store of the whole corpus, created by the first call and kept for the next bench.
 pub fn store(corpus: &Corpus) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-stores").join(&corpus.name);
+    store_in(&corpus.name, corpus, embedder(corpus))
+}
+
+/// The same with its vectors under the name of a model, as if that had made them.
+pub fn store_of_model(corpus: &Corpus, identity: ModelIdentity) -> PathBuf {
+    store_in(&format!("{}-of-model", corpus.name), corpus, embedder_of(corpus, identity))
+}
+
+fn store_in(name: &str, corpus: &Corpus, embedder: Arc<dyn Embedder>) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-stores").join(name);
     // Its background would take over the last of the work, and end with it undone.
-    let engine =
-        Engine::open_with_embedder(&folder, read_only_config(), embedder(corpus)).expect("a store for the bench");
+    let engine = Engine::open_with_embedder(&folder, read_only_config(), embedder).expect("a store for the bench");
     if engine.stats(&Filter::default()).expect("stats").total < corpus.texts.len() as u64 {
         eprintln!("making a store of {} records in {}", corpus.texts.len(), folder.display());
         for chunk in corpus.texts.chunks(5_000) {
@@ -171,5 +184,6 @@ pub fn percentiles(what: &str, calls: usize, mut call: impl FnMut(usize)) {
 pub fn report(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |share: f64| times[((times.len() as f64 * share) as usize).min(times.len() - 1)].as_secs_f64() * 1e3;
-    eprintln!("{what}: p50 {:.3} ms, p90 {:.3} ms, p99 {:.3} ms, max {:.3} ms", at(0.5), at(0.9), at(0.99), at(1.0));
+    let [p50, p90, p95, p99, max] = [0.5, 0.9, 0.95, 0.99, 1.0].map(at);
+    eprintln!("{what}: p50 {p50:.3} ms, p90 {p90:.3} ms, p95 {p95:.3} ms, p99 {p99:.3} ms, max {max:.3} ms");
 }

@@ -96,3 +96,24 @@ fn fitted(client: Client, event: Event, mut text: impl FnMut(usize) -> Option<St
         most = most * MOST_BYTES / printed.len();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_fits_in_every_form() {
+        for client in hooks::CLIENTS {
+            for letter in ["\"", "\u{1}", "x", "灯"] {
+                let printed = fitted(client, Event::Start, |most| Some(letter.repeat(most / letter.len()))).unwrap();
+                assert!(printed.len() <= MOST_BYTES && printed.len() > MOST_BYTES / 4, "{client}: {}", printed.len());
+            }
+            let least = |most: usize| (most > MOST_BYTES / 2).then(|| "\u{1}".repeat(most));
+            assert_eq!(
+                fitted(client, Event::Start, least).is_some(),
+                matches!(client, Client::Codex | Client::Opencode)
+            );
+            assert_eq!(fitted(client, Event::Stop, |_| Some(String::new())), None);
+        }
+    }
+}

@@ -163,6 +163,7 @@ fn no_answer_is_longer_than_two_kilobytes() {
     let world = World::new();
     let text = format!("The zeppelin hangar says \"größer\" \\ \n{}", "\"灯台\"\n\\ größer ".repeat(150));
     world.save([("decision", text)]);
+    world.settings("model = \"none\"\n[hooks]\nmax_tokens = 5000\n");
     for (client, mut input) in prompts(&world) {
         for field in ["prompt", "message"] {
             if input.get(field).is_some() {

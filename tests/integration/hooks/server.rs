@@ -158,8 +158,11 @@ fn a_folder_that_others_can_write_to_is_not_trusted() {
     let listener = UnixListener::bind(socket(&world)).unwrap();
     fs::set_permissions(&hooks, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     thread::spawn(move || {
+        let mut open = Vec::new();
         for stream in listener.incoming() {
-            let _ = stream.unwrap().write_all(b"{\"version\":1,\"text\":\"theirs\"}\n");
+            let mut stream = stream.unwrap();
+            let _ = stream.write_all(b"{\"version\":1,\"text\":\"theirs\"}\n");
+            open.push(stream);
         }
     });
     let ran = world.recalled();

@@ -91,12 +91,6 @@ fn stdin_that_does_not_end_is_not_waited_for() {
 #[test]
 fn a_store_that_is_missing_is_not_made() {
     let world = World::new();
-    let store = world.folder.path().join("none");
-    let mut command = world.command(&["hook", "codex", "prompt"]);
-    command.arg("--store").arg(&store);
-    // Given twice, it is a mistake: as the variable, it is not.
-    let ran = Ran::of(command, world.prompt("S", QUESTION).to_string().into_bytes());
-    assert!(ran.is_silent() && !store.exists(), "{ran:?}");
     fs::remove_dir_all(world.store().join("keywords")).unwrap();
     fs::remove_file(world.store().join("memory.db")).unwrap();
     let before = fs::read_dir(world.store()).unwrap().count();
