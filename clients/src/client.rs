@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// A program that agents run in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "&str", try_from = "String")]
 #[non_exhaustive]
 pub enum Client {
     /// Anthropic's Claude Code.
@@ -89,6 +92,20 @@ impl Client {
 impl fmt::Display for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl From<Client> for &'static str {
+    fn from(client: Client) -> Self {
+        client.name()
+    }
+}
+
+impl TryFrom<String> for Client {
+    type Error = UnknownClient;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        name.parse()
     }
 }
 

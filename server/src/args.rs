@@ -6,14 +6,18 @@
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
+//! | `connect.rs` | agents that are connected |
 //! | `hook.rs` | hooks of clients |
+//! | `profile.rs` | none: the profiles of tools |
 //! | `values.rs` | none: parsers of values |
 //!
 //! The commands for a store as a whole are below.
 
+mod connect;
 mod graph;
 mod history;
 mod hook;
+mod profile;
 mod records;
 mod sources;
 mod values;
@@ -21,18 +25,19 @@ mod values;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
 use memorist_ingest::sources::moving::System;
-use serde::Deserialize;
 
 use crate::exit;
 
+pub use connect::{Clients, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use hook::Hook;
+pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
@@ -44,6 +49,7 @@ Examples:
   memorist link 12 supersedes 7              memory 12 replaces memory 7
   memorist digest --project atlas            what is known of a project, as Markdown
   memorist import memories.jsonl             one JSON object a line: the parameters of memory_add
+  memorist connect                           your agents use it: shows what it changes, and asks
   memorist serve                             an MCP server on stdin and stdout
   memorist serve --http 127.0.0.1:8765       the same at http://127.0.0.1:8765/mcp
 
@@ -84,6 +90,21 @@ Search as you type, read, follow links and delete, on an interactive screen. F1 
 The screen shows what `memorist list` and `memorist search` may show: with --project and --agent, and the filters below. \
 Words are searched from the first letter on; meaning too, as soon as the model is in memory. Neither searching nor \
 reading here counts as an access. Nothing is deleted without a question.";
+
+const CONNECT: &str = "\
+Connect the agents of this machine to memorist: register its server in their settings, its hooks where they have any, and a \
+short instruction where they have no hooks but a file for one.
+
+    memorist connect                    all that are found
+    memorist connect codex cursor       these
+    memorist connect --dry-run          what would change, and nothing else
+
+It shows every change before it makes it, and asks; without a terminal it needs --yes. Comments, order and indentation stay. \
+A file that cannot be read, or where something else has our name, is left as it is, with a way out. A second time changes \
+nothing. --store, --config and --profile are written into the command that agents run.
+
+`memorist disconnect` gives the files back byte for byte, or, if others have changed them since, takes out what is ours. \
+`memorist doctor` says how each client stands.";
 
 const LINK: &str = "\
 Link two memories. The command reads as a sentence:
@@ -281,6 +302,11 @@ pub enum Command {
     /// Measure the vector search of this store: how much it finds, and how long it takes
     #[command(long_about = BENCH)]
     Bench(Bench),
+    /// Connect the agents of this machine: they start the server, and their hooks recall
+    #[command(long_about = CONNECT)]
+    Connect(Connect),
+    /// Undo what `connect` has written, and nothing else
+    Disconnect(Disconnect),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
     /// Answer a hook of a client, which runs this with JSON on stdin
@@ -332,6 +358,8 @@ impl Command {
             | Command::Reembed(_)
             | Command::Doctor(_)
             | Command::Bench(_)
+            | Command::Connect(_)
+            | Command::Disconnect(_)
             | Command::Setup
             | Command::Hook(_)
             | Command::Demo(_)
@@ -446,7 +474,7 @@ pub struct Serve {
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub allow_hosts: Vec<String>,
     /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
-    #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profiles())]
+    #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profile::profiles())]
     profile: Option<String>,
     /// Keep agents to this server's project and agent: they read its memories and global ones (of no project and no
     /// agent), change only its memories, and are refused everything else
@@ -462,31 +490,6 @@ impl Serve {
     pub fn profile(&self) -> Option<ProfileName> {
         self.profile.as_deref().and_then(|name| ProfileName::from_str(name, false).ok())
     }
-}
-
-/// The tools that a server offers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum ProfileName {
-    /// What every session needs.
-    #[default]
-    Core,
-    /// Everything.
-    Full,
-    /// The tools of Mudpuppy's memory.
-    Mudpuppy,
-    /// The tools of Memorizer.
-    Memorizer,
-    /// The tools of Krolik's memory.
-    Krolik,
-    /// The tools of Gimli's memory.
-    Gimli,
-}
-
-/// Every profile, for help and completion, and the empty value.
-fn profiles() -> PossibleValuesParser {
-    let names = ProfileName::value_variants().iter().filter_map(ProfileName::to_possible_value);
-    PossibleValuesParser::new(names.chain([PossibleValue::new("").hide(true)]))
 }
 
 /// `demo`.

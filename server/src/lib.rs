@@ -118,8 +118,10 @@ fn command(cli: Cli) -> Outcome {
         Command::Rebuild => cli::rebuild::run(&app),
         Command::Backfill(args) => cli::backfill::run(&app, &args),
         Command::Reembed(args) => cli::reembed::run(&app, &args),
-        Command::Doctor(args) => cli::doctor::run(&app, &args),
+        Command::Doctor(args) => cli::doctor::run(&app, &args, &cli.global),
         Command::Bench(args) => cli::bench::run(&app, &args),
+        Command::Connect(args) => cli::connect::run(&app, &args, &cli.global),
+        Command::Disconnect(args) => cli::connect::undo(&app, &args, &cli.global),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
         // It has a deadline of its own, and was run before.
         Command::Hook(_) => Ok(0),

@@ -77,18 +77,15 @@ impl Output {
         }
     }
 
-    /// Asks on the terminal before an irreversible action. Only "yes" confirms; `instead` is the option that confirms
-    /// in advance.
+    /// Asks on the terminal before an irreversible action; `instead` is the option that confirms in advance.
     pub fn ask(&self, question: &str, instead: &str) -> Result<bool, Failure> {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            let why =
-                format!("this cannot be undone, and there is no terminal to ask on: add {instead} if you are sure");
-            return Err(Failure::input(why));
-        }
-        say(&format!("{question} This cannot be undone. [y/N]"));
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer).map_err(|error| Failure::file(Path::new("stdin"), &error))?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        let why = format!("this cannot be undone, and there is no terminal to ask on: add {instead} if you are sure");
+        answer(&format!("{question} This cannot be undone."), why)
+    }
+
+    /// The same before an action that can be undone.
+    pub fn confirm(&self, question: &str, instead: &str) -> Result<bool, Failure> {
+        answer(question, format!("there is no terminal to ask on: add {instead}"))
     }
 
     /// Reports a failed command, and returns its exit code.
@@ -106,6 +103,17 @@ impl Output {
             }
         }
     }
+}
+
+/// Asks on the terminal; only "yes" confirms. Without one, `why` is the error.
+fn answer(question: &str, why: String) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Failure::input(why));
+    }
+    say(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(|error| Failure::file(Path::new("stdin"), &error))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Writes all of it to stdout, unchanged and in one piece: what reads a pipe never sees a part of it.

@@ -28,6 +28,7 @@
 //! | `bad_input.rs` | invalid input is refused, and nothing is lost by it |
 //! | `hooks/` | hooks of clients: their answers, whatever goes wrong, and a server that answers them |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
+//! | `connect.rs` | agents are connected and disconnected, and the plugins run commands that exist |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
 //! | `terminal.rs` | no command prints terminal control characters |
 //! | `code.rs` | no code of the working folder runs, and no library except the pinned one |
@@ -55,6 +56,7 @@ mod bodies;
 #[cfg(unix)]
 mod code;
 mod commands;
+mod connect;
 #[cfg(unix)]
 mod crash;
 mod damage;

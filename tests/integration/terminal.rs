@@ -145,6 +145,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["backfill", "--cancel", "--limit", HOSTILE], 2, true),
         (vec!["reembed"], 2, false),
         (vec!["doctor"], 0, false),
+        (vec!["connect", HOSTILE], 2, true),
+        (vec!["disconnect", HOSTILE], 2, true),
         (vec!["bench"], 3, false),
         (vec!["purge", "--text", HOSTILE], 2, false),
         (vec!["purge", "--yes", "--text", "no such text"], 0, false),

@@ -1,37 +1,231 @@
-//! How to connect an agent to this program: the end of the demo's output.
+//! `memorist connect` and `disconnect`: registers the server and its hooks with the agents of this machine, and undoes it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use serde_json::json;
+use clap::ValueEnum;
+use directories::ProjectDirs;
+use memorist_clients::Client;
+use memorist_clients::connect::{self, ClientPlan, Ledger, Step, Surroundings};
+use memorist_clients::place::Platform;
+use memorist_clients::program::Program;
+use memorist_ingest::sources::machine::Machine;
+use serde_json::{Value, json};
 
-/// The text, for the program at `program`, with the store in the folder `store` unless it is the default one.
-pub fn text(program: &Path, store: Option<&Path>) -> String {
-    let program = program.display().to_string();
-    let mut arguments = vec!["serve".to_owned()];
-    if let Some(store) = store {
-        arguments.extend(["--store".to_owned(), store.display().to_string()]);
-    }
-    let settings = json!({ "mcpServers": { "memorist": { "command": program, "args": arguments } } });
-    format!(
-        "To give your agents this memory, add to your MCP client's settings\n\n{settings:#}\n\nor, where the client has a \
-         command for it:\n\n  claude mcp add memorist -- {program} {}\n\nSeveral agents may use one store at the same time. \
-         One server for all of them, over HTTP:\n\n  {program} serve --http 127.0.0.1:8765      \
-         (then connect to http://127.0.0.1:8765/mcp)",
-        arguments.join(" ")
-    )
+use super::{App, add_sources};
+use crate::args::{Clients, Connect, Disconnect, Global};
+use crate::exit::{Failure, Kind, Outcome};
+
+/// This machine, and what is registered on it.
+pub struct Setting {
+    machine: Machine,
+    program: Program,
+    /// Where the record of what was written is.
+    pub ledger: PathBuf,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_settings_are_json_that_starts_the_server() {
-        let text = text(Path::new("/opt/a \"b\"/memorist"), Some(Path::new("/my/store")));
-        let (start, end) = (text.find('{').unwrap(), text.rfind('}').unwrap());
-        let settings: serde_json::Value = serde_json::from_str(&text[start..=end]).unwrap();
-        let server = &settings["mcpServers"]["memorist"];
-        assert_eq!(server["command"], "/opt/a \"b\"/memorist");
-        assert_eq!(server["args"], json!(["serve", "--store", "/my/store"]));
+impl Setting {
+    /// That of this process.
+    pub fn this(global: &Global, serve: Vec<String>) -> Result<Self, Failure> {
+        let directories = ProjectDirs::from("", "", "memorist");
+        let ledger = directories.ok_or_else(|| Failure::input("this account has no home folder"))?;
+        let machine = add_sources::machine()?;
+        let program = std::env::current_exe().map_err(|error| Failure::file("this program".as_ref(), &error))?;
+        let path = Program::stable_path(&machine, &program);
+        let mut options = Vec::new();
+        for (name, path) in [("--store", &global.store), ("--config", &global.config)] {
+            if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
+                let path = std::path::absolute(path).map_err(|error| Failure::file(path, &error))?;
+                let text = path.into_os_string().into_string();
+                let path = text.map_err(|_| Failure::input(format!("{name}: the path is no Unicode text")))?;
+                options.extend([name.to_owned(), path]);
+            }
+        }
+        let ledger = ledger.config_dir().join("connections");
+        Ok(Setting { machine, program: Program { path, options, serve }, ledger })
     }
+
+    /// The same for the crate of clients.
+    pub fn around(&self) -> Surroundings<'_> {
+        Surroundings { machine: &self.machine, platform: Platform::this(), program: &self.program }
+    }
+}
+
+/// Runs `connect`.
+pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
+    let profile = args.profile.and_then(|profile| profile.to_possible_value());
+    let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);
+    let setting = Setting::this(global, serve.unwrap_or_default())?;
+    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &setting.around());
+    let plans = |ledger: &Ledger| {
+        let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
+        all.iter().map(|&client| plan(client, ledger)).collect()
+    };
+    change(app, &args.which, &setting, plans, true)
+}
+
+/// Runs `disconnect`.
+pub fn undo(app: &App, args: &Disconnect, global: &Global) -> Outcome {
+    let setting = Setting::this(global, Vec::new())?;
+    let plans = |ledger: &Ledger| {
+        let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
+        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &setting.around()));
+        plans
+            .filter(|plan| !args.which.clients.is_empty() || !plan.steps.is_empty() || !plan.troubles.is_empty())
+            .collect()
+    };
+    change(app, &args.which, &setting, plans, false)
+}
+
+/// Shows what would change, asks, and does it.
+fn change(
+    app: &App,
+    which: &Clients,
+    setting: &Setting,
+    plans: impl Fn(&Ledger) -> Vec<ClientPlan>,
+    connects: bool,
+) -> Outcome {
+    let opened = if which.dry_run { Ledger::read(&setting.ledger) } else { Ledger::open(&setting.ledger) };
+    let mut ledger = opened.map_err(|error| failure(&error))?;
+    let mut plans = plans(&ledger);
+    let is_named = !which.clients.is_empty();
+    if connects {
+        for plan in plans.iter_mut().filter(|plan| plan.found.is_none()) {
+            plan.steps.clear();
+            plan.troubles.clear();
+        }
+    }
+    let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
+    if !which.dry_run && !which.yes && steps > 0 {
+        let question = format!("{}\n{} as shown?", planned(&plans), files(steps, "Change"));
+        if !app.output().confirm(&question, "--yes, or --dry-run to see what would change")? {
+            app.output().note("nothing was changed");
+            return Ok(Kind::Cancelled.code());
+        }
+    }
+    let mut entries = Vec::new();
+    for plan in &mut plans {
+        let done = match which.dry_run {
+            true => plan.steps.clone(),
+            false => connect::apply(plan, &mut ledger),
+        };
+        entries.push(entry(plan, &done));
+    }
+    let missing = connects && is_named && plans.iter().any(|plan| plan.found.is_none());
+    let failed = missing || plans.iter().any(|plan| !plan.troubles.is_empty());
+    let document = json!({ "dryRun": which.dry_run, "clients": entries });
+    app.output().result(&document, |_| match which.dry_run {
+        true => planned(&plans),
+        false => report(&plans, &entries, connects),
+    })?;
+    Ok(if failed { Kind::Input.code() } else { 0 })
+}
+
+fn failure(error: &connect::Error) -> Failure {
+    let kind = if matches!(error, connect::Error::Busy) { Kind::Input } else { Kind::Io };
+    Failure::new(kind, error.to_string())
+}
+
+fn entry(plan: &ClientPlan, done: &[Step]) -> Value {
+    let changes = done.iter().map(|step| {
+        let mut change = json!({
+            "path": step.target.path,
+            "for": step.role,
+            "action": action(step),
+            "diff": step.diff(),
+        });
+        if !step.commands.is_empty() {
+            change["commands"] = json!(step.commands);
+        }
+        change
+    });
+    let problems = plan
+        .troubles
+        .iter()
+        .map(|(path, trouble)| json!({ "path": path, "what": trouble.to_string(), "wayOut": trouble.way_out() }));
+    let by_hand = plan.by_hand.iter().map(|(path, what)| json!({ "path": path, "what": what }));
+    json!({
+        "client": plan.profile.client,
+        "found": plan.found,
+        "changes": changes.collect::<Vec<_>>(),
+        "unchanged": plan.done,
+        "byHand": by_hand.collect::<Vec<_>>(),
+        "problems": problems.collect::<Vec<_>>(),
+    })
+}
+
+fn action(step: &Step) -> &'static str {
+    match (&step.target.content, &step.after) {
+        (None, Some(_)) => "create",
+        (Some(_), None) => "delete",
+        (before, after) if before == after => "none",
+        _ => "change",
+    }
+}
+
+fn files(count: usize, verb: &str) -> String {
+    format!("{verb} {count} {}", if count == 1 { "file" } else { "files" })
+}
+
+/// What would change, as a diff, and what would not and why.
+fn planned(plans: &[ClientPlan]) -> String {
+    let mut lines = Vec::new();
+    for plan in plans.iter().filter(|plan| plan.found.is_some() || !plan.steps.is_empty()) {
+        let place = plan.found.as_ref().map(|found| format!(" ({})", found.display())).unwrap_or_default();
+        lines.push(format!("{}{place}", plan.profile.title));
+        for step in plan.steps.iter().filter(|step| action(step) != "none") {
+            lines.push(format!("  {} {}", action(step), step.target.path.display()));
+            lines.extend(step.commands.iter().map(|words| format!("    by its own command: {}", words.join(" "))));
+            lines.extend(step.diff().lines().filter(|line| !line.starts_with('@')).map(|line| format!("    {line}")));
+        }
+        lines.extend(remarks(plan));
+    }
+    lines.extend(not_found(plans));
+    if lines.is_empty() { NOTHING.to_owned() } else { lines.join("\n") }
+}
+
+/// What is said when there is nothing to disconnect.
+const NOTHING: &str = "`memorist connect` has written nothing that is still there";
+
+/// What is left as it is.
+fn remarks(plan: &ClientPlan) -> Vec<String> {
+    let done = plan.done.iter().map(|path| format!("  as it should be: {}", path.display()));
+    let by_hand = plan
+        .by_hand
+        .iter()
+        .map(|(path, what)| format!("  registered by hand, and left so: {what} in {}", path.display()));
+    let troubles = plan.troubles.iter().map(|(path, trouble)| {
+        format!("  NOT CHANGED {}: {trouble}\n    way out: {}", path.display(), trouble.way_out())
+    });
+    done.chain(by_hand).chain(troubles).collect()
+}
+
+fn not_found(plans: &[ClientPlan]) -> Option<String> {
+    let missing: Vec<_> =
+        plans.iter().filter(|plan| plan.found.is_none()).map(|plan| plan.profile.client.name()).collect();
+    (!missing.is_empty()).then(|| format!("not found on this machine: {}", missing.join(", ")))
+}
+
+/// What was done, and what a person has to do now.
+fn report(plans: &[ClientPlan], entries: &[Value], connects: bool) -> String {
+    let mut lines = Vec::new();
+    for (plan, entry) in plans.iter().zip(entries) {
+        let changes = entry["changes"].as_array().map_or(0, Vec::len);
+        if plan.found.is_none() && changes == 0 && plan.troubles.is_empty() {
+            continue;
+        }
+        let head = match (connects, changes) {
+            (true, 0) if plan.troubles.is_empty() => "connected already".to_owned(),
+            (true, 0) => "not connected".to_owned(),
+            (true, changes) => format!("connected, {}", files(changes, "in")),
+            (false, 0) => "not connected".to_owned(),
+            (false, changes) => format!("disconnected, {}", files(changes, "in")),
+        };
+        lines.push(format!("{}: {head}", plan.profile.title));
+        lines.extend(remarks(plan).into_iter().filter(|line| !line.starts_with("  as it should be")));
+        if connects && changes > 0 {
+            lines.push(format!("  now: {}", plan.profile.advice));
+        }
+    }
+    lines.extend(not_found(plans).filter(|_| connects));
+    if lines.is_empty() { NOTHING.to_owned() } else { lines.join("\n") }
 }

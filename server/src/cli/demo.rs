@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::progress::Bars;
-use super::{App, connect, format, table};
+use super::{App, closing, format, table};
 use crate::args::Demo;
 use crate::exit::{Failure, Kind as Sort, Outcome};
 use crate::ops::Context;
@@ -224,7 +224,7 @@ fn closing(kept: Option<&Path>) -> Result<String, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(Sort::Io, format!("cannot tell where this program is: {error}")))?;
     let store = kept.map(std::path::absolute).transpose().map_err(|error| Failure::new(Sort::Io, error.to_string()))?;
-    Ok(connect::text(&program, store.as_deref()))
+    Ok(closing::text(&program, store.as_deref()))
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -1,4 +1,5 @@
-//! `memorist doctor`: do records, vectors and keywords agree, and what can be salvaged if not?
+//! `memorist doctor`: do records, vectors and keywords agree, and what can be salvaged if not? And how do the agents of this
+//! machine stand?
 
 use std::collections::BTreeSet;
 
@@ -8,21 +9,24 @@ use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
 
 use super::app::Maintenance;
-use super::{App, format};
-use crate::args::Doctor;
+use super::{App, clients, format};
+use crate::args::{Doctor, Global};
 use crate::exit::{Kind, Outcome};
 use crate::wording;
 
 /// Ids named in a line of text; `--json` names all.
 const NAMED: usize = 20;
 
-/// Runs the command. Its exit code says whether everything is sound.
-pub fn run(app: &App, args: &Doctor) -> Outcome {
+/// Runs the command. Its exit code says whether the store is sound.
+pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
     let bars = app.bars()?;
     let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
     let sound = diagnosis.is_sound();
-    app.output().result(&document(&diagnosis), |_| text(&diagnosis))?;
+    let clients = clients::all(global, &app.settings().store);
+    let mut document = document(&diagnosis);
+    document["clients"] = clients.document();
+    app.output().result(&document, |_| [text(&diagnosis), clients.text()].join("\n"))?;
     Ok(if sound { 0 } else { Kind::Store.code() })
 }
 

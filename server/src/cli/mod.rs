@@ -7,6 +7,7 @@ pub mod bench;
 pub mod browse;
 pub mod chain;
 pub mod completions;
+pub mod connect;
 pub mod delete;
 pub mod demo;
 pub mod digest;
@@ -37,7 +38,8 @@ pub mod update;
 
 mod add_sources;
 mod app;
-mod connect;
+mod clients;
+mod closing;
 mod deadline;
 mod discover;
 mod fields;

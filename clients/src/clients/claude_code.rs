@@ -1,0 +1,55 @@
+//! Claude Code 2.1.332, November 2026. It rewrites `.claude.json` while it runs, so its own command registers the server
+//! where it is installed. Hooks are in another file, with timeouts in seconds.
+
+use crate::Client;
+use crate::format::{Entry, Format};
+use crate::place::Place;
+use crate::profile::{Content, Files, Part, Profile, Role, hook_entry, nothing, stdio};
+use crate::program::{NAME, Program};
+
+/// Claude Code.
+pub const PROFILE: Profile = Profile {
+    client: Client::ClaudeCode,
+    title: "Claude Code",
+    programs: &["claude"],
+    signs: &[
+        Place::Variable("CLAUDE_CONFIG_DIR", ".claude", ""),
+        Place::Variable("CLAUDE_CONFIG_DIR", "", ".claude.json"),
+    ],
+    parts: &[
+        Part {
+            role: Role::Server,
+            files: Files::First(&[Place::Variable("CLAUDE_CONFIG_DIR", "", ".claude.json")]),
+            content: Content::Entries {
+                format: Format::Json,
+                frame: nothing,
+                entries: server,
+                hides: None,
+                by_command: true,
+            },
+        },
+        Part::entries(
+            Role::Hooks,
+            Files::First(&[Place::Variable("CLAUDE_CONFIG_DIR", ".claude", "settings.json")]),
+            Format::Json,
+            hooks,
+        ),
+    ],
+    advice: "sessions that are open see it when they are started again",
+};
+
+fn server(program: &Program) -> Vec<Entry> {
+    vec![Entry::member(&["mcpServers"], NAME, stdio(program))]
+}
+
+fn hooks(program: &Program) -> Vec<Entry> {
+    let hook = |of, timeout| hook_entry(program, Client::ClaudeCode, of, timeout);
+    vec![
+        hook(("UserPromptSubmit", "prompt"), 5),
+        hook(("SessionStart", "start"), 5),
+        hook(("Stop", "stop"), 5),
+        hook(("PreCompact", "compact"), 5),
+        // Without a timeout of its own, all hooks of a session's end have 1.5 s together.
+        hook(("SessionEnd", "end"), 3),
+    ]
+}

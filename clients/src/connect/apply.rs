@@ -1,0 +1,134 @@
+//! Does what was planned.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::ledger::{Ledger, Record, Written};
+use super::plan::{ClientPlan, Step};
+use super::target::Target;
+use super::trouble::Trouble;
+use crate::Client;
+use crate::format::Presence;
+
+/// The longest that a client's own command may take.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Does every step of a plan that can be done, and returns these. What cannot is added to the troubles of the plan.
+pub fn apply(plan: &mut ClientPlan, ledger: &mut Ledger) -> Vec<Step> {
+    let mut done = Vec::new();
+    for step in std::mem::take(&mut plan.steps) {
+        let client = plan.profile.client;
+        let applied = if step.connects { connect(client, &step, ledger) } else { disconnect(&step, ledger) };
+        match applied {
+            Ok(()) => done.push(step),
+            Err(trouble) => plan.troubles.push((step.target.path.clone(), trouble)),
+        }
+    }
+    done
+}
+
+/// Records what will be there, then writes it: a process that is killed in between has forgotten nothing.
+fn connect(client: Client, step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
+    let path = &step.target.path;
+    let failed = |error: std::io::Error| Trouble::write(&error);
+    let before = ledger.record(path).cloned();
+    let copy = step.base.as_ref().map(|base| ledger.keep(client, path, base)).transpose().map_err(failed)?;
+    let record = step.record.clone().map(|record| Record { base: copy.clone(), ..record });
+    let folders = record.as_ref().map_or(&[][..], |record| &record.folders);
+    let written = ledger.set(path, record.clone()).map_err(failed).and_then(|()| match &step.after {
+        Some(_) if !step.commands.is_empty() => run_all(step).and_then(|()| check_registered(step, true)),
+        Some(after) => step.target.write(after, step.executable),
+        None => Ok(()),
+    });
+    if let Err(trouble) = written {
+        // It may be in place and yet not be known to be on the disk.
+        let is_there = step.after.is_some() && fs::read(path).ok() == step.after;
+        if !is_there {
+            let _ = ledger.set(path, before);
+            copy.iter().for_each(|copy| ledger.forget(copy));
+            folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+        }
+        return Err(trouble);
+    }
+    if let Some(old) = before.and_then(|before| before.base) {
+        ledger.forget(&old);
+    }
+    Ok(())
+}
+
+/// Writes, then forgets: a process that is killed in between finds nothing of ours the next time.
+fn disconnect(step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
+    let before = ledger.record(&step.target.path).cloned();
+    let folders = before.as_ref().map_or(&[][..], |record| &record.folders);
+    match &step.after {
+        Some(_) if !step.commands.is_empty() => {
+            run_all(step)?;
+            check_registered(step, false)?;
+        }
+        after if *after == step.target.content => {}
+        Some(after) => step.target.write(after, false)?,
+        None => step.target.delete(folders)?,
+    }
+    ledger.set(&step.target.path, step.record.clone()).map_err(|error| Trouble::write(&error))?;
+    let base = before.and_then(|record| record.base);
+    // The copy of a file that others have changed since is kept, too.
+    if let Some(base) = base.filter(|base| ledger.kept(base) == step.after) {
+        ledger.forget(&base);
+    }
+    Ok(())
+}
+
+/// Whether the client's own command did what it should.
+fn check_registered(step: &Step, should_be: bool) -> Result<(), Trouble> {
+    let target = Target::open(&step.target.path)?;
+    let shown = || step.commands.last().map(|words| words.join(" ")).unwrap_or_default();
+    let text = target.text()?.unwrap_or_default();
+    let is_there = match &step.written {
+        Some(Written::Entries { format, entries, .. }) => {
+            let read = format.read(text)?;
+            entries.iter().all(|entry| entry.presence(&read) == Ok(Presence::Same))
+        }
+        _ => should_be,
+    };
+    match is_there == should_be {
+        true => Ok(()),
+        false => {
+            Err(Trouble::Command(format!("`{}` ended well, and {} has not changed so", shown(), target.path.display())))
+        }
+    }
+}
+
+fn run_all(step: &Step) -> Result<(), Trouble> {
+    step.commands.iter().try_for_each(|words| run(words))
+}
+
+/// Runs a command of a client, without a terminal that it could ask on.
+fn run(words: &[String]) -> Result<(), Trouble> {
+    let failed = |why: String| Trouble::Command(format!("`{}` failed: {why}", words.join(" ")));
+    let (program, arguments) = words.split_first().ok_or_else(|| failed("it is empty".to_owned()))?;
+    let mut errors = tempfile::tempfile().map_err(|error| failed(error.to_string()))?;
+    let stderr = errors.try_clone().map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    let began = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if began.elapsed() < COMMAND_TIMEOUT => std::thread::sleep(Duration::from_millis(20)),
+            Ok(None) => {
+                let _ = child.kill().and_then(|()| child.wait());
+                return Err(failed(format!("it did not end within {} s", COMMAND_TIMEOUT.as_secs())));
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let mut said = String::new();
+    let read = std::io::Seek::rewind(&mut errors).and_then(|()| errors.take(500).read_to_string(&mut said));
+    Err(failed(if read.is_ok() && !said.trim().is_empty() { said.trim().to_owned() } else { status.to_string() }))
+}

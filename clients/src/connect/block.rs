@@ -1,0 +1,40 @@
+//! A paragraph of ours in a text, between two marks.
+
+use crate::profile::INSTRUCTION;
+
+const BEGIN: &str = "<!-- memorist: begin -->";
+const END: &str = "<!-- memorist: end -->";
+
+/// The paragraph, with the line ends of `text`.
+pub fn block(text: &str) -> String {
+    let block = format!("{BEGIN}\n{INSTRUCTION}{END}\n");
+    if text.contains("\r\n") { block.replace('\n', "\r\n") } else { block }
+}
+
+/// Whether a text has one.
+pub fn has_block(text: &str) -> bool {
+    text.contains(BEGIN)
+}
+
+/// The text with it at the end.
+pub fn insert(text: &str) -> String {
+    let block = block(text);
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    match text {
+        "" => block,
+        text if text.ends_with('\n') => format!("{text}{end}{block}"),
+        text => format!("{text}{end}{end}{block}"),
+    }
+}
+
+/// The text without `block`, and without the empty line above it; `None` unless it is there once, as it was written.
+pub fn remove(text: &str, block: &str) -> Option<String> {
+    let (above, below) = text.split_once(block)?;
+    if below.contains(block) {
+        return None;
+    }
+    let above =
+        ["\r\n\r\n", "\n\n"].iter().find_map(|gap| Some(above.strip_suffix(gap)?.to_owned() + &gap[gap.len() / 2..]));
+    let above = above.unwrap_or_else(|| text[..text.len() - block.len() - below.len()].to_owned());
+    Some(above + below)
+}

@@ -1,0 +1,178 @@
+//! How a client and this program stand to each other, for `doctor`.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::block;
+use super::content::{command_of, hook_of_ours, is_ours};
+use super::ledger::{Ledger, Record, Written, sha256};
+use super::plan::{Surroundings, connect, files, found};
+use super::target::Target;
+use super::trouble::Trouble;
+use super::trust::hooks_are_trusted;
+use crate::Client;
+use crate::clients::profile;
+use crate::format::{Entry, Presence};
+use crate::place::{is_executable, on_path};
+use crate::profile::{Content, Part, Profile, Role};
+
+/// Whether something is written for a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is, by `connect`.
+    Yes,
+    /// It is, by hand.
+    ByHand,
+    /// It is, and was edited since.
+    Edited,
+    /// Some of it is.
+    Partly,
+    /// It is not.
+    No,
+}
+
+/// How a client stands.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Which one.
+    pub client: Client,
+    /// What says that it is on this machine.
+    pub found: PathBuf,
+    /// Whether it starts the server.
+    pub registered: State,
+    /// Whether it runs the hooks; nothing if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooked: Option<State>,
+    /// Whether the client runs the hooks; nothing if it runs all, or nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// Something wrong, and the way out.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// In which file.
+    pub path: PathBuf,
+    /// What it is.
+    pub what: String,
+    /// What a person can do.
+    pub way_out: String,
+}
+
+/// How a client stands; `None` if it is not on this machine.
+pub fn status(client: Client, ledger: &Ledger, around: &Surroundings) -> Option<Status> {
+    let profile = profile(client);
+    let found = found(profile, around)?;
+    let mut problems = Vec::new();
+    let mut of = |role: Role| {
+        let parts = profile.parts.iter().filter(|part| part.role == role);
+        let files = parts.flat_map(|part| files(part, around).into_iter().map(move |path| (part, path)));
+        // What is wrong with a file is among the troubles of the plan.
+        combined(files.map(|(part, path)| state(part, &path, ledger, around, &mut problems).unwrap_or(State::No)))
+    };
+    let (registered, hooked) = (of(Role::Server).unwrap_or(State::No), of(Role::Hooks));
+    problems.extend(connect(client, true, ledger, around).troubles.into_iter().map(|(path, trouble)| Problem {
+        path,
+        what: trouble.to_string(),
+        way_out: trouble.way_out().to_owned(),
+    }));
+    let trusted = trusted(profile, hooked, around);
+    if trusted == Some(false) {
+        problems.push(Problem {
+            path: found.clone(),
+            what: "the hooks are not trusted, and so skipped".to_owned(),
+            way_out: format!("start {}, and trust them with /hooks", profile.title),
+        });
+    }
+    Some(Status { client, found, registered, hooked, trusted, problems })
+}
+
+/// Whether a client that asks a person before it runs hooks was given a yes.
+fn trusted(profile: &Profile, hooked: Option<State>, around: &Surroundings) -> Option<bool> {
+    let is_hooked = profile.client == Client::Codex && hooked.is_some_and(|state| state != State::No);
+    let program = profile.programs.iter().filter(|_| is_hooked).find_map(|name| on_path(around.machine, name))?;
+    let part = profile.parts.iter().find(|part| part.role == Role::Hooks)?;
+    hooks_are_trusted(&program, files(part, around).first()?)
+}
+
+/// What the states of several files or entries come to; `None` if there are none.
+fn combined(states: impl Iterator<Item = State>) -> Option<State> {
+    states.reduce(|one, other| match (one, other) {
+        (one, other) if one == other => one,
+        (State::No | State::Partly, _) | (_, State::No | State::Partly) => State::Partly,
+        (State::Edited, _) | (_, State::Edited) => State::Edited,
+        _ => State::ByHand,
+    })
+}
+
+fn state(
+    part: &Part,
+    path: &Path,
+    ledger: &Ledger,
+    around: &Surroundings,
+    problems: &mut Vec<Problem>,
+) -> Result<State, Trouble> {
+    let target = Target::open(path)?;
+    let text = target.text()?.unwrap_or_default();
+    let record = ledger.record(&target.path);
+    let recorded = if record.is_some() { State::Yes } else { State::ByHand };
+    match &part.content {
+        Content::Entries { format, entries, .. } => {
+            let (read, mut states) = (format.read(text)?, Vec::new());
+            for entry in &entries(around.program) {
+                let there = match entry.presence(&read)? {
+                    Presence::Same => Some(&entry.value).cloned(),
+                    Presence::Other(value) if is_ours(&value) => Some(value),
+                    Presence::Other(_) => None,
+                    Presence::Missing => hook_of_ours(entry, &read).cloned(),
+                };
+                problems.extend(there.as_ref().and_then(|value| other_program(entry, value, path, around)));
+                states.push(match (there, record) {
+                    (None, _) => State::No,
+                    (Some(_), None) => State::ByHand,
+                    (Some(value), Some(record)) if has(record, &value) => State::Yes,
+                    (Some(_), Some(_)) => State::Edited,
+                });
+            }
+            problems.dedup();
+            Ok(combined(states.into_iter()).unwrap_or(State::No))
+        }
+        Content::File { .. } => Ok(match (&target.content, record) {
+            (None, _) => State::No,
+            (Some(there), Some(record)) if sha256(there) == record.after => State::Yes,
+            (Some(_), Some(_)) => State::Edited,
+            (Some(_), None) => return Err(Trouble::FileTaken),
+        }),
+        Content::Block => Ok(if block::has_block(text) { recorded } else { State::No }),
+    }
+}
+
+fn has(record: &Record, value: &Value) -> bool {
+    matches!(&record.written, Written::Entries { entries, .. } if entries.iter().any(|entry| entry.value == *value))
+}
+
+/// A registered program that is gone, or is not this one. One without a path is searched by the client, whose `PATH` nobody
+/// knows here.
+fn other_program(entry: &Entry, value: &Value, path: &Path, around: &Surroundings) -> Option<Problem> {
+    let command = PathBuf::from(command_of(value)?);
+    let this = &around.program.path;
+    let what = match command.is_absolute() {
+        true if !is_executable(&command) => "which is not there or cannot be run".to_owned(),
+        true if command.canonicalize().ok() != this.canonicalize().ok() => {
+            format!("and this program is {}", this.display())
+        }
+        _ => return None,
+    };
+    Some(Problem {
+        path: path.to_owned(),
+        what: format!("`{}` runs {}, {what}", entry.shown(), command.display()),
+        way_out: "`memorist connect`, run with the program that it should be, writes that one".to_owned(),
+    })
+}

@@ -1,0 +1,115 @@
+//! Where clients keep their files on this platform.
+
+use std::path::{Path, PathBuf};
+
+use memorist_sources::machine::Machine;
+
+/// A file or a folder of a client.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    /// Below the home folder.
+    Home(&'static str),
+    /// Below the folder in a variable, else below one of the home folder.
+    Variable(&'static str, &'static str, &'static str),
+    /// Below the folder of settings: `XDG_CONFIG_HOME`, else `~/.config`, also on macOS.
+    Config(&'static str),
+    /// Below the folder of settings of programs with windows: on macOS `~/Library/Application Support`, on Windows
+    /// `%APPDATA%`, else as [`Place::Config`].
+    Application(&'static str),
+}
+
+/// The conventions for paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Linux and other Unix systems.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+impl Platform {
+    /// That of this process.
+    pub const fn this() -> Self {
+        if cfg!(windows) {
+            Platform::Windows
+        } else if cfg!(target_os = "macos") {
+            Platform::MacOs
+        } else {
+            Platform::Linux
+        }
+    }
+}
+
+impl Place {
+    /// Its path.
+    pub fn path(self, machine: &Machine, platform: Platform) -> PathBuf {
+        match self {
+            Place::Home(path) => machine.home().join(path),
+            Place::Variable(variable, default, "") => machine.path(variable, default),
+            Place::Variable(variable, default, path) => machine.path(variable, default).join(path),
+            Place::Config(path) => machine.path("XDG_CONFIG_HOME", ".config").join(path),
+            Place::Application(path) => match platform {
+                Platform::Linux => Place::Config(path).path(machine, platform),
+                Platform::MacOs => machine.home().join("Library/Application Support").join(path),
+                Platform::Windows => machine.path("APPDATA", "AppData/Roaming").join(path),
+            },
+        }
+    }
+}
+
+/// The program of this name on the `PATH`, whose relative entries count for nothing.
+pub fn on_path(machine: &Machine, name: &str) -> Option<PathBuf> {
+    let folders = machine.path("PATH", "");
+    std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).find_map(|folder| {
+        let name = if cfg!(windows) { format!("{name}.exe") } else { name.to_owned() };
+        let path = folder.join(name);
+        is_executable(&path).then_some(path)
+    })
+}
+
+/// Whether a file can be run.
+pub fn is_executable(path: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let may = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may = true;
+    found.is_file() && may
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_follow_the_variables_and_the_platform() {
+        let plain = Machine::new("/home/ana", []);
+        let path = |place: Place, platform| place.path(&plain, platform).display().to_string();
+        let claude = Place::Application("Claude/x.json");
+        assert_eq!(path(claude, Platform::Linux), "/home/ana/.config/Claude/x.json");
+        assert_eq!(path(claude, Platform::MacOs), "/home/ana/Library/Application Support/Claude/x.json");
+        assert_eq!(path(claude, Platform::Windows), "/home/ana/AppData/Roaming/Claude/x.json");
+        assert_eq!(path(Place::Config("zed/x"), Platform::MacOs), "/home/ana/.config/zed/x");
+        let codex = Place::Variable("CODEX_HOME", ".codex", "config.toml");
+        assert_eq!(path(codex, Platform::Linux), "/home/ana/.codex/config.toml");
+        let moved = Machine::new("/home/ana", [("CODEX_HOME", "/c"), ("XDG_CONFIG_HOME", "/x"), ("PATH", "bin:.")]);
+        assert_eq!(codex.path(&moved, Platform::Linux), Path::new("/c/config.toml"));
+        assert_eq!(claude.path(&moved, Platform::Linux), Path::new("/x/Claude/x.json"));
+        assert_eq!(on_path(&moved, "sh"), None, "a relative folder of the PATH is that of whoever stands in it");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_an_executable_file_of_the_path() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let machine = Machine::new("/home/ana", [("PATH", folder.path().to_str().unwrap())]);
+        let program = folder.path().join("claude");
+        std::fs::write(&program, "").unwrap();
+        assert_eq!(on_path(&machine, "claude"), None);
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(on_path(&machine, "claude"), Some(program));
+    }
+}

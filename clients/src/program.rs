@@ -1,0 +1,83 @@
+//! The command that clients run: this program, with the options that every call of it needs.
+
+use std::path::{Path, PathBuf};
+
+use memorist_sources::machine::Machine;
+
+use crate::Client;
+use crate::place::on_path;
+
+/// The name of our server in every client.
+pub const NAME: &str = "memorist";
+
+/// This program, as clients run it.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Where it is: clients with windows do not have the `PATH` of a shell.
+    pub path: PathBuf,
+    /// Options of every command, such as `--store`.
+    pub options: Vec<String>,
+    /// Options of `serve`.
+    pub serve: Vec<String>,
+}
+
+impl Program {
+    /// The path by which clients run the program `current`: that of the `PATH` if it leads to it, as that one stays when
+    /// the program is updated.
+    pub fn stable_path(machine: &Machine, current: &Path) -> PathBuf {
+        let real = |path: &Path| path.canonicalize().ok();
+        match on_path(machine, NAME) {
+            Some(path) if real(&path).is_some() && real(&path) == real(current) => path,
+            _ => current.to_owned(),
+        }
+    }
+
+    /// Its path as text.
+    pub fn command(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// What follows it to start the server.
+    pub fn arguments(&self) -> Vec<String> {
+        let serve = ["serve".to_owned()].into_iter();
+        serve.chain(self.serve.iter().cloned()).chain(self.options.iter().cloned()).collect()
+    }
+
+    /// The words of a hook's command.
+    pub fn hook(&self, client: Client, event: &str) -> Vec<String> {
+        let words = [self.command(), "hook".to_owned(), client.name().to_owned(), event.to_owned()];
+        words.into_iter().chain(self.options.iter().cloned()).collect()
+    }
+
+    /// The same as a line for a shell.
+    pub fn hook_line(&self, client: Client, event: &str) -> String {
+        self.hook(client, event).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A word for a shell: in quotes if it has a character that might mean something.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c) || (cfg!(windows) && c == '\\');
+    match word.chars().all(is_plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false if cfg!(windows) => format!("\"{word}\""),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_for_a_shell_has_quotes_where_they_are_needed() {
+        let program =
+            |path: &str| Program { path: path.into(), options: vec!["--store".into(), "/a b".into()], serve: vec![] };
+        assert_eq!(
+            program("/opt/memorist").hook_line(Client::Codex, "start"),
+            "/opt/memorist hook codex start --store '/a b'"
+        );
+        assert!(program("/o'k/$(x)").hook_line(Client::Codex, "stop").starts_with("'/o'\\''k/$(x)' hook"));
+        assert_eq!(program("/m").arguments(), ["serve", "--store", "/a b"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! How to connect an agent to this program: the end of the demo's output.
+
+use std::path::Path;
+
+use serde_json::json;
+
+/// The text, for the program at `program`, with the store in the folder `store` unless it is the default one.
+pub fn text(program: &Path, store: Option<&Path>) -> String {
+    let program = program.display().to_string();
+    let mut options = Vec::new();
+    if let Some(store) = store {
+        options.extend(["--store".to_owned(), store.display().to_string()]);
+    }
+    let arguments = [&["serve".to_owned()], &options[..]].concat();
+    let settings = json!({ "mcpServers": { "memorist": { "command": program, "args": arguments } } });
+    format!(
+        "To give your agents this memory (it shows what it changes in their settings, and asks):\n\n  {}\n\nor add to the \
+         settings of your MCP client\n\n{settings:#}\n\nSeveral agents may use one store at the same time. One server for \
+         all of them, over HTTP:\n\n  {program} serve --http 127.0.0.1:8765      (then connect to \
+         http://127.0.0.1:8765/mcp)",
+        [&[program.clone(), "connect".to_owned()], &options[..]].concat().join(" "),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_are_json_that_starts_the_server() {
+        let text = text(Path::new("/opt/a \"b\"/memorist"), Some(Path::new("/my/store")));
+        let (start, end) = (text.find('{').unwrap(), text.rfind('}').unwrap());
+        let settings: serde_json::Value = serde_json::from_str(&text[start..=end]).unwrap();
+        let server = &settings["mcpServers"]["memorist"];
+        assert_eq!(server["command"], "/opt/a \"b\"/memorist");
+        assert_eq!(server["args"], json!(["serve", "--store", "/my/store"]));
+        assert!(text.contains("/memorist connect --store /my/store\n"), "{text}");
+    }
+}
