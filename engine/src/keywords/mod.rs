@@ -91,7 +91,7 @@ mod typos;
 mod windows;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use self::analysis::{longest_word, significant_count, significant_words};
 pub use self::damage::log_contained_panics;

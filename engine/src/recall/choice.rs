@@ -34,7 +34,7 @@ pub fn choose(
     let is_new = |hit: &Hit| known.get(&hit.record.id) != Some(&hit.record.version);
     let mut room = request.max_tokens.saturating_mul(CHARS_PER_TOKEN);
     let mut recall = Recall::default();
-    for hit in gate.hits.iter().filter(|hit| gate.passes(hit) && is_new(hit)) {
+    for hit in gate.passing(is_new) {
         if recall.memories.len() == request.max_results || room < LEAST_CHARS && !recall.is_silent() {
             break;
         }

@@ -20,7 +20,7 @@ use crate::types::{Filter, Kind, Record, RecordId, Scope, Span};
 const STORE: &str = "01TEST";
 
 /// A record with the id and content given and defaults otherwise.
-pub(super) fn record(id: i64, content: &str) -> Record {
+pub(crate) fn record(id: i64, content: &str) -> Record {
     Record {
         id: id.into(),
         ulid: format!("{id:026}"),
