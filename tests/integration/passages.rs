@@ -263,6 +263,7 @@ fn forget_passages(folder: &Path) {
             "DELETE FROM embeddings WHERE hash IN (SELECT hash FROM passages);
              DELETE FROM passages;
              DROP TABLE passages;
+             DROP TABLE recalled;
              DELETE FROM meta WHERE key = 'cutter';
              PRAGMA user_version = 7;",
         )

