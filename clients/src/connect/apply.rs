@@ -35,7 +35,8 @@ fn connect(client: Client, step: &Step, ledger: &mut Ledger) -> Result<(), Troub
     let failed = |error: std::io::Error| Trouble::write(&error);
     let before = ledger.record(path).cloned();
     let copy = step.base.as_ref().map(|base| ledger.keep(client, path, base)).transpose().map_err(failed)?;
-    let record = step.record.clone().map(|record| Record { base: copy.clone(), ..record });
+    let previous = before.clone().map(Box::new);
+    let record = step.record.clone().map(|record| Record { base: copy.clone(), previous, ..record });
     let folders = record.as_ref().map_or(&[][..], |record| &record.folders);
     let written = ledger.set(path, record.clone()).map_err(failed).and_then(|()| match &step.after {
         Some(_) if !step.commands.is_empty() => run_all(step).and_then(|()| check_registered(step, true)),
@@ -52,8 +53,10 @@ fn connect(client: Client, step: &Step, ledger: &mut Ledger) -> Result<(), Troub
         }
         return Err(trouble);
     }
-    if let Some(old) = before.and_then(|before| before.base) {
-        ledger.forget(&old);
+    if let Some(before) = before {
+        let record = record.map(|record| Record { previous: None, ..record });
+        ledger.set(path, record).map_err(failed)?;
+        before.versions().filter_map(|version| version.base.as_ref()).for_each(|base| ledger.forget(base));
     }
     Ok(())
 }
@@ -72,11 +75,9 @@ fn disconnect(step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
         None => step.target.delete(folders)?,
     }
     ledger.set(&step.target.path, step.record.clone()).map_err(|error| Trouble::write(&error))?;
-    let base = before.and_then(|record| record.base);
+    let copies = before.iter().flat_map(Record::versions).filter_map(|version| version.base.as_ref());
     // The copy of a file that others have changed since is kept, too.
-    if let Some(base) = base.filter(|base| ledger.kept(base) == step.after) {
-        ledger.forget(&base);
-    }
+    copies.filter(|base| ledger.kept(base) == step.after).for_each(|base| ledger.forget(base));
     Ok(())
 }
 

@@ -22,6 +22,20 @@ pub struct Without {
 /// Takes what is ours out of `current`: exactly what was there before, if nobody else has changed the file since, and
 /// otherwise ours alone.
 pub fn without(ledger: &Ledger, record: &Record, current: Option<&[u8]>) -> Result<Without, Trouble> {
+    let hash = current.map(sha256);
+    let exact = record.versions().find(|version| hash.as_ref() == Some(&version.after));
+    if let Some(version) = exact {
+        return without_version(ledger, version, current);
+    }
+    let mut found = without_version(ledger, record, current)?;
+    // What one version says was edited may be as an older one wrote it.
+    for version in record.versions().skip(1) {
+        found = without_version(ledger, version, found.content.as_deref())?;
+    }
+    Ok(found)
+}
+
+fn without_version(ledger: &Ledger, record: &Record, current: Option<&[u8]>) -> Result<Without, Trouble> {
     let plain = |content: Option<Vec<u8>>| Without { content, edited: None, troubles: Vec::new() };
     let Some(current) = current else { return Ok(plain(None)) };
     if sha256(current) == record.after {

@@ -191,6 +191,7 @@ fn connect_file(
         base: None,
         after: if by_command { String::new() } else { sha256(&after) },
         by_command,
+        previous: None,
     };
     let executable = matches!(part.content, Content::File { executable: true, .. });
     let base = base.filter(|_| !by_command);

@@ -146,7 +146,9 @@ fn state(
         }
         Content::File { .. } => Ok(match (&target.content, record) {
             (None, _) => State::No,
-            (Some(there), Some(record)) if sha256(there) == record.after => State::Yes,
+            (Some(there), Some(record)) if record.versions().any(|version| sha256(there) == version.after) => {
+                State::Yes
+            }
             (Some(_), Some(_)) => State::Edited,
             (Some(_), None) => return Err(Trouble::FileTaken),
         }),
@@ -155,7 +157,9 @@ fn state(
 }
 
 fn has(record: &Record, value: &Value) -> bool {
-    matches!(&record.written, Written::Entries { entries, .. } if entries.iter().any(|entry| entry.value == *value))
+    record.versions().any(|version| {
+        matches!(&version.written, Written::Entries { entries, .. } if entries.iter().any(|entry| entry.value == *value))
+    })
 }
 
 /// A registered program that is gone, or is not this one. One without a path is searched by the client, whose `PATH` nobody

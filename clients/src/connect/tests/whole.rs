@@ -206,6 +206,60 @@ fn what_was_recorded_and_not_written_is_written_or_forgotten() {
     }
 }
 
+/// An update that is killed after the record was written, and before the file is: both versions are known.
+#[test]
+fn an_update_that_was_killed_is_made_again_or_undone() {
+    for client in [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Goose, Client::Continue] {
+        for (is_written, is_changed, is_disconnected) in
+            [(false, false, false), (false, false, true), (false, true, true), (true, true, true), (true, false, false)]
+        {
+            let mut home = Home::full();
+            let before = home.all();
+            home.connected(client);
+            let mut ledger = Ledger::open(&home.ledger()).unwrap();
+            home.program.options = vec!["--store".into(), "/s".into()];
+            let plan = connect(client, true, &ledger, &home.around());
+            for step in &plan.steps {
+                let path = &step.target.path;
+                let (old, text) = (ledger.record(path).cloned().unwrap(), step.after.clone().unwrap());
+                let base = step.base.as_ref().map(|base| ledger.keep(client, path, base).unwrap());
+                let previous = Some(Box::new(old));
+                let new = Record { base, previous, ..step.record.clone().unwrap() };
+                ledger.set(path, Some(new)).unwrap();
+                if is_written {
+                    fs::write(path, text).unwrap();
+                }
+                if is_changed && matches!(step.written, Some(Written::Entries { .. } | Written::Block(_))) {
+                    fs::write(path, [fs::read(path).unwrap(), b"\n".to_vec()].concat()).unwrap();
+                }
+            }
+            drop(ledger);
+            let what = format!("{client} {is_written} {is_changed} {is_disconnected}");
+            let stands = status(client, &Ledger::read(&home.ledger()).unwrap(), &home.around()).unwrap();
+            assert_eq!(stands.registered, State::Yes, "{what}");
+            assert!(stands.hooked.is_none_or(|hooked| hooked == State::Yes), "{what}: {stands:?}");
+            if !is_disconnected {
+                let (_, troubles) = home.connect(client);
+                assert!(troubles.is_empty(), "{what}: {troubles:?}");
+                for (path, _) in SETTINGS.into_iter().filter(|(path, _)| !path.ends_with(".md")) {
+                    let text = home.read(path);
+                    assert_eq!(text.contains("/opt/a b/memorist"), text.contains("--store"), "{what} {path}: {text}");
+                    assert!(!text.contains(" stop\""), "{what} {path}: no older hook is left: {text}");
+                }
+            }
+            home.disconnected(client);
+            let left = home.all();
+            let ours = |(_, (content, _)): &(&PathBuf, &(Option<Vec<u8>>, u32))| {
+                content.as_ref().is_some_and(|text| String::from_utf8_lossy(text).contains("opt/a b/memorist"))
+            };
+            assert_eq!(left.iter().find(ours), None, "{what}");
+            assert!(is_changed || left == before, "{what}");
+            assert!(Ledger::read(&home.ledger()).unwrap().records().is_empty(), "{what}");
+            assert!(is_changed || all_below(&home.ledger()).len() == 1, "{what}: no copy is left");
+        }
+    }
+}
+
 #[test]
 fn two_at_a_time_are_refused() {
     let home = Home::full();
