@@ -187,6 +187,12 @@ pub fn is_ours(entry: &Value) -> bool {
     })
 }
 
+/// Whether a value is ours, or ours with members that a client's own command has added.
+pub fn extends(value: &Value, ours: &Value) -> bool {
+    let has = |(name, member): (&String, &Value)| value.get(name) == Some(member);
+    value == ours || ours.as_object().is_some_and(|ours| ours.iter().all(has))
+}
+
 /// The hook of ours in a list, of another path or with other options.
 pub fn hook_of_ours<'a>(entry: &Entry, read: &'a Value) -> Option<&'a Value> {
     let list = entry.path.iter().fold(read, |value, key| &value[key.as_str()]);

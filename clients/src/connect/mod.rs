@@ -24,7 +24,7 @@ mod trust;
 
 pub use apply::apply;
 pub use ledger::{Ledger, Record};
-pub use plan::{ClientPlan, Step, Surroundings, connect, disconnect};
+pub use plan::{ClientPlan, Environment, Step, connect, disconnect};
 pub use status::{Problem, State, Status, status};
 pub use trouble::{Error, Trouble};
 

@@ -6,7 +6,7 @@ use memorist_sources::machine::Machine;
 use serde_json::Value;
 
 use super::block;
-use super::content::{With, with_entries, without};
+use super::content::{With, extends, with_entries, without};
 use super::ledger::{Ledger, Record, Written, sha256};
 use super::target::Target;
 use super::trouble::Trouble;
@@ -19,7 +19,7 @@ use crate::program::{NAME, Program};
 
 /// The machine, and the program that is registered.
 #[derive(Debug)]
-pub struct Surroundings<'a> {
+pub struct Environment<'a> {
     /// The home folder and the environment.
     pub machine: &'a Machine,
     /// The conventions for paths.
@@ -80,14 +80,14 @@ impl Step {
 }
 
 /// What says that a client is on this machine.
-pub fn found(profile: &Profile, around: &Surroundings) -> Option<PathBuf> {
+pub fn found(profile: &Profile, around: &Environment) -> Option<PathBuf> {
     let mut signs = profile.signs.iter().map(|sign| sign.path(around.machine, around.platform));
     let program = || profile.programs.iter().find_map(|name| on_path(around.machine, name));
     signs.find(|sign| sign.exists()).or_else(program)
 }
 
 /// The files of a part.
-pub fn files(part: &Part, around: &Surroundings) -> Vec<PathBuf> {
+pub fn files(part: &Part, around: &Environment) -> Vec<PathBuf> {
     let path = |place: &Place| place.path(around.machine, around.platform);
     let has_folder = |path: &PathBuf| path.parent().is_some_and(Path::exists);
     let (all, each): (Vec<PathBuf>, bool) = match part.files {
@@ -106,7 +106,7 @@ pub fn files(part: &Part, around: &Surroundings) -> Vec<PathBuf> {
 }
 
 /// What connecting a client would do. Without `hooks`, theirs are left as they are.
-pub fn connect(client: Client, hooks: bool, ledger: &Ledger, around: &Surroundings) -> ClientPlan {
+pub fn connect(client: Client, hooks: bool, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
     let mut plan = empty(profile, found(profile, around));
     for part in profile.parts.iter().filter(|part| hooks || part.role != Role::Hooks) {
@@ -128,7 +128,7 @@ fn connect_file(
     part: &Part,
     path: &Path,
     ledger: &Ledger,
-    around: &Surroundings,
+    around: &Environment,
 ) -> Result<(), Trouble> {
     let target = Target::open(path)?;
     let record = ledger.record(&target.path);
@@ -194,7 +194,6 @@ fn connect_file(
         previous: None,
     };
     let executable = matches!(part.content, Content::File { executable: true, .. });
-    let base = base.filter(|_| !by_command);
     plan.steps.push(Step {
         connects: true,
         role: part.role,
@@ -213,12 +212,14 @@ fn connect_file(
 fn is_done(record: &Record, wanted: &[Entry], target: &Target) -> bool {
     let Written::Entries { format, entries, .. } = &record.written else { return false };
     let read = target.text().ok().flatten().and_then(|text| format.read(text).ok());
-    let is_there = |read: &Value| wanted.iter().all(|entry| entry.presence(read) == Ok(Presence::Same));
-    entries == wanted && read.as_ref().is_some_and(is_there)
+    let is_there = |read: &Value| entries.iter().all(|entry| entry.presence(read) == Ok(Presence::Same));
+    let is_extended = |(entry, wanted): (&Entry, &Entry)| extends(&entry.value, &wanted.value);
+    let is_wanted = || entries.len() == wanted.len() && entries.iter().zip(wanted).all(is_extended);
+    (entries == wanted || record.by_command && is_wanted()) && read.as_ref().is_some_and(is_there)
 }
 
 /// The commands by which Claude Code registers a server; none if it is not installed.
-fn registering(profile: &Profile, entry: &Entry, target: &Target, around: &Surroundings) -> Vec<Vec<String>> {
+fn registering(profile: &Profile, entry: &Entry, target: &Target, around: &Environment) -> Vec<Vec<String>> {
     let Some(program) = profile.programs.iter().find_map(|name| on_path(around.machine, name)) else { return vec![] };
     let value = entry.value.to_string();
     let add = own_command(&program, &["add-json", "-s", "user", NAME, &value]);
@@ -235,7 +236,7 @@ fn own_command(program: &Path, words: &[&str]) -> Vec<String> {
 }
 
 /// What disconnecting a client would do.
-pub fn disconnect(client: Client, ledger: &Ledger, around: &Surroundings) -> ClientPlan {
+pub fn disconnect(client: Client, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
     let mut plan = empty(profile, found(profile, around));
     // What was written last is undone first.
@@ -251,7 +252,7 @@ fn disconnect_file(
     plan: &mut ClientPlan,
     record: &Record,
     ledger: &Ledger,
-    around: &Surroundings,
+    around: &Environment,
 ) -> Result<(), Trouble> {
     let target = Target::open(&record.path)?;
     let without = without(ledger, record, target.content.as_deref())?;

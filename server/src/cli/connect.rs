@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use directories::ProjectDirs;
 use memorist_clients::Client;
-use memorist_clients::connect::{self, ClientPlan, Ledger, Step, Surroundings};
+use memorist_clients::connect::{self, ClientPlan, Environment, Ledger, Step};
 use memorist_clients::place::Platform;
 use memorist_clients::program::Program;
 use memorist_ingest::sources::machine::Machine;
@@ -16,14 +16,14 @@ use crate::args::{Clients, Connect, Disconnect, Global};
 use crate::exit::{Failure, Kind, Outcome};
 
 /// This machine, and what is registered on it.
-pub struct Setting {
+pub struct Installation {
     machine: Machine,
     program: Program,
     /// Where the record of what was written is.
     pub ledger: PathBuf,
 }
 
-impl Setting {
+impl Installation {
     /// That of this process.
     pub fn this(global: &Global, serve: Vec<String>) -> Result<Self, Failure> {
         let directories = ProjectDirs::from("", "", "memorist");
@@ -41,12 +41,12 @@ impl Setting {
             }
         }
         let ledger = ledger.config_dir().join("connections");
-        Ok(Setting { machine, program: Program { path, options, serve }, ledger })
+        Ok(Installation { machine, program: Program { path, options, serve }, ledger })
     }
 
     /// The same for the crate of clients.
-    pub fn around(&self) -> Surroundings<'_> {
-        Surroundings { machine: &self.machine, platform: Platform::this(), program: &self.program }
+    pub fn around(&self) -> Environment<'_> {
+        Environment { machine: &self.machine, platform: Platform::this(), program: &self.program }
     }
 }
 
@@ -54,37 +54,37 @@ impl Setting {
 pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let profile = args.profile.and_then(|profile| profile.to_possible_value());
     let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);
-    let setting = Setting::this(global, serve.unwrap_or_default())?;
-    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &setting.around());
+    let installation = Installation::this(global, serve.unwrap_or_default())?;
+    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &installation.around());
     let plans = |ledger: &Ledger| {
         let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
         all.iter().map(|&client| plan(client, ledger)).collect()
     };
-    change(app, &args.which, &setting, plans, true)
+    change(app, &args.which, &installation, plans, true)
 }
 
 /// Runs `disconnect`.
 pub fn undo(app: &App, args: &Disconnect, global: &Global) -> Outcome {
-    let setting = Setting::this(global, Vec::new())?;
+    let installation = Installation::this(global, Vec::new())?;
     let plans = |ledger: &Ledger| {
         let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
-        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &setting.around()));
+        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &installation.around()));
         plans
             .filter(|plan| !args.which.clients.is_empty() || !plan.steps.is_empty() || !plan.troubles.is_empty())
             .collect()
     };
-    change(app, &args.which, &setting, plans, false)
+    change(app, &args.which, &installation, plans, false)
 }
 
 /// Shows what would change, asks, and does it.
 fn change(
     app: &App,
     which: &Clients,
-    setting: &Setting,
+    installation: &Installation,
     plans: impl Fn(&Ledger) -> Vec<ClientPlan>,
     connects: bool,
 ) -> Outcome {
-    let opened = if which.dry_run { Ledger::read(&setting.ledger) } else { Ledger::open(&setting.ledger) };
+    let opened = if which.dry_run { Ledger::read(&installation.ledger) } else { Ledger::open(&installation.ledger) };
     let mut ledger = opened.map_err(|error| failure(&error))?;
     let mut plans = plans(&ledger);
     let is_named = !which.clients.is_empty();

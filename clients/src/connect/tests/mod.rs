@@ -117,8 +117,8 @@ impl Home {
         self.above.path().join("ours")
     }
 
-    fn around(&self) -> Surroundings<'_> {
-        Surroundings { machine: &self.machine, platform: Platform::Linux, program: &self.program }
+    fn around(&self) -> Environment<'_> {
+        Environment { machine: &self.machine, platform: Platform::Linux, program: &self.program }
     }
 
     /// The ledger. A program that another test starts has its lock, too, until it runs.
