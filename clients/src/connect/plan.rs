@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use memorist_sources::machine::Machine;
 use serde_json::Value;
 
-use super::block;
 use super::content::{With, extends, with_entries, without};
 use super::ledger::{Ledger, Record, Written, sha256};
 use super::target::Target;
 use super::trouble::Trouble;
+use super::{block, diff};
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Format, Presence};
@@ -69,13 +69,12 @@ pub struct Step {
 }
 
 impl Step {
-    /// The change as a diff: the lines that change, and no others, which may be somebody's secrets.
+    /// The change as a diff: the lines of ours that go and come.
     pub fn diff(&self) -> String {
-        let text = |content: &Option<Vec<u8>>| {
-            content.as_deref().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
-        };
-        let (before, after) = (text(&self.target.content), text(&self.after));
-        similar::TextDiff::from_lines(&before, &after).unified_diff().context_radius(0).to_string()
+        let text =
+            |content: &Option<Vec<u8>>| String::from_utf8_lossy(content.as_deref().unwrap_or_default()).into_owned();
+        let base = if self.connects { &self.base } else { &self.after };
+        diff::shown(&text(&self.target.content), &text(base), &text(&self.after))
     }
 }
 

@@ -175,7 +175,7 @@ fn planned(plans: &[ClientPlan]) -> String {
         for step in plan.steps.iter().filter(|step| action(step) != "none") {
             lines.push(format!("  {} {}", action(step), step.target.path.display()));
             lines.extend(step.commands.iter().map(|words| format!("    by its own command: {}", words.join(" "))));
-            lines.extend(step.diff().lines().filter(|line| !line.starts_with('@')).map(|line| format!("    {line}")));
+            lines.extend(step.diff().lines().map(|line| format!("    {line}")));
         }
         lines.extend(remarks(plan));
     }
