@@ -138,14 +138,34 @@ fn the_registered_command_starts_the_server_and_its_hooks_answer() {
     let store = home.path("a store");
     let added = home.run(&["add", "The harbour office opens at seven", "--store", store.to_str().unwrap()]);
     assert!(added.status.success(), "{}", text(&added.stderr));
-    let connected = home.run(&["connect", "cursor", "--yes", "--store", "a store", "--profile", "full"]);
+    let options = ["--model", "none", "--cache", "c", "--project", "harbour"];
+    let connected = [&["connect", "cursor", "--yes", "--store", "a store", "--profile", "full"], &options[..]].concat();
+    let mut connected = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &connected);
+    let connected = connected.env("MEMORIST_AGENT", "shell").output().unwrap();
     assert!(connected.status.success(), "{}", text(&connected.stderr));
     let read = |path: &str| -> Value {
         let text = fs::read_to_string(home.path(path)).unwrap();
         serde_json::from_str(text.replace("// last", "").trim()).unwrap()
     };
     let server = &read(".cursor/mcp.json")["mcpServers"]["memorist"];
-    assert_eq!(server["args"], json!(["serve", "--profile", "full", "--store", store]));
+    let cache = home.path("c");
+    assert_eq!(
+        server["args"],
+        json!([
+            "serve",
+            "--profile",
+            "full",
+            "--store",
+            store,
+            "--cache",
+            cache,
+            "--model",
+            "none",
+            "--project",
+            "harbour"
+        ]),
+        "what the environment says is not for other processes"
+    );
     let words: Vec<&str> = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let program = PathBuf::from(server["command"].as_str().unwrap());
     let mut process = home.command(&program, &words);

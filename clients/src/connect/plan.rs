@@ -26,6 +26,8 @@ pub struct Environment<'a> {
     pub platform: Platform,
     /// What clients run.
     pub program: &'a Program,
+    /// The clients that get hooks together.
+    pub connecting: &'a [Client],
 }
 
 /// What would be done for one client.
@@ -104,6 +106,23 @@ pub fn files(part: &Part, around: &Environment) -> Vec<PathBuf> {
     }
 }
 
+/// The entries that a client should have: without those that it gets by the hooks of another client.
+pub fn wanted(
+    mut entries: Vec<Entry>,
+    runs_hooks_of: Option<(Client, &str)>,
+    ledger: &Ledger,
+    around: &Environment,
+) -> Vec<Entry> {
+    if let Some((other, list)) = runs_hooks_of {
+        let is_hooked = |record: &Record| record.client == other && record.role == Role::Hooks;
+        let is_being_hooked = || around.connecting.contains(&other) && found(profile(other), around).is_some();
+        if ledger.records().iter().any(is_hooked) || is_being_hooked() {
+            entries.retain(|entry| entry.path.last().is_none_or(|name| name != list));
+        }
+    }
+    entries
+}
+
 /// What connecting a client would do. Without `hooks`, theirs are left as they are.
 pub fn connect(client: Client, hooks: bool, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
@@ -137,12 +156,12 @@ fn connect_file(
     };
     let text = std::str::from_utf8(base.as_deref().unwrap_or_default()).map_err(|_| Trouble::NotText)?;
     let (after, written, commands) = match &part.content {
-        Content::Entries { format, frame, entries, hides, by_command } => {
+        Content::Entries { format, frame, entries, hides, by_command, runs_hooks_of } => {
             let older = hides.map(|place| place.path(around.machine, around.platform));
             if let Some(older) = older.filter(|older| base.is_none() && older.exists()) {
                 return Err(Trouble::Hides(older));
             }
-            let wanted = entries(around.program);
+            let wanted = wanted(entries(around.program), *runs_hooks_of, ledger, around);
             if record.is_some_and(|record| is_done(record, &wanted, &target)) {
                 plan.done.push(path.to_owned());
                 return Ok(());

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block;
 use super::content::{command_of, hook_of_ours, is_ours};
 use super::ledger::{Ledger, Record, Written, sha256};
-use super::plan::{Environment, connect, files, found};
+use super::plan::{Environment, connect, files, found, wanted};
 use super::target::Target;
 use super::trouble::Trouble;
 use super::trust::hooks_are_trusted;
@@ -124,9 +124,9 @@ fn state(
     let record = ledger.record(&target.path);
     let recorded = if record.is_some() { State::Yes } else { State::ByHand };
     match &part.content {
-        Content::Entries { format, entries, .. } => {
+        Content::Entries { format, entries, runs_hooks_of, .. } => {
             let (read, mut states) = (format.read(text)?, Vec::new());
-            for entry in &entries(around.program) {
+            for entry in &wanted(entries(around.program), *runs_hooks_of, ledger, around) {
                 let there = match entry.presence(&read)? {
                     Presence::Same => Some(&entry.value).cloned(),
                     Presence::Other(value) if is_ours(&value) => Some(value),

@@ -44,7 +44,10 @@ fn last_call(store: &Path, client: Client) -> Option<i64> {
 fn statuses(global: &Global) -> Result<Vec<Status>, Failure> {
     let installation = Installation::this(global, Vec::new())?;
     let ledger = Ledger::read(&installation.ledger).map_err(|error| Failure::input(error.to_string()))?;
-    Ok(Client::ALL.into_iter().filter_map(|client| connect::status(client, &ledger, &installation.around())).collect())
+    Ok(Client::ALL
+        .into_iter()
+        .filter_map(|client| connect::status(client, &ledger, &installation.around(&[])))
+        .collect())
 }
 
 impl Clients {

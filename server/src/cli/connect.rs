@@ -1,6 +1,6 @@
 //! `memorist connect` and `disconnect`: registers the server and its hooks with the agents of this machine, and undoes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use directories::ProjectDirs;
@@ -34,20 +34,43 @@ impl Installation {
         let mut options = Vec::new();
         for (name, path) in [("--store", &global.store), ("--config", &global.config)] {
             if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
-                let path = std::path::absolute(path).map_err(|error| Failure::file(path, &error))?;
-                let text = path.into_os_string().into_string();
-                let path = text.map_err(|_| Failure::input(format!("{name}: the path is no Unicode text")))?;
-                options.extend([name.to_owned(), path]);
+                options.extend([name.to_owned(), absolute(name, path)?]);
             }
         }
+        options.extend(typed(global)?);
         let ledger = ledger.config_dir().join("connections");
         Ok(Installation { machine, program: Program { path, options, serve }, ledger })
     }
 
-    /// The same for the crate of clients.
-    pub fn around(&self) -> Environment<'_> {
-        Environment { machine: &self.machine, platform: Platform::this(), program: &self.program }
+    /// The same for the crate of clients. `connecting` are those that get hooks together.
+    pub fn around<'a>(&'a self, connecting: &'a [Client]) -> Environment<'a> {
+        Environment { machine: &self.machine, platform: Platform::this(), program: &self.program, connecting }
     }
+}
+
+/// The other options of every command, as far as they are arguments: what the environment says may be of this shell alone.
+fn typed(global: &Global) -> Result<Vec<String>, Failure> {
+    let is_typed = |name: &str| global.typed.contains(&name.trim_start_matches('-'));
+    let mut options = Vec::new();
+    for (name, folder) in [("--cache", global.cache.as_deref()), ("--model", global.model.as_deref().map(Path::new))] {
+        match folder.filter(|folder| is_typed(name) && !folder.as_os_str().is_empty()) {
+            Some(folder) if name == "--model" && folder == Path::new("none") => {
+                options.extend([name.to_owned(), "none".to_owned()])
+            }
+            Some(folder) => options.extend([name.to_owned(), absolute(name, folder)?]),
+            None => {}
+        }
+    }
+    for (name, value) in [("--project", &global.project), ("--agent", &global.agent)] {
+        options.extend(value.iter().filter(|_| is_typed(name)).flat_map(|value| [name.to_owned(), value.clone()]));
+    }
+    options.extend(global.no_project.then(|| "--no-project".to_owned()));
+    Ok(options)
+}
+
+fn absolute(name: &str, path: &Path) -> Result<String, Failure> {
+    let path = std::path::absolute(path).map_err(|error| Failure::file(path, &error))?;
+    path.into_os_string().into_string().map_err(|_| Failure::input(format!("{name}: the path is no Unicode text")))
 }
 
 /// Runs `connect`.
@@ -55,11 +78,10 @@ pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let profile = args.profile.and_then(|profile| profile.to_possible_value());
     let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);
     let installation = Installation::this(global, serve.unwrap_or_default())?;
-    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &installation.around());
-    let plans = |ledger: &Ledger| {
-        let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
-        all.iter().map(|&client| plan(client, ledger)).collect()
-    };
+    let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
+    let around = installation.around(if args.no_hooks { &[] } else { all });
+    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &around);
+    let plans = |ledger: &Ledger| all.iter().map(|&client| plan(client, ledger)).collect();
     change(app, &args.which, &installation, plans, true)
 }
 
@@ -68,7 +90,7 @@ pub fn undo(app: &App, args: &Disconnect, global: &Global) -> Outcome {
     let installation = Installation::this(global, Vec::new())?;
     let plans = |ledger: &Ledger| {
         let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
-        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &installation.around()));
+        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &installation.around(&[])));
         plans
             .filter(|plan| !args.which.clients.is_empty() || !plan.steps.is_empty() || !plan.troubles.is_empty())
             .collect()

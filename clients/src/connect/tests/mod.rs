@@ -118,7 +118,7 @@ impl Home {
     }
 
     fn around(&self) -> Environment<'_> {
-        Environment { machine: &self.machine, platform: Platform::Linux, program: &self.program }
+        Environment { machine: &self.machine, platform: Platform::Linux, program: &self.program, connecting: &[] }
     }
 
     /// The ledger. A program that another test starts has its lock, too, until it runs.

@@ -100,6 +100,31 @@ fn other_options_replace_the_entry_and_the_first_content_comes_back() {
     assert_eq!(all_below(&home.ledger()).len(), 1, "no copy is left");
 }
 
+/// Cursor's program for terminals runs the hooks of Claude Code, too: so one start is enough.
+#[test]
+fn where_claude_code_has_the_start_cursor_gets_none() {
+    let home = Home::full();
+    let starts = || home.read(".cursor/hooks.json").contains("hook cursor start");
+    home.connected(Client::Cursor);
+    assert!(starts() && home.read(".cursor/hooks.json").contains("hook cursor stop"));
+    home.connected(Client::ClaudeCode);
+    home.connected(Client::Cursor);
+    assert!(!starts() && home.read(".cursor/hooks.json").contains("hook cursor stop"));
+    home.disconnected(Client::ClaudeCode);
+    let stands = status(Client::Cursor, &Ledger::read(&home.ledger()).unwrap(), &home.around()).unwrap();
+    assert_eq!(stands.hooked, Some(State::Partly), "doctor says so");
+    home.connected(Client::Cursor);
+    assert!(starts());
+    // Both at once, and Claude Code on this machine or not.
+    for (home, count) in [(&home, 1), (&Home::new(), 2)] {
+        let around = Environment { connecting: &[Client::Cursor, Client::ClaudeCode], ..home.around() };
+        let plan = connect(Client::Cursor, true, &Ledger::read(Path::new("/nowhere")).unwrap(), &around);
+        let hooks = plan.steps.iter().find(|step| step.role == crate::profile::Role::Hooks);
+        let hooks = hooks.map(|step| step.diff().matches(" hook cursor ").count());
+        assert_eq!(hooks.unwrap_or(1), count, "{plan:?}");
+    }
+}
+
 #[test]
 fn without_hooks_none_are_written() {
     let home = Home::full();
