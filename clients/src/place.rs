@@ -13,6 +13,8 @@ pub enum Place {
     Variable(&'static str, &'static str, &'static str),
     /// Below the folder of settings: `XDG_CONFIG_HOME`, else `~/.config`, also on macOS.
     Config(&'static str),
+    /// The same, and on Windows the second one below `%APPDATA%`.
+    ConfigOr(&'static str, &'static str),
     /// Below the folder of settings of programs with windows: on macOS `~/Library/Application Support`, on Windows
     /// `%APPDATA%`, else as [`Place::Config`].
     Application(&'static str),
@@ -49,7 +51,15 @@ impl Place {
             Place::Home(path) => machine.home().join(path),
             Place::Variable(variable, default, "") => machine.path(variable, default),
             Place::Variable(variable, default, path) => machine.path(variable, default).join(path),
-            Place::Config(path) => machine.path("XDG_CONFIG_HOME", ".config").join(path),
+            Place::Config(path) => match machine.path("XDG_CONFIG_HOME", ".config") {
+                folder if folder.is_absolute() => folder.join(path),
+                // The specification of these variables says so.
+                _ => machine.home().join(".config").join(path),
+            },
+            Place::ConfigOr(_, path) if platform == Platform::Windows => {
+                Place::Application(path).path(machine, platform)
+            }
+            Place::ConfigOr(path, _) => Place::Config(path).path(machine, platform),
             Place::Application(path) => match platform {
                 Platform::Linux => Place::Config(path).path(machine, platform),
                 Platform::MacOs => machine.home().join("Library/Application Support").join(path),
@@ -62,11 +72,10 @@ impl Place {
 /// The program of this name on the `PATH`, whose relative entries count for nothing.
 pub fn on_path(machine: &Machine, name: &str) -> Option<PathBuf> {
     let folders = machine.path("PATH", "");
-    std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).find_map(|folder| {
-        let name = if cfg!(windows) { format!("{name}.exe") } else { name.to_owned() };
-        let path = folder.join(name);
-        is_executable(&path).then_some(path)
-    })
+    let ends: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
+    let folders = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
+    let mut paths = folders.flat_map(|folder| ends.iter().map(move |end| folder.join(format!("{name}{end}"))));
+    paths.find(|path| is_executable(path))
 }
 
 /// Whether a file can be run.
@@ -97,6 +106,11 @@ mod tests {
         let moved = Machine::new("/home/ana", [("CODEX_HOME", "/c"), ("XDG_CONFIG_HOME", "/x"), ("PATH", "bin:.")]);
         assert_eq!(codex.path(&moved, Platform::Linux), Path::new("/c/config.toml"));
         assert_eq!(claude.path(&moved, Platform::Linux), Path::new("/x/Claude/x.json"));
+        let relative = Machine::new("/home/ana", [("XDG_CONFIG_HOME", "x")]);
+        assert_eq!(Place::Config("zed").path(&relative, Platform::Linux), Path::new("/home/ana/.config/zed"));
+        let goose = Place::ConfigOr("goose/x", "Block/goose/config/x");
+        assert_eq!(path(goose, Platform::MacOs), "/home/ana/.config/goose/x");
+        assert_eq!(path(goose, Platform::Windows), "/home/ana/AppData/Roaming/Block/goose/config/x");
         assert_eq!(on_path(&moved, "sh"), None, "a relative folder of the PATH is that of whoever stands in it");
     }
 

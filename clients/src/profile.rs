@@ -71,6 +71,8 @@ pub enum Content {
         hides: Option<Place>,
         /// Whether the client's own command writes it, where that is installed.
         by_command: bool,
+        /// A client whose hooks this one runs, too: where that has ours, those of this list would come twice.
+        runs_hooks_of: Option<(Client, &'static str)>,
     },
     /// A file of ours.
     File {
@@ -96,7 +98,8 @@ impl Part {
 
     /// Entries among others.
     pub const fn entries(role: Role, files: Files, format: Format, entries: fn(&Program) -> Vec<Entry>) -> Self {
-        let content = Content::Entries { format, frame: nothing, entries, hides: None, by_command: false };
+        let content =
+            Content::Entries { format, frame: nothing, entries, hides: None, by_command: false, runs_hooks_of: None };
         Part { role, files, content }
     }
 

@@ -176,12 +176,13 @@ impl Cli {
     /// empty variable counts as not set.
     pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut matches = Cli::command().try_get_matches_from(words)?;
-        let [project, agent] =
-            ["project", "agent"].map(|name| matches.value_source(name) == Some(ValueSource::CommandLine));
+        let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        let typed: Vec<_> = ["cache", "model", "project", "agent"].into_iter().filter(is_typed).collect();
         let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Cli::command()))?;
-        for (name, is_typed) in [(&mut cli.global.project, project), (&mut cli.global.agent, agent)] {
-            name.take_if(|name| name.is_empty() && !is_typed);
+        for (name, value) in [("project", &mut cli.global.project), ("agent", &mut cli.global.agent)] {
+            value.take_if(|value| value.is_empty() && !typed.contains(&name));
         }
+        cli.global.typed = typed;
         Ok(cli)
     }
 }
@@ -222,6 +223,9 @@ pub struct Global {
     /// Log what happens on stderr; repeat for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    /// Which of them are arguments, where that makes a difference: the environment may have said it.
+    #[arg(skip)]
+    pub typed: Vec<&'static str>,
 }
 
 /// An empty variable counts as not set: the settings skip it.

@@ -138,14 +138,34 @@ fn the_registered_command_starts_the_server_and_its_hooks_answer() {
     let store = home.path("a store");
     let added = home.run(&["add", "The harbour office opens at seven", "--store", store.to_str().unwrap()]);
     assert!(added.status.success(), "{}", text(&added.stderr));
-    let connected = home.run(&["connect", "cursor", "--yes", "--store", "a store", "--profile", "full"]);
+    let options = ["--model", "none", "--cache", "c", "--project", "harbour"];
+    let connected = [&["connect", "cursor", "--yes", "--store", "a store", "--profile", "full"], &options[..]].concat();
+    let mut connected = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &connected);
+    let connected = connected.env("MEMORIST_AGENT", "shell").output().unwrap();
     assert!(connected.status.success(), "{}", text(&connected.stderr));
     let read = |path: &str| -> Value {
         let text = fs::read_to_string(home.path(path)).unwrap();
         serde_json::from_str(text.replace("// last", "").trim()).unwrap()
     };
     let server = &read(".cursor/mcp.json")["mcpServers"]["memorist"];
-    assert_eq!(server["args"], json!(["serve", "--profile", "full", "--store", store]));
+    let cache = home.path("c");
+    assert_eq!(
+        server["args"],
+        json!([
+            "serve",
+            "--profile",
+            "full",
+            "--store",
+            store,
+            "--cache",
+            cache,
+            "--model",
+            "none",
+            "--project",
+            "harbour"
+        ]),
+        "what the environment says is not for other processes"
+    );
     let words: Vec<&str> = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let program = PathBuf::from(server["command"].as_str().unwrap());
     let mut process = home.command(&program, &words);
@@ -166,15 +186,19 @@ fn the_registered_command_starts_the_server_and_its_hooks_answer() {
     assert!(ran.status.success() && ran.stderr.is_empty(), "{hook}: {}", text(&ran.stderr));
 }
 
-/// At every step, the next command finds a whole state: it goes on, or gives everything back.
+/// At every step, the next command finds a whole state: it goes on, or gives everything back. An update, too.
 #[test]
 fn a_connect_that_is_killed_anywhere_can_be_undone() {
     let mut ends = 0;
-    for step in ["file written", "file renamed"] {
+    for (step, is_update) in [("file written", false), ("file renamed", false), ("file renamed", true)] {
         for times in 1..40 {
             let home = Home::new();
             let before = home.files();
-            let mut command = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &["connect", "--yes"]);
+            if is_update {
+                assert!(home.run(&["connect", "--yes"]).status.success());
+            }
+            let arguments = ["connect", "--yes", "--store", "elsewhere"];
+            let mut command = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &arguments);
             let output = command.env("MEMORIST_CRASH_AT", format!("{step}:{times}")).output().unwrap();
             if output.status.success() {
                 ends += 1;
@@ -182,14 +206,18 @@ fn a_connect_that_is_killed_anywhere_can_be_undone() {
             }
             assert_eq!(output.status.code(), None, "it was killed: {}", text(&output.stderr));
             if times % 2 == 0 {
-                assert!(home.run(&["connect", "--yes"]).status.success(), "{step} {times}");
+                let again = home.run(&arguments);
+                assert!(again.status.success(), "{step} {times}: {}", text(&again.stdout));
+                let hooks = fs::read_to_string(home.path(".codex/hooks.json")).unwrap();
+                assert_eq!(hooks.matches(" hook codex ").count(), 5, "each once: {hooks}");
+                assert_eq!(hooks.matches("--store").count(), 5, "none is an older one: {hooks}");
             }
             let undone = home.run(&["disconnect", "--yes"]);
             assert!(undone.status.success(), "{step} {times}: {}", text(&undone.stdout));
-            assert!(home.files() == before, "{step} {times}");
+            assert!(home.files() == before, "{step} {times} {is_update}");
         }
     }
-    assert_eq!(ends, 2, "each step was passed");
+    assert_eq!(ends, 3, "each step was passed");
 }
 
 /// A limit on the size of files, which a full disk is to whoever writes.

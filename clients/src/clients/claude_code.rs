@@ -26,6 +26,7 @@ pub const PROFILE: Profile = Profile {
                 entries: server,
                 hides: None,
                 by_command: true,
+                runs_hooks_of: None,
             },
         },
         Part::entries(

@@ -25,6 +25,7 @@ pub const PROFILE: Profile = Profile {
                 entries: server,
                 hides: Some(Place::Home(".continue/config.json")),
                 by_command: false,
+                runs_hooks_of: None,
             },
         },
         Part::file(Role::Instruction, &[Place::Home(".continue/rules/memorist.md")], instruction),

@@ -1,4 +1,5 @@
-//! Cursor 3.12, November 2026. The units of its timeouts are said in two ways, so none is written.
+//! Cursor 3.12, November 2026. The units of its timeouts are said in two ways, so none is written. Its program for terminals
+//! runs the hooks of Claude Code, too.
 
 use serde_json::json;
 
@@ -19,7 +20,14 @@ pub const PROFILE: Profile = Profile {
         Part {
             role: Role::Hooks,
             files: Files::First(&[Place::Home(".cursor/hooks.json")]),
-            content: Content::Entries { format: Format::Json, frame, entries: hooks, hides: None, by_command: false },
+            content: Content::Entries {
+                format: Format::Json,
+                frame,
+                entries: hooks,
+                hides: None,
+                by_command: false,
+                runs_hooks_of: Some((Client::ClaudeCode, "sessionStart")),
+            },
         },
     ],
     advice: "it asks once whether to enable the server",

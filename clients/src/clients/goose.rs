@@ -13,10 +13,15 @@ pub const PROFILE: Profile = Profile {
     client: Client::Goose,
     title: "Goose",
     programs: &["goose"],
-    signs: &[Place::Config("goose")],
+    signs: &[Place::ConfigOr("goose", "Block/goose")],
     parts: &[
-        Part::entries(Role::Server, Files::First(&[Place::Config("goose/config.yaml")]), Format::Yaml, server),
-        Part::instruction(&[Place::Config("goose/.goosehints")]),
+        Part::entries(
+            Role::Server,
+            Files::First(&[Place::ConfigOr("goose/config.yaml", "Block/goose/config/config.yaml")]),
+            Format::Yaml,
+            server,
+        ),
+        Part::instruction(&[Place::ConfigOr("goose/.goosehints", "Block/goose/config/.goosehints")]),
     ],
     advice: "sessions that are open see it when they are started again",
 };

@@ -27,10 +27,6 @@ fn server(program: &Program) -> Vec<Entry> {
 }
 
 fn plugin(program: &Program) -> String {
-    let words = [program.hook(Client::Opencode, "EVENT")].concat();
-    include_str!("opencode.js").replacen(
-        "[\"memorist\", \"hook\", \"opencode\", \"EVENT\"]",
-        &json!(words).to_string(),
-        1,
-    )
+    let words = json!(program.hook(Client::Opencode, "EVENT")).to_string();
+    include_str!("opencode.js").replacen("[\"memorist\", \"hook\", \"opencode\", \"EVENT\"]", &words, 1)
 }

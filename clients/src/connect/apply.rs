@@ -5,12 +5,13 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::content::extends;
 use super::ledger::{Ledger, Record, Written};
 use super::plan::{ClientPlan, Step};
 use super::target::Target;
 use super::trouble::Trouble;
 use crate::Client;
-use crate::format::Presence;
+use crate::format::{Entry, Presence};
 
 /// The longest that a client's own command may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,25 +36,45 @@ fn connect(client: Client, step: &Step, ledger: &mut Ledger) -> Result<(), Troub
     let failed = |error: std::io::Error| Trouble::write(&error);
     let before = ledger.record(path).cloned();
     let copy = step.base.as_ref().map(|base| ledger.keep(client, path, base)).transpose().map_err(failed)?;
-    let record = step.record.clone().map(|record| Record { base: copy.clone(), ..record });
-    let folders = record.as_ref().map_or(&[][..], |record| &record.folders);
+    let previous = before.clone().map(Box::new);
+    let mut record = step.record.clone().map(|record| Record { base: copy.clone(), previous, ..record });
+    let folders = step.record.as_ref().map_or(&[][..], |record| &record.folders);
+    let by_command = !step.commands.is_empty();
     let written = ledger.set(path, record.clone()).map_err(failed).and_then(|()| match &step.after {
-        Some(_) if !step.commands.is_empty() => run_all(step).and_then(|()| check_registered(step, true)),
+        Some(_) if by_command => run_all(step).and_then(|()| check_registered(step, true)),
         Some(after) => step.target.write(after, step.executable),
         None => Ok(()),
     });
+    let registered = by_command.then(|| registered(step));
+    if let (Some(Ok(found)), Some(record)) = (&registered, &mut record)
+        && let Written::Entries { entries, .. } = &mut record.written
+    {
+        let pairs = entries.iter_mut().zip(found);
+        pairs
+            .filter(|(entry, found)| extends(&found.value, &entry.value))
+            .for_each(|(entry, found)| *entry = found.clone());
+    }
     if let Err(trouble) = written {
-        // It may be in place and yet not be known to be on the disk.
-        let is_there = step.after.is_some() && fs::read(path).ok() == step.after;
-        if !is_there {
+        let is_there = match registered {
+            // A command that has failed may have written before.
+            Some(found) => found.map_or(true, |entries| !entries.is_empty()),
+            // It may be in place and yet not be known to be on the disk.
+            None => step.after.is_some() && fs::read(path).ok() == step.after,
+        };
+        if is_there {
+            let _ = ledger.set(path, record);
+        } else {
             let _ = ledger.set(path, before);
             copy.iter().for_each(|copy| ledger.forget(copy));
             folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
         }
         return Err(trouble);
     }
-    if let Some(old) = before.and_then(|before| before.base) {
-        ledger.forget(&old);
+    if by_command || before.is_some() {
+        let record = record.map(|record| Record { previous: None, ..record });
+        ledger.set(path, record).map_err(failed)?;
+        let before = before.iter().flat_map(Record::versions);
+        before.filter_map(|version| version.base.as_ref()).for_each(|base| ledger.forget(base));
     }
     Ok(())
 }
@@ -72,35 +93,51 @@ fn disconnect(step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
         None => step.target.delete(folders)?,
     }
     ledger.set(&step.target.path, step.record.clone()).map_err(|error| Trouble::write(&error))?;
-    let base = before.and_then(|record| record.base);
+    let copies = before.iter().flat_map(Record::versions).filter_map(|version| version.base.as_ref());
     // The copy of a file that others have changed since is kept, too.
-    if let Some(base) = base.filter(|base| ledger.kept(base) == step.after) {
-        ledger.forget(&base);
-    }
+    copies.filter(|base| ledger.kept(base) == step.after).for_each(|base| ledger.forget(base));
     Ok(())
+}
+
+/// What is there now of the entries that the client's own command writes.
+fn registered(step: &Step) -> Result<Vec<Entry>, Trouble> {
+    let Some(Written::Entries { format, entries, .. }) = &step.written else { return Ok(Vec::new()) };
+    let target = Target::open(&step.target.path)?;
+    let read = format.read(target.text()?.unwrap_or_default())?;
+    let mut found = Vec::new();
+    for entry in entries {
+        match entry.presence(&read)? {
+            Presence::Missing => {}
+            Presence::Same => found.push(entry.clone()),
+            Presence::Other(value) => found.push(Entry { value, ..entry.clone() }),
+        }
+    }
+    Ok(found)
 }
 
 /// Whether the client's own command did what it should.
 fn check_registered(step: &Step, should_be: bool) -> Result<(), Trouble> {
-    let target = Target::open(&step.target.path)?;
-    let shown = || step.commands.last().map(|words| words.join(" ")).unwrap_or_default();
-    let text = target.text()?.unwrap_or_default();
-    let is_there = match &step.written {
-        Some(Written::Entries { format, entries, .. }) => {
-            let read = format.read(text)?;
-            entries.iter().all(|entry| entry.presence(&read) == Ok(Presence::Same))
+    let found = registered(step)?;
+    let is_right = match &step.written {
+        Some(Written::Entries { entries, .. }) if should_be => {
+            let is_extended = |(found, entry): (&Entry, &Entry)| extends(&found.value, &entry.value);
+            found.len() == entries.len() && found.iter().zip(entries).all(is_extended)
         }
-        _ => should_be,
+        _ => found.is_empty(),
     };
-    match is_there == should_be {
+    let shown = || step.commands.last().map(|words| words.join(" ")).unwrap_or_default();
+    match is_right {
         true => Ok(()),
-        false => {
-            Err(Trouble::Command(format!("`{}` ended well, and {} has not changed so", shown(), target.path.display())))
-        }
+        false => Err(Trouble::Command(format!(
+            "`{}` ended well, and {} has not changed so",
+            shown(),
+            step.target.path.display()
+        ))),
     }
 }
 
 fn run_all(step: &Step) -> Result<(), Trouble> {
+    step.target.check_unchanged()?;
     step.commands.iter().try_for_each(|words| run(words))
 }
 

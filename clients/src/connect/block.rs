@@ -1,5 +1,6 @@
 //! A paragraph of ours in a text, between two marks.
 
+use crate::format::line_end;
 use crate::profile::INSTRUCTION;
 
 const BEGIN: &str = "<!-- memorist: begin -->";
@@ -7,8 +8,7 @@ const END: &str = "<!-- memorist: end -->";
 
 /// The paragraph, with the line ends of `text`.
 pub fn block(text: &str) -> String {
-    let block = format!("{BEGIN}\n{INSTRUCTION}{END}\n");
-    if text.contains("\r\n") { block.replace('\n', "\r\n") } else { block }
+    format!("{BEGIN}\n{INSTRUCTION}{END}\n").replace('\n', line_end(text))
 }
 
 /// Whether a text has one.
@@ -19,7 +19,7 @@ pub fn has_block(text: &str) -> bool {
 /// The text with it at the end.
 pub fn insert(text: &str) -> String {
     let block = block(text);
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let end = line_end(text);
     match text {
         "" => block,
         text if text.ends_with('\n') => format!("{text}{end}{block}"),

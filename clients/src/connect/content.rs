@@ -22,6 +22,20 @@ pub struct Without {
 /// Takes what is ours out of `current`: exactly what was there before, if nobody else has changed the file since, and
 /// otherwise ours alone.
 pub fn without(ledger: &Ledger, record: &Record, current: Option<&[u8]>) -> Result<Without, Trouble> {
+    let hash = current.map(sha256);
+    let exact = record.versions().find(|version| hash.as_ref() == Some(&version.after));
+    if let Some(version) = exact {
+        return without_version(ledger, version, current);
+    }
+    let mut found = without_version(ledger, record, current)?;
+    // What one version says was edited may be as an older one wrote it.
+    for version in record.versions().skip(1) {
+        found = without_version(ledger, version, found.content.as_deref())?;
+    }
+    Ok(found)
+}
+
+fn without_version(ledger: &Ledger, record: &Record, current: Option<&[u8]>) -> Result<Without, Trouble> {
     let plain = |content: Option<Vec<u8>>| Without { content, edited: None, troubles: Vec::new() };
     let Some(current) = current else { return Ok(plain(None)) };
     if sha256(current) == record.after {
@@ -78,7 +92,8 @@ fn without_entries(
     }
     let left = format.read(&text)?;
     let is_frame = |(name, _): (&String, &Value)| frame.iter().any(|entry| entry.slot == Slot::Member(name.clone()));
-    let is_empty = left.as_object().is_some_and(|members| members.iter().all(is_frame));
+    let is_empty =
+        left.as_object().is_some_and(|members| members.iter().all(is_frame)) && !format.may_have_comment(&text);
     let content = (!(record.created && is_empty && kept.is_empty())).then(|| text.into_bytes());
     let edited = (!kept.is_empty()).then(|| Record {
         written: Written::Entries { format, entries: kept, made: made.to_vec(), frame: frame.to_vec() },
@@ -141,22 +156,26 @@ fn missing_containers(entry: &Entry, read: &Value) -> Vec<Entry> {
     missing
 }
 
-/// The program that an entry of a server, or of a hook, runs.
+/// The program that an entry of a server, or of a hook, runs: memorist, if that is one of several.
 pub fn command_of(entry: &Value) -> Option<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match &entry["command"] {
         Value::Array(words) => text(words.first()?),
         Value::String(line) if line.contains(" hook ") => first_word(line),
         Value::String(command) => Some(command.clone()),
-        _ => text(&entry["cmd"]).or_else(|| command_of(entry["hooks"].get(0)?)),
+        _ => text(&entry["cmd"]).or_else(|| {
+            let items = entry["hooks"].as_array()?;
+            command_of(items.iter().find(|item| is_ours(item)).or(items.first())?)
+        }),
     }
 }
 
 /// The first word of a line for a shell, whose quotes are ours.
 fn first_word(line: &str) -> Option<String> {
-    match line.strip_prefix('\'') {
-        Some(quoted) => Some(quoted.split("' ").next()?.replace("'\\''", "'")),
-        None => line.split(' ').next().map(str::to_owned),
+    match (line.strip_prefix('\''), line.strip_prefix('"')) {
+        (Some(quoted), _) => Some(quoted.split("' ").next()?.replace("'\\''", "'")),
+        (None, Some(quoted)) => quoted.split('"').next().map(str::to_owned),
+        (None, None) => line.split(' ').next().map(str::to_owned),
     }
 }
 
@@ -166,6 +185,12 @@ pub fn is_ours(entry: &Value) -> bool {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
         name.trim_end_matches(".exe") == NAME
     })
+}
+
+/// Whether a value is ours, or ours with members that a client's own command has added.
+pub fn extends(value: &Value, ours: &Value) -> bool {
+    let has = |(name, member): (&String, &Value)| value.get(name) == Some(member);
+    value == ours || ours.as_object().is_some_and(|ours| ours.iter().all(has))
 }
 
 /// The hook of ours in a list, of another path or with other options.

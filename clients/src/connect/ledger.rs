@@ -39,6 +39,16 @@ pub struct Record {
     pub after: String,
     /// Whether the client's own command wrote it.
     pub by_command: bool,
+    /// What this is to replace, until it has: a process that is killed before has not forgotten what is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Box<Record>>,
+}
+
+impl Record {
+    /// It, and what it was to replace: the file may say either.
+    pub fn versions(&self) -> impl Iterator<Item = &Record> {
+        std::iter::successors(Some(self), |record| record.previous.as_deref())
+    }
 }
 
 /// What was written.

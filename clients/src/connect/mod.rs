@@ -5,6 +5,7 @@
 //! | 0 | `trouble.rs` | why something was left as it is, and the way out |
 //! | 0 | `block.rs` | a paragraph of ours in a text |
 //! | 0 | `trust.rs` | whether Codex runs our hooks |
+//! | 0 | `diff.rs` | a change, as people are shown it |
 //! | 1 | `target.rs` | a file of a client: followed through links, read, written |
 //! | 1 | `ledger.rs` | what was written where |
 //! | 2 | `content.rs` | what a file says with what is ours, and without it |
@@ -15,6 +16,7 @@
 mod apply;
 mod block;
 mod content;
+mod diff;
 mod ledger;
 mod plan;
 mod status;
@@ -24,7 +26,7 @@ mod trust;
 
 pub use apply::apply;
 pub use ledger::{Ledger, Record};
-pub use plan::{ClientPlan, Step, Surroundings, connect, disconnect};
+pub use plan::{ClientPlan, Environment, Step, connect, disconnect};
 pub use status::{Problem, State, Status, status};
 pub use trouble::{Error, Trouble};
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use memorist_sources::machine::Machine;
 use serde_json::Value;
 
-use super::block;
-use super::content::{With, with_entries, without};
+use super::content::{With, extends, with_entries, without};
 use super::ledger::{Ledger, Record, Written, sha256};
 use super::target::Target;
 use super::trouble::Trouble;
+use super::{block, diff};
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Format, Presence};
@@ -19,13 +19,15 @@ use crate::program::{NAME, Program};
 
 /// The machine, and the program that is registered.
 #[derive(Debug)]
-pub struct Surroundings<'a> {
+pub struct Environment<'a> {
     /// The home folder and the environment.
     pub machine: &'a Machine,
     /// The conventions for paths.
     pub platform: Platform,
     /// What clients run.
     pub program: &'a Program,
+    /// The clients that get hooks together.
+    pub connecting: &'a [Client],
 }
 
 /// What would be done for one client.
@@ -69,25 +71,24 @@ pub struct Step {
 }
 
 impl Step {
-    /// The change as a diff: the lines that change, and no others, which may be somebody's secrets.
+    /// The change as a diff: the lines of ours that go and come.
     pub fn diff(&self) -> String {
-        let text = |content: &Option<Vec<u8>>| {
-            content.as_deref().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
-        };
-        let (before, after) = (text(&self.target.content), text(&self.after));
-        similar::TextDiff::from_lines(&before, &after).unified_diff().context_radius(0).to_string()
+        let text =
+            |content: &Option<Vec<u8>>| String::from_utf8_lossy(content.as_deref().unwrap_or_default()).into_owned();
+        let base = if self.connects { &self.base } else { &self.after };
+        diff::shown(&text(&self.target.content), &text(base), &text(&self.after))
     }
 }
 
 /// What says that a client is on this machine.
-pub fn found(profile: &Profile, around: &Surroundings) -> Option<PathBuf> {
+pub fn found(profile: &Profile, around: &Environment) -> Option<PathBuf> {
     let mut signs = profile.signs.iter().map(|sign| sign.path(around.machine, around.platform));
     let program = || profile.programs.iter().find_map(|name| on_path(around.machine, name));
     signs.find(|sign| sign.exists()).or_else(program)
 }
 
 /// The files of a part.
-pub fn files(part: &Part, around: &Surroundings) -> Vec<PathBuf> {
+pub fn files(part: &Part, around: &Environment) -> Vec<PathBuf> {
     let path = |place: &Place| place.path(around.machine, around.platform);
     let has_folder = |path: &PathBuf| path.parent().is_some_and(Path::exists);
     let (all, each): (Vec<PathBuf>, bool) = match part.files {
@@ -105,8 +106,25 @@ pub fn files(part: &Part, around: &Surroundings) -> Vec<PathBuf> {
     }
 }
 
+/// The entries that a client should have: without those that it gets by the hooks of another client.
+pub fn wanted(
+    mut entries: Vec<Entry>,
+    runs_hooks_of: Option<(Client, &str)>,
+    ledger: &Ledger,
+    around: &Environment,
+) -> Vec<Entry> {
+    if let Some((other, list)) = runs_hooks_of {
+        let is_hooked = |record: &Record| record.client == other && record.role == Role::Hooks;
+        let is_being_hooked = || around.connecting.contains(&other) && found(profile(other), around).is_some();
+        if ledger.records().iter().any(is_hooked) || is_being_hooked() {
+            entries.retain(|entry| entry.path.last().is_none_or(|name| name != list));
+        }
+    }
+    entries
+}
+
 /// What connecting a client would do. Without `hooks`, theirs are left as they are.
-pub fn connect(client: Client, hooks: bool, ledger: &Ledger, around: &Surroundings) -> ClientPlan {
+pub fn connect(client: Client, hooks: bool, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
     let mut plan = empty(profile, found(profile, around));
     for part in profile.parts.iter().filter(|part| hooks || part.role != Role::Hooks) {
@@ -128,7 +146,7 @@ fn connect_file(
     part: &Part,
     path: &Path,
     ledger: &Ledger,
-    around: &Surroundings,
+    around: &Environment,
 ) -> Result<(), Trouble> {
     let target = Target::open(path)?;
     let record = ledger.record(&target.path);
@@ -138,12 +156,12 @@ fn connect_file(
     };
     let text = std::str::from_utf8(base.as_deref().unwrap_or_default()).map_err(|_| Trouble::NotText)?;
     let (after, written, commands) = match &part.content {
-        Content::Entries { format, frame, entries, hides, by_command } => {
+        Content::Entries { format, frame, entries, hides, by_command, runs_hooks_of } => {
             let older = hides.map(|place| place.path(around.machine, around.platform));
             if let Some(older) = older.filter(|older| base.is_none() && older.exists()) {
                 return Err(Trouble::Hides(older));
             }
-            let wanted = entries(around.program);
+            let wanted = wanted(entries(around.program), *runs_hooks_of, ledger, around);
             if record.is_some_and(|record| is_done(record, &wanted, &target)) {
                 plan.done.push(path.to_owned());
                 return Ok(());
@@ -191,9 +209,9 @@ fn connect_file(
         base: None,
         after: if by_command { String::new() } else { sha256(&after) },
         by_command,
+        previous: None,
     };
     let executable = matches!(part.content, Content::File { executable: true, .. });
-    let base = base.filter(|_| !by_command);
     plan.steps.push(Step {
         connects: true,
         role: part.role,
@@ -212,12 +230,14 @@ fn connect_file(
 fn is_done(record: &Record, wanted: &[Entry], target: &Target) -> bool {
     let Written::Entries { format, entries, .. } = &record.written else { return false };
     let read = target.text().ok().flatten().and_then(|text| format.read(text).ok());
-    let is_there = |read: &Value| wanted.iter().all(|entry| entry.presence(read) == Ok(Presence::Same));
-    entries == wanted && read.as_ref().is_some_and(is_there)
+    let is_there = |read: &Value| entries.iter().all(|entry| entry.presence(read) == Ok(Presence::Same));
+    let is_extended = |(entry, wanted): (&Entry, &Entry)| extends(&entry.value, &wanted.value);
+    let is_wanted = || entries.len() == wanted.len() && entries.iter().zip(wanted).all(is_extended);
+    (entries == wanted || record.by_command && is_wanted()) && read.as_ref().is_some_and(is_there)
 }
 
 /// The commands by which Claude Code registers a server; none if it is not installed.
-fn registering(profile: &Profile, entry: &Entry, target: &Target, around: &Surroundings) -> Vec<Vec<String>> {
+fn registering(profile: &Profile, entry: &Entry, target: &Target, around: &Environment) -> Vec<Vec<String>> {
     let Some(program) = profile.programs.iter().find_map(|name| on_path(around.machine, name)) else { return vec![] };
     let value = entry.value.to_string();
     let add = own_command(&program, &["add-json", "-s", "user", NAME, &value]);
@@ -234,7 +254,7 @@ fn own_command(program: &Path, words: &[&str]) -> Vec<String> {
 }
 
 /// What disconnecting a client would do.
-pub fn disconnect(client: Client, ledger: &Ledger, around: &Surroundings) -> ClientPlan {
+pub fn disconnect(client: Client, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
     let mut plan = empty(profile, found(profile, around));
     // What was written last is undone first.
@@ -250,7 +270,7 @@ fn disconnect_file(
     plan: &mut ClientPlan,
     record: &Record,
     ledger: &Ledger,
-    around: &Surroundings,
+    around: &Environment,
 ) -> Result<(), Trouble> {
     let target = Target::open(&record.path)?;
     let without = without(ledger, record, target.content.as_deref())?;

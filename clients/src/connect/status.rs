@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block;
 use super::content::{command_of, hook_of_ours, is_ours};
 use super::ledger::{Ledger, Record, Written, sha256};
-use super::plan::{Surroundings, connect, files, found};
+use super::plan::{Environment, connect, files, found, wanted};
 use super::target::Target;
 use super::trouble::Trouble;
 use super::trust::hooks_are_trusted;
@@ -67,7 +67,7 @@ pub struct Problem {
 }
 
 /// How a client stands; `None` if it is not on this machine.
-pub fn status(client: Client, ledger: &Ledger, around: &Surroundings) -> Option<Status> {
+pub fn status(client: Client, ledger: &Ledger, around: &Environment) -> Option<Status> {
     let profile = profile(client);
     let found = found(profile, around)?;
     let mut problems = Vec::new();
@@ -95,7 +95,7 @@ pub fn status(client: Client, ledger: &Ledger, around: &Surroundings) -> Option<
 }
 
 /// Whether a client that asks a person before it runs hooks was given a yes.
-fn trusted(profile: &Profile, hooked: Option<State>, around: &Surroundings) -> Option<bool> {
+fn trusted(profile: &Profile, hooked: Option<State>, around: &Environment) -> Option<bool> {
     let is_hooked = profile.client == Client::Codex && hooked.is_some_and(|state| state != State::No);
     let program = profile.programs.iter().filter(|_| is_hooked).find_map(|name| on_path(around.machine, name))?;
     let part = profile.parts.iter().find(|part| part.role == Role::Hooks)?;
@@ -116,7 +116,7 @@ fn state(
     part: &Part,
     path: &Path,
     ledger: &Ledger,
-    around: &Surroundings,
+    around: &Environment,
     problems: &mut Vec<Problem>,
 ) -> Result<State, Trouble> {
     let target = Target::open(path)?;
@@ -124,9 +124,9 @@ fn state(
     let record = ledger.record(&target.path);
     let recorded = if record.is_some() { State::Yes } else { State::ByHand };
     match &part.content {
-        Content::Entries { format, entries, .. } => {
+        Content::Entries { format, entries, runs_hooks_of, .. } => {
             let (read, mut states) = (format.read(text)?, Vec::new());
-            for entry in &entries(around.program) {
+            for entry in &wanted(entries(around.program), *runs_hooks_of, ledger, around) {
                 let there = match entry.presence(&read)? {
                     Presence::Same => Some(&entry.value).cloned(),
                     Presence::Other(value) if is_ours(&value) => Some(value),
@@ -146,7 +146,9 @@ fn state(
         }
         Content::File { .. } => Ok(match (&target.content, record) {
             (None, _) => State::No,
-            (Some(there), Some(record)) if sha256(there) == record.after => State::Yes,
+            (Some(there), Some(record)) if record.versions().any(|version| sha256(there) == version.after) => {
+                State::Yes
+            }
             (Some(_), Some(_)) => State::Edited,
             (Some(_), None) => return Err(Trouble::FileTaken),
         }),
@@ -155,12 +157,14 @@ fn state(
 }
 
 fn has(record: &Record, value: &Value) -> bool {
-    matches!(&record.written, Written::Entries { entries, .. } if entries.iter().any(|entry| entry.value == *value))
+    record.versions().any(|version| {
+        matches!(&version.written, Written::Entries { entries, .. } if entries.iter().any(|entry| entry.value == *value))
+    })
 }
 
 /// A registered program that is gone, or is not this one. One without a path is searched by the client, whose `PATH` nobody
 /// knows here.
-fn other_program(entry: &Entry, value: &Value, path: &Path, around: &Surroundings) -> Option<Problem> {
+fn other_program(entry: &Entry, value: &Value, path: &Path, around: &Environment) -> Option<Problem> {
     let command = PathBuf::from(command_of(value)?);
     let this = &around.program.path;
     let what = match command.is_absolute() {

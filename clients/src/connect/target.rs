@@ -24,7 +24,8 @@ pub struct Target {
 impl Target {
     /// Follows links to it and reads it.
     pub fn open(path: &Path) -> Result<Self, Trouble> {
-        let path = follow(path, MAX_LINKS)?;
+        let path = std::path::absolute(path).map_err(|error| Trouble::read(&error))?;
+        let path = follow(&path, MAX_LINKS)?;
         let existing = path.ancestors().skip(1).find(|folder| folder.exists());
         if let Some(folder) = existing {
             check_folder(&fs::metadata(folder).map_err(|error| Trouble::read(&error))?, folder)?;
@@ -62,6 +63,8 @@ impl Target {
         let new = NewFile::beside(&self.path).map_err(failed)?;
         new.file().write_all(bytes).map_err(failed)?;
         keep_rights(&new, &self.path, executable).map_err(failed)?;
+        // This takes long, and what the client saves meanwhile would be lost if it came after the check.
+        new.file().sync_all().map_err(failed)?;
         self.check_unchanged()?;
         let placed = if self.content.is_some() { new.replace() } else { new.place() };
         placed.map(drop).map_err(|error| match io::Error::from(error) {
@@ -82,7 +85,8 @@ impl Target {
         Ok(())
     }
 
-    fn check_unchanged(&self) -> Result<(), Trouble> {
+    /// Whether nobody has written it since it was read.
+    pub fn check_unchanged(&self) -> Result<(), Trouble> {
         match read(&self.path)? == self.content {
             true => Ok(()),
             false => Err(Trouble::ChangedMeanwhile),

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use entry::{Entry, Presence, Slot};
+pub(crate) use lines::line_end;
 pub use refused::Refused;
 
 /// The language of a settings file.
@@ -94,6 +95,14 @@ impl Format {
             },
             Entry::take,
         )
+    }
+
+    /// Whether a text has a comment; or, in a string, what looks like one.
+    pub fn may_have_comment(self, text: &str) -> bool {
+        match self {
+            Format::Json | Format::Json5 => text.contains("//") || text.contains("/*"),
+            Format::Toml | Format::Yaml => text.contains('#'),
+        }
     }
 
     fn is_loose(self) -> bool {

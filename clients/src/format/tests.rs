@@ -75,6 +75,10 @@ fn a_table_of_toml_is_appended_and_cut_out() {
         let later = format!("{with}\n# theirs\n[later]\nx = 1\n");
         let without = Format::Toml.remove(&later, &entry).unwrap();
         assert!(without.starts_with(text) && without.ends_with("# theirs\n[later]\nx = 1\n"), "{without}");
+        for theirs in ["\n# my servers\n\n[later]\nx = 1\n", "# one\n\n  # two\n", "\n# the end"] {
+            let without = Format::Toml.remove(&format!("{with}{theirs}"), &entry).unwrap();
+            assert_eq!(without, format!("{text}{theirs}"));
+        }
     }
     let no_end = Format::Toml.insert("a = 1", &entry).unwrap();
     assert!(no_end.starts_with("a = 1\n\n[mcp_servers.memorist]\n"), "{no_end}");

@@ -57,11 +57,8 @@ fn cut(lines: &[&str], first: usize) -> String {
     let is_blank = |line: &str| line.trim().is_empty();
     let next = lines[first + 1..].iter().position(|line| line.trim_start().starts_with('['));
     let mut last = next.map_or(lines.len(), |next| first + 1 + next);
-    // What people wrote above the next header is about that.
-    while next.is_some() && lines[last - 1].trim_start().starts_with('#') {
-        last -= 1;
-    }
-    while last > first + 1 && is_blank(lines[last - 1]) {
+    // What people wrote below our lines is theirs.
+    while last > first + 1 && (is_blank(lines[last - 1]) || lines[last - 1].trim_start().starts_with('#')) {
         last -= 1;
     }
     let above = if first > 0 && is_blank(lines[first - 1]) { first - 1 } else { first };

@@ -9,7 +9,7 @@ use memorist_engine::paths::StorePaths;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::connect::Setting;
+use super::connect::Installation;
 use crate::args::Global;
 use crate::exit::Failure;
 use crate::wire::When;
@@ -42,9 +42,12 @@ fn last_call(store: &Path, client: Client) -> Option<i64> {
 }
 
 fn statuses(global: &Global) -> Result<Vec<Status>, Failure> {
-    let setting = Setting::this(global, Vec::new())?;
-    let ledger = Ledger::read(&setting.ledger).map_err(|error| Failure::input(error.to_string()))?;
-    Ok(Client::ALL.into_iter().filter_map(|client| connect::status(client, &ledger, &setting.around())).collect())
+    let installation = Installation::this(global, Vec::new())?;
+    let ledger = Ledger::read(&installation.ledger).map_err(|error| Failure::input(error.to_string()))?;
+    Ok(Client::ALL
+        .into_iter()
+        .filter_map(|client| connect::status(client, &ledger, &installation.around(&[])))
+        .collect())
 }
 
 impl Clients {

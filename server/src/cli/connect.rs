@@ -1,11 +1,11 @@
 //! `memorist connect` and `disconnect`: registers the server and its hooks with the agents of this machine, and undoes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use directories::ProjectDirs;
 use memorist_clients::Client;
-use memorist_clients::connect::{self, ClientPlan, Ledger, Step, Surroundings};
+use memorist_clients::connect::{self, ClientPlan, Environment, Ledger, Step};
 use memorist_clients::place::Platform;
 use memorist_clients::program::Program;
 use memorist_ingest::sources::machine::Machine;
@@ -16,14 +16,14 @@ use crate::args::{Clients, Connect, Disconnect, Global};
 use crate::exit::{Failure, Kind, Outcome};
 
 /// This machine, and what is registered on it.
-pub struct Setting {
+pub struct Installation {
     machine: Machine,
     program: Program,
     /// Where the record of what was written is.
     pub ledger: PathBuf,
 }
 
-impl Setting {
+impl Installation {
     /// That of this process.
     pub fn this(global: &Global, serve: Vec<String>) -> Result<Self, Failure> {
         let directories = ProjectDirs::from("", "", "memorist");
@@ -34,57 +34,79 @@ impl Setting {
         let mut options = Vec::new();
         for (name, path) in [("--store", &global.store), ("--config", &global.config)] {
             if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
-                let path = std::path::absolute(path).map_err(|error| Failure::file(path, &error))?;
-                let text = path.into_os_string().into_string();
-                let path = text.map_err(|_| Failure::input(format!("{name}: the path is no Unicode text")))?;
-                options.extend([name.to_owned(), path]);
+                options.extend([name.to_owned(), absolute(name, path)?]);
             }
         }
+        options.extend(typed(global)?);
         let ledger = ledger.config_dir().join("connections");
-        Ok(Setting { machine, program: Program { path, options, serve }, ledger })
+        Ok(Installation { machine, program: Program { path, options, serve }, ledger })
     }
 
-    /// The same for the crate of clients.
-    pub fn around(&self) -> Surroundings<'_> {
-        Surroundings { machine: &self.machine, platform: Platform::this(), program: &self.program }
+    /// The same for the crate of clients. `connecting` are those that get hooks together.
+    pub fn around<'a>(&'a self, connecting: &'a [Client]) -> Environment<'a> {
+        Environment { machine: &self.machine, platform: Platform::this(), program: &self.program, connecting }
     }
+}
+
+/// The other options of every command, as far as they are arguments: what the environment says may be of this shell alone.
+fn typed(global: &Global) -> Result<Vec<String>, Failure> {
+    let is_typed = |name: &str| global.typed.contains(&name.trim_start_matches('-'));
+    let mut options = Vec::new();
+    for (name, folder) in [("--cache", global.cache.as_deref()), ("--model", global.model.as_deref().map(Path::new))] {
+        match folder.filter(|folder| is_typed(name) && !folder.as_os_str().is_empty()) {
+            Some(folder) if name == "--model" && folder == Path::new("none") => {
+                options.extend([name.to_owned(), "none".to_owned()])
+            }
+            Some(folder) => options.extend([name.to_owned(), absolute(name, folder)?]),
+            None => {}
+        }
+    }
+    for (name, value) in [("--project", &global.project), ("--agent", &global.agent)] {
+        options.extend(value.iter().filter(|_| is_typed(name)).flat_map(|value| [name.to_owned(), value.clone()]));
+    }
+    options.extend(global.no_project.then(|| "--no-project".to_owned()));
+    Ok(options)
+}
+
+fn absolute(name: &str, path: &Path) -> Result<String, Failure> {
+    let path = std::path::absolute(path).map_err(|error| Failure::file(path, &error))?;
+    path.into_os_string().into_string().map_err(|_| Failure::input(format!("{name}: the path is no Unicode text")))
 }
 
 /// Runs `connect`.
 pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let profile = args.profile.and_then(|profile| profile.to_possible_value());
     let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);
-    let setting = Setting::this(global, serve.unwrap_or_default())?;
-    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &setting.around());
-    let plans = |ledger: &Ledger| {
-        let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
-        all.iter().map(|&client| plan(client, ledger)).collect()
-    };
-    change(app, &args.which, &setting, plans, true)
+    let installation = Installation::this(global, serve.unwrap_or_default())?;
+    let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
+    let around = installation.around(if args.no_hooks { &[] } else { all });
+    let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &around);
+    let plans = |ledger: &Ledger| all.iter().map(|&client| plan(client, ledger)).collect();
+    change(app, &args.which, &installation, plans, true)
 }
 
 /// Runs `disconnect`.
 pub fn undo(app: &App, args: &Disconnect, global: &Global) -> Outcome {
-    let setting = Setting::this(global, Vec::new())?;
+    let installation = Installation::this(global, Vec::new())?;
     let plans = |ledger: &Ledger| {
         let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
-        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &setting.around()));
+        let plans = all.iter().map(|&client| connect::disconnect(client, ledger, &installation.around(&[])));
         plans
             .filter(|plan| !args.which.clients.is_empty() || !plan.steps.is_empty() || !plan.troubles.is_empty())
             .collect()
     };
-    change(app, &args.which, &setting, plans, false)
+    change(app, &args.which, &installation, plans, false)
 }
 
 /// Shows what would change, asks, and does it.
 fn change(
     app: &App,
     which: &Clients,
-    setting: &Setting,
+    installation: &Installation,
     plans: impl Fn(&Ledger) -> Vec<ClientPlan>,
     connects: bool,
 ) -> Outcome {
-    let opened = if which.dry_run { Ledger::read(&setting.ledger) } else { Ledger::open(&setting.ledger) };
+    let opened = if which.dry_run { Ledger::read(&installation.ledger) } else { Ledger::open(&installation.ledger) };
     let mut ledger = opened.map_err(|error| failure(&error))?;
     let mut plans = plans(&ledger);
     let is_named = !which.clients.is_empty();
@@ -175,7 +197,7 @@ fn planned(plans: &[ClientPlan]) -> String {
         for step in plan.steps.iter().filter(|step| action(step) != "none") {
             lines.push(format!("  {} {}", action(step), step.target.path.display()));
             lines.extend(step.commands.iter().map(|words| format!("    by its own command: {}", words.join(" "))));
-            lines.extend(step.diff().lines().filter(|line| !line.starts_with('@')).map(|line| format!("    {line}")));
+            lines.extend(step.diff().lines().map(|line| format!("    {line}")));
         }
         lines.extend(remarks(plan));
     }

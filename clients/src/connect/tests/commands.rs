@@ -70,6 +70,45 @@ fn a_command_that_fails_is_named_and_nothing_is_recorded() {
     }
 }
 
+/// An entry is remembered if it is there, whatever the command said, and whatever it added.
+#[test]
+fn what_a_command_has_written_is_remembered_though_it_failed_or_added_something() {
+    let extended = "case \"$2\" in add-json) e=\"${6%\\}},\\\"env\\\":{}}\" && printf '{\"mcpServers\": {\"memorist\": %s}}' \"$e\" >\"$HOME_OF_TEST/.claude.json\" ;; *) exit 1 ;; esac";
+    for (end, fails) in [("exit 3", true), ("kill -9 $$", true), ("exit 0", false)] {
+        let home = Home::full();
+        claude(&home, &format!("#!/bin/sh\n{extended}\n{end}\n"));
+        let (_, troubles) = home.connect(Client::ClaudeCode);
+        assert_eq!(!troubles.is_empty(), fails, "{troubles:?}");
+        assert!(home.read(".claude.json").contains("\"env\":{}"));
+        let (done, troubles) = home.connect(Client::ClaudeCode);
+        assert!(done.is_empty() && troubles.is_empty(), "{end}: {troubles:?}");
+        let stands = status(Client::ClaudeCode, &Ledger::read(&home.ledger()).unwrap(), &home.around()).unwrap();
+        assert_eq!(stands.registered, State::Yes);
+        fs::remove_file(home.path("bin/claude")).unwrap();
+        home.disconnected(Client::ClaudeCode);
+        assert_eq!(home.read(".claude.json"), "{\"mcpServers\": {}}", "{end}");
+    }
+}
+
+/// It is the client that writes it, and what it does is not known here.
+#[test]
+fn a_copy_is_kept_of_a_file_that_a_command_changes() {
+    let home = Home::full();
+    claude(&home, CLAUDE);
+    let before = home.read(".claude.json");
+    let mut ledger = home.open();
+    let mut plan = connect(Client::ClaudeCode, true, &ledger, &home.around());
+    home.write(".claude.json", "{}");
+    assert_eq!(apply(&mut plan, &mut ledger).len(), 1, "the hooks");
+    assert!(matches!(&plan.troubles[..], [(_, Trouble::ChangedMeanwhile)]), "{:?}", plan.troubles);
+    assert!(!home.path("called").exists() && home.read(".claude.json") == "{}");
+    home.write(".claude.json", &before);
+    drop(ledger);
+    home.connected(Client::ClaudeCode);
+    let has_copy = |(_, (content, _)): (PathBuf, (Option<Vec<u8>>, u32))| content == Some(before.clone().into_bytes());
+    assert!(all_below(&home.ledger()).into_iter().any(has_copy));
+}
+
 /// The file is read before the command is run: one that is broken would be made new by it.
 #[test]
 fn a_broken_file_never_reaches_the_command() {

@@ -117,19 +117,29 @@ impl Home {
         self.above.path().join("ours")
     }
 
-    fn around(&self) -> Surroundings<'_> {
-        Surroundings { machine: &self.machine, platform: Platform::Linux, program: &self.program }
+    fn around(&self) -> Environment<'_> {
+        Environment { machine: &self.machine, platform: Platform::Linux, program: &self.program, connecting: &[] }
+    }
+
+    /// The ledger. A program that another test starts has its lock, too, until it runs.
+    fn open(&self) -> Ledger {
+        loop {
+            match Ledger::open(&self.ledger()) {
+                Err(Error::Busy) => std::thread::yield_now(),
+                opened => return opened.unwrap(),
+            }
+        }
     }
 
     /// Connects, and returns what was left as it is and why.
     fn connect(&self, client: Client) -> (Vec<Step>, Vec<(PathBuf, Trouble)>) {
-        let mut ledger = Ledger::open(&self.ledger()).unwrap();
+        let mut ledger = self.open();
         let mut plan = connect(client, true, &ledger, &self.around());
         (apply(&mut plan, &mut ledger), plan.troubles)
     }
 
     fn disconnect(&self, client: Client) -> (Vec<Step>, Vec<(PathBuf, Trouble)>) {
-        let mut ledger = Ledger::open(&self.ledger()).unwrap();
+        let mut ledger = self.open();
         let mut plan = disconnect(client, &ledger, &self.around());
         (apply(&mut plan, &mut ledger), plan.troubles)
     }

@@ -73,6 +73,41 @@ fn a_file_that_was_made_goes_with_what_it_needs() {
     assert_eq!(home.all().len(), 1, "the folder alone: {:?}", home.all());
 }
 
+/// A file that was made stays if a person has put a comment there, as comments are all that some have.
+#[test]
+fn a_file_that_was_made_stays_for_a_comment() {
+    let home = Home::new();
+    fs::create_dir(home.path(".codex")).unwrap();
+    fs::create_dir(home.path(".lmstudio")).unwrap();
+    home.connected(Client::Codex);
+    home.connected(Client::LmStudio);
+    home.write(".codex/config.toml", home.read(".codex/config.toml") + "\n# model = \"x\"\n");
+    home.write(".lmstudio/mcp.json", "// mine\n".to_owned() + &home.read(".lmstudio/mcp.json"));
+    home.disconnected(Client::Codex);
+    home.disconnected(Client::LmStudio);
+    assert_eq!(home.read(".codex/config.toml"), "\n# model = \"x\"\n");
+    assert!(home.read(".lmstudio/mcp.json").starts_with("// mine\n"));
+}
+
+/// A person has put our hook behind theirs.
+#[test]
+fn a_hook_of_ours_beside_another_is_seen() {
+    let mut home = Home::new();
+    home.program.path = "/m y/memorist".into();
+    let other = json!({ "type": "command", "command": "say done" });
+    for line in [
+        "'/elsewhere/memorist' hook codex stop",
+        "\"C:\\a b\\memorist.exe\" hook codex stop",
+        "memorist hook codex stop",
+    ] {
+        let ours = json!({ "type": "command", "command": line });
+        home.write(".codex/hooks.json", json!({ "hooks": { "Stop": [{ "hooks": [other, ours] }] } }).to_string());
+        let plan = connect(Client::Codex, true, &Ledger::read(&home.ledger()).unwrap(), &home.around());
+        let shown: Vec<_> = plan.by_hand.iter().map(|(_, shown)| shown.as_str()).collect();
+        assert_eq!(shown, ["hooks.Stop"], "{line}");
+    }
+}
+
 #[test]
 fn what_a_person_changed_is_kept_and_named() {
     let home = Home::full();

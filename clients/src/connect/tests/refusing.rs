@@ -69,6 +69,12 @@ fn a_file_of_another_shape_is_left_as_it_is() {
 }
 
 #[test]
+fn a_relative_path_is_made_absolute() {
+    let target = super::super::target::Target::open(Path::new("src/../no/such/file")).unwrap();
+    assert_eq!(target.path, std::env::current_dir().unwrap().join("no/such/file"));
+}
+
+#[test]
 fn an_older_file_that_would_be_hidden_is_named() {
     let home = Home::new();
     home.write(".continue/config.json", "{}");
