@@ -36,6 +36,8 @@ pub fn give(
         }
         return Ok(());
     }
+    // The process ends whatever its threads do, and ONNX Runtime is not made for that.
+    request.words_only |= matches!(settings.engine.model.source, ModelSource::Folder(_));
     let engine = Engine::open(&settings.store, own_engine(&settings.engine)).map_err(|error| error.worded())?;
     let engine = Arc::new(engine);
     let answered = answer(&engine, &request, started)?;
