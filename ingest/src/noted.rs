@@ -1,11 +1,16 @@
 //! Transcripts that have changed, as hooks of clients say: noted in a file of the store's folder, one path a line as JSON,
 //! until they are read. A note is no permission: a path is never opened because it is noted here. It only says which
 //! sources to look at.
+//!
+//! Whoever reads them gives the file another name first, so that what hooks note meanwhile is not taken for read. What somebody
+//! took and did not finish is taken up by the next.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process;
+use std::time::SystemTime;
 
 use memorist_engine::Engine;
 use memorist_engine::paths::StorePaths;
@@ -13,17 +18,28 @@ use memorist_engine::types::{SourceId, SourceKind};
 
 /// The file has at most so many bytes: some hundred paths. Nothing is lost beyond: the next `memorist sync` looks at all.
 const MOST_BYTES: u64 = 64 << 10;
+/// What the name of a file that somebody has taken begins with.
+const TAKEN: &str = "transcripts-";
 
 /// The file of a store.
 #[derive(Debug, Clone)]
 pub struct Noted {
+    folder: PathBuf,
     file: PathBuf,
+}
+
+/// Notes that are being read. Unless they are [forgotten](Taken::forget), the next one who takes notes gets them, too.
+#[derive(Debug)]
+pub struct Taken {
+    /// The files and what was in them.
+    files: Vec<(PathBuf, String)>,
 }
 
 impl Noted {
     /// That of the store in this folder.
     pub fn of(store: &Path) -> Self {
-        Noted { file: StorePaths::new(store).hooks().join("transcripts") }
+        let folder = StorePaths::new(store).hooks();
+        Noted { file: folder.join("transcripts"), folder }
     }
 
     /// Notes a transcript, once. The folder must be there.
@@ -33,7 +49,7 @@ impl Noted {
     pub fn note(&self, transcript: &Path) -> io::Result<()> {
         let Some(transcript) = transcript.to_str() else { return Ok(()) };
         let line = serde_json::to_string(transcript)?;
-        let noted = self.read()?;
+        let noted = read(&self.file)?.unwrap_or_default();
         if noted.lines().any(|other| other == line) || (noted.len() + line.len()) as u64 >= MOST_BYTES {
             return Ok(());
         }
@@ -43,14 +59,46 @@ impl Noted {
         file.write_all(format!("{end}{line}\n").as_bytes())
     }
 
-    /// The transcripts. What is no path is left out.
+    /// Whether something is noted, or was taken and not finished.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn paths(&self) -> io::Result<BTreeSet<PathBuf>> {
-        let noted = self.read()?;
-        let paths = noted.lines().filter_map(|line| serde_json::from_str::<String>(line).ok());
-        Ok(paths.map(PathBuf::from).collect())
+    pub fn is_any(&self) -> io::Result<bool> {
+        Ok(self.file.try_exists()? || !self.taken()?.is_empty())
+    }
+
+    /// Takes the notes, and those that somebody took and did not finish.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn take(&self) -> io::Result<Taken> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let own = self.folder.join(format!("{TAKEN}{}-{}", process::id(), now.as_nanos()));
+        unless_missing(fs::rename(&self.file, own))?;
+        let mut files = Vec::new();
+        for file in self.taken()? {
+            // Another process may have finished it by now.
+            if let Some(text) = read(&file)? {
+                files.push((file, text));
+            }
+        }
+        Ok(Taken { files })
+    }
+
+    fn taken(&self) -> io::Result<Vec<PathBuf>> {
+        let Some(entries) = unless_missing(fs::read_dir(&self.folder))? else { return Ok(Vec::new()) };
+        let files: Vec<_> = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+        let is_taken =
+            |file: &PathBuf| file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TAKEN.as_bytes()));
+        Ok(files.into_iter().filter(is_taken).collect())
+    }
+}
+
+impl Taken {
+    /// The transcripts. What is no path is left out.
+    pub fn paths(&self) -> BTreeSet<PathBuf> {
+        let lines = self.files.iter().flat_map(|(_, text)| text.lines());
+        lines.filter_map(|line| serde_json::from_str::<String>(line).ok()).map(PathBuf::from).collect()
     }
 
     /// The sources that these transcripts are in. Nothing else is read: whoever has added no source, or has removed it, does
@@ -58,7 +106,8 @@ impl Noted {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn sources(&self, engine: &Engine, transcripts: &BTreeSet<PathBuf>) -> memorist_engine::Result<Vec<SourceId>> {
+    pub fn sources(&self, engine: &Engine) -> memorist_engine::Result<Vec<SourceId>> {
+        let transcripts = self.paths();
         let mut sources = engine.sources()?;
         sources.retain(|source| source.source.kind == SourceKind::Sessions);
         let is_in = |root: &str| {
@@ -73,32 +122,33 @@ impl Noted {
         Ok(sources.into_iter().map(|source| source.id).collect())
     }
 
-    /// Forgets these, once they are read; those that were noted meanwhile stay.
+    /// Forgets them, once they are read.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn forget(&self, read: &BTreeSet<PathBuf>) -> io::Result<()> {
-        let left: BTreeSet<PathBuf> = self.paths()?.difference(read).cloned().collect();
-        if left.is_empty() {
-            return match fs::remove_file(&self.file) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
+    pub fn forget(self) -> io::Result<()> {
+        for (file, text) in self.files {
+            // A hook that had opened it before it was taken may have written since: then the next one takes it up.
+            if read(&file)?.is_some_and(|now| now == text) {
+                unless_missing(fs::remove_file(&file))?;
+            }
         }
-        let lines: Vec<String> =
-            left.iter().map(|path| serde_json::to_string(path).map(|line| line + "\n")).collect::<Result<_, _>>()?;
-        memorist_durable::replace(&self.file, lines.concat().as_bytes()).map_err(io::Error::other)
+        Ok(())
     }
+}
 
-    fn read(&self) -> io::Result<String> {
-        let file = match memorist_durable::open_plain(&self.file) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
-            Err(error) => return Err(error),
-        };
-        let mut bytes = Vec::new();
-        file.take(MOST_BYTES).read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// The text of such a file; `None` if there is none.
+fn read(file: &Path) -> io::Result<Option<String>> {
+    let Some(file) = unless_missing(memorist_durable::open_plain(file))? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
     }
 }
 
@@ -127,21 +177,56 @@ mod tests {
         format!("/home/ana/.claude/projects/-p/{number}\n\"x.jsonl").into()
     }
 
+    fn paths<const N: usize>(numbers: [usize; N]) -> BTreeSet<PathBuf> {
+        numbers.into_iter().map(path).collect()
+    }
+
     #[test]
     fn a_transcript_is_noted_once_and_forgotten_when_it_is_read() {
-        let (_folder, noted) = store();
-        assert_eq!(noted.paths().unwrap(), BTreeSet::new());
+        let (folder, noted) = store();
+        assert!(!noted.is_any().unwrap() && noted.take().unwrap().paths().is_empty());
         for number in [1, 2, 1, 2] {
             noted.note(&path(number)).unwrap();
         }
-        let read = noted.paths().unwrap();
-        assert_eq!((read.len(), noted.read().unwrap().lines().count()), (2, 2));
-        noted.note(&path(3)).unwrap();
-        noted.forget(&read).unwrap();
-        assert_eq!(noted.paths().unwrap(), BTreeSet::from([path(3)]), "noted meanwhile");
-        noted.forget(&BTreeSet::from([path(3)])).unwrap();
-        noted.forget(&BTreeSet::from([path(3)])).unwrap();
-        assert!(!noted.file.exists());
+        assert_eq!(read(&noted.file).unwrap().unwrap().lines().count(), 2);
+        let taken = noted.take().unwrap();
+        assert_eq!(taken.paths(), paths([1, 2]));
+        // It goes on while it is read.
+        for number in [1, 3] {
+            noted.note(&path(number)).unwrap();
+        }
+        taken.forget().unwrap();
+        let taken = noted.take().unwrap();
+        assert_eq!(taken.paths(), paths([1, 3]), "noted meanwhile");
+        taken.forget().unwrap();
+        assert!(!noted.is_any().unwrap());
+        assert_eq!(fs::read_dir(folder.path().join("hooks")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_taken_and_not_finished_is_taken_up() {
+        let (_folder, noted) = store();
+        noted.note(&path(1)).unwrap();
+        drop(noted.take().unwrap());
+        assert!(noted.is_any().unwrap());
+        noted.note(&path(2)).unwrap();
+        let (one, other) = (noted.take().unwrap(), noted.take().unwrap());
+        assert_eq!((one.paths(), other.paths()), (paths([1, 2]), paths([1, 2])));
+        one.forget().unwrap();
+        other.forget().unwrap();
+        assert!(!noted.is_any().unwrap());
+    }
+
+    /// A hook that has opened the file writes into it also under its new name.
+    #[test]
+    fn what_is_written_after_it_was_taken_is_not_lost() {
+        let (_folder, noted) = store();
+        noted.note(&path(1)).unwrap();
+        let mut hook = OpenOptions::new().append(true).open(&noted.file).unwrap();
+        let taken = noted.take().unwrap();
+        writeln!(hook, "{}", serde_json::to_string(&path(2)).unwrap()).unwrap();
+        taken.forget().unwrap();
+        assert_eq!(noted.take().unwrap().paths(), paths([1, 2]));
     }
 
     #[test]
@@ -152,16 +237,15 @@ mod tests {
             noted.note(&Path::new("/").join(format!("{long}{number}"))).unwrap();
         }
         assert!(fs::metadata(&noted.file).unwrap().len() <= MOST_BYTES);
-        assert!(noted.paths().unwrap().len() > 50);
+        assert!(noted.take().unwrap().paths().len() > 50);
     }
 
     #[test]
     fn what_is_broken_is_passed_over() {
         let (_folder, noted) = store();
         fs::write(&noted.file, b"\xFF\n{}\n7\n\"/half").unwrap();
-        assert_eq!(noted.paths().unwrap(), BTreeSet::new());
         noted.note(&path(1)).unwrap();
-        assert_eq!(noted.paths().unwrap(), BTreeSet::from([path(1)]));
+        assert_eq!(noted.take().unwrap().paths(), paths([1]));
     }
 
     #[cfg(unix)]
@@ -170,7 +254,7 @@ mod tests {
         let (folder, noted) = store();
         fs::write(folder.path().join("secret"), "\"/secret\"\n").unwrap();
         std::os::unix::fs::symlink(folder.path().join("secret"), &noted.file).unwrap();
-        assert!(noted.paths().is_err() && noted.note(&path(1)).is_err());
+        assert!(noted.note(&path(1)).is_err() && noted.take().is_err());
         assert_eq!(fs::read_to_string(folder.path().join("secret")).unwrap(), "\"/secret\"\n");
     }
 
@@ -189,12 +273,18 @@ mod tests {
         };
         let sessions = add("projects", SourceKind::Sessions, Some("claude-code"));
         add("notes", SourceKind::Notes, None);
-        let found = |path: PathBuf| noted.sources(&engine, &BTreeSet::from([path])).unwrap();
+        let found = |path: PathBuf| {
+            noted.note(&path).unwrap();
+            let taken = noted.take().unwrap();
+            let found = taken.sources(&engine).unwrap();
+            taken.forget().unwrap();
+            found
+        };
         assert_eq!(found(home.join("projects/p/S.jsonl")), [sessions]);
         for other in ["notes/S.jsonl", "elsewhere/S.jsonl", "projects2/S.jsonl"] {
             assert_eq!(found(home.join(other)), [], "{other}");
         }
-        assert_eq!(noted.sources(&engine, &BTreeSet::new()).unwrap(), []);
+        assert_eq!(noted.take().unwrap().sources(&engine).unwrap(), []);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(home.join("projects"), home.join("link")).unwrap();

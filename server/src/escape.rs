@@ -68,6 +68,16 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown + &text[from..])
 }
 
+/// `text` without what [`text`] escapes.
+pub fn visible(text: &str) -> String {
+    let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
+    for (at, character) in escaped_chars(text) {
+        shown.push_str(&text[from..at]);
+        from = at + character.len_utf8();
+    }
+    shown + &text[from..]
+}
+
 /// Writes JSON in which the same characters are escapes.
 #[derive(Debug, Default)]
 pub struct Json(CompactFormatter);

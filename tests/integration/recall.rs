@@ -320,6 +320,14 @@ fn the_command_prints_the_block_or_says_that_nothing_is_known() {
     assert!(json["tokens"].as_i64().unwrap() <= 150 && json["context"].as_str().unwrap().contains("#"), "{json}");
     assert_eq!(document(&run(&["recall", ASKED, "--json", "--min-relevance", "1"]))["context"], Value::Null);
     assert_eq!(run(&["recall", ASKED, "--min-relevance", "2"]).status.code(), Some(2));
+    // What finds no room is not noted: it comes when there is some.
+    let within = |session: &str, tokens: &str| {
+        let asked = run(&["recall", ASKED, "--json", "--session", session, "--max-tokens", tokens]);
+        document(&asked)["memories"].clone()
+    };
+    assert_eq!(within("narrow", "50"), Value::Array(Vec::new()));
+    assert_eq!(within("narrow", "500"), within("wide", "500"));
+    assert_ne!(within("narrow", "500"), within("fresh", "500"), "nothing twice");
     let mut piped = memorist(folder.path(), &["recall", "-"]);
     let mut piped = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = piped.stdin.take().unwrap();

@@ -1,6 +1,6 @@
 //! `memorist sync`: reads the files that have changed, then embeds what is new.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,17 +43,18 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     if engine.sources()?.is_empty() {
         app.output().note(NONE);
     }
-    let noted = Noted::of(&app.settings().store);
-    let transcripts = if args.noted { noted.paths().map_err(noted_failure)? } else { BTreeSet::new() };
-    let sources = match args.noted {
-        true => noted.sources(&engine, &transcripts)?.into_iter().map(Some).collect(),
-        false => vec![source],
+    let noted = args.noted.then(|| Noted::of(&app.settings().store).take()).transpose().map_err(noted_failure)?;
+    let sources = match &noted {
+        Some(noted) => noted.sources(&engine)?.into_iter().map(Some).collect(),
+        None => vec![source],
     };
     let options: Vec<_> = sources.into_iter().map(|source| SyncOptions { source, force: args.force }).collect();
     let bars = app.bars()?;
     let result = read(app, &engine, &options, !args.no_embed, &bars)?;
     engine.close();
-    noted.forget(&transcripts).map_err(noted_failure)?;
+    if let Some(noted) = noted {
+        noted.forget().map_err(noted_failure)?;
+    }
     drop(bars);
     app.output().result(&result, text)?;
     Ok(0)

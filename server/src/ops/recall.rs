@@ -5,8 +5,16 @@ use memorist_engine::{Engine, Result};
 use super::Context;
 use crate::wire::{self, RecallParams, RecallResult};
 
-/// `memory_recall`.
+/// `memory_recall`. What does not fit into its tokens is not noted: it may come later.
 pub fn recall(engine: &Engine, context: &Context, params: RecallParams) -> Result<RecallResult> {
     let request = params.request(&context.defaults)?;
-    Ok(wire::recall_result(&engine.recall(&request)?, request.max_tokens))
+    let mut given = engine.recall_unnoted(&request)?;
+    let result = wire::recall_result(&given, request.max_tokens);
+    given.memories.truncate(result.memories.len());
+    if let Some(session) = &request.session
+        && let Err(error) = engine.note_recalled(session, &given)
+    {
+        tracing::warn!("what a session was given could not be noted: {error}");
+    }
+    Ok(result)
 }

@@ -9,8 +9,9 @@
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
-//! | `recall.rs` | what a turn is given unasked |
-//! | `hooks.rs` | what a hook asks, and what a session starts with |
+//! | `recall.rs` | what a turn is given unasked: parameters and result |
+//! | `hooks.rs` | what a hook asks, and what it is answered |
+//! | `fence.rs` | the fenced text that goes into a context |
 //! | `searches.rs` | the searches that were made |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
@@ -40,6 +41,7 @@ mod exchange;
 mod exchange_embedding;
 mod exchange_lines;
 mod exchange_tools;
+mod fence;
 pub mod gimli;
 mod graph;
 mod history;
@@ -73,6 +75,7 @@ pub use defaults::Defaults;
 pub use exchange::{Line, Unread, read};
 pub use exchange_lines::ExportLine;
 pub use exchange_tools::{DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
+pub use fence::{recall_block, start_block};
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
     OutdatedResult, Summary, UnlinkResult, chain_result, digest, link_phrase, markdown, outdated, step, summary,
@@ -81,7 +84,7 @@ pub use graph::{
 pub use history::{
     HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, UndoResult, VersionEntry, purged, version,
 };
-pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION, start_block};
+pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION};
 pub use lenient::lenient;
 pub use lines::Lines;
 pub use memorist_engine::snippet::{cut_to, has_word_of};
@@ -91,7 +94,7 @@ pub use params::{
 pub use parse::parse;
 pub use periods::period;
 pub use place::PlaceInfo;
-pub use recall::{RecallParams, RecallResult, recall_block, recall_result};
+pub use recall::{RecallParams, RecallResult, recall_result};
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
     StatsResult, Step, Suggestion, UpdateResult,

@@ -15,10 +15,10 @@ use super::{FACT, QUESTION, World};
 use crate::paused::signal;
 
 /// A server of the store that answers hooks.
-struct Server(Child);
+pub struct Server(Child);
 
 impl Server {
-    fn start(world: &World, options: &[&str]) -> Self {
+    pub fn start(world: &World, options: &[&str]) -> Self {
         let mut command = world.command(&[&["serve"], options].concat());
         let server = Server(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let began = Instant::now();

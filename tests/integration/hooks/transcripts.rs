@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::World;
+use super::server::Server;
 use crate::support::document;
 
 /// A session of Claude Code in a folder of sessions, which says this.
@@ -23,8 +24,11 @@ fn session(world: &World, folder: &str, name: &str, text: &str) -> std::path::Pa
     path
 }
 
+/// How many are noted and not read yet.
 fn noted(world: &World) -> usize {
-    fs::read_to_string(world.store().join("hooks/transcripts")).unwrap_or_default().lines().count()
+    let files = fs::read_dir(world.store().join("hooks")).unwrap().map(|entry| entry.unwrap().path());
+    let notes = files.filter(|file| file.file_name().unwrap().to_str().unwrap().starts_with("transcripts"));
+    notes.map(|file| fs::read_to_string(file).unwrap_or_default().lines().count()).sum()
 }
 
 fn find(world: &World, words: &str) -> usize {
@@ -99,4 +103,41 @@ fn what_nobody_has_added_is_not_read() {
     start(&world);
     thread::sleep(Duration::from_millis(500));
     assert_eq!((noted(&world), find(&world, "giraffe")), (1, 0));
+}
+
+/// Only `--noted` looks at notes: a sync without it neither takes them, nor fails over them.
+#[test]
+fn a_sync_of_all_leaves_notes_alone() {
+    let world = World::new();
+    let first = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
+    world.command(&["source", "add", first.parent().unwrap().to_str().unwrap(), "--no-sync"]).output().unwrap();
+    end(&world, "stop", &first);
+    let notes = world.store().join("hooks/transcripts");
+    let before = fs::metadata(&notes).unwrap().modified().unwrap();
+    let sync = || world.command(&["sync"]).output().unwrap();
+    assert!(sync().status.success());
+    assert_eq!(fs::metadata(&notes).unwrap().modified().unwrap(), before);
+    fs::remove_file(&notes).unwrap();
+    fs::create_dir(&notes).unwrap();
+    let output = sync();
+    assert!(output.status.success() && find(&world, "giraffe") == 1, "{output:?}");
+}
+
+/// A server that answers, and watches no files.
+#[test]
+fn a_start_reads_what_was_noted_also_where_a_server_answers() {
+    let world = World::new();
+    let first = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
+    world.command(&["source", "add", first.parent().unwrap().to_str().unwrap(), "--no-sync"]).output().unwrap();
+    world.settings("model = \"none\"\n[sync]\nwatch = false\non_start = false\n");
+    let _server = Server::start(&world, &[]);
+    end(&world, "stop", &first);
+    assert_eq!(noted(&world), 1);
+    start(&world);
+    let began = Instant::now();
+    while noted(&world) > 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "the notes stay");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(find(&world, "giraffe"), 1);
 }

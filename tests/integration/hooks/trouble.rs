@@ -113,7 +113,9 @@ fn a_store_that_cannot_be_used_is_a_line_on_stderr() {
     let known: i64 =
         Connection::open(&database).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     version(99);
+    let _ = fs::remove_file(world.store().join("hooks/called-codex"));
     let ran = world.recalled();
+    assert!(world.store().join("hooks/called-codex").is_file(), "it was called");
     assert!(ran.is_silent() && ran.said.contains("newer memorist") && ran.said.lines().count() == 1, "{ran:?}");
     version(known);
     assert!(world.recalled().has_fact());

@@ -20,13 +20,13 @@ const SERVER: Duration = Duration::from_millis(100);
 /// When a search that waits for the model is not waited for any longer, since the process began.
 const WITH_MODEL: Duration = Duration::from_millis(200);
 
-/// Prints the answer. Returns whether a server has made it.
+/// Prints the answer.
 pub fn give(
     settings: &Settings,
     mut request: HookRequest,
     started: Instant,
     deadline: &Deadline,
-) -> Result<bool, String> {
+) -> Result<(), String> {
     // No message goes to a provider unasked, and nobody could wait for it.
     request.words_only = matches!(settings.engine.model.source, ModelSource::None | ModelSource::Remote(_));
     #[cfg(unix)]
@@ -34,8 +34,10 @@ pub fn give(
         if let Some(text) = reply.text {
             deadline.print(&text).map_err(|error| error.to_string())?;
         }
-        return Ok(true);
+        return Ok(());
     }
+    // The process ends whatever its threads do, and ONNX Runtime is not made for that.
+    request.words_only |= matches!(settings.engine.model.source, ModelSource::Folder(_));
     let engine = Engine::open(&settings.store, own_engine(&settings.engine)).map_err(|error| error.worded())?;
     let engine = Arc::new(engine);
     let answered = answer(&engine, &request, started)?;
@@ -47,7 +49,7 @@ pub fn give(
     }
     // Closing it would wait for its threads; the end of the process does not.
     std::mem::forget(engine);
-    Ok(false)
+    Ok(())
 }
 
 /// Settings of an engine that answers one hook: it neither builds nor fetches anything, and keeps no search.

@@ -85,25 +85,24 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     {
         notes.transcript(transcript);
     }
+    notes.called();
+    // Also where a server answers: it may watch no files.
+    if event == Event::Start {
+        notes.read_transcripts(global, &settings);
+    }
     let is_silent = match event {
         Event::Prompt => call.message.is_none(),
         Event::Start => false,
         // Only what was given may have to be forgotten.
         Event::Stop | Event::End | Event::Compact => !call.lost_context || call.session.is_none(),
     };
-    let by_server = if is_silent {
-        false
-    } else {
-        let defaults = settings.context.defaults.clone().for_agents();
-        let defaults = if settings.project_is_open { defaults.or_project(project_of(&folder, home)) } else { defaults };
-        let request = HookRequest::new(client, event, call, &defaults.own_viewer(), &settings.hooks);
-        answer::give(&settings, request, started, deadline)?
-    };
-    notes.called();
-    if event == Event::Start && !by_server {
-        notes.read_transcripts(global, &settings);
+    if is_silent {
+        return Ok(());
     }
-    Ok(())
+    let defaults = settings.context.defaults.clone().for_agents();
+    let defaults = if settings.project_is_open { defaults.or_project(project_of(&folder, home)) } else { defaults };
+    let request = HookRequest::new(client, event, call, &defaults.own_viewer(), &settings.hooks);
+    answer::give(&settings, request, started, deadline)
 }
 
 /// The project of a session in this folder, as those that are read have it.

@@ -53,8 +53,7 @@ impl Notes {
 
     /// Has another process read the transcripts that are noted, and does not wait for it.
     pub fn read_transcripts(&self, global: &Global, settings: &Settings) {
-        let is_noted = self.noted.paths().is_ok_and(|noted| !noted.is_empty());
-        if !is_noted || !settings.sync.enabled {
+        if !self.noted.is_any().unwrap_or_default() || !settings.sync.enabled {
             return;
         }
         let Ok(program) = std::env::current_exe() else { return };
