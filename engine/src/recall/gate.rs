@@ -38,7 +38,7 @@ pub struct Gate<'a> {
     words: usize,
     /// The cosine and the share that results stand out from.
     crowd: (f64, f64),
-
+    /// All results of the search.
     hits: &'a [Hit],
 }
 

@@ -22,7 +22,7 @@ DOCUMENTED = {
     },
     "memory_sync": {"force": parameter("boolean", default=False)},
     "apply_recency_buffer": {
-        "messages": parameter("array", required=True), "size": parameter("number", default=10),
+        "messages": parameter("object[]", required=True), "size": parameter("number", default=10),
         "save": parameter("boolean", default=False), "session": parameter("string"),
     },
 }
