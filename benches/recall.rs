@@ -13,13 +13,13 @@ use bench_data::{DialogueTurn, Dialogues, Need};
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, NewRecord, Query, Recall, RecallRequest, RecordId};
+use memorist_engine::types::{NewRecord, Query, Recall, RecallRequest, RecordId, Viewer};
 
 const SEED: u64 = 7;
 /// Memories around those of the dialogues.
 const AROUND: usize = 10_000;
-/// Of the dialogues' memories, one in so many is saved at first.
-const ONE_OF: usize = 13;
+/// The few memories are a part of those of the dialogues, each of so many parts in turn.
+const PARTS: usize = 13;
 
 fn main() {
     let around = std::env::var("MEMORIST_BENCH_COUNT").map_or(AROUND, |count| count.parse().expect("a number"));
@@ -29,25 +29,17 @@ fn main() {
     config.log_searches = false;
     let engine = Engine::open(folder.path(), config).expect("a store");
     engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
-    let memory = |at: &usize| NewRecord::new(&*dialogues.memories[*at]);
-    let (few, rest): (Vec<usize>, Vec<usize>) = (0..dialogues.memories.len()).partition(|at| at % ONE_OF == 0);
-    let mut ids: Vec<Option<RecordId>> = vec![None; dialogues.memories.len()];
-    let mut save_some = |some: &[usize]| {
-        let saved = save(&engine, some.iter().map(memory).collect());
-        some.iter().zip(saved).for_each(|(at, id)| ids[*at] = Some(id));
-        ids.clone()
-    };
-    let few = save_some(&few);
-    measure("a few memories", &engine, &dialogues, &few);
+    let all: Vec<usize> = (0..dialogues.memories.len()).collect();
+    let few: Vec<Vec<usize>> = (0..PARTS).map(|part| all.iter().copied().skip(part).step_by(PARTS).collect()).collect();
+    print("a few memories, another few each time", &ask_each(&engine, &dialogues, &few));
     let others = bench_data::memories(SEED, around).map(|made| NewRecord {
         context: made.context,
         tags: made.tags,
         ..NewRecord::new(made.content)
     });
     save(&engine, others.collect());
-    measure("a few, among others", &engine, &dialogues, &few);
-    let all = save_some(&rest);
-    measure("many alike, among others", &engine, &dialogues, &all);
+    print(&format!("a few, among {around} others"), &ask_each(&engine, &dialogues, &few));
+    print(&format!("many alike, among {around} others"), &ask_each(&engine, &dialogues, &[all]));
     time(&engine, &dialogues);
 }
 
@@ -75,28 +67,51 @@ fn wilson(hits: usize, of: usize) -> (f64, f64) {
     (((middle - around) / whole).max(0.0), ((middle + around) / whole).min(1.0))
 }
 
-/// Prints what turns get whose memory is there, and those that need none.
-fn measure(name: &str, engine: &Engine, dialogues: &Dialogues, ids: &[Option<RecordId>]) {
-    let all = engine.stats(&Filter::default()).expect("counts").total;
-    let turns = dialogues.turns.iter().filter(|turn| turn.memory.is_none_or(|memory| ids[memory].is_some()));
-    let turns: Vec<&DialogueTurn> = turns.collect();
-    eprintln!("\n{name}: {} memories of dialogues, {all} in all", ids.iter().flatten().count());
-    let recalls: Vec<Recall> = turns.iter().map(|turn| recall(engine, turn)).collect();
+/// A turn, what it was given, and the memory that it needs.
+struct TurnOutcome<'a> {
+    turn: &'a DialogueTurn,
+    recall: Recall,
+    needed: Option<RecordId>,
+}
+
+/// Saves each part of the memories in turn, and asks what those turns are given whose memory is there, and those that need none.
+fn ask_each<'a>(engine: &Engine, dialogues: &'a Dialogues, parts: &[Vec<usize>]) -> Vec<TurnOutcome<'a>> {
+    let mut all = Vec::new();
+    for part in parts {
+        let saved = save(engine, part.iter().map(|at| NewRecord::new(&*dialogues.memories[*at])).collect());
+        let ids: HashMap<usize, RecordId> = part.iter().copied().zip(saved.iter().copied()).collect();
+        let turns = dialogues.turns.iter().filter(|turn| turn.memory.is_none_or(|memory| ids.contains_key(&memory)));
+        all.extend(turns.map(|turn| {
+            let needed = turn.memory.map(|memory| ids[&memory]);
+            TurnOutcome { turn, recall: recall(engine, turn), needed }
+        }));
+        if parts.len() > 1 {
+            for id in saved {
+                engine.delete(id, &Viewer::OWNER).expect("deletes");
+            }
+        }
+    }
+    all
+}
+
+/// Prints how many got what they need, and how many got anything.
+fn print(name: &str, asked: &[TurnOutcome<'_>]) {
+    eprintln!("\n{name}");
     for (half, is_for_tuning) in [("tuning half", true), ("held-out half", false)] {
-        let all = || turns.iter().copied().zip(&recalls).filter(move |(turn, _)| turn.is_for_tuning == is_for_tuning);
         eprintln!("{half:20} {:>6} {:>20} {:>20} {:>8}", "turns", "the needed, %", "anything, %", "tokens");
         let row = |name: &str, of: &dyn Fn(&DialogueTurn) -> bool| {
-            let turns: Vec<_> = all().filter(|(turn, _)| of(turn)).collect();
-            let has = |turn: &DialogueTurn, recall: &Recall| {
-                let needed = turn.memory.and_then(|memory| ids[memory]);
-                recall.memories.iter().any(|memory| Some(memory.record.id) == needed)
+            let all = asked.iter().filter(|asked| asked.turn.is_for_tuning == is_for_tuning && of(asked.turn));
+            let all: Vec<&TurnOutcome<'_>> = all.collect();
+            let has = |asked: &TurnOutcome<'_>| {
+                let given = asked.recall.memories.iter();
+                given.map(|memory| memory.record.id).any(|id| Some(id) == asked.needed)
             };
-            let got = turns.iter().filter(|(turn, _)| turn.need.is_one()).map(|(turn, recall)| has(turn, recall));
-            let anything = turns.iter().map(|(_, recall)| !recall.is_silent());
-            let given: Vec<usize> =
-                turns.iter().filter(|(_, recall)| !recall.is_silent()).map(|(_, recall)| recall.tokens).collect();
+            let got = all.iter().filter(|asked| asked.turn.need.is_one()).map(|asked| has(asked));
+            let anything = all.iter().map(|asked| !asked.recall.is_silent());
+            let given = all.iter().filter(|asked| !asked.recall.is_silent()).map(|asked| asked.recall.tokens);
+            let given: Vec<usize> = given.collect();
             let tokens = given.iter().sum::<usize>() as f64 / given.len().max(1) as f64;
-            eprintln!("  {name:18} {:6} {:>20} {:>20} {tokens:8.0}", turns.len(), percent(got), percent(anything));
+            eprintln!("  {name:18} {:6} {:>20} {:>20} {tokens:8.0}", all.len(), percent(got), percent(anything));
         };
         for need in Need::ALL {
             row(&format!("{need:?}"), &|turn| turn.need == need);
