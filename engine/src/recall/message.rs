@@ -8,6 +8,9 @@ use crate::keywords::significant_count;
 const SEARCHED_BYTES: usize = 4 << 10;
 /// A question of at most so many significant words is about what was asked before.
 const MOST_WORDS_OF_FOLLOW_UP: usize = 1;
+/// What begins with a capital letter in English and names nobody.
+const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
+     september october november december";
 /// Of a longer message, so many bytes at each end are looked at.
 const READ_BYTES: usize = 64 << 10;
 
@@ -59,8 +62,9 @@ fn names(text: &str) -> Vec<String> {
         let bare = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")).unwrap_or(bare);
         let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c));
         let is_capital = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
-        if is_identifier || is_capital && !begins {
-            names.push(bare.to_lowercase());
+        let name = bare.to_lowercase();
+        if (is_identifier || is_capital && !begins) && DATES.split(' ').all(|date| date != name) {
+            names.push(name);
         }
         begins = word.ends_with(['.', '?', '!', ':']);
     }
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn names_are_identifiers_and_capitals_within_a_sentence() {
-        let text = "Who is Priya's boss? Deploy billing-api to `src/main.rs`. I ask @oskar, then HTTP - a well known (Rust) one.";
+        let text = "Who is Priya's boss? Deploy billing-api to `src/main.rs`. I ask @oskar, then HTTP - a well known (Rust) one. Not on Friday, 3 May.";
         assert_eq!(names(text), ["priya", "billing-api", "src/main.rs", "http", "rust"]);
     }
 
