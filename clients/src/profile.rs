@@ -139,6 +139,19 @@ pub fn hook_entry(program: &Program, client: Client, (name, event): (&str, &str)
     Entry::item(&["hooks", name], value)
 }
 
+/// The hooks of Claude Code, and of those who follow it; timeouts in seconds.
+pub fn hooks_like_claude(program: &Program, client: Client) -> Vec<Entry> {
+    let hook = |of, timeout| hook_entry(program, client, of, timeout);
+    vec![
+        hook(("UserPromptSubmit", "prompt"), 5),
+        hook(("SessionStart", "start"), 5),
+        hook(("Stop", "stop"), 5),
+        hook(("PreCompact", "compact"), 5),
+        // Codex allows no more; without one, Claude Code gives all hooks of a session's end 1.5 s together.
+        hook(("SessionEnd", "end"), 3),
+    ]
+}
+
 /// What an agent is asked to do, where no hook does it.
 pub const INSTRUCTION: &str = "\
 The MCP server `memorist` is your long-term memory. Search it with `memory_search` before you begin a task, and whenever a \

@@ -4,7 +4,7 @@
 use crate::Client;
 use crate::format::{Entry, Format};
 use crate::place::Place;
-use crate::profile::{Content, Files, Part, Profile, Role, hook_entry, nothing, stdio};
+use crate::profile::{Content, Files, Part, Profile, Role, hooks_like_claude, nothing, stdio};
 use crate::program::{NAME, Program};
 
 /// Claude Code.
@@ -44,13 +44,5 @@ fn server(program: &Program) -> Vec<Entry> {
 }
 
 fn hooks(program: &Program) -> Vec<Entry> {
-    let hook = |of, timeout| hook_entry(program, Client::ClaudeCode, of, timeout);
-    vec![
-        hook(("UserPromptSubmit", "prompt"), 5),
-        hook(("SessionStart", "start"), 5),
-        hook(("Stop", "stop"), 5),
-        hook(("PreCompact", "compact"), 5),
-        // Without a timeout of its own, all hooks of a session's end have 1.5 s together.
-        hook(("SessionEnd", "end"), 3),
-    ]
+    hooks_like_claude(program, Client::ClaudeCode)
 }

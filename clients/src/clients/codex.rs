@@ -4,7 +4,7 @@
 use crate::Client;
 use crate::format::{Entry, Format};
 use crate::place::Place;
-use crate::profile::{Files, Part, Profile, Role, hook_entry, standard};
+use crate::profile::{Files, Part, Profile, Role, hooks_like_claude, standard};
 use crate::program::{NAME, Program};
 
 /// Codex.
@@ -35,13 +35,5 @@ fn server(program: &Program) -> Vec<Entry> {
 }
 
 fn hooks(program: &Program) -> Vec<Entry> {
-    let hook = |of, timeout| hook_entry(program, Client::Codex, of, timeout);
-    vec![
-        hook(("UserPromptSubmit", "prompt"), 5),
-        hook(("SessionStart", "start"), 5),
-        hook(("Stop", "stop"), 5),
-        hook(("PreCompact", "compact"), 5),
-        // 3 s is the most that it allows.
-        hook(("SessionEnd", "end"), 3),
-    ]
+    hooks_like_claude(program, Client::Codex)
 }

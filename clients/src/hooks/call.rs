@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::typed::typed;
 
@@ -110,6 +110,11 @@ pub(super) trait Format: Sync {
     /// What stdout has to be, so that `text` becomes part of the conversation; `None` if the client takes nothing at this
     /// event.
     fn write(&self, event: Event, text: &str) -> Option<String>;
+}
+
+/// A text for the conversation, as Claude Code takes it and those who follow it.
+pub(super) fn additional_context(event_name: &str, text: &str) -> String {
+    json!({ "hookSpecificOutput": { "hookEventName": event_name, "additionalContext": text } }).to_string()
 }
 
 /// A text.

@@ -1,8 +1,9 @@
 //! Claude Code 2.1.312, its documentation of hooks of November 2026. Whatever is neither plain text nor this object is
 //! dropped; a text beyond 10,000 characters is moved to a file.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::call::additional_context;
 use super::{Call, Event, Format};
 
 pub(super) struct ClaudeCode;
@@ -18,6 +19,6 @@ impl Format for ClaudeCode {
             Event::Start => "SessionStart",
             Event::Stop | Event::End | Event::Compact => return None,
         };
-        Some(json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }).to_string())
+        Some(additional_context(name, text))
     }
 }

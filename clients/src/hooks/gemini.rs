@@ -1,7 +1,8 @@
 //! Gemini CLI 0.26 and later, its reference of hooks of November 2026: stdout is this object or empty, never text.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::call::additional_context;
 use super::{Call, Event, Format};
 
 pub(super) struct Gemini;
@@ -17,6 +18,6 @@ impl Format for Gemini {
             Event::Start => "SessionStart",
             Event::Stop | Event::End | Event::Compact => return None,
         };
-        Some(json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }).to_string())
+        Some(additional_context(name, text))
     }
 }
