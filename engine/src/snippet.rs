@@ -1,6 +1,7 @@
 //! The shown passage of a long text: the one with the most words of the query, where it is nearest by meaning if that is
 //! known.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -166,6 +167,16 @@ fn next_word(text: &str, from: usize) -> usize {
 fn last_word(text: &str, end: usize) -> usize {
     let near = text[..end].char_indices().rev().take(LEAD_CHARS / 2);
     near.filter(|(_, character)| character.is_whitespace()).map(|(position, _)| position).next().unwrap_or(end)
+}
+
+/// A text of at most so many bytes, and little more: of a longer one its beginning and its end.
+pub fn both_ends(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let beginning = &text[..text.floor_char_boundary(most / 2)];
+    let end = &text[text.ceil_char_boundary(text.len() - most / 2)..];
+    Cow::Owned(format!("{beginning}\n{end}"))
 }
 
 #[cfg(test)]

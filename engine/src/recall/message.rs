@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::keywords::significant_count;
+use crate::snippet::both_ends;
 
 /// Bytes of a message that are searched for: half of them from its beginning, half from its end.
 const SEARCHED_BYTES: usize = 4 << 10;
@@ -48,9 +49,9 @@ pub fn searched(message: &str, before: &[String]) -> Option<Searched> {
 
 /// What somebody said in a message.
 fn said(message: &str) -> String {
-    let text = ends(message, READ_BYTES).replace('\0', " ");
+    let text = both_ends(message, READ_BYTES).replace('\0', " ");
     let text = without_blocks(&text);
-    ends(text.trim(), SEARCHED_BYTES).into_owned()
+    both_ends(text.trim(), SEARCHED_BYTES).into_owned()
 }
 
 /// The names in a text, as they are written: identifiers, and what begins with a capital letter in the middle of a sentence.
@@ -69,16 +70,6 @@ fn names(text: &str) -> Vec<String> {
         begins = word.ends_with(['.', '?', '!', ':']);
     }
     names
-}
-
-/// A text of at most so many bytes, and little more: of a longer one its beginning and its end.
-fn ends(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most {
-        return Cow::Borrowed(text);
-    }
-    let beginning = &text[..text.floor_char_boundary(most / 2)];
-    let end = &text[text.ceil_char_boundary(text.len() - most / 2)..];
-    Cow::Owned(format!("{beginning}\n{end}"))
 }
 
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others whose

@@ -2,6 +2,7 @@
 
 use memorist_clients::Client;
 use memorist_clients::hooks::{Call, Event};
+use memorist_engine::snippet::both_ends;
 use memorist_engine::types::{Filter, Mode, Reach, RecallRequest, Viewer};
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,7 @@ impl HookRequest {
             version: VERSION,
             client: client.name().to_owned(),
             event,
-            message: call.message.map(shortened),
+            message: call.message.map(|message| both_ends(&message, LONGEST_MESSAGE).into_owned()),
             session: call.session,
             lost_context: call.lost_context,
             resumed: call.resumed,
@@ -89,13 +90,4 @@ impl HookRequest {
             ..RecallRequest::new(self.message.clone()?)
         })
     }
-}
-
-fn shortened(message: String) -> String {
-    if message.len() <= LONGEST_MESSAGE {
-        return message;
-    }
-    let start = message.floor_char_boundary(LONGEST_MESSAGE / 2);
-    let end = message.ceil_char_boundary(message.len() - LONGEST_MESSAGE / 2);
-    format!("{}\n{}", &message[..start], &message[end..])
 }
