@@ -38,6 +38,15 @@ pub enum Error {
         why: String,
     },
 
+    /// The server of a team store cannot be used.
+    #[error("the team store {address}: {why}")]
+    Server {
+        /// The server and its database, without a password.
+        address: String,
+        /// What is wrong, and what to do about it.
+        why: String,
+    },
+
     /// The database is not what it should be.
     #[error("{path} cannot be read as a memory database: {why}")]
     Database {
@@ -232,6 +241,7 @@ impl Error {
             Error::Invalid { .. } | Error::Duplicate(_) => ErrorKind::Input,
             Error::NotFound(_) => ErrorKind::NotFound,
             Error::Store { .. }
+            | Error::Server { .. }
             | Error::Database { .. }
             | Error::DatabaseFailed(_)
             | Error::IndexFailed { .. }

@@ -24,11 +24,15 @@
 
 #[cfg(test)]
 mod contract;
+#[cfg(feature = "postgres")]
+mod follow;
 mod jobs;
 mod log;
 mod lookup;
 mod meta;
 mod models;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod purge;
 mod rows;
 mod rules;

@@ -1,0 +1,336 @@
+//! [`ServerAddress`]: where the PostgreSQL server of a team is, how it is trusted, and its password, which nobody sees.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use sha2::{Digest, Sha256};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::{Error, Result};
+use crate::text;
+
+/// A server that cannot be reached is given up after this long.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes of the name of a node's folder.
+const NAME_BYTES: usize = 8;
+
+/// The address of a team store: `postgres://USER@HOST[:PORT]/DATABASE[?sslmode=…&sslrootcert=…]`.
+///
+/// `sslmode` is `verify-full` (the certificate must be trusted, and of this host) unless all hosts are of this machine, where
+/// it is `disable`. There is nothing in between: encryption to a server that anybody may pretend to be protects nothing.
+/// `sslrootcert` names a file of certificates in PEM form that are trusted in the place of the system's.
+///
+/// The password is in the address, in `PGPASSWORD`, or in the file that `PGPASSFILE` names (`~/.pgpass`). `Display` and
+/// `Debug` leave it out.
+#[derive(Clone)]
+pub struct ServerAddress {
+    config: Config,
+    tls: Option<Roots>,
+    /// Without a password.
+    shown: String,
+    has_password: bool,
+}
+
+/// Which certificates are trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Roots {
+    System,
+    File(PathBuf),
+}
+
+impl ServerAddress {
+    /// Whether a store is named by an address, not by a folder.
+    pub fn is_one(store: &str) -> bool {
+        store.starts_with("postgres://") || store.starts_with("postgresql://")
+    }
+
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] says what is wrong with it, without its password.
+    pub fn parse(address: &str) -> Result<Self> {
+        let (plain, ours) = split_settings(address)?;
+        let mut config: Config = plain.parse().map_err(|error: postgres::Error| invalid(reason(&error)))?;
+        if config.get_hosts().is_empty() {
+            return Err(invalid("it names no host"));
+        }
+        if config.get_dbname().is_none_or(str::is_empty) {
+            return Err(invalid("it names no database: postgres://USER@HOST/DATABASE"));
+        }
+        let is_local = config.get_hosts().iter().all(is_local);
+        let tls = match ours.mode.as_deref() {
+            None if is_local && ours.roots.is_none() => None,
+            None | Some("verify-full") => Some(ours.roots.map_or(Roots::System, Roots::File)),
+            Some("disable") => None,
+            Some(other) => {
+                let why = format!("sslmode is {other:?}; it can be verify-full or disable");
+                return Err(invalid(why));
+            }
+        };
+        config.ssl_mode(if tls.is_some() { SslMode::Require } else { SslMode::Disable });
+        config.application_name("memorist").connect_timeout(CONNECT_TIMEOUT);
+        config.tcp_user_timeout(CONNECT_TIMEOUT).keepalives_idle(Duration::from_secs(30));
+        let has_password = config.get_password().is_some();
+        let shown = shown(&config);
+        if !has_password && let Some(password) = passwords::find(&config) {
+            config.password(password);
+        }
+        Ok(ServerAddress { config, tls, shown, has_password })
+    }
+
+    /// Whether the password is in the address itself, where others of the machine may see it.
+    pub fn has_password(&self) -> bool {
+        self.has_password
+    }
+
+    /// The name of the folder in which a node keeps its copy: the same for the same address, whatever the password.
+    pub fn folder_name(&self) -> String {
+        text::to_hex(&Sha256::digest(&self.shown)[..NAME_BYTES])
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How to encrypt; `None` where it is switched off.
+    pub(super) fn encryption(&self) -> Result<Option<MakeRustlsConnect>> {
+        let Some(roots) = &self.tls else { return Ok(None) };
+        let mut store = RootCertStore::empty();
+        match roots {
+            Roots::System => {
+                store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+            Roots::File(path) => {
+                for certificate in read_certificates(path)? {
+                    store
+                        .add(certificate)
+                        .map_err(|error| invalid(format!("sslrootcert {}: {error}", path.display())))?;
+                }
+            }
+        }
+        if store.is_empty() {
+            return Err(invalid("no certificate is trusted here; name a file of them with sslrootcert"));
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| invalid(error.to_string()))?
+            .with_root_certificates(store)
+            .with_no_client_auth();
+        Ok(Some(MakeRustlsConnect::new(config)))
+    }
+}
+
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let refuse = |error: rustls::pki_types::pem::Error| invalid(format!("sslrootcert {}: {error}", path.display()));
+    let all = CertificateDer::pem_file_iter(path).map_err(refuse)?;
+    all.collect::<Result<_, _>>().map_err(refuse)
+}
+
+impl fmt::Display for ServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for ServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServerAddress").field(&self.shown).finish()
+    }
+}
+
+impl PartialEq for ServerAddress {
+    fn eq(&self, other: &Self) -> bool {
+        let password = |address: &Self| address.config.get_password().map(<[u8]>::to_vec);
+        self.shown == other.shown && self.tls == other.tls && password(self) == password(other)
+    }
+}
+
+/// What the parser of the client does not know.
+#[derive(Default)]
+struct Ours {
+    mode: Option<String>,
+    roots: Option<PathBuf>,
+}
+
+/// Takes `sslmode` and `sslrootcert` out of an address.
+fn split_settings(address: &str) -> Result<(String, Ours)> {
+    let Some((plain, query)) = address.split_once('?') else { return Ok((address.to_owned(), Ours::default())) };
+    let mut ours = Ours::default();
+    let mut others = Vec::new();
+    for setting in query.split('&').filter(|setting| !setting.is_empty()) {
+        match setting.split_once('=') {
+            Some(("sslmode", mode)) => ours.mode = Some(mode.to_owned()),
+            Some(("sslrootcert", path)) => ours.roots = Some(PathBuf::from(decoded(path)?)),
+            _ => others.push(setting),
+        }
+    }
+    let query = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
+    Ok((plain.to_owned() + &query, ours))
+}
+
+/// A value of an address, in which `%2F` is a slash.
+fn decoded(value: &str) -> Result<String> {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| first == b'%').and_then(|digits| str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| invalid("a value of it is not UTF-8"))
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+/// An address for people.
+fn shown(config: &Config) -> String {
+    let user = config.get_user().map_or(String::new(), |user| format!("{user}@"));
+    let ports = config.get_ports();
+    let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
+        let name = match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        };
+        match ports.get(at).or(ports.first()) {
+            Some(5432) | None => name,
+            Some(port) => format!("{name}:{port}"),
+        }
+    });
+    let hosts = hosts.collect::<Vec<_>>().join(",");
+    format!("postgres://{user}{hosts}/{}", config.get_dbname().unwrap_or_default())
+}
+
+/// Why the client cannot read an address: its sources, for these do not repeat it.
+fn reason(error: &postgres::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| "it cannot be read".to_owned(), ToString::to_string)
+}
+
+fn invalid(why: impl Into<String>) -> Error {
+    Error::Invalid { field: "store", why: format!("the address of the team store: {}", why.into()) }
+}
+
+/// Passwords that are not in the address.
+mod passwords {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use postgres::Config;
+    use postgres::config::Host;
+
+    /// As the clients of PostgreSQL look for it.
+    pub(super) fn find(config: &Config) -> Option<String> {
+        let set = std::env::var("PGPASSWORD").ok().filter(|password| !password.is_empty());
+        set.or_else(|| in_file(&fs::read_to_string(file()?).ok()?, config))
+    }
+
+    fn file() -> Option<PathBuf> {
+        let named = std::env::var_os("PGPASSFILE").filter(|path| !path.is_empty());
+        named.map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".pgpass")))
+    }
+
+    /// The first line that fits: `host:port:database:user:password`, with `*` for any, and `\` before `:` and `\`.
+    pub(super) fn in_file(lines: &str, config: &Config) -> Option<String> {
+        let host = match config.get_hosts().first()? {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(_) => "localhost".to_owned(),
+        };
+        let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
+        let own = [host.as_str(), &port, config.get_dbname()?, config.get_user()?];
+        lines.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+            let fields = fields(line);
+            let (password, names) = fields.split_last().filter(|(_, names)| names.len() == own.len())?;
+            let fits = names.iter().zip(own).all(|(name, own)| name == "*" || name == own);
+            fits.then(|| password.clone())
+        })
+    }
+
+    fn fields(line: &str) -> Vec<String> {
+        let mut fields = vec![String::new()];
+        let mut chars = line.chars();
+        while let Some(char) = chars.next() {
+            let literal = if char == '\\' { chars.next() } else { Some(char) };
+            match char {
+                ':' if fields.len() < 5 => fields.push(String::new()),
+                _ => fields.last_mut().expect("one at least").extend(literal),
+            }
+        }
+        fields
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(address: &str) -> String {
+        ServerAddress::parse(address).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_address_shows_no_password() {
+        let address = ServerAddress::parse("postgres://memorist:s3cret@db.example:6432/team").unwrap();
+        assert_eq!(address.to_string(), "postgres://memorist@db.example:6432/team");
+        assert!(!format!("{address:?}").contains("s3cret") && address.has_password());
+        let same = ServerAddress::parse("postgres://memorist:other@db.example:6432/team").unwrap();
+        assert_eq!(address.folder_name(), same.folder_name());
+        assert_ne!(address, same);
+        for broken in
+            ["postgres://a:s3cret@db/team?nonsense=1", "postgres://a:s3cret@db:none/team", "postgres://a:s3cret@/"]
+        {
+            assert!(!refusal(broken).contains("s3cret"), "{}", refusal(broken));
+        }
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_verified_and_one_of_this_machine_is_not() {
+        let tls = |address: &str| ServerAddress::parse(address).unwrap().tls;
+        assert_eq!(tls("postgres://a@db.example/team"), Some(Roots::System));
+        assert_eq!(tls("postgres://a@db.example/team?sslmode=verify-full"), Some(Roots::System));
+        assert_eq!(tls("postgres://a@db.example/team?sslmode=disable"), None);
+        assert_eq!(tls("postgres://a@127.0.0.1/team"), None);
+        assert_eq!(tls("postgres://a@localhost/team?sslrootcert=%2Fa%20b.pem"), Some(Roots::File("/a b.pem".into())));
+        for mode in ["require", "prefer", "verify-ca"] {
+            let said = refusal(&format!("postgres://a@db.example/team?sslmode={mode}"));
+            assert!(said.contains("verify-full or disable"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_with_the_reason() {
+        assert!(refusal("postgres://a@db.example").contains("names no database"));
+        assert!(refusal("postgres:///team").contains("names no host"));
+        assert!(ServerAddress::is_one("postgresql://db/team") && !ServerAddress::is_one("/srv/team"));
+    }
+
+    #[test]
+    fn a_password_is_found_in_the_file_of_passwords() {
+        let config: Config = "postgres://ana@db.example:6432/team".parse().unwrap();
+        let lines = "# a comment\nother:*:*:*:no\n*:6432:team:ana:s3\\:cr\\\\et:5\n*:*:*:*:late\n";
+        assert_eq!(passwords::in_file(lines, &config).as_deref(), Some("s3:cr\\et:5"));
+        assert_eq!(passwords::in_file("db.example:1:team:ana:no\nnonsense", &config), None);
+    }
+}

@@ -1,0 +1,18 @@
+//! PostgreSQL as an [`Authority`](super::transaction::Authority): the records of a team, on a server.
+//!
+//! Any server of version 14 or newer will do, also a managed one: there is no extension, no superuser, no replication slot and
+//! no `LISTEN`, and statements are unnamed, so that a pooler in transaction mode may stand between.
+//!
+//! | file | job |
+//! |---|---|
+//! | `address.rs` | where the server is, and how it is trusted |
+//! | `errors.rs` | its errors as those of the engine |
+//! | `schema.rs` | the tables, and how they came to be |
+//! | `connection.rs` | a pool of connections |
+//! | `transaction.rs` | transactions: serializable, retried, their outcome known |
+
+pub(crate) mod address;
+pub(crate) mod connection;
+mod errors;
+pub(crate) mod schema;
+pub(crate) mod transaction;
