@@ -25,7 +25,7 @@ const NAME_BYTES: usize = 8;
 ///
 /// `sslmode` is `verify-full` (the certificate must be trusted, and of this host) unless all hosts are of this machine, where
 /// it is `disable`. There is nothing in between: encryption to a server that anybody may pretend to be protects nothing.
-/// `sslrootcert` names a file of certificates in PEM form that are trusted in the place of the system's.
+/// `sslrootcert` names a file of certificates in PEM form; they are trusted, and those of the system no more.
 ///
 /// The password is in the address, in `PGPASSWORD`, or in the file that `PGPASSFILE` names (`~/.pgpass`). `Display` and
 /// `Debug` leave it out.

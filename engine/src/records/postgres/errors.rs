@@ -55,6 +55,11 @@ pub(super) fn is_disconnected(error: &Error) -> bool {
     })
 }
 
+/// Whether a table has other columns than ours.
+pub(super) fn has_other_columns(error: &Error) -> bool {
+    state(error) == Some(&SqlState::UNDEFINED_COLUMN)
+}
+
 /// Whether the server takes no writes: a standby.
 pub(super) fn is_read_only(error: &Error) -> bool {
     state(error) == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
