@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use parking_lot::Mutex;
 use postgres::{Client, NoTls};
 
-use super::address::ServerAddress;
+use crate::address::ServerAddress;
 use crate::error::Result;
 
 /// Connections that are kept while they are idle.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use postgres::error::SqlState;
 
-use super::address::ServerAddress;
+use crate::address::ServerAddress;
 use crate::error::{Error, Result};
 
 /// What PostgreSQL refused, or what is wrong with the connection to it.
