@@ -32,12 +32,12 @@ mod lookup;
 mod meta;
 mod models;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub(crate) mod postgres;
 mod purge;
 mod rows;
 mod rules;
 mod sqlite;
-mod transaction;
+pub(crate) mod transaction;
 mod writing;
 
 pub use jobs::MAX_JOB_FAILURES;

@@ -16,13 +16,13 @@ const WAIT: &str = "30s";
 
 /// What [`migrate`] has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Migrated {
+pub struct Migrated {
     /// The store's id (a ULID): the same on all its nodes.
-    pub(crate) store_id: String,
+    pub store_id: String,
     /// The format before; 0 where there was no store.
-    pub(crate) before: i64,
+    pub before: i64,
     /// The format now.
-    pub(crate) format: i64,
+    pub format: i64,
 }
 
 /// Makes a team store in a database that has none, and brings an older one up to date. In one transaction: whole or not at all.
@@ -59,10 +59,24 @@ pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
         "UPDATE server SET value = '{FORMAT}' WHERE key = 'format' AND value <> '{FORMAT}'; \
          INSERT INTO meta (key, value) VALUES ('store_id', '{new_id}') ON CONFLICT DO NOTHING"
     ))?;
-    let store_id = text_of(&mut tx, "SELECT value FROM meta WHERE key = 'store_id'")?;
-    let store_id = store_id.ok_or_else(|| Error::unreadable("the team store has no store_id"))?;
+    let store_id = store_id(&mut tx)?;
     tx.commit()?;
     Ok(Migrated { store_id, before, format: FORMAT })
+}
+
+/// The team store in this database, if there is one, as it is.
+///
+/// # Errors
+/// [`Error::Invalid`] where its schema `memorist` belongs to another program; those of the database.
+pub(crate) fn found(client: &mut Client) -> Result<Option<Migrated>> {
+    let Some(format) = format_of(client)? else { return Ok(None) };
+    let store_id = store_id(client)?;
+    Ok(Some(Migrated { store_id, before: format, format }))
+}
+
+fn store_id(client: &mut impl postgres::GenericClient) -> Result<String> {
+    let id = text_of(client, &format!("SELECT value FROM {SCHEMA}.meta WHERE key = 'store_id'"))?;
+    id.ok_or_else(|| Error::unreadable("the team store has no store_id"))
 }
 
 fn check_server(client: &mut Client) -> Result<()> {
@@ -124,4 +138,67 @@ fn foreign() -> Error {
 
 fn unusable(why: impl std::fmt::Display) -> Error {
     Error::invalid("store", format!("the database cannot hold a team store: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use postgres::NoTls;
+    use postgres_testing::{Database, shared};
+
+    use super::*;
+
+    fn connect(database: &Database<'_>) -> Client {
+        Client::connect(&database.address(), NoTls).unwrap()
+    }
+
+    fn refusal(client: &mut Client) -> String {
+        migrate(client).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_empty_database_becomes_a_team_store_once_whoever_comes_first() {
+        let Some(cluster) = shared("an_empty_database_becomes_a_team_store_once_whoever_comes_first") else { return };
+        let database = cluster.database();
+        let migrated: Vec<_> = thread::scope(|scope| {
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(|| migrate(&mut connect(&database)).unwrap())).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(migrated.iter().filter(|one| one.before == 0).count(), 1, "{migrated:?}");
+        assert!(migrated.iter().all(|one| one.store_id == migrated[0].store_id && one.format == FORMAT));
+        let again = migrate(&mut connect(&database)).unwrap();
+        assert_eq!(again, Migrated { store_id: migrated[0].store_id.clone(), before: FORMAT, format: FORMAT });
+    }
+
+    #[test]
+    fn an_empty_schema_is_used_and_that_of_another_program_is_refused() {
+        let Some(cluster) = shared("an_empty_schema_is_used_and_that_of_another_program_is_refused") else { return };
+        let database = cluster.database();
+        let mut client = connect(&database);
+        for foreign in [
+            "CREATE TABLE memorist.server (name text)",
+            "CREATE TABLE memorist.other ()",
+            "CREATE FUNCTION memorist.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        ] {
+            client.batch_execute(&format!("CREATE SCHEMA memorist; {foreign}")).unwrap();
+            assert!(refusal(&mut client).contains("belongs to something else"), "{foreign}");
+            client.batch_execute("DROP SCHEMA memorist CASCADE").unwrap();
+        }
+        client.batch_execute("CREATE SCHEMA memorist").unwrap();
+        assert_eq!(migrate(&mut client).unwrap().before, 0);
+    }
+
+    #[test]
+    fn a_database_that_cannot_hold_a_store_is_refused_with_the_way_out() {
+        let Some(cluster) = shared("a_database_that_cannot_hold_a_store_is_refused_with_the_way_out") else { return };
+        cluster.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+        let said = refusal(&mut Client::connect(&cluster.address("latin"), NoTls).unwrap());
+        assert!(said.contains("its encoding is LATIN1") && said.contains("ENCODING 'UTF8'"), "{said}");
+        let newer = cluster.database();
+        migrate(&mut connect(&newer)).unwrap();
+        newer.execute("UPDATE memorist.server SET value = '99' WHERE key = 'format'");
+        let said = refusal(&mut connect(&newer));
+        assert!(said.contains("format 99") && said.contains("update memorist"), "{said}");
+    }
 }
