@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ impl ServerAddress {
     /// [`Error::Invalid`] says what is wrong with it, without its password.
     pub fn parse(address: &str) -> Result<Self> {
         let (plain, ours) = split_settings(address)?;
-        let mut config: Config = plain.parse().map_err(|error: postgres::Error| invalid(reason(&error)))?;
+        let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| invalid(reason(&error)))?;
         // Else the end of the password would be taken for the host, and shown.
         if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
             return Err(invalid("write an @ of the user or the password as %40"));
@@ -258,7 +258,7 @@ fn shown(config: &Config) -> String {
 }
 
 /// Why the client cannot read an address: its sources, for these do not repeat it.
-fn reason(error: &postgres::Error) -> String {
+fn reason(error: &tokio_postgres::Error) -> String {
     std::error::Error::source(error).map_or_else(|| "it cannot be read".to_owned(), ToString::to_string)
 }
 
@@ -271,8 +271,8 @@ mod passwords {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use postgres::Config;
-    use postgres::config::Host;
+    use tokio_postgres::Config;
+    use tokio_postgres::config::Host;
 
     /// As the clients of PostgreSQL look for it.
     pub(super) fn find(config: &Config) -> Option<String> {

@@ -1,7 +1,10 @@
 //! How the server of a team store stands.
 
-use super::TeamServer;
+use tokio_postgres::Row;
+
+use super::server::TeamServer;
 use crate::error::{Error, Result};
+use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::{FORMAT, SCHEMA};
 use crate::types::Millis;
 
@@ -121,8 +124,9 @@ fn epoch(time: &str) -> String {
     format!("(extract(epoch FROM {time}) * 1000)::bigint")
 }
 
-fn status(client: &mut postgres::Client) -> Result<ServerStatus> {
-    let server = client.query_typed_one(
+fn status(client: &mut Client) -> Result<ServerStatus> {
+    let server = one(
+        client,
         &format!(
             "SELECT current_setting('server_version'), pg_is_in_recovery(), current_setting('synchronous_commit'),
                  current_setting('fsync') = 'on', current_setting('synchronous_standby_names') <> '', {}, {},
@@ -135,12 +139,11 @@ fn status(client: &mut postgres::Client) -> Result<ServerStatus> {
             epoch("pg_postmaster_start_time()"),
             epoch("clock_timestamp()"),
         ),
-        &[],
     )?;
-    let standbys = client.query_typed_one(
+    let standbys = one(
+        client,
         "SELECT count(*), count(sync_state), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))
          FROM pg_stat_replication",
-        &[],
     )?;
     let nodes = client.query_typed(
         &format!("SELECT name, version, {} FROM {SCHEMA}.nodes ORDER BY seen_at DESC, name", epoch("seen_at")),
@@ -178,13 +181,17 @@ fn status(client: &mut postgres::Client) -> Result<ServerStatus> {
         store_id: server.try_get::<_, Option<String>>(10)?.ok_or_else(missing)?,
         format: server.try_get::<_, Option<i64>>(11)?.ok_or_else(missing)?,
         min_reader: server.try_get::<_, Option<i64>>(12)?.ok_or_else(missing)?,
-        nodes: nodes.collect::<Result<_, postgres::Error>>()?,
+        nodes: nodes.collect::<Result<_, Error>>()?,
     })
 }
 
 /// What some services refuse to tell.
-fn told(client: &mut postgres::Client, sql: &str) -> Option<String> {
-    client.query_typed_opt(sql, &[]).ok().flatten().and_then(|row| row.try_get(0).ok())
+fn told(client: &mut Client, sql: &str) -> Option<String> {
+    one(client, sql).ok().and_then(|row| row.try_get(0).ok())
+}
+
+fn one(client: &mut Client, sql: &str) -> Result<Row> {
+    client.query_typed(sql, &[])?.pop().ok_or_else(|| Error::unreadable("the server returned nothing"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The tokens of HTTP clients. Only their hashes are stored.
 
-use super::TeamServer;
+use super::server::TeamServer;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Row, SelectExt, Value};
 use crate::text::token_hash;

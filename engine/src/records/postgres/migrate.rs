@@ -1,8 +1,8 @@
 //! Makes the tables of a team store, and brings those of an older version up to date.
 
-use postgres::Client;
 use ulid::Ulid;
 
+use super::connection::{Client, PATIENCE};
 use super::errors::has_other_columns;
 use super::schema::{FORMAT, MIGRATIONS, SCHEMA};
 use crate::error::{Error, Result};
@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 const OLDEST_SERVER: i64 = 140_000;
 /// Two nodes that migrate at once wait for each other at this lock. The digits are those of "memorist" on a telephone.
 const LOCK: i64 = 63_667_478;
-/// A migration gives up after waiting this long for transactions that use the tables.
-const WAIT: &str = "30s";
+/// A migration gives up after waiting this long for transactions that use the tables: sooner than the client does.
+const WAIT_SECONDS: u64 = PATIENCE.as_secs() / 2;
 
 /// What [`migrate`] has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,16 +32,23 @@ pub struct Migrated {
 /// `memorist` belongs to another program; or where the store is of a newer version than this program. Those of the database.
 pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
     check_server(client)?;
-    let mut tx = client.transaction()?;
     // The defaults of the role or the database may be others.
-    tx.batch_execute(&format!(
-        "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{WAIT}'; \
-         SET LOCAL synchronous_commit = 'on'; SELECT pg_advisory_xact_lock({LOCK});"
+    client.batch_execute(&format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{WAIT_SECONDS}s'; \
+         SET LOCAL synchronous_commit = 'on'"
     ))?;
-    let before = match format_of(&mut tx)? {
+    let migrated = migrate_locked(client);
+    client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+/// In a transaction.
+fn migrate_locked(client: &mut Client) -> Result<Migrated> {
+    client.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
+    let before = match format_of(client)? {
         Some(format) => format,
         None => {
-            make_schema(&mut tx)?;
+            make_schema(client)?;
             0
         }
     };
@@ -50,18 +57,16 @@ pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
         let why = format!("it is of a newer memorist (format {before}, this one knows {FORMAT}); update memorist");
         return Err(unusable(why));
     };
-    tx.batch_execute(&format!("SET LOCAL search_path = {SCHEMA}, pg_catalog"))?;
+    client.batch_execute(&format!("SET LOCAL search_path = {SCHEMA}, pg_catalog"))?;
     for migration in missing {
-        tx.batch_execute(&migration())?;
+        client.batch_execute(&migration())?;
     }
     let new_id = Ulid::generate();
-    tx.batch_execute(&format!(
+    client.batch_execute(&format!(
         "UPDATE server SET value = '{FORMAT}' WHERE key = 'format' AND value <> '{FORMAT}'; \
          INSERT INTO meta (key, value) VALUES ('store_id', '{new_id}') ON CONFLICT DO NOTHING"
     ))?;
-    let store_id = store_id(&mut tx)?;
-    tx.commit()?;
-    Ok(Migrated { store_id, before, format: FORMAT })
+    Ok(Migrated { store_id: store_id(client)?, before, format: FORMAT })
 }
 
 /// The team store in this database, if there is one, as it is.
@@ -74,7 +79,7 @@ pub(crate) fn found(client: &mut Client) -> Result<Option<Migrated>> {
     Ok(Some(Migrated { store_id, before: format, format }))
 }
 
-fn store_id(client: &mut impl postgres::GenericClient) -> Result<String> {
+fn store_id(client: &mut Client) -> Result<String> {
     let id = text_of(client, &format!("SELECT value FROM {SCHEMA}.meta WHERE key = 'store_id'"))?;
     id.ok_or_else(|| Error::unreadable("the team store has no store_id"))
 }
@@ -98,7 +103,7 @@ fn check_server(client: &mut Client) -> Result<()> {
 }
 
 /// The format of the team store in this database, if there is one.
-fn format_of(client: &mut impl postgres::GenericClient) -> Result<Option<i64>> {
+fn format_of(client: &mut Client) -> Result<Option<i64>> {
     // A table of the settings of the server makes it ours.
     let is_ours = format!("SELECT to_regclass('{SCHEMA}.server')::text");
     if text_of(client, &is_ours)?.is_none() {
@@ -115,7 +120,7 @@ fn format_of(client: &mut impl postgres::GenericClient) -> Result<Option<i64>> {
 }
 
 /// Makes the schema, unless an administrator has made an empty one for us.
-fn make_schema(client: &mut impl postgres::GenericClient) -> Result<()> {
+fn make_schema(client: &mut Client) -> Result<()> {
     let schema = format!("SELECT oid::text FROM pg_namespace WHERE nspname = '{SCHEMA}'");
     let Some(schema) = text_of(client, &schema)? else {
         return Ok(client.batch_execute(&format!("CREATE SCHEMA {SCHEMA}"))?);
@@ -127,7 +132,7 @@ fn make_schema(client: &mut impl postgres::GenericClient) -> Result<()> {
     text_of(client, &content)?.map_or(Ok(()), |_| Err(foreign()))
 }
 
-fn text_of(client: &mut impl postgres::GenericClient, sql: &str) -> Result<Option<String>> {
+fn text_of(client: &mut Client, sql: &str) -> Result<Option<String>> {
     let rows = client.query_typed(sql, &[])?;
     Ok(rows.first().map(|row| row.try_get::<_, Option<String>>(0)).transpose()?.flatten())
 }
@@ -144,17 +149,19 @@ fn unusable(why: impl std::fmt::Display) -> Error {
 mod tests {
     use std::thread;
 
-    use postgres::NoTls;
-    use postgres_testing::{Database, shared};
+    use postgres_testing::shared;
 
+    use super::super::connection::Pool;
     use super::*;
+    use crate::address::ServerAddress;
 
-    fn connect(database: &Database<'_>) -> Client {
-        Client::connect(&database.address(), NoTls).unwrap()
+    fn migrate(address: &str) -> Result<Migrated> {
+        let pool = Pool::new(ServerAddress::parse(address).unwrap());
+        super::migrate(&mut pool.lend().unwrap())
     }
 
-    fn refusal(client: &mut Client) -> String {
-        migrate(client).unwrap_err().to_string()
+    fn refusal(address: &str) -> String {
+        migrate(address).unwrap_err().to_string()
     }
 
     #[test]
@@ -162,12 +169,12 @@ mod tests {
         let Some(cluster) = shared("an_empty_database_becomes_a_team_store_once_whoever_comes_first") else { return };
         let database = cluster.database();
         let migrated: Vec<_> = thread::scope(|scope| {
-            let all: Vec<_> = (0..4).map(|_| scope.spawn(|| migrate(&mut connect(&database)).unwrap())).collect();
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(|| migrate(&database.address()).unwrap())).collect();
             all.into_iter().map(|one| one.join().unwrap()).collect()
         });
         assert_eq!(migrated.iter().filter(|one| one.before == 0).count(), 1, "{migrated:?}");
         assert!(migrated.iter().all(|one| one.store_id == migrated[0].store_id && one.format == FORMAT));
-        let again = migrate(&mut connect(&database)).unwrap();
+        let again = migrate(&database.address()).unwrap();
         assert_eq!(again, Migrated { store_id: migrated[0].store_id.clone(), before: FORMAT, format: FORMAT });
     }
 
@@ -175,30 +182,31 @@ mod tests {
     fn an_empty_schema_is_used_and_that_of_another_program_is_refused() {
         let Some(cluster) = shared("an_empty_schema_is_used_and_that_of_another_program_is_refused") else { return };
         let database = cluster.database();
-        let mut client = connect(&database);
+        let pool = Pool::new(ServerAddress::parse(&database.address()).unwrap());
+        let execute = |sql: &str| pool.lend().unwrap().batch_execute(sql).unwrap();
         for foreign in [
             "CREATE TABLE memorist.server (name text)",
             "CREATE TABLE memorist.other ()",
             "CREATE FUNCTION memorist.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
         ] {
-            client.batch_execute(&format!("CREATE SCHEMA memorist; {foreign}")).unwrap();
-            assert!(refusal(&mut client).contains("belongs to something else"), "{foreign}");
-            client.batch_execute("DROP SCHEMA memorist CASCADE").unwrap();
+            execute(&format!("CREATE SCHEMA memorist; {foreign}"));
+            assert!(refusal(&database.address()).contains("belongs to something else"), "{foreign}");
+            execute("DROP SCHEMA memorist CASCADE");
         }
-        client.batch_execute("CREATE SCHEMA memorist").unwrap();
-        assert_eq!(migrate(&mut client).unwrap().before, 0);
+        execute("CREATE SCHEMA memorist");
+        assert_eq!(migrate(&database.address()).unwrap().before, 0);
     }
 
     #[test]
     fn a_database_that_cannot_hold_a_store_is_refused_with_the_way_out() {
         let Some(cluster) = shared("a_database_that_cannot_hold_a_store_is_refused_with_the_way_out") else { return };
         cluster.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
-        let said = refusal(&mut Client::connect(&cluster.address("latin"), NoTls).unwrap());
+        let said = refusal(&cluster.address("latin"));
         assert!(said.contains("its encoding is LATIN1") && said.contains("ENCODING 'UTF8'"), "{said}");
         let newer = cluster.database();
-        migrate(&mut connect(&newer)).unwrap();
+        migrate(&newer.address()).unwrap();
         newer.execute("UPDATE memorist.server SET value = '99' WHERE key = 'format'");
-        let said = refusal(&mut connect(&newer));
+        let said = refusal(&newer.address());
         assert!(said.contains("format 99") && said.contains("update memorist"), "{said}");
     }
 }

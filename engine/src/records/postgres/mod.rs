@@ -15,4 +15,6 @@ pub(crate) mod connection;
 pub(crate) mod errors;
 pub(crate) mod migrate;
 pub(crate) mod schema;
+#[cfg(test)]
+pub(crate) mod testing;
 pub(crate) mod transaction;
