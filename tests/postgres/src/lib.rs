@@ -18,22 +18,29 @@
 //! | 0 | `programs` | where the programs are, and as which user they run |
 //! | 0 | `processes` | the processes of a server: who they are, and signals to them |
 //! | 1 | `keeper` | a folder that is removed, with all that runs in it, when this process ends |
-//! | 2 | `cluster` | a server: created, started, stopped, killed, paused |
-//! | 3 | `database` | databases, copied from templates |
+//! | 2 | `certificates` | a certificate for a server |
+//! | 3 | `cluster` | a server: created, started, stopped, killed, paused |
+//! | 4 | `database` | databases, copied from templates |
+//! | 4 | `pooler` | pgbouncer before a server |
+//! | 4 | `replication` | standbys: copied, following, promoted |
 
 #![cfg(unix)]
 
+mod certificates;
 mod cluster;
 mod database;
 mod keeper;
+mod pooler;
 mod processes;
 mod programs;
+mod replication;
 
 use std::io::Write;
 use std::sync::OnceLock;
 
 pub use cluster::{Cluster, Options, Stop};
 pub use database::Database;
+pub use pooler::Pooler;
 
 /// Whether PostgreSQL's programs are on this machine.
 pub fn available() -> bool {

@@ -11,15 +11,24 @@ use nix::unistd::{User, geteuid};
 /// Where Debian and its kin install the programs of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
+/// A folder with fewer of them, such as one of links, is not meant.
+const NEEDED: [&str; 3] = ["initdb", "postgres", "pg_basebackup"];
+
 /// The folder of the server's programs.
 pub(crate) fn server() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let named = std::env::var_os("MEMORIST_TEST_POSTGRES_BIN").filter(|folder| !folder.is_empty());
         let folders = named.map_or_else(usual, |folder| vec![PathBuf::from(folder)]);
-        folders.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+        folders.into_iter().find(|folder| NEEDED.iter().all(|program| folder.join(program).is_file()))
     });
     found.as_deref()
+}
+
+/// Where pgbouncer is: mostly in a folder that is in the path of root only.
+pub(crate) fn pgbouncer() -> Option<PathBuf> {
+    let folders = path().into_iter().chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
+    folders.map(|folder| folder.join("pgbouncer")).find(|program| program.is_file())
 }
 
 /// The path, then the newest version.
