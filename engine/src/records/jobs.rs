@@ -72,7 +72,5 @@ pub(super) fn submitted(db: &dyn Select, model: ModelId) -> Result<HashSet<Hash>
 
 /// How many jobs failed one after another.
 pub(super) fn failures(db: &dyn Select) -> Result<u64> {
-    let sql = "SELECT value FROM meta WHERE key = ?1";
-    let count = db.first(sql, &[FAILURES.into()], |row| row.get::<Option<i64>>(0))?;
-    Ok(count.flatten().unwrap_or(0).unsigned_abs())
+    Ok(super::meta::integer(db, FAILURES)?.unwrap_or(0).unsigned_abs())
 }

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::jobs;
-use super::rows;
+use serde_json::{Map, Value as Json};
+
 use super::transaction::{Select, SelectExt, Value};
+use super::{jobs, meta, rows};
 use crate::error::{Error, Result};
 use crate::passages::{self, Passage};
 use crate::text::{self, Hash};
@@ -30,21 +31,6 @@ pub(super) const UNCUT: &str = "uncut";
 
 /// The entry of `meta` with the texts that a model refused: by hash, with the model and the reason.
 pub(super) const REFUSED: &str = "refused";
-
-/// A condition: the text with this hash was not refused by the model of this entry of `meta`.
-macro_rules! not_refused_by {
-    ($model:literal, $hash:literal) => {
-        concat!(
-            " AND lower(hex(",
-            $hash,
-            ")) NOT IN (SELECT j.key FROM meta m,
-                 json_each(CASE WHEN json_valid(m.value) THEN m.value END) j WHERE m.key = 'refused'
-                 AND json_extract(j.value, '$.model') = (SELECT value FROM meta WHERE key = '",
-            $model,
-            "'))"
-        )
-    };
-}
 
 /// A text that the store's model refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,9 +108,8 @@ pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Mod
 
 /// Up to this id, this version of memorist has not cut the texts of the records into passages; `None` if it has cut all.
 pub(super) fn uncut(db: &dyn Select) -> Result<Option<RecordId>> {
-    let number = |key: &str| db.first("SELECT value FROM meta WHERE key = ?1", &[key.into()], |row| row.get::<i64>(0));
-    match number(CUTTER)? {
-        Some(passages::VERSION) => Ok(number(UNCUT)?.map(RecordId::from)),
+    match meta::integer(db, CUTTER)? {
+        Some(passages::VERSION) => Ok(meta::integer(db, UNCUT)?.map(RecordId::from)),
         _ => Ok(Some(RecordId::MAX)),
     }
 }
@@ -140,24 +125,19 @@ pub(super) fn of_record(db: &dyn Select, id: RecordId) -> Result<Vec<Passage>> {
 /// The first texts of live records that wait for the store's model and for no batch job, at most `limit`, each once;
 /// passages after the beginnings of all.
 pub(super) fn pending(db: &dyn Select, limit: usize, now: Millis) -> Result<Vec<Pending>> {
-    let beginnings = concat!(
-        "SELECT id, embedding_hash, context, content, NULL, NULL FROM records
-         WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?1)",
-        not_refused_by!("model", "embedding_hash"),
-        " ORDER BY id"
-    );
-    let passages = concat!(
-        "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
+    let beginnings = "SELECT id, embedding_hash, context, content, NULL, NULL FROM records
+         WHERE embedding_id IS NULL AND (expires_at IS NULL OR expires_at > ?1) ORDER BY id";
+    let passages = "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
          FROM passages p JOIN records r ON r.id = p.record_id
-         WHERE p.embedding_id IS NULL AND (r.expires_at IS NULL OR r.expires_at > ?1)",
-        not_refused_by!("model", "p.hash"),
-        " ORDER BY p.record_id, p.number"
-    );
-    let submitted = match current(db)? {
-        Some((model, _)) => jobs::submitted(db, model)?,
+         WHERE p.embedding_id IS NULL AND (r.expires_at IS NULL OR r.expires_at > ?1) ORDER BY p.record_id, p.number";
+    let passed = match current(db)? {
+        Some((model, _)) => {
+            let refused = refused_by(db, model)?.into_iter().map(|(hash, _)| hash);
+            jobs::submitted(db, model)?.into_iter().chain(refused).collect()
+        }
         None => HashSet::new(),
     };
-    each_text_once(db, [beginnings, passages], &[now.into()], limit, submitted)
+    each_text_once(db, [beginnings, passages], &[now.into()], limit, passed)
 }
 
 /// The first texts of live records with ids above `after` that the next model has not embedded, and that wait for no batch
@@ -183,37 +163,46 @@ fn lacking(
     after: RecordId,
     limit: usize,
     now: Millis,
-    passed: HashSet<Hash>,
+    mut passed: HashSet<Hash>,
 ) -> Result<Vec<Pending>> {
-    let beginnings = concat!(
-        "SELECT id, embedding_hash, context, content, NULL, NULL FROM records r
+    passed.extend(refused_by(db, next)?.into_iter().map(|(hash, _)| hash));
+    let beginnings = "SELECT id, embedding_hash, context, content, NULL, NULL FROM records r
          WHERE id > ?1 AND (expires_at IS NULL OR expires_at > ?2)
-             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = r.embedding_hash)",
-        not_refused_by!("next_model", "embedding_hash"),
-        " ORDER BY id"
-    );
-    let passages = concat!(
-        "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
+             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = r.embedding_hash)
+         ORDER BY id";
+    let passages = "SELECT p.record_id, p.hash, r.context, r.content, p.starts_at, p.ends_at
          FROM passages p JOIN records r ON r.id = p.record_id
          WHERE p.record_id > ?1 AND (r.expires_at IS NULL OR r.expires_at > ?2)
-             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = p.hash)",
-        not_refused_by!("next_model", "p.hash"),
-        " ORDER BY p.record_id, p.number"
-    );
+             AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?3 AND e.hash = p.hash)
+         ORDER BY p.record_id, p.number";
     each_text_once(db, [beginnings, passages], &[after.into(), now.into(), next.into()], limit, passed)
+}
+
+/// The texts that this model refused, and why.
+fn refused_by(db: &dyn Select, model: ModelId) -> Result<Vec<(Hash, String)>> {
+    let Some(json) = meta::text(db, REFUSED)? else { return Ok(Vec::new()) };
+    // Damage to it must not keep the others from being embedded.
+    let all: Map<String, Json> = serde_json::from_str(&json).unwrap_or_default();
+    let own = all.iter().filter(|(_, refusal)| refusal["model"] == model.get());
+    let why = |refusal: &Json| refusal["why"].as_str().unwrap_or_default().to_owned();
+    Ok(own.filter_map(|(hash, refusal)| Some((text::from_hex(hash)?, why(refusal)))).collect())
 }
 
 /// The texts of live records that the store's model refused, each with its first record.
 pub(super) fn refused(db: &dyn Select, now: Millis) -> Result<Vec<Refused>> {
-    let sql = "SELECT min(r.id), json_extract(j.value, '$.why')
-         FROM meta m, json_each(CASE WHEN json_valid(m.value) THEN m.value END) j
-             JOIN (SELECT id, embedding_hash AS hash FROM records WHERE embedding_id IS NULL
-                   UNION ALL SELECT record_id, hash FROM passages WHERE embedding_id IS NULL) w ON w.hash = unhex(j.key)
-             JOIN records r ON r.id = w.id
-         WHERE m.key = 'refused' AND json_extract(j.value, '$.model') = (SELECT value FROM meta WHERE key = 'model')
-             AND (r.expires_at IS NULL OR r.expires_at > ?1)
-         GROUP BY j.key ORDER BY 1";
-    db.all(sql, &[now.into()], |row| Ok(Refused { record_id: row.get(0)?, why: row.get(1)? }))
+    let Some((model, _)) = current(db)? else { return Ok(Vec::new()) };
+    let sql = "SELECT min(r.id) FROM records r
+         WHERE (r.expires_at IS NULL OR r.expires_at > ?2)
+             AND (r.embedding_hash = ?1 AND r.embedding_id IS NULL
+                 OR r.id IN (SELECT record_id FROM passages WHERE hash = ?1 AND embedding_id IS NULL))";
+    let mut refused = Vec::new();
+    for (hash, why) in refused_by(db, model)? {
+        if let Some(record_id) = db.first(sql, &[(&hash).into(), now.into()], |row| row.get(0))?.flatten() {
+            refused.push(Refused { record_id, why });
+        }
+    }
+    refused.sort_by_key(|refused| refused.record_id);
+    Ok(refused)
 }
 
 /// The texts that queries give (record, hash, context, content, first byte and end of a passage), at most `limit`, each
@@ -260,7 +249,7 @@ pub(super) fn text_of(db: &dyn Select, hash: &Hash) -> Result<Option<String>> {
 /// The model that an entry of `meta` names.
 fn named_by(db: &dyn Select, key: &str) -> Result<Option<(ModelId, Model)>> {
     let sql = "SELECT id, name, weights_sha256, pooling, dims FROM models
-         WHERE id = (SELECT value FROM meta WHERE key = ?1)";
+         WHERE id = (SELECT CAST(value AS BIGINT) FROM meta WHERE key = ?1)";
     read(db, sql, key.into())
 }
 

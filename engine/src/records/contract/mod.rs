@@ -40,6 +40,8 @@ use std::ops::ControlFlow;
 
 use super::log::Change;
 use super::models::{self, Pending};
+#[cfg(feature = "postgres")]
+use super::postgres::{testing::server, transaction::Server};
 use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash, update};
 use super::sqlite::testing::{NOW, Store, model, new};
 use super::transaction::{Authority, Select, SelectExt, Tx, Value};
@@ -85,6 +87,16 @@ trait Subject: Sized {
 
     /// Asserts whatever the database can check of itself.
     fn assert_sound(&self);
+
+    /// The columns of a table that the rules know.
+    fn columns(_tx: &dyn Tx, _table: &str) -> Result<String> {
+        Ok("*".into())
+    }
+
+    /// Runs what may fail. What fails must not use up numbers, so that two stores can be compared.
+    fn keeping_numbers<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        work()
+    }
 
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> T {
         self.authority().write(work).unwrap()
@@ -179,7 +191,8 @@ trait Subject: Sized {
         let mut contents = Vec::new();
         self.write(|tx| {
             for (table, order) in TABLES {
-                let sql = format!("SELECT * FROM {table} ORDER BY {order}");
+                let columns = Self::columns(tx, table)?;
+                let sql = format!("SELECT {columns} FROM {table} ORDER BY {order}");
                 tx.select(&sql, &[], &mut |row| {
                     let values = (0..).map_while(|column| row.value(column).ok());
                     let values: Vec<String> = values.map(written).collect();
@@ -209,6 +222,47 @@ impl Subject for Store {
     }
 }
 
+#[cfg(feature = "postgres")]
+impl Subject for Server {
+    type Authority = Server;
+
+    fn empty() -> Self {
+        server()
+    }
+
+    fn authority(&self) -> &Server {
+        self
+    }
+
+    /// What nodes follow is written with every change.
+    fn assert_sound(&self) {
+        let unnoted = "SELECT count(*) FROM sync_log l WHERE NOT EXISTS
+             (SELECT 1 FROM changes c WHERE c.xid = l.xid AND c.number IN (4, 7, 3) )";
+        assert_eq!(self.number(unnoted), 0);
+    }
+
+    /// Not what serves the nodes.
+    fn columns(tx: &dyn Tx, table: &str) -> Result<String> {
+        let sql = "SELECT string_agg(column_name, ', ' ORDER BY ordinal_position) FROM information_schema.columns
+             WHERE table_schema = 'memorist' AND table_name = ?1 AND column_name NOT IN ('stamp', 'xid')";
+        Ok(tx.first(sql, &[table.into()], |row| row.get(0))?.expect("a table"))
+    }
+
+    /// A sequence of PostgreSQL does not go back when a transaction does.
+    fn keeping_numbers<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let sql = "SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = 'memorist'";
+        let before = Subject::write(self, |tx| tx.all(sql, &[], |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?))));
+        let outcome = work();
+        if outcome.is_err() {
+            let sql = "SELECT setval('memorist.' || ?1, greatest(?2, 1), ?2 > 0)";
+            Subject::write(self, |tx| {
+                before.iter().try_for_each(|(name, last)| tx.exists(sql, &[name.into(), (*last).into()]).map(drop))
+            });
+        }
+        outcome
+    }
+}
+
 /// Runs tests of this contract over every database.
 macro_rules! on_every_database {
     ($($test:ident),* $(,)?) => {
@@ -219,6 +273,18 @@ macro_rules! on_every_database {
                 #[test]
                 fn $test() {
                     super::$test(&<Store as Subject>::empty());
+                }
+            )*
+        }
+
+        #[cfg(feature = "postgres")]
+        mod on_postgres {
+            use super::super::{Server, Subject};
+
+            $(
+                #[test]
+                fn $test() {
+                    super::$test(&<Server as Subject>::empty());
                 }
             )*
         }

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::*;
 use crate::progress::NoProgress;
+use crate::records::meta;
 use crate::records::rules::access::{Access, count_accesses, record_access};
 use crate::records::rules::import::{Aliases, import};
 use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled};
@@ -61,19 +62,21 @@ impl Tx for FailingTx<'_> {
 }
 
 /// Runs each transaction twice, as a server does when the first one lost against another.
-struct RunsTwice<'a, A>(&'a A);
+struct RunsTwice<'a, S>(&'a S);
 
-impl<A: Authority> Authority for RunsTwice<'_, A> {
+impl<S: Subject> Authority for RunsTwice<'_, S> {
     fn write<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        let lost = self.0.write(|tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
+        let (store, authority) = (self.0, self.0.authority());
+        let lost = store.keeping_numbers(|| authority.write(|tx| work(tx).and(Err::<(), _>(Error::Cancelled))));
         assert!(lost.is_err());
-        self.0.write(work)
+        authority.write(work)
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        let lost = self.0.write_unsynced_within(timeout, |tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
-        assert!(lost.is_err());
-        self.0.write_unsynced_within(timeout, work)
+        let (store, authority) = (self.0, self.0.authority());
+        let lose = || authority.write_unsynced_within(timeout, |tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
+        assert!(store.keeping_numbers(lose).is_err());
+        authority.write_unsynced_within(timeout, work)
     }
 }
 
@@ -157,7 +160,8 @@ fn what_fails_leaves_nothing(store: &impl Subject) {
     for at in 0..OPERATIONS {
         for statement in 0.. {
             let before = store.contents();
-            match operate(&FailsAt { authority: store.authority(), statement }, at) {
+            let failing = FailsAt { authority: store.authority(), statement };
+            match store.keeping_numbers(|| operate(&failing, at)) {
                 Ok(_) => {
                     assert!(statement > 0, "operation {at} runs statements");
                     break;
@@ -180,7 +184,7 @@ fn work_that_runs_again_does_what_running_once_does<S: Subject>(store: &S) {
     let masked = |text: &str| ulids.replace_all(text, "ULID").into_owned();
     let contents = |store: &S| store.contents().iter().map(|row| masked(row)).collect::<Vec<_>>();
     for at in 0..OPERATIONS {
-        let twice = operate(&RunsTwice(store.authority()), at).unwrap();
+        let twice = operate(&RunsTwice(store), at).unwrap();
         assert_eq!(masked(&twice), masked(&operate(once.authority(), at).unwrap()), "operation {at}");
         assert_eq!(contents(store), contents(&once), "operation {at}");
     }
@@ -202,7 +206,7 @@ fn numbers_rise_and_are_never_used_twice(store: &impl Subject) {
 
 fn a_transaction_sees_what_it_has_written_and_nobody_else_does(store: &impl Subject) {
     let put = "INSERT INTO meta (key, value) VALUES ('test', ?1)";
-    let read = |tx: &dyn Tx| tx.first("SELECT value FROM meta WHERE key = 'test'", &[], |row| row.get::<i64>(0));
+    let read = |tx: &dyn Tx| meta::integer(tx, "test");
     let failed = store.authority().write(|tx| {
         assert_eq!(tx.execute(put, &[7.into()])?, 1);
         assert_eq!(read(tx)?, Some(7));

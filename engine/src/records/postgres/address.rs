@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Error, Result};
@@ -57,7 +57,7 @@ impl ServerAddress {
     /// [`Error::Invalid`] says what is wrong with it, without its password.
     pub fn parse(address: &str) -> Result<Self> {
         let (plain, ours) = split_settings(address)?;
-        let mut config: Config = plain.parse().map_err(|error: postgres::Error| invalid(reason(&error)))?;
+        let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| invalid(reason(&error)))?;
         if config.get_hosts().is_empty() {
             return Err(invalid("it names no host"));
         }
@@ -224,7 +224,7 @@ fn shown(config: &Config) -> String {
 }
 
 /// Why the client cannot read an address: its sources, for these do not repeat it.
-fn reason(error: &postgres::Error) -> String {
+fn reason(error: &tokio_postgres::Error) -> String {
     std::error::Error::source(error).map_or_else(|| "it cannot be read".to_owned(), ToString::to_string)
 }
 
@@ -237,8 +237,8 @@ mod passwords {
     use std::fs;
     use std::path::PathBuf;
 
-    use postgres::Config;
-    use postgres::config::Host;
+    use tokio_postgres::Config;
+    use tokio_postgres::config::Host;
 
     /// As the clients of PostgreSQL look for it.
     pub(super) fn find(config: &Config) -> Option<String> {

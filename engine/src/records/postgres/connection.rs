@@ -1,15 +1,115 @@
-//! [`Pool`]: connections to the server, opened when they are needed.
+//! [`Pool`]: connections to the server, opened when they are needed. A [`Client`] blocks, and never for ever.
 
+use std::future::Future;
 use std::ops::{Deref, DerefMut};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use postgres::{Client, NoTls};
+use tokio::runtime::Runtime;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{NoTls, Row, SimpleQueryMessage};
 
 use super::address::ServerAddress;
-use crate::error::Result;
+use super::errors::silent;
+use crate::error::{Error, Result};
 
 /// Connections that are kept while they are idle.
-const IDLE: usize = 4;
+const IDLE: usize = 8;
+/// A statement that gets no answer for longer is given up, and its connection with it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Parameters of a statement, each with its type.
+pub(crate) type Parameters<'a> = [(&'a (dyn ToSql + Sync), Type)];
+
+/// A connection. Its statements are unnamed: a pooler may run each of them in another session.
+pub(crate) struct Client {
+    client: tokio_postgres::Client,
+    /// Runs the connection while a statement waits for its answer; taken only by drop.
+    runtime: Option<Runtime>,
+    patience: Duration,
+    is_lost: bool,
+}
+
+impl Client {
+    fn connect(address: &ServerAddress) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Error::Server { address: address.to_string(), why: error.to_string() })?;
+        let tls = address.encryption()?;
+        let connecting = async {
+            let config = address.config();
+            Ok(match tls {
+                Some(tls) => {
+                    let (client, connection) = config.connect(tls).await?;
+                    tokio::spawn(connection);
+                    client
+                }
+                None => {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    tokio::spawn(connection);
+                    client
+                }
+            })
+        };
+        // The client's own limit is for the connection, not for what is said over it.
+        let client = runtime.block_on(async { within(PATIENCE, connecting).await })?;
+        Ok(Client { client, runtime: Some(runtime), patience: PATIENCE, is_lost: false })
+    }
+
+    /// How long to wait for answers from now on.
+    pub(crate) fn wait_at_most(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// Whether the connection is of no use any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_lost || self.client.is_closed()
+    }
+
+    /// The rows of a query.
+    pub(crate) fn query_typed(&mut self, sql: &str, parameters: &Parameters<'_>) -> Result<Vec<Row>> {
+        self.run(|client| client.query_typed(sql, parameters))
+    }
+
+    /// Runs a statement. Returns how many rows it changed.
+    pub(crate) fn execute_typed(&mut self, sql: &str, parameters: &Parameters<'_>) -> Result<u64> {
+        self.run(|client| client.execute_typed(sql, parameters))
+    }
+
+    /// Runs statements in one round trip.
+    pub(crate) fn batch_execute(&mut self, sql: &str) -> Result<()> {
+        self.run(|client| client.batch_execute(sql))
+    }
+
+    /// Runs statements in one round trip, and returns their rows as text.
+    pub(crate) fn simple_query(&mut self, sql: &str) -> Result<Vec<SimpleQueryMessage>> {
+        self.run(|client| client.simple_query(sql))
+    }
+
+    fn run<'a, T, F>(&'a mut self, send: impl FnOnce(&'a tokio_postgres::Client) -> F) -> Result<T>
+    where
+        F: Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    {
+        let runtime = self.runtime.as_ref().expect("taken only by drop");
+        let answer = runtime.block_on(async { within(self.patience, async { Ok(send(&self.client).await?) }).await });
+        // What comes later would be taken for the answer to something else.
+        self.is_lost |= answer.as_ref().is_err_and(super::errors::is_disconnected);
+        answer
+    }
+}
+
+async fn within<T>(patience: Duration, answer: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::time::timeout(patience, answer).await.unwrap_or_else(|_| Err(silent(patience)))
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Dropping a runtime may block, which is not allowed where another one runs.
+            runtime.shutdown_background();
+        }
+    }
+}
 
 /// Connections to one server, for any number of threads.
 pub(crate) struct Pool {
@@ -34,21 +134,14 @@ impl Pool {
             idle.pop()
         };
         let was_idle = idle.is_some();
-        let client = idle.map_or_else(|| self.connect(), Ok)?;
+        let mut client = idle.map_or_else(|| Client::connect(&self.address), Ok)?;
+        client.wait_at_most(PATIENCE);
         Ok(Lent { client: Some(client), pool: self, was_idle, is_clean: false })
     }
 
     /// Closes what is idle: the server is another one by now, or was restarted.
     pub(crate) fn forget_idle(&self) {
         self.idle.lock().clear();
-    }
-
-    fn connect(&self) -> Result<Client> {
-        let config = self.address.config();
-        Ok(match self.address.encryption()? {
-            Some(tls) => config.connect(tls)?,
-            None => config.connect(NoTls)?,
-        })
     }
 }
 

@@ -2,41 +2,58 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::time::Duration;
 
-use postgres::error::SqlState;
+use tokio_postgres::error::SqlState;
 
 use super::address::ServerAddress;
 use crate::error::{Error, Result};
 
 /// What PostgreSQL refused, or what is wrong with the connection to it.
 #[derive(Debug)]
-pub(crate) struct Failure(postgres::Error);
+pub(crate) enum Failure {
+    Client(tokio_postgres::Error),
+    /// It did not answer in time.
+    Silent(Duration),
+}
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0.as_db_error(), self.0.source()) {
+        let error = match self {
+            Failure::Silent(waited) => return write!(f, "no answer in {} s", waited.as_secs_f32()),
+            Failure::Client(error) => error,
+        };
+        match (error.as_db_error(), error.source()) {
             (Some(said), _) => write!(f, "the server says: {}", said.message()),
-            (None, Some(source)) => write!(f, "{}: {source}", self.0),
-            (None, None) => self.0.fmt(f),
+            (None, Some(source)) => write!(f, "{error}: {source}"),
+            (None, None) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for Failure {}
 
-impl From<postgres::Error> for Error {
-    fn from(error: postgres::Error) -> Self {
-        Error::DatabaseFailed(Box::new(Failure(error)))
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Error::DatabaseFailed(Box::new(Failure::Client(error)))
     }
 }
 
-fn failure(error: &Error) -> Option<&postgres::Error> {
+/// The server did not answer for so long.
+pub(super) fn silent(waited: Duration) -> Error {
+    Error::DatabaseFailed(Box::new(Failure::Silent(waited)))
+}
+
+fn failure(error: &Error) -> Option<&Failure> {
     let Error::DatabaseFailed(source) = error else { return None };
-    source.downcast_ref::<Failure>().map(|failure| &failure.0)
+    source.downcast_ref::<Failure>()
 }
 
 fn state(error: &Error) -> Option<&SqlState> {
-    failure(error).and_then(postgres::Error::code)
+    match failure(error)? {
+        Failure::Client(error) => error.code(),
+        Failure::Silent(_) => None,
+    }
 }
 
 /// Whether a transaction lost against another one, and may win when it runs again. Two that make the same scope at the same
@@ -49,9 +66,13 @@ pub(super) fn has_lost(error: &Error) -> bool {
 /// Whether the connection is gone, so that the outcome of what was sent over it last is not known.
 pub(super) fn is_disconnected(error: &Error) -> bool {
     let ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT];
-    failure(error).is_some_and(|failure| match failure.code() {
-        Some(code) => ended.contains(code) || code.code().starts_with("08"),
-        None => failure.is_closed() || failure.source().is_some_and(|source| source.is::<std::io::Error>()),
+    failure(error).is_some_and(|failure| match failure {
+        Failure::Silent(_) => true,
+        Failure::Client(error) => match error.code() {
+            Some(code) => ended.contains(code) || code.code().starts_with("08"),
+            // What the server did not say: it could not be reached, or was lost.
+            None => true,
+        },
     })
 }
 
@@ -62,30 +83,26 @@ pub(super) fn is_read_only(error: &Error) -> bool {
 
 /// Says which server failed, and what can be done.
 pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
-    let why = match (state(&error), failure(&error)) {
-        (Some(code), _) if *code == SqlState::INVALID_SCHEMA_NAME || *code == SqlState::UNDEFINED_TABLE => {
-            "its database has no team store; make one with `memorist server init`".into()
+    let why = match state(&error) {
+        Some(code) if *code == SqlState::INVALID_SCHEMA_NAME || *code == SqlState::UNDEFINED_TABLE => {
+            "its database has no team store; make one with `memorist server init`".to_owned()
         }
-        (Some(code), _) if *code == SqlState::QUERY_CANCELED || *code == SqlState::LOCK_NOT_AVAILABLE => {
-            "others have been writing for too long; try again".into()
+        Some(code) if *code == SqlState::QUERY_CANCELED || *code == SqlState::LOCK_NOT_AVAILABLE => {
+            "others have been writing for too long; try again".to_owned()
         }
-        _ if is_read_only(&error) => "it is a standby, which takes no writes; give the address of the primary".into(),
-        (Some(code), Some(_)) if *code == SqlState::INVALID_PASSWORD || code.code().starts_with("28") => {
-            "it refuses the user or the password; set PGPASSWORD, or a line in the file that PGPASSFILE names".into()
+        _ if is_read_only(&error) => {
+            "it is a standby, which takes no writes; give the address of the primary".to_owned()
         }
-        (_, Some(_)) if is_disconnected(&error) => {
-            let Error::DatabaseFailed(source) = &error else { return error };
-            format!(
+        Some(code) if code.code().starts_with("28") => {
+            "it refuses the user or the password; set PGPASSWORD, or a line in the file that PGPASSFILE names"
+                .to_owned()
+        }
+        _ => match &error {
+            Error::DatabaseFailed(source) if is_disconnected(&error) => format!(
                 "it cannot be reached ({source}); what is here can be searched, but nothing is saved until it is back"
-            )
-        }
-        (None, Some(_)) => {
-            let Error::DatabaseFailed(source) = &error else { return error };
-            format!(
-                "it cannot be reached ({source}); what is here can be searched, but nothing is saved until it is back"
-            )
-        }
-        _ => return error,
+            ),
+            _ => return error,
+        },
     };
     Error::Server { address: address.to_string(), why }
 }

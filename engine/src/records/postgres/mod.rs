@@ -15,4 +15,6 @@ pub(crate) mod address;
 pub(crate) mod connection;
 mod errors;
 pub(crate) mod schema;
+#[cfg(test)]
+pub(crate) mod testing;
 pub(crate) mod transaction;

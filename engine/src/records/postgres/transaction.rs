@@ -12,11 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes_of::Bound;
-use postgres::Client;
-use postgres::types::{ToSql, Type};
+use tokio_postgres::types::{ToSql, Type};
 use ulid::Ulid;
 
-use super::connection::{Lent, Pool};
+use super::connection::{Client, Lent, Pool};
 use super::errors::{explained, has_lost, is_disconnected};
 use super::schema::SCHEMA;
 use crate::error::{Error, Result};
@@ -104,7 +103,7 @@ impl Server {
         };
         let token = text::to_hex(&Ulid::generate().to_bytes());
         let commit = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}'); COMMIT");
-        match client.batch_execute(&commit).map_err(Error::from) {
+        match client.batch_execute(&commit) {
             Ok(()) => {
                 client.give_back();
                 Ok(Attempt::Done(done))
@@ -133,7 +132,6 @@ impl Server {
             match client.batch_execute(begin) {
                 Ok(()) => return Ok(client),
                 Err(error) => {
-                    let error = Error::from(error);
                     if !client.was_idle || !is_disconnected(&error) && !client.is_closed() {
                         return Err(error);
                     }
@@ -192,9 +190,9 @@ struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
-    fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<postgres::Row>> {
+    fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<tokio_postgres::Row>> {
         let bound = Bound::of(values)?;
-        Ok(self.client.borrow_mut().query_typed(&translated(sql), &bound.typed())?)
+        self.client.borrow_mut().query_typed(&translated(sql), &bound.typed())
     }
 }
 
@@ -237,7 +235,7 @@ fn translated(sql: &str) -> String {
     translated
 }
 
-impl Row for postgres::Row {
+impl Row for tokio_postgres::Row {
     fn value(&self, column: usize) -> Result<Value<'_>> {
         let Some(described) = self.columns().get(column) else {
             return Err(Error::unreadable(format!("there is no column {column}")));

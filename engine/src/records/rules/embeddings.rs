@@ -96,7 +96,8 @@ fn store(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<BTr
 
 /// The row of the embedding that the store's model has made of the text with this hash.
 pub(super) fn find(tx: &dyn Tx, hash: &Hash) -> Result<Option<i64>> {
-    let sql = "SELECT id FROM embeddings WHERE model_id = (SELECT value FROM meta WHERE key = 'model') AND hash = ?1";
+    let sql = "SELECT id FROM embeddings
+         WHERE model_id = (SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'model') AND hash = ?1";
     tx.first(sql, &[hash.into()], |row| row.get(0))
 }
 

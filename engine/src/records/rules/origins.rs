@@ -27,7 +27,7 @@ pub(super) fn is_deleted(tx: &dyn Tx, ulid: &[u8; 16]) -> Result<bool> {
 
 /// Keeps a record that is about to be deleted from being read again.
 pub(super) fn forget(tx: &dyn Tx, id: RecordId) -> Result<()> {
-    tx.execute(&format!("INSERT OR IGNORE INTO forgotten (origin) {KEYS}"), &keys(id)).map(drop)
+    tx.execute(&format!("INSERT INTO forgotten (origin) {KEYS} ON CONFLICT DO NOTHING"), &keys(id)).map(drop)
 }
 
 /// Lets a record that is back be read again.

@@ -19,10 +19,7 @@ pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(
         let mut all = read(tx)?;
         for (hash, why) in refused {
             // It may have been purged while it was on the way.
-            let sql = "SELECT 1 FROM records WHERE embedding_hash = ?1
-                 UNION ALL SELECT 1 FROM passages WHERE hash = ?1
-                 UNION ALL SELECT 1 FROM versions WHERE embedding_hash = ?1";
-            if tx.exists(sql, &[hash.into()])? {
+            if is_wanted(tx, hash)? {
                 all.insert(to_hex(hash), json!({ "model": model.get(), "why": why }));
             }
         }
@@ -37,12 +34,19 @@ pub(crate) fn retry(authority: &impl Authority) -> Result<()> {
 
 /// Drops what this text was refused for, once no record, no passage and no version has it any more.
 pub(super) fn forget(tx: &dyn Tx, hash: &Hash) -> Result<()> {
-    let sql = "UPDATE meta SET value = json_remove(value, ?2)
-         WHERE key = ?3 AND CASE WHEN json_valid(value) THEN json_type(value, ?2) IS NOT NULL END
-             AND NOT EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1)
-             AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?1)
-             AND NOT EXISTS (SELECT 1 FROM versions WHERE embedding_hash = ?1)";
-    tx.execute(sql, &[hash.into(), (&format!("$.\"{}\"", to_hex(hash))).into(), REFUSED.into()]).map(drop)
+    let mut all = read(tx)?;
+    if all.remove(&to_hex(hash)).is_none() || is_wanted(tx, hash)? {
+        return Ok(());
+    }
+    write(tx, &all)
+}
+
+/// Whether a record, a passage or a version has the text with this hash.
+fn is_wanted(tx: &dyn Tx, hash: &Hash) -> Result<bool> {
+    let sql = "SELECT 1 FROM records WHERE embedding_hash = ?1
+         UNION ALL SELECT 1 FROM passages WHERE hash = ?1
+         UNION ALL SELECT 1 FROM versions WHERE embedding_hash = ?1";
+    tx.exists(sql, &[hash.into()])
 }
 
 /// Keeps only what this model refused.

@@ -88,7 +88,7 @@ pub(super) fn note(tx: &dyn Tx, id: RecordId, version: i64, cause: &Cause) -> Re
         Cause::CurrentAgain(turned) => (CURRENT_AGAIN, Some(serde_json::json!(turned).to_string())),
     };
     let sql = "INSERT INTO version_causes (record_id, version, cause, links) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT DO UPDATE SET cause = excluded.cause, links = excluded.links";
+         ON CONFLICT (record_id, version) DO UPDATE SET cause = excluded.cause, links = excluded.links";
     tx.execute(sql, &[id.into(), version.into(), code.into(), links.as_ref().into()]).map(drop)
 }
 
