@@ -168,9 +168,9 @@ fn status(client: &mut Client) -> Result<ServerStatus> {
         },
         incarnation: Incarnation {
             started_at: server.try_get(5)?,
-            system: told(client, "SELECT system_identifier::text FROM pg_control_system()"),
+            system: reported(client, "SELECT system_identifier::text FROM pg_control_system()"),
             timeline: (!is_standby)
-                .then(|| told(client, "SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)"))
+                .then(|| reported(client, "SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)"))
                 .flatten()
                 .and_then(|digits| u32::from_str_radix(&digits, 16).ok()),
         },
@@ -186,7 +186,7 @@ fn status(client: &mut Client) -> Result<ServerStatus> {
 }
 
 /// What some services refuse to tell.
-fn told(client: &mut Client, sql: &str) -> Option<String> {
+fn reported(client: &mut Client, sql: &str) -> Option<String> {
     one(client, sql).ok().and_then(|row| row.try_get(0).ok())
 }
 

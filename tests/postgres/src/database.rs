@@ -99,9 +99,8 @@ impl Database<'_> {
 
 impl Drop for Database<'_> {
     fn drop(&mut self) {
-        // One of a server that is stopped goes with its folder.
+        // That of a server that is stopped goes with its folder. A test may have dropped it by itself.
         if self.cluster.is_running() && !thread::panicking() {
-            // Not there where the server is another one than that it was created on.
             self.cluster.manage(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         }
     }

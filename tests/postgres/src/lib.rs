@@ -35,7 +35,6 @@ mod processes;
 mod programs;
 mod replication;
 
-use std::io::Write;
 use std::sync::OnceLock;
 
 pub use cluster::{Cluster, Options, Stop};
@@ -53,7 +52,7 @@ pub fn available() -> bool {
 /// If it does not start, or if PostgreSQL is missing and `MEMORIST_REQUIRE_POSTGRES` is set.
 pub fn shared(test: &str) -> Option<&'static Cluster> {
     static SHARED: OnceLock<Result<Cluster, String>> = OnceLock::new();
-    if !is_present(test, available(), "PostgreSQL") {
+    if !programs::is_present(test, available(), "PostgreSQL") {
         return None;
     }
     match SHARED.get_or_init(|| Cluster::try_start(Options::default())) {
@@ -67,19 +66,8 @@ pub fn shared(test: &str) -> Option<&'static Cluster> {
 /// # Panics
 /// As [`shared`].
 pub fn start(test: &str, options: Options) -> Option<Cluster> {
-    is_present(test, available(), "PostgreSQL").then(|| match Cluster::try_start(options) {
+    programs::is_present(test, available(), "PostgreSQL").then(|| match Cluster::try_start(options) {
         Ok(cluster) => cluster,
         Err(why) => panic!("PostgreSQL does not start: {why}"),
     })
-}
-
-/// Says by name which test is left out.
-fn is_present(test: &str, is_there: bool, what: &str) -> bool {
-    if !is_there {
-        let required = std::env::var_os("MEMORIST_REQUIRE_POSTGRES").is_some_and(|value| !value.is_empty());
-        assert!(!required, "{test} needs {what}, which is not installed here");
-        // Not `eprintln!`, which the test harness keeps to itself. Nobody is left to hear of a failure.
-        _ = writeln!(std::io::stderr(), "LEFT OUT: {test} needs {what}, which is not installed here");
-    }
-    is_there
 }

@@ -23,7 +23,7 @@ impl Cluster {
     /// If it does not start, or if it is missing and `MEMORIST_REQUIRE_POSTGRES` is set.
     pub fn pgbouncer(&self, test: &str, database: &str) -> Option<Pooler> {
         let is_there = programs::pgbouncer().is_some();
-        crate::is_present(test, is_there, "pgbouncer").then(|| match Pooler::try_start(self, database) {
+        programs::is_present(test, is_there, "pgbouncer").then(|| match Pooler::try_start(self, database) {
             Ok(pooler) => pooler,
             Err(why) => panic!("pgbouncer does not start: {why}"),
         })

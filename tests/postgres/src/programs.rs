@@ -1,6 +1,7 @@
 //! Where the programs are, and as which user they run.
 
 use std::ffi::OsStr;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,6 +46,17 @@ fn usual() -> Vec<PathBuf> {
 
 fn path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect())
+}
+
+/// Whether a program is there for a test. If not, says by name which test is left out.
+pub(crate) fn is_present(test: &str, is_there: bool, what: &str) -> bool {
+    if !is_there {
+        let required = std::env::var_os("MEMORIST_REQUIRE_POSTGRES").is_some_and(|value| !value.is_empty());
+        assert!(!required, "{test} needs {what}, which is not installed here");
+        // Not `eprintln!`, which the test harness keeps to itself. Nobody is left to hear of a failure.
+        _ = writeln!(std::io::stderr(), "LEFT OUT: {test} needs {what}, which is not installed here");
+    }
+    is_there
 }
 
 /// A user without rights, where this process has all: PostgreSQL refuses to run as root.

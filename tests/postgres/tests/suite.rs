@@ -165,6 +165,20 @@ fn the_certificate_is_of_one_name() {
     assert!(refused.contains("certificate verify failed"), "{refused}");
 }
 
+#[test]
+fn without_postgresql_a_test_is_left_out_by_name_or_fails() {
+    let run = |required: &str| {
+        let mut command = Command::new(env::current_exe().expect("this binary"));
+        command.args(["--exact", "the_certificate_is_of_one_name"]);
+        command.env("MEMORIST_TEST_POSTGRES_BIN", "/nowhere").env("MEMORIST_REQUIRE_POSTGRES", required);
+        command.output().expect("a process")
+    };
+    let left_out = run("");
+    let said = String::from_utf8_lossy(&left_out.stderr);
+    assert!(left_out.status.success() && said.contains("LEFT OUT: the_certificate_is_of_one_name"), "{said}");
+    assert!(!run("1").status.success());
+}
+
 /// A process with a server that is killed, and that does something to it before.
 #[test]
 #[ignore = "run by the next test in a process of its own"]

@@ -2,7 +2,7 @@
 
 use ulid::Ulid;
 
-use super::connection::{Client, PATIENCE};
+use super::connection::Client;
 use super::errors::has_other_columns;
 use super::schema::{FORMAT, MIGRATIONS, SCHEMA};
 use crate::error::{Error, Result};
@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 const OLDEST_SERVER: i64 = 140_000;
 /// Two nodes that migrate at once wait for each other at this lock. The digits are those of "memorist" on a telephone.
 const LOCK: i64 = 63_667_478;
-/// A migration gives up after waiting this long for transactions that use the tables: sooner than the client does.
-const WAIT_SECONDS: u64 = PATIENCE.as_secs() / 2;
+/// A migration gives up after waiting this long for transactions that use the tables: before the client does.
+const WAIT: &str = "10s";
 
 /// What [`migrate`] has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
     check_server(client)?;
     // The defaults of the role or the database may be others.
     client.batch_execute(&format!(
-        "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{WAIT_SECONDS}s'; \
+        "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{WAIT}'; \
          SET LOCAL synchronous_commit = 'on'"
     ))?;
     let migrated = migrate_locked(client);
