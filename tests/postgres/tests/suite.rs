@@ -1,0 +1,149 @@
+//! Servers for the tests do what the tests believe of them.
+
+#![cfg(unix)]
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use postgres::{Client, NoTls};
+use postgres_testing::{Cluster, Options, Stop};
+
+fn connect(address: &str) -> Client {
+    Client::connect(address, NoTls).expect("a connection")
+}
+
+fn rows(address: &str) -> i64 {
+    connect(address).query_one("SELECT count(*) FROM notes", &[]).expect("rows").get(0)
+}
+
+fn with_notes(address: &str) {
+    connect(address)
+        .batch_execute("CREATE TABLE notes (text text); INSERT INTO notes VALUES ('one')")
+        .expect("a table");
+}
+
+#[test]
+fn databases_are_copies_of_a_template_that_is_filled_once() {
+    let Some(cluster) = postgres_testing::shared("databases_are_copies_of_a_template_that_is_filled_once") else {
+        return;
+    };
+    let (mut filled, start) = (0, Instant::now());
+    let mut fill = |address: &str| {
+        filled += 1;
+        with_notes(address);
+    };
+    let one = cluster.database_from("notes", &mut fill);
+    let first = start.elapsed();
+    let other = cluster.database_from("notes", &mut fill);
+    eprintln!("the first database took {first:?}, the second {:?}", start.elapsed() - first);
+    assert_eq!(filled, 1);
+    connect(&one.address()).batch_execute("INSERT INTO notes VALUES ('two')").expect("a row");
+    assert_eq!((rows(&one.address()), rows(&other.address())), (2, 1));
+
+    let is_superuser = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user";
+    assert!(!connect(&one.address()).query_one(is_superuser, &[]).expect("a role").get::<_, bool>(0));
+    let (address, start) = (one.address(), Instant::now());
+    drop(one);
+    eprintln!("dropped in {:?}", start.elapsed());
+    assert!(Client::connect(&address, NoTls).is_err());
+}
+
+#[test]
+fn a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had() {
+    let name = "a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had";
+    let Some(cluster) = postgres_testing::start(name, Options { trust: true }) else { return };
+    let database = cluster.database_from("notes", with_notes);
+    let address = database.address();
+    let without_password = address.replace(":for-tests-only", "");
+    assert_ne!(without_password, address);
+    assert_eq!(rows(&without_password), 1);
+
+    let stops: [fn(&Cluster); 3] = [|it| it.stop(Stop::Fast), |it| it.stop(Stop::Immediate), Cluster::kill];
+    for stop in stops {
+        let mut client = connect(&address);
+        client.batch_execute("INSERT INTO notes VALUES ('acknowledged')").expect("a row");
+        client.batch_execute("BEGIN; INSERT INTO notes VALUES ('not acknowledged')").expect("a row");
+        let before = rows(&address);
+        stop(&cluster);
+        assert!(client.batch_execute("COMMIT").is_err() && Client::connect(&address, NoTls).is_err());
+        cluster.start_again();
+        assert_eq!(rows(&address), before);
+    }
+
+    let mut client = connect(&address);
+    cluster.pause();
+    let (sender, receiver) = mpsc::channel();
+    let waiting =
+        thread::spawn(move || sender.send(client.batch_execute("INSERT INTO notes VALUES ('paused')").is_ok()));
+    assert!(receiver.recv_timeout(Duration::from_millis(200)).is_err(), "a server that is paused does not answer");
+    cluster.resume();
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(true));
+    waiting.join().expect("a thread").expect("somebody listens");
+
+    cluster.set("work_mem", "5MB");
+    assert_eq!(cluster.client("postgres").query_one("SHOW work_mem", &[]).expect("a row").get::<_, &str>(0), "5MB");
+    cluster.restart();
+    assert_eq!(rows(&address), 5);
+}
+
+/// A process with a server that is killed, and that does to it before what it is told to do.
+#[test]
+#[ignore = "run by the next test in a process of its own"]
+fn that_is_killed() {
+    let Ok(before) = env::var("BEFORE") else { return };
+    let cluster = postgres_testing::start("that_is_killed", Options::default()).expect("PostgreSQL");
+    match before.as_str() {
+        "paused" => cluster.pause(),
+        "killed" => cluster.kill(),
+        _ => {}
+    }
+    eprintln!("\nport {}", cluster.port());
+    thread::sleep(Duration::from_secs(60));
+}
+
+#[test]
+fn a_server_ends_with_its_process_and_leaves_nothing() {
+    if !postgres_testing::available() {
+        return;
+    }
+    for before in ["running", "paused", "killed"] {
+        let parent = tempfile::tempdir().expect("a folder");
+        // The server and its keeper may work as another user.
+        fs::set_permissions(parent.path(), Permissions::from_mode(0o777)).expect("permissions");
+        let mut child = Command::new(env::current_exe().expect("this binary"))
+            .args(["--exact", "that_is_killed", "--ignored", "--nocapture"])
+            .env("TMPDIR", parent.path())
+            .env("BEFORE", before)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a process");
+        let mut lines = BufReader::new(child.stderr.take().expect("its stderr")).lines().map_while(Result::ok);
+        let port = lines.find_map(|line| line.strip_prefix("port ")?.parse::<u16>().ok()).expect("it has a server");
+        let is_listening = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
+        assert_eq!(is_listening(), before != "killed");
+        let folder =
+            fs::read_dir(parent.path()).expect("a folder").next().expect("that of the server").expect("its name");
+        let description = fs::read_to_string(folder.path().join("data/postmaster.pid")).expect("a description");
+        let memory = description.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)).expect("shared memory");
+        let has_memory =
+            || Command::new("ipcs").args(["-m", "-i", memory]).output().is_ok_and(|output| !output.stdout.is_empty());
+        assert!(has_memory());
+
+        child.kill().expect("it is killed");
+        child.wait().expect("it ends");
+        let start = Instant::now();
+        while folder.path().exists() {
+            assert!(start.elapsed() < Duration::from_secs(20), "{before}: the server is still there");
+            thread::sleep(Duration::from_millis(10));
+        }
+        eprintln!("{before}: gone after {:?}", start.elapsed());
+        assert!(!is_listening() && !has_memory());
+    }
+}
