@@ -225,7 +225,7 @@ mod tests {
         let warned = |status: &ServerStatus| status.warnings().join("\n");
         assert!(warned(&status).contains("a failover may lose the last moments"), "{}", warned(&status));
         let awaited = Standbys { following: 1, synchronous: Some(1), are_awaited: true };
-        let good = ServerStatus { standbys: awaited.clone(), ..status };
+        let good = ServerStatus { standbys: awaited.clone(), fsync: true, ..status };
         assert_eq!(warned(&good), "");
         for (bad, named) in [
             (ServerStatus { format: 0, ..good.clone() }, "server migrate"),

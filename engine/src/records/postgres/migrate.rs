@@ -38,8 +38,8 @@ pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
          SET LOCAL synchronous_commit = 'on'"
     ))?;
     let migrated = migrate_locked(client);
-    client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    migrated
+    let ended = client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
+    migrated.and_then(|migrated| ended.map(|()| migrated))
 }
 
 /// In a transaction.
@@ -123,7 +123,7 @@ fn format_of(client: &mut Client) -> Result<Option<i64>> {
 fn make_schema(client: &mut Client) -> Result<()> {
     let schema = format!("SELECT oid::text FROM pg_namespace WHERE nspname = '{SCHEMA}'");
     let Some(schema) = text_of(client, &schema)? else {
-        return Ok(client.batch_execute(&format!("CREATE SCHEMA {SCHEMA}"))?);
+        return client.batch_execute(&format!("CREATE SCHEMA {SCHEMA}"));
     };
     let content = format!(
         "SELECT 'some' WHERE EXISTS (SELECT FROM pg_class WHERE relnamespace = {schema}) \
