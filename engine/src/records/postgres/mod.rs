@@ -12,7 +12,7 @@
 //! | `transaction.rs` | transactions: serializable, retried, their outcome known |
 
 pub(crate) mod connection;
-mod errors;
+pub(crate) mod errors;
 pub(crate) mod migrate;
 pub(crate) mod schema;
 #[cfg(test)]
