@@ -40,6 +40,7 @@
 //! | 4 | `records` | records, versions, links, embeddings, the access log, searches, the sync log: the rules, and SQLite |
 //! | 4 | `keywords` | tantivy: BM25 over content, context and tags |
 //! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
+//! | 5 | [`team`] | the server of a team store: made, looked at, its tokens |
 //! | 5 | `sync` | applies the sync log to both indexes; the only writer of them |
 //! | 6 | `search` | plan, candidates from both indexes, merge, load |
 //! | 6 | `recall` | which results are worth a turn's attention |
@@ -65,6 +66,8 @@ pub mod quality;
 mod recall;
 mod search;
 pub mod sensitive;
+#[cfg(feature = "postgres")]
+pub mod team;
 pub mod types;
 mod vectors;
 mod verification;

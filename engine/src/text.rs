@@ -39,6 +39,11 @@ pub fn embedding_hash(context: Option<&str>, content: &str) -> Hash {
     nfc_hash(&embedding_text(context, content))
 }
 
+/// SHA-256 of a token that clients send, which is all that is stored of it.
+pub fn token_hash(token: &str) -> Hash {
+    Sha256::digest(token).into()
+}
+
 /// Lower-case hex digits.
 pub fn to_hex(bytes: &[u8]) -> String {
     let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);

@@ -6,6 +6,7 @@
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
+//! | `server.rs` | the server of a team store |
 //! | `connect.rs` | agents that are connected |
 //! | `hook.rs` | hooks of clients |
 //! | `profile.rs` | none: the profiles of tools |
@@ -19,6 +20,7 @@ mod history;
 mod hook;
 mod profile;
 mod records;
+mod server;
 mod sources;
 mod values;
 
@@ -39,6 +41,7 @@ pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use hook::Hook;
 pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
+pub use server::{Server, ServerCommand, TokenAdd, TokenCommand};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
@@ -312,6 +315,8 @@ pub enum Command {
     Connect(Connect),
     /// Undo what `connect` has written, and nothing else
     Disconnect(Disconnect),
+    /// The server of a team store, for those who look after it: init, migrate, status, token
+    Server(Server),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
     /// Answer a hook of a client, which runs this with JSON on stdin
@@ -365,6 +370,7 @@ impl Command {
             | Command::Bench(_)
             | Command::Connect(_)
             | Command::Disconnect(_)
+            | Command::Server(_)
             | Command::Setup
             | Command::Hook(_)
             | Command::Demo(_)

@@ -14,6 +14,7 @@
 //! | 1 | `team` | a store on a server: the section `[server]` of the settings |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `local` | the socket between hooks and a running server |
+//! | 2 | `random` | texts that nobody can guess |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `memory_search` | the configuration of Gimli's memory |
 //! | 3 | `ops` | one function per tool, over the engine |
@@ -39,6 +40,7 @@ mod mcp;
 mod memory_search;
 mod ops;
 mod output;
+mod random;
 mod settings;
 mod team;
 mod wire;
@@ -124,6 +126,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Bench(args) => cli::bench::run(&app, &args),
         Command::Connect(args) => cli::connect::run(&app, &args, &cli.global),
         Command::Disconnect(args) => cli::connect::undo(&app, &args, &cli.global),
+        Command::Server(args) => cli::server::run(&app, &args, &cli.global),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
         // It has a deadline of its own, and was run before.
         Command::Hook(_) => Ok(0),

@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_team_has_an_address_and_what_the_section_says() {
-        let told = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
-        let team = told.resolve(Path::new(ADDRESS), Named::File).unwrap().unwrap();
+        let given = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
+        let team = given.resolve(Path::new(ADDRESS), Named::File).unwrap().unwrap();
         assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (ADDRESS, "box"));
         assert_eq!((team.follow, team.reads), (vec!["atlas".to_owned()], Reads::Within(Duration::from_secs(5))));
         assert_eq!(team.images, Some("/images".into()));

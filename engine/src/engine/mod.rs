@@ -12,6 +12,7 @@
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
 //! | `sources.rs` | files that are read into the store |
+//! | `tokens.rs` | the tokens of a team store's clients |
 //! | `undo.rs` | undoing the last thing that was done to a memory |
 //! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | near-duplicates and suggestions for links |
@@ -34,6 +35,7 @@ mod searches;
 mod share;
 mod similar;
 mod sources;
+mod tokens;
 mod undo;
 
 pub use exchange::Import;

@@ -32,13 +32,13 @@ mod lookup;
 mod meta;
 mod models;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub(crate) mod postgres;
 mod purge;
 mod rows;
 mod rules;
 mod sqlite;
 mod store;
-mod transaction;
+pub(crate) mod transaction;
 mod writing;
 
 #[cfg(feature = "postgres")]

@@ -28,6 +28,7 @@
 //! | `searches.rs` | searches that were made |
 //! | `purge.rs` | permanent removal |
 //! | `stats.rs` | statistics of a store |
+//! | `token.rs` | what a client of a team store may do |
 
 pub(crate) mod bounds;
 mod chain;
@@ -52,6 +53,7 @@ mod searches;
 mod source;
 mod span;
 mod stats;
+mod token;
 mod units;
 
 pub use bounds::{
@@ -89,4 +91,5 @@ pub use source::{
 };
 pub use span::Span;
 pub use stats::{Names, Stats};
+pub use token::{Rights, TokenRights};
 pub use units::{Millis, RecordId, Seq};

@@ -28,6 +28,7 @@ pub mod restore;
 pub mod rollback;
 pub mod search;
 pub mod searches;
+pub mod server;
 pub mod setup;
 pub mod source;
 pub mod stats;

@@ -8,7 +8,6 @@ use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri};
 
-use super::token::Token;
 use crate::exit::{Failure, Kind};
 
 /// Names of this machine that are local to it.
@@ -109,19 +108,15 @@ impl Policy {
         Ok(Policy { address, names_others, hosts })
     }
 
-    /// Why a request with this head is refused, if it is.
-    pub fn refuses(&self, head: &Parts, token: Option<&Token>) -> Option<Refusal> {
+    /// Why a request with this head is refused, whatever its token is, if it is.
+    pub fn refuses(&self, head: &Parts) -> Option<Refusal> {
         if let Err(refusal) = self.check_host(&head.uri, &head.headers) {
             return Some(refusal);
         }
         if !head.headers.get_all(ORIGIN).iter().all(|origin| origin.to_str().is_ok_and(is_local_origin)) {
             return Some(Refusal::new(StatusCode::FORBIDDEN, "web pages of this Origin are not answered"));
         }
-        token.filter(|token| !sends(&head.headers, token)).map(|_| Refusal {
-            status: StatusCode::UNAUTHORIZED,
-            header: Some((WWW_AUTHENTICATE, "Bearer")),
-            why: "send the server's token: Authorization: Bearer TOKEN",
-        })
+        None
     }
 
     /// Against DNS rebinding: such a web page sends its own name.
@@ -152,9 +147,20 @@ fn is_local_origin(origin: &str) -> bool {
     uri.scheme_str() == Some("http") && host.is_some_and(|host| LOOPBACK.contains(&host.as_str()))
 }
 
-fn sends(headers: &HeaderMap, token: &Token) -> bool {
-    let header = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-    header.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer ")) && token.is(header[7..].trim_ascii())
+/// The token that a client sends.
+pub fn sent(headers: &HeaderMap) -> Option<&[u8]> {
+    let header = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = header.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+}
+
+/// A request without a token that is known.
+pub fn no_token() -> Refusal {
+    Refusal {
+        status: StatusCode::UNAUTHORIZED,
+        header: Some((WWW_AUTHENTICATE, "Bearer")),
+        why: "send the server's token: Authorization: Bearer TOKEN",
+    }
 }
 
 fn resolve(text: &str) -> Result<SocketAddr, Failure> {
@@ -173,17 +179,9 @@ fn resolve(text: &str) -> Result<SocketAddr, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp::token::{Choice, choose};
 
     fn policy(address: &str, without_token: bool) -> Result<Policy, Failure> {
         Policy::new(Options { address: address.into(), without_token, allow_hosts: vec!["Box:81".into()] })
-    }
-
-    fn token() -> Token {
-        match choose(Some("0123456789abcdef"), None, false, None) {
-            Ok(Choice::Given(token)) => token,
-            other => panic!("{other:?}"),
-        }
     }
 
     #[test]
@@ -203,11 +201,11 @@ mod tests {
         }
     }
 
-    fn status(headers: &[(&str, &str)], token: Option<&Token>) -> Option<StatusCode> {
+    fn status(headers: &[(&str, &str)]) -> Option<StatusCode> {
         let request =
             headers.iter().fold(http::Request::post("/mcp"), |request, (name, value)| request.header(*name, *value));
         let (head, ()) = request.body(()).unwrap().into_parts();
-        policy("192.0.2.7:80", false).unwrap().refuses(&head, token).map(|refusal| refusal.status)
+        policy("192.0.2.7:80", false).unwrap().refuses(&head).map(|refusal| refusal.status)
     }
 
     #[test]
@@ -232,44 +230,44 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_are_answered() {
         for host in ["localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]", "[::1]:80", "192.0.2.7", "box:81"] {
-            assert_eq!(status(&[("host", host)], None), None, "{host}");
+            assert_eq!(status(&[("host", host)]), None, "{host}");
         }
         for host in ["evil.example", "localhost.evil.example", "box", "box:82", "0.0.0.0", "127.0.0.1.evil.example:80"]
         {
-            assert_eq!(status(&[("host", host)], None), Some(StatusCode::FORBIDDEN), "{host}");
+            assert_eq!(status(&[("host", host)]), Some(StatusCode::FORBIDDEN), "{host}");
         }
         for hosts in [&[][..], &[("host", "")], &[("host", "localhost"), ("host", "evil.example")]] {
-            assert_eq!(status(hosts, None), Some(StatusCode::BAD_REQUEST), "{hosts:?}");
+            assert_eq!(status(hosts), Some(StatusCode::BAD_REQUEST), "{hosts:?}");
         }
     }
 
     #[test]
     fn only_web_pages_of_this_machine_are_answered() {
         for origin in ["http://localhost", "http://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:1"] {
-            assert_eq!(status(&[("host", "localhost"), ("origin", origin)], None), None, "{origin}");
+            assert_eq!(status(&[("host", "localhost"), ("origin", origin)]), None, "{origin}");
         }
         for origin in
             ["http://evil.example", "https://localhost", "null", "", "localhost", "http://localhost.evil.example"]
         {
-            let refused = status(&[("host", "localhost"), ("origin", origin)], None);
+            let refused = status(&[("host", "localhost"), ("origin", origin)]);
             assert_eq!(refused, Some(StatusCode::FORBIDDEN), "{origin}");
         }
         let both = [("host", "localhost"), ("origin", "http://localhost"), ("origin", "http://evil.example")];
-        assert_eq!(status(&both, None), Some(StatusCode::FORBIDDEN));
+        assert_eq!(status(&both), Some(StatusCode::FORBIDDEN));
     }
 
     #[test]
-    fn only_requests_with_the_token_are_answered() {
-        const TEXT: &str = "0123456789abcdef";
-        let token = token();
+    fn a_token_is_what_a_client_sends_as_its_bearer() {
+        let token = |sent: &str| {
+            let headers: HeaderMap = [(AUTHORIZATION, sent.parse().unwrap())].into_iter().collect();
+            super::sent(&headers).map(|token| String::from_utf8(token.to_vec()).unwrap())
+        };
         for scheme in ["Bearer ", "bearer  "] {
-            let sent = format!("{scheme}{TEXT} ");
-            assert_eq!(status(&[("host", "localhost"), ("authorization", &sent)], Some(&token)), None, "{sent:?}");
+            assert_eq!(token(&format!("{scheme}0123456789abcdef ")).as_deref(), Some("0123456789abcdef"));
         }
-        let (basic, cut) = (format!("Basic {TEXT}"), format!("Bearer {}", &TEXT[1..]));
-        for sent in ["", "Bearer", "Bearer ", TEXT, &basic, &cut] {
-            let refused = status(&[("host", "localhost"), ("authorization", sent)], Some(&token));
-            assert_eq!(refused, Some(StatusCode::UNAUTHORIZED), "{sent:?}");
+        for other in ["", "Bearer", "0123456789abcdef", "Basic 0123456789abcdef"] {
+            assert_eq!(token(other), None, "{other}");
         }
+        assert_eq!(super::sent(&HeaderMap::new()), None);
     }
 }

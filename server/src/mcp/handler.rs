@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use memorist_engine::Engine;
+use memorist_engine::types::Rights;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
@@ -26,13 +27,26 @@ pub struct Handler {
     dispatcher: Dispatcher,
     context: Arc<Context>,
     profile: &'static Profile,
+    rights: Rights,
     watching: Arc<Watching>,
 }
 
 impl Handler {
-    /// Answers with the engine of `dispatcher` and the tools of `profile`, and lets `watching` know of searches.
-    pub fn new(dispatcher: Dispatcher, context: Context, profile: &'static Profile, watching: Arc<Watching>) -> Self {
-        Handler { dispatcher, context: Arc::new(context), profile, watching }
+    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go, and lets `watching` know of
+    /// searches.
+    pub fn new(
+        dispatcher: Dispatcher,
+        context: Context,
+        profile: &'static Profile,
+        rights: Rights,
+        watching: Arc<Watching>,
+    ) -> Self {
+        Handler { dispatcher, context: Arc::new(context), profile, rights, watching }
+    }
+
+    /// The defaults of its calls.
+    pub fn context(&self) -> Context {
+        (*self.context).clone()
     }
 }
 
@@ -74,6 +88,10 @@ impl ServerHandler for Handler {
         let Some(tool) = self.profile.tool(&request.name) else {
             return Err(ErrorData::invalid_params(format!("unknown tool {:?}", request.name), None));
         };
+        if tool.access == Access::Write && self.rights == Rights::Read {
+            let why = format!("your token may only read, and {} writes; nothing was changed", request.name);
+            return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
+        }
         let context = self.context.clone();
         let arguments = request.arguments.unwrap_or_default();
         let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;

@@ -2,15 +2,17 @@
 //! neither era of the protocol needs sessions, and a response is one JSON document.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
+use memorist_engine::types::TokenRights;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -18,8 +20,9 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
+use super::clients::Clients;
 use super::connections::{self, Answer, Slot};
-use super::guard::{Policy, Refusal};
+use super::guard::{self, Policy, Refusal};
 use super::handler::Handler;
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::token::Token;
@@ -35,6 +38,8 @@ const SMALL_BODY: usize = 64 << 10;
 const LARGE_BODIES: usize = 8 * MESSAGE_BYTES;
 /// Bytes of a refused request's body to read and drop: closing at once could cost the client the response.
 const DROPPED_BYTES: usize = 2 * MESSAGE_BYTES;
+/// Services for different bindings of tokens that are kept.
+const MOST_BOUND: usize = 1_000;
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -66,6 +71,7 @@ impl Server {
     pub async fn serve(
         self,
         handler: Handler,
+        clients: Option<Clients>,
         access: Access,
         output: Output,
         stop: impl Future<Output = ()>,
@@ -85,13 +91,14 @@ impl Server {
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let streams = config.cancellation_token.clone();
-        let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
-        let gate = Arc::new(Gate {
-            policy: self.policy,
+        let services = Services {
             token: access.token,
-            large_bodies: Semaphore::new(LARGE_BODIES),
-            service,
-        });
+            trusted: service(handler, &config),
+            clients,
+            bound: Mutex::default(),
+            config,
+        };
+        let gate = Arc::new(Gate { policy: self.policy, large_bodies: Semaphore::new(LARGE_BODIES), services });
         let answer = move |request, slot| {
             let gate = gate.clone();
             async move { gate.answer(request, slot).await }
@@ -117,9 +124,63 @@ fn client_settings(url: &str, access: &Access) -> String {
 /// Checks every request before it uses resources.
 struct Gate {
     policy: Policy,
-    token: Option<Token>,
     large_bodies: Semaphore,
-    service: StreamableHttpService<Handler, NeverSessionManager>,
+    services: Services,
+}
+
+type Service = StreamableHttpService<Handler, NeverSessionManager>;
+
+fn service(handler: Handler, config: &StreamableHttpServerConfig) -> Service {
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config.clone())
+}
+
+/// Who answers a client, by its token.
+struct Services {
+    /// The server's own token, if one is required.
+    token: Option<Token>,
+    trusted: Service,
+    /// Of a team store, which has tokens of its own.
+    clients: Option<Clients>,
+    /// Those that were needed.
+    bound: Mutex<HashMap<TokenRights, Service>>,
+    config: StreamableHttpServerConfig,
+}
+
+impl Services {
+    /// Of a client with these headers.
+    async fn of(&self, headers: &HeaderMap) -> Result<Service, Refusal> {
+        let Some(own) = &self.token else { return Ok(self.trusted.clone()) };
+        let sent = guard::sent(headers).ok_or_else(guard::no_token)?;
+        if own.is(sent) {
+            return Ok(self.trusted.clone());
+        }
+        let clients = self.clients.as_ref().ok_or_else(guard::no_token)?;
+        let sent = std::str::from_utf8(sent).map_err(|_| guard::no_token())?;
+        let rights = timeout(BODY_TIMEOUT, clients.rights_of(sent.to_owned())).await.map_err(|_| busy())?;
+        let rights = rights.map_err(|why| {
+            tracing::warn!("a token cannot be looked up: {why}");
+            busy()
+        })?;
+        let rights = rights.ok_or_else(guard::no_token)?;
+        if let Some(service) = self.bound().get(&rights) {
+            return Ok(service.clone());
+        }
+        let others = || {
+            refusal(StatusCode::FORBIDDEN, "your token is bound to a project or agent that this server does not serve")
+        };
+        let handler = clients.bound(&rights).ok().flatten().ok_or_else(others)?;
+        let service = service(handler, &self.config);
+        let mut bound = self.bound();
+        if bound.len() >= MOST_BOUND {
+            bound.clear();
+        }
+        bound.insert(rights, service.clone());
+        Ok(service)
+    }
+
+    fn bound(&self) -> MutexGuard<'_, HashMap<TokenRights, Service>> {
+        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Gate {
@@ -127,7 +188,7 @@ impl Gate {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
             Err(refusal) => refused(&refusal),
-            Ok(Taken { body, room: _room }) => {
+            Ok(Taken { body, service, room: _room }) => {
                 let repaired = match message::repair(&body) {
                     Cow::Owned(repaired) => Some(Bytes::from(repaired)),
                     Cow::Borrowed(_) => None,
@@ -139,15 +200,15 @@ impl Gate {
                 {
                     return not_understood(unreadable);
                 }
-                self.service.handle(Request::from_parts(head, Full::<Bytes>::new(body))).await
+                service.handle(Request::from_parts(head, Full::<Bytes>::new(body))).await
             }
         }
     }
 
     /// Reads the body of an acceptable request.
     async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken<'_>, Refusal> {
-        let length = match self.length(head, &body, slot) {
-            Ok(length) => length,
+        let (service, length) = match self.admit(head, &body, slot).await {
+            Ok(admitted) => admitted,
             Err(refusal) => {
                 // A client that sent `Expect: 100-continue` has not sent the body.
                 if !head.headers.contains_key(EXPECT) {
@@ -169,7 +230,7 @@ impl Gate {
                 // A body of unknown length has reserved the maximum.
                 let surplus = if body.len() > SMALL_BODY { length - body.len() } else { length };
                 drop(room.as_mut().and_then(|room| room.split(surplus)));
-                Ok(Taken { body, room })
+                Ok(Taken { body, service, room })
             }
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_long()),
             Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body ended early")),
@@ -177,28 +238,34 @@ impl Gate {
         }
     }
 
-    /// Upper bound of the body's length, if the request is acceptable.
-    fn length(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<usize, Refusal> {
-        if let Some(refusal) = self.policy.refuses(head, self.token.as_ref()) {
-            tracing::debug!("a request is refused: {}", refusal.why);
-            return Err(refusal);
-        }
+    /// Who answers, and the upper bound of the body's length, if the request is acceptable.
+    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Service, usize), Refusal> {
+        let allowed = self.policy.refuses(head).map_or(Ok(()), Err);
+        let service = match allowed {
+            Ok(()) => self.services.of(&head.headers).await,
+            Err(refusal) => Err(refusal),
+        };
+        let service = service.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
         if !slot.admit() {
             return Err(busy());
         }
         if head.uri.path().trim_end_matches('/') != PATH {
             return Err(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp"));
         }
-        match body.size_hint().upper() {
-            None => Ok(MESSAGE_BYTES),
-            Some(length) => usize::try_from(length).ok().filter(|length| *length <= MESSAGE_BYTES).ok_or_else(too_long),
-        }
+        let length = match body.size_hint().upper() {
+            None => MESSAGE_BYTES,
+            Some(length) => {
+                usize::try_from(length).ok().filter(|length| *length <= MESSAGE_BYTES).ok_or_else(too_long)?
+            }
+        };
+        Ok((service, length))
     }
 }
 
-/// The body of a request, and its share of the budget.
+/// The body of a request, who answers it, and its share of the budget.
 struct Taken<'a> {
     body: Bytes,
+    service: Service,
     room: Option<SemaphorePermit<'a>>,
 }
 

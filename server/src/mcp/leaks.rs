@@ -22,8 +22,9 @@ use memorist_engine::types::{
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
+use super::clients::default_viewer;
 use super::profiles::{Answer, Profile, SCOPES, ToolDef};
-use super::{completions, default_viewer, prompts, resources};
+use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;

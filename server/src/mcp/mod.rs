@@ -15,7 +15,9 @@
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
 //! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
+//! | `clients.rs` | what a client gets to see and may do |
 
+mod clients;
 mod completions;
 mod connections;
 mod dispatch;
@@ -44,16 +46,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_engine::config::ModelSource;
-use memorist_engine::text::content_hash;
 
 use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
-use crate::ops::Context;
 use crate::settings::Settings;
-use crate::wire::{Defaults, memorizer};
+use clients::Clients;
 use dispatch::Dispatcher;
-use handler::Handler;
-use profiles::Profile;
 use watching::Watching;
 
 /// Serves until the client goes away or a signal stops it.
@@ -81,17 +79,19 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     } else if args.memory_search.is_some() {
         return Err(Failure::input("--memory-search is for --profile gimli"));
     }
-    let context = context(settings.context, name, args.only)?;
+    let context = settings.context;
     tracing::info!(project = context.defaults.project(), only = args.only, "serving");
-    let profile = if args.only { Profile::of_only(name) } else { Profile::of(name) };
     let mut engine = settings.engine;
+    let has_tokens = engine.team.is_some();
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
     let (store, kept) = (settings.store.clone(), settings.kept);
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
-    let files = (name == ProfileName::Gimli).then(|| context.clone());
     let watching = Arc::new(Watching::default());
-    let handler = Handler::new(dispatcher.clone(), context, profile, watching.clone());
+    let clients =
+        Clients { dispatcher: dispatcher.clone(), context, profile: name, only: args.only, watching: watching.clone() };
+    let handler = clients.trusted()?;
+    let files = (name == ProfileName::Gimli).then(|| handler.context());
     let starting = tokio::spawn({
         let (watching, dispatcher) = (watching.clone(), dispatcher.clone());
         async move {
@@ -113,7 +113,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
             access = access(token, &dispatcher, &kept) => access?,
             () = &mut stop => return Ok(()),
         };
-        server.serve(handler, access, settings.output, stop).await
+        server.serve(handler, has_tokens.then_some(clients), access, settings.output, stop).await
     };
     // A store that cannot be opened ends the server: a client shows that better than a tool that always fails.
     let served = tokio::select! {
@@ -176,38 +176,6 @@ async fn access(choice: token::Choice, dispatcher: &Dispatcher, kept: &Path) -> 
             http::Access { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
         }
     })
-}
-
-/// The defaults of calls to a server of this profile; with `only`, other names are refused.
-fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Context, Failure> {
-    let mut context = Context { defaults: default_viewer(profile, only, settings.defaults)?, ..settings };
-    if only {
-        context.exports.push(own_folder(&context.defaults));
-    }
-    Ok(context)
-}
-
-/// The default viewer of a server of this profile. Resources and completions use the same one as its tools.
-fn default_viewer(profile: ProfileName, only: bool, defaults: Defaults) -> Result<Defaults, Failure> {
-    let defaults = defaults.for_agents();
-    let defaults = match profile {
-        // Its memories all belong to an agent.
-        ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
-        // Their documents omit nothing if there is no project.
-        ProfileName::Krolik | ProfileName::Gimli if !only => defaults.or_every_project(),
-        _ => defaults,
-    };
-    if only { Ok(defaults.only()?) } else { Ok(defaults) }
-}
-
-/// The export folder of a server with `--only`, so that it neither reads nor replaces the files of others: `NAME-HASH`,
-/// of letters that every file system accepts.
-fn own_folder(defaults: &Defaults) -> String {
-    let whose = [defaults.project(), defaults.agent()];
-    let name = whose.iter().flatten().copied().collect::<Vec<_>>().join("-");
-    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
-    let hash = content_hash(&format!("{whose:?}"));
-    format!("{name}-{}", &hash[..16])
 }
 
 /// A future that ends when the process is signalled to stop: SIGTERM and SIGINT, or Ctrl-C.

@@ -6,6 +6,7 @@ use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, RecordId, Scope,
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
+use super::clients::context;
 use super::leaks::{AGENTS, CALLS, PROJECTS, State, World, leak};
 use super::profiles::{Profile, SCOPES, ToolDef};
 use super::{completions, prompts, resources};
@@ -17,8 +18,7 @@ use crate::wire::Defaults;
 fn only_context(world: &World, profile: ProfileName, project: Option<&str>, agent: Option<&str>) -> Context {
     let defaults = Defaults::named(project.map(str::to_owned), agent.map(str::to_owned)).unwrap();
     let exports = world.folder.path().join("exports");
-    super::context(Context { defaults, exports, memory_search: world.files(), ..Context::default() }, profile, true)
-        .unwrap()
+    context(Context { defaults, exports, memory_search: world.files(), ..Context::default() }, profile, true).unwrap()
 }
 
 /// Servers of a project, of an agent, and of both.

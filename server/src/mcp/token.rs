@@ -12,13 +12,12 @@ use memorist_durable::{NewFile, open_plain};
 use memorist_engine::paths::StorePaths;
 
 use crate::exit::Failure;
+use crate::random;
 
 /// Shorter ones can be guessed.
 const SHORTEST: usize = 16;
 /// Longest file that is read as a token.
 const FILE_BYTES: u64 = 4096;
-/// Random bytes of a generated token.
-const RANDOM_BYTES: usize = 32;
 /// The environment variable of the token.
 pub const VARIABLE: &str = "MEMORIST_TOKEN";
 
@@ -49,13 +48,6 @@ impl Token {
             return Err(Failure::input(format!("{origin}: a token is of visible ASCII characters, without spaces")));
         }
         Ok(Token(text.to_owned()))
-    }
-
-    fn random() -> Result<Self, Failure> {
-        let mut bytes = [0u8; RANDOM_BYTES];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| Failure::file(Path::new("the system's randomness"), &io::Error::other(error)))?;
-        Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
     /// Compares in constant time for a given length, so that a token cannot be guessed byte by byte.
@@ -135,7 +127,7 @@ pub fn stored(store: &Path) -> Result<(Token, PathBuf), Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // Moved into place only if no other server was first: two servers that start together agree.
             let new = NewFile::beside(&path).map_err(failure)?;
-            writeln!(new.file(), "{}", Token::random()?.0).map_err(failure)?;
+            writeln!(new.file(), "{}", random::token()?).map_err(failure)?;
             match new.place().map_err(io::Error::from) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failure(error)),
                 _ => read(&path, open_plain(&path)).map_err(failure)?,

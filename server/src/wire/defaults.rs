@@ -20,8 +20,17 @@ pub struct Defaults {
     every_agent: bool,
     /// What is visible if neither the call nor these name one: everything, for a person at the command line.
     otherwise: Reach,
-    /// Whether other names are refused.
-    only: bool,
+    /// Why other names are refused, if they are.
+    only: Option<Only>,
+}
+
+/// What keeps a caller to one project and agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Only {
+    /// The server was started with `--only`.
+    Server,
+    /// The caller's token.
+    Token,
 }
 
 impl Defaults {
@@ -75,12 +84,17 @@ impl Defaults {
             let why = "--only keeps to a project or an agent, and none is named; give --project NAME or --agent NAME";
             return Err(Error::invalid("project", why));
         }
-        Ok(Defaults { only: true, ..self })
+        Ok(Defaults { only: Some(Only::Server), ..self })
+    }
+
+    /// The same for a caller whose token is bound to this project and agent.
+    pub fn bound(self) -> Self {
+        Defaults { only: Some(Only::Token), ..self }
     }
 
     /// Whether other names are refused.
     pub fn is_only(&self) -> bool {
-        self.only
+        self.only.is_some()
     }
 
     /// The project of new memories.
@@ -107,8 +121,8 @@ impl Defaults {
     /// The viewer of a call without parameters for it.
     pub fn own_viewer(&self) -> Viewer {
         let reach = |name: &Option<String>, every: bool| match name {
-            Some(name) if self.only => Reach::Only(name.clone()),
-            None if self.only => Reach::Shared,
+            Some(name) if self.is_only() => Reach::Only(name.clone()),
+            None if self.is_only() => Reach::Shared,
             Some(name) => Reach::Own(name.clone()),
             None if every => Reach::Every,
             None => self.otherwise.clone(),
@@ -147,7 +161,7 @@ impl Defaults {
     fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {
         match given {
             // Only the same value is left.
-            _ if self.only => own,
+            _ if self.is_only() => own,
             Patch::Absent => own,
             Patch::Null => Reach::Shared,
             Patch::Value(name) if name == Reach::EVERY => Reach::Every,
@@ -163,12 +177,17 @@ impl Defaults {
                 Patch::Null => own.is_none(),
                 Patch::Value(name) => own.as_ref() == Some(name),
             };
-            if self.only && !is_own {
+            if let Some(only) = self.only.filter(|_| !is_own) {
                 let kept = match own {
                     Some(name) => format!("{owner} {name:?}"),
                     None => format!("memories of no {owner}"),
                 };
-                let why = format!("this server keeps to {kept} (it was started with --only); leave {owner} out");
+                let why = match only {
+                    Only::Server => {
+                        format!("this server keeps to {kept} (it was started with --only); leave {owner} out")
+                    }
+                    Only::Token => format!("your token is bound to {kept}; leave {owner} out"),
+                };
                 return Err(Error::invalid(owner, why));
             }
         }
@@ -236,6 +255,10 @@ mod tests {
             }
         }
         assert_eq!(wall.or_every_project().own_viewer(), viewer, "nor by another way");
+        let bound = Defaults::named(name("alpha"), None).unwrap().bound();
+        assert_eq!(bound.own_viewer(), viewer);
+        let refused = bound.viewer(&value("beta"), &Patch::Absent).unwrap_err().to_string();
+        assert!(refused.contains("your token is bound to project \"alpha\""), "{refused}");
         let agent = Defaults::named(None, name("ann")).unwrap().only().unwrap();
         assert_eq!(agent.or_every_project().own_viewer().project, Reach::Shared);
     }

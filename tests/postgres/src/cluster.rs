@@ -5,16 +5,15 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use postgres::{Client, Config, NoTls};
 
 use crate::keeper::Keeper;
-use crate::{processes, programs};
+use crate::{certificates, processes, programs};
 
 /// The owner of the databases, who has no other rights.
 pub(crate) const OWNER: &str = "memorist";
@@ -23,8 +22,6 @@ pub(crate) const SUPERUSER: &str = "postgres";
 /// The password of both.
 pub(crate) const PASSWORD: &str = "for-tests-only";
 
-/// A server that is not ready by then never will be.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// Below the ports that the kernel gives to connections: a port stays free while its server is stopped.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
@@ -46,6 +43,8 @@ jit = off
 pub struct Options {
     /// Lets everybody on loopback in. Otherwise a password is requested, by `scram-sha-256`.
     pub trust: bool,
+    /// Encrypts connections of clients that want it. The certificate is one of `localhost`.
+    pub tls: bool,
 }
 
 /// How a server is stopped.
@@ -98,6 +97,10 @@ impl Cluster {
         initdb.args(["-U", SUPERUSER, "--pwfile"]).arg(password).args(["--auth-host", auth, "--auth-local", "reject"]);
         programs::run(&mut initdb)?;
         append(&keeper.folder().join("data/postgresql.conf"), SETTINGS)?;
+        if options.tls {
+            certificates::create(&keeper)?;
+            append(&keeper.folder().join("data/postgresql.conf"), "ssl = on\n")?;
+        }
         let cluster = Cluster::serve(keeper)?;
         cluster.execute(&format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{PASSWORD}'"));
         Ok(cluster)
@@ -138,22 +141,10 @@ impl Cluster {
         let mut server = self.lock();
         assert!(server.is_none(), "the server runs");
         let folder = self.keeper.folder();
-        let open_log = || File::options().create(true).append(true).open(folder.join("log"));
-        let log = open_log().map_err(|error| format!("its log: {error}"))?;
         let mut command = programs::command(program("postgres"), folder);
         command.arg("-D").arg(folder.join("data")).arg("-p").arg(self.port.to_string());
         command.args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]);
-        command.stdout(Stdio::null()).stderr(log);
-        let mut postmaster = command.spawn().map_err(|error| format!("postgres: {error}"))?;
-        let start = Instant::now();
-        while self.connect(SUPERUSER, "postgres").is_err() {
-            if postmaster.try_wait().is_ok_and(|status| status.is_some()) || start.elapsed() > TIMEOUT {
-                _ = postmaster.kill();
-                _ = postmaster.wait();
-                return Err(self.log());
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
+        let postmaster = self.keeper.serve(&mut command, || self.connect(SUPERUSER, "postgres").is_ok())?;
         *server = Some(Server { postmaster, is_paused: false });
         Ok(())
     }
@@ -245,6 +236,14 @@ impl Cluster {
         format!("postgres://{OWNER}:{PASSWORD}@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// The same by TLS and a name of this machine, of which `localhost` is in the certificate. See [`Options::tls`].
+    pub fn tls_address(&self, host: &str, database: &str) -> String {
+        let roots = self.keeper.folder().join(certificates::ROOTS);
+        let port = self.port;
+        let trust = format!("sslmode=verify-full&sslrootcert={}", roots.display());
+        format!("postgres://{OWNER}:{PASSWORD}@{host}:{port}/{database}?{trust}")
+    }
+
     /// The port on loopback.
     pub fn port(&self) -> u16 {
         self.port
@@ -252,8 +251,7 @@ impl Cluster {
 
     /// What the server has logged.
     pub fn log(&self) -> String {
-        std::fs::read(self.keeper.folder().join("log"))
-            .map_or_else(|error| error.to_string(), |log| String::from_utf8_lossy(&log).into_owned())
+        self.keeper.log()
     }
 
     /// Whether the server would answer.

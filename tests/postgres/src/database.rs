@@ -25,7 +25,7 @@ impl Cluster {
     /// # Panics
     /// If the server does not create it.
     pub fn database(&self) -> Database<'_> {
-        self.copy("template0")
+        self.copy_of("template0")
     }
 
     /// A new database as `fill` made it: called with the address of an empty one, once for each name and server. It has to
@@ -39,32 +39,33 @@ impl Cluster {
             // A fill that failed is begun again by the next caller.
             let mut filled = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
             if !filled.contains(template) {
-                let mut client = self.client("postgres");
-                retried(&mut client, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-                retried(&mut client, &format!("CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0"));
+                self.manage(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+                self.manage(&format!("CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0"));
                 fill(&self.address(&name));
                 filled.insert(template.to_owned());
             }
         }
-        self.copy(&name)
+        self.copy_of(&name)
     }
 
-    fn copy(&self, template: &str) -> Database<'_> {
+    fn copy_of(&self, template: &str) -> Database<'_> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let sql = format!("CREATE DATABASE {name} OWNER {OWNER} TEMPLATE {template}");
-        retried(&mut self.client("postgres"), &sql);
+        self.manage(&format!("CREATE DATABASE {name} OWNER {OWNER} TEMPLATE {template}"));
         Database { cluster: self, name }
     }
-}
 
-/// Executes a statement on databases, for which nobody may use their template.
-fn retried(client: &mut Client, sql: &str) {
-    let start = Instant::now();
-    while let Err(error) = client.batch_execute(sql) {
-        let is_in_use = error.code() == Some(&SqlState::OBJECT_IN_USE) && start.elapsed() < CLOSING;
-        assert!(is_in_use, "{sql}: {}", reason(&error));
-        thread::sleep(Duration::from_millis(5));
+    /// Executes a statement on databases, for which nobody may use their template. Waits for no standby: the one that is
+    /// named may be gone.
+    fn manage(&self, sql: &str) {
+        let mut client = self.client("postgres");
+        client.batch_execute("SET synchronous_commit = local").expect("a setting");
+        let start = Instant::now();
+        while let Err(error) = client.batch_execute(sql) {
+            let is_in_use = error.code() == Some(&SqlState::OBJECT_IN_USE) && start.elapsed() < CLOSING;
+            assert!(is_in_use, "{sql}: {}", reason(&error));
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -98,10 +99,9 @@ impl Database<'_> {
 
 impl Drop for Database<'_> {
     fn drop(&mut self) {
-        // One of a server that is stopped goes with its folder.
+        // That of a server that is stopped goes with its folder. A test may have dropped it by itself.
         if self.cluster.is_running() && !thread::panicking() {
-            let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
-            _ = self.cluster.client("postgres").batch_execute(&drop);
+            self.cluster.manage(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         }
     }
 }

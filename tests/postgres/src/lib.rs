@@ -18,22 +18,28 @@
 //! | 0 | `programs` | where the programs are, and as which user they run |
 //! | 0 | `processes` | the processes of a server: who they are, and signals to them |
 //! | 1 | `keeper` | a folder that is removed, with all that runs in it, when this process ends |
-//! | 2 | `cluster` | a server: created, started, stopped, killed, paused |
-//! | 3 | `database` | databases, copied from templates |
+//! | 2 | `certificates` | a certificate for a server |
+//! | 3 | `cluster` | a server: created, started, stopped, killed, paused |
+//! | 4 | `database` | databases, copied from templates |
+//! | 4 | `pooler` | pgbouncer before a server |
+//! | 4 | `replication` | standbys: copied, following, promoted |
 
 #![cfg(unix)]
 
+mod certificates;
 mod cluster;
 mod database;
 mod keeper;
+mod pooler;
 mod processes;
 mod programs;
+mod replication;
 
-use std::io::Write;
 use std::sync::OnceLock;
 
 pub use cluster::{Cluster, Options, Stop};
 pub use database::Database;
+pub use pooler::Pooler;
 
 /// Whether PostgreSQL's programs are on this machine.
 pub fn available() -> bool {
@@ -46,7 +52,7 @@ pub fn available() -> bool {
 /// If it does not start, or if PostgreSQL is missing and `MEMORIST_REQUIRE_POSTGRES` is set.
 pub fn shared(test: &str) -> Option<&'static Cluster> {
     static SHARED: OnceLock<Result<Cluster, String>> = OnceLock::new();
-    if !is_present(test, available(), "PostgreSQL") {
+    if !programs::is_present(test, available(), "PostgreSQL") {
         return None;
     }
     match SHARED.get_or_init(|| Cluster::try_start(Options::default())) {
@@ -60,19 +66,8 @@ pub fn shared(test: &str) -> Option<&'static Cluster> {
 /// # Panics
 /// As [`shared`].
 pub fn start(test: &str, options: Options) -> Option<Cluster> {
-    is_present(test, available(), "PostgreSQL").then(|| match Cluster::try_start(options) {
+    programs::is_present(test, available(), "PostgreSQL").then(|| match Cluster::try_start(options) {
         Ok(cluster) => cluster,
         Err(why) => panic!("PostgreSQL does not start: {why}"),
     })
-}
-
-/// Says by name which test is left out.
-fn is_present(test: &str, is_there: bool, what: &str) -> bool {
-    if !is_there {
-        let required = std::env::var_os("MEMORIST_REQUIRE_POSTGRES").is_some_and(|value| !value.is_empty());
-        assert!(!required, "{test} needs {what}, which is not installed here");
-        // Not `eprintln!`, which the test harness keeps to itself. Nobody is left to hear of a failure.
-        _ = writeln!(std::io::stderr(), "LEFT OUT: {test} needs {what}, which is not installed here");
-    }
-    is_there
 }

@@ -1,6 +1,7 @@
 //! Where the programs are, and as which user they run.
 
 use std::ffi::OsStr;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,15 +12,24 @@ use nix::unistd::{User, geteuid};
 /// Where Debian and its kin install the programs of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
+/// A folder with fewer of them, such as one of links, is not meant.
+const NEEDED: [&str; 3] = ["initdb", "postgres", "pg_basebackup"];
+
 /// The folder of the server's programs.
 pub(crate) fn server() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let named = std::env::var_os("MEMORIST_TEST_POSTGRES_BIN").filter(|folder| !folder.is_empty());
         let folders = named.map_or_else(usual, |folder| vec![PathBuf::from(folder)]);
-        folders.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+        folders.into_iter().find(|folder| NEEDED.iter().all(|program| folder.join(program).is_file()))
     });
     found.as_deref()
+}
+
+/// Where pgbouncer is: mostly in a folder that is in the path of root only.
+pub(crate) fn pgbouncer() -> Option<PathBuf> {
+    let folders = path().into_iter().chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
+    folders.map(|folder| folder.join("pgbouncer")).find(|program| program.is_file())
 }
 
 /// The path, then the newest version.
@@ -36,6 +46,17 @@ fn usual() -> Vec<PathBuf> {
 
 fn path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect())
+}
+
+/// Whether a program is there for a test. If not, says by name which test is left out.
+pub(crate) fn is_present(test: &str, is_there: bool, what: &str) -> bool {
+    if !is_there {
+        let required = std::env::var_os("MEMORIST_REQUIRE_POSTGRES").is_some_and(|value| !value.is_empty());
+        assert!(!required, "{test} needs {what}, which is not installed here");
+        // Not `eprintln!`, which the test harness keeps to itself. Nobody is left to hear of a failure.
+        _ = writeln!(std::io::stderr(), "LEFT OUT: {test} needs {what}, which is not installed here");
+    }
+    is_there
 }
 
 /// A user without rights, where this process has all: PostgreSQL refuses to run as root.

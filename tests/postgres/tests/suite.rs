@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use postgres::{Client, NoTls};
+use postgres::{Client, NoTls, SimpleQueryMessage};
 use postgres_testing::{Cluster, Options, Stop};
 
 fn connect(address: &str) -> Client {
@@ -57,7 +57,7 @@ fn databases_are_copies_of_a_template_that_is_filled_once() {
 #[test]
 fn a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had() {
     let name = "a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had";
-    let Some(cluster) = postgres_testing::start(name, Options { trust: true }) else { return };
+    let Some(cluster) = postgres_testing::start(name, Options { trust: true, ..Options::default() }) else { return };
     let database = cluster.database_from("notes", with_notes);
     let address = database.address();
     let without_password = address.replace(":for-tests-only", "");
@@ -92,7 +92,94 @@ fn a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had() {
     assert_eq!(rows(&address), 5);
 }
 
-/// A process with a server that is killed, and that does to it before what it is told to do.
+#[test]
+fn a_standby_follows_and_a_pooler_passes_to_it_once_it_is_promoted() {
+    let name = "a_standby_follows_and_a_pooler_passes_to_it_once_it_is_promoted";
+    let Some(primary) = postgres_testing::start(name, Options::default()) else { return };
+    let database = primary.database_from("notes", with_notes);
+    let start = Instant::now();
+    let standby = primary.standby("second");
+    eprintln!("a standby in {:?}", start.elapsed());
+    let second = standby.address(database.name());
+    database.execute("INSERT INTO notes VALUES ('two')");
+    standby.catch_up_with(&primary);
+    assert_eq!(rows(&second), 2);
+
+    // A server that waits for its standby does not acknowledge what that one has not.
+    primary.set("synchronous_standby_names", "second");
+    standby.pause();
+    let address = database.address();
+    let (sender, receiver) = mpsc::channel();
+    let insert = move || sender.send(connect(&address).batch_execute("INSERT INTO notes VALUES ('three')").is_ok());
+    let waiting = thread::spawn(insert);
+    assert!(receiver.recv_timeout(Duration::from_millis(300)).is_err());
+    standby.resume();
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(true));
+    waiting.join().expect("a thread").expect("somebody listens");
+
+    let start = Instant::now();
+    let Some(pooler) = primary.pgbouncer(name, database.name()) else { return };
+    eprintln!("a pooler in {:?}", start.elapsed());
+    let mut client = connect(&pooler.address());
+    let count = "SELECT count(*) FROM notes";
+    assert_eq!(count_of(&mut client, count), Some(3));
+    primary.kill();
+    let start = Instant::now();
+    standby.promote();
+    eprintln!("promoted in {:?}", start.elapsed());
+    pooler.retarget(&standby);
+    // The client of a pooler stays connected.
+    client.batch_execute("INSERT INTO notes VALUES ('four')").expect("the standby accepts writes");
+    assert_eq!((count_of(&mut client, count), rows(&second)), (Some(4), 4));
+    primary.start_again();
+    pooler.retarget(&primary);
+    assert_eq!(count_of(&mut client, count), Some(3), "{}", pooler.log());
+}
+
+fn count_of(client: &mut Client, sql: &str) -> Option<i64> {
+    let messages = client.simple_query(sql).ok()?;
+    messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_certificate_is_of_one_name() {
+    let Some(cluster) =
+        postgres_testing::start("the_certificate_is_of_one_name", Options { tls: true, ..Options::default() })
+    else {
+        return;
+    };
+    let psql = |host: &str, roots: &str| {
+        let address = cluster.tls_address(host, "postgres");
+        let address = address.replace("authority.pem", roots);
+        let sql = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        let output = Command::new("psql").args(["-XAt", "-c", sql, &address]).output().expect("psql");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned()
+    };
+    assert_eq!(psql("localhost", "authority.pem"), "t");
+    let refused = psql("127.0.0.1", "authority.pem");
+    assert!(refused.contains("does not match host name"), "{refused}");
+    let refused = psql("localhost", "data/server.crt");
+    assert!(refused.contains("certificate verify failed"), "{refused}");
+}
+
+#[test]
+fn without_postgresql_a_test_is_left_out_by_name_or_fails() {
+    let run = |required: &str| {
+        let mut command = Command::new(env::current_exe().expect("this binary"));
+        command.args(["--exact", "the_certificate_is_of_one_name"]);
+        command.env("MEMORIST_TEST_POSTGRES_BIN", "/nowhere").env("MEMORIST_REQUIRE_POSTGRES", required);
+        command.output().expect("a process")
+    };
+    let left_out = run("");
+    let said = String::from_utf8_lossy(&left_out.stderr);
+    assert!(left_out.status.success() && said.contains("LEFT OUT: the_certificate_is_of_one_name"), "{said}");
+    assert!(!run("1").status.success());
+}
+
+/// A process with a server that is killed, and that does something to it before.
 #[test]
 #[ignore = "run by the next test in a process of its own"]
 fn that_is_killed() {

@@ -11,18 +11,18 @@ use crate::error::{Error, Result};
 const OLDEST_SERVER: i64 = 140_000;
 /// Two nodes that migrate at once wait for each other at this lock. The digits are those of "memorist" on a telephone.
 const LOCK: i64 = 63_667_478;
-/// A migration gives up after waiting this long for transactions that use the tables.
-const WAIT: &str = "30s";
+/// A migration gives up after waiting this long for transactions that use the tables: before the client does.
+const WAIT: &str = "10s";
 
 /// What [`migrate`] has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Migrated {
+pub struct Migrated {
     /// The store's id (a ULID): the same on all its nodes.
-    pub(crate) store_id: String,
+    pub store_id: String,
     /// The format before; 0 where there was no store.
-    pub(crate) before: i64,
+    pub before: i64,
     /// The format now.
-    pub(crate) format: i64,
+    pub format: i64,
 }
 
 /// Makes a team store in a database that has none, and brings an older one up to date. In one transaction: whole or not at all.
@@ -35,15 +35,16 @@ pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
     // The defaults of the role or the database may be others.
     client.batch_execute(&format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{WAIT}'; \
-         SET LOCAL synchronous_commit = 'on'; SELECT pg_advisory_xact_lock({LOCK});"
+         SET LOCAL synchronous_commit = 'on'"
     ))?;
-    let migrated = run(client);
-    let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    let ended = client.batch_execute(end);
+    let migrated = migrate_locked(client);
+    let ended = client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
     migrated.and_then(|migrated| ended.map(|()| migrated))
 }
 
-fn run(client: &mut Client) -> Result<Migrated> {
+/// In a transaction.
+fn migrate_locked(client: &mut Client) -> Result<Migrated> {
+    client.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
     let before = match format_of(client)? {
         Some(format) => format,
         None => {
@@ -65,9 +66,22 @@ fn run(client: &mut Client) -> Result<Migrated> {
         "UPDATE server SET value = '{FORMAT}' WHERE key = 'format' AND value <> '{FORMAT}'; \
          INSERT INTO meta (key, value) VALUES ('store_id', '{new_id}') ON CONFLICT DO NOTHING"
     ))?;
-    let store_id = text_of(client, "SELECT value FROM meta WHERE key = 'store_id'")?;
-    let store_id = store_id.ok_or_else(|| Error::unreadable("the team store has no store_id"))?;
-    Ok(Migrated { store_id, before, format: FORMAT })
+    Ok(Migrated { store_id: store_id(client)?, before, format: FORMAT })
+}
+
+/// The team store in this database, if there is one, as it is.
+///
+/// # Errors
+/// [`Error::Invalid`] where its schema `memorist` belongs to another program; those of the database.
+pub(crate) fn found(client: &mut Client) -> Result<Option<Migrated>> {
+    let Some(format) = format_of(client)? else { return Ok(None) };
+    let store_id = store_id(client)?;
+    Ok(Some(Migrated { store_id, before: format, format }))
+}
+
+fn store_id(client: &mut Client) -> Result<String> {
+    let id = text_of(client, &format!("SELECT value FROM {SCHEMA}.meta WHERE key = 'store_id'"))?;
+    id.ok_or_else(|| Error::unreadable("the team store has no store_id"))
 }
 
 fn check_server(client: &mut Client) -> Result<()> {
@@ -129,4 +143,70 @@ fn foreign() -> Error {
 
 fn unusable(why: impl std::fmt::Display) -> Error {
     Error::invalid("store", format!("the database cannot hold a team store: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use postgres_testing::shared;
+
+    use super::super::connection::Pool;
+    use super::*;
+    use crate::address::ServerAddress;
+
+    fn migrate(address: &str) -> Result<Migrated> {
+        let pool = Pool::new(ServerAddress::parse(address).unwrap());
+        super::migrate(&mut pool.lend().unwrap())
+    }
+
+    fn refusal(address: &str) -> String {
+        migrate(address).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_empty_database_becomes_a_team_store_once_whoever_comes_first() {
+        let Some(cluster) = shared("an_empty_database_becomes_a_team_store_once_whoever_comes_first") else { return };
+        let database = cluster.database();
+        let migrated: Vec<_> = thread::scope(|scope| {
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(|| migrate(&database.address()).unwrap())).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(migrated.iter().filter(|one| one.before == 0).count(), 1, "{migrated:?}");
+        assert!(migrated.iter().all(|one| one.store_id == migrated[0].store_id && one.format == FORMAT));
+        let again = migrate(&database.address()).unwrap();
+        assert_eq!(again, Migrated { store_id: migrated[0].store_id.clone(), before: FORMAT, format: FORMAT });
+    }
+
+    #[test]
+    fn an_empty_schema_is_used_and_that_of_another_program_is_refused() {
+        let Some(cluster) = shared("an_empty_schema_is_used_and_that_of_another_program_is_refused") else { return };
+        let database = cluster.database();
+        let pool = Pool::new(ServerAddress::parse(&database.address()).unwrap());
+        let execute = |sql: &str| pool.lend().unwrap().batch_execute(sql).unwrap();
+        for foreign in [
+            "CREATE TABLE memorist.server (name text)",
+            "CREATE TABLE memorist.other ()",
+            "CREATE FUNCTION memorist.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        ] {
+            execute(&format!("CREATE SCHEMA memorist; {foreign}"));
+            assert!(refusal(&database.address()).contains("belongs to something else"), "{foreign}");
+            execute("DROP SCHEMA memorist CASCADE");
+        }
+        execute("CREATE SCHEMA memorist");
+        assert_eq!(migrate(&database.address()).unwrap().before, 0);
+    }
+
+    #[test]
+    fn a_database_that_cannot_hold_a_store_is_refused_with_the_way_out() {
+        let Some(cluster) = shared("a_database_that_cannot_hold_a_store_is_refused_with_the_way_out") else { return };
+        cluster.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+        let said = refusal(&cluster.address("latin"));
+        assert!(said.contains("its encoding is LATIN1") && said.contains("ENCODING 'UTF8'"), "{said}");
+        let newer = cluster.database();
+        migrate(&newer.address()).unwrap();
+        newer.execute("UPDATE memorist.server SET value = '99' WHERE key = 'format'");
+        let said = refusal(&newer.address());
+        assert!(said.contains("format 99") && said.contains("update memorist"), "{said}");
+    }
 }

@@ -36,6 +36,7 @@
 //! | `files.rs` | sources, and the files that were read of them |
 //! | `searches.rs` | searches that were made |
 //! | `recalled.rs` | what sessions were given unasked |
+//! | `tokens.rs` | the tokens of a team store's clients |
 //! | `export.rs` | records with all that belongs to them, for another store |
 //! | `purge_scan.rs` | which rows have a text that is to be purged |
 //! | *care* | |
@@ -85,6 +86,7 @@ mod tally;
 #[cfg(test)]
 pub(super) mod testing;
 mod threads;
+mod tokens;
 mod traces;
 mod transaction;
 mod wal;

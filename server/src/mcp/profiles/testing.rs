@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::Profile;
 use crate::args::ProfileName;
-use crate::mcp::default_viewer;
+use crate::mcp::clients::default_viewer;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;
 use crate::wire::Defaults;

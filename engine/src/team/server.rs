@@ -1,0 +1,61 @@
+//! [`TeamServer`], and the making of its tables.
+
+use crate::address::ServerAddress;
+use crate::error::{Error, Result};
+use crate::records::postgres::connection::{Client, Pool};
+use crate::records::postgres::errors::explained;
+use crate::records::postgres::migrate::{self, Migrated};
+use crate::records::postgres::transaction::Server;
+
+/// The server of a team store. Nothing is connected before it is needed.
+pub struct TeamServer {
+    pub(super) server: Server,
+}
+
+impl TeamServer {
+    /// The server at this address.
+    pub fn new(address: ServerAddress) -> Self {
+        // No node writes here.
+        TeamServer { server: Server::new(Pool::new(address), String::new()) }
+    }
+
+    fn address(&self) -> &ServerAddress {
+        self.server.pool().address()
+    }
+
+    /// Makes a team store in the database, unless it has one: that is left as it is.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the database cannot hold one, [`Error::Server`] where it cannot be reached.
+    pub fn init(&self) -> Result<Migrated> {
+        match self.with_client(migrate::found)? {
+            Some(found) => Ok(found),
+            None => self.with_client(migrate::migrate),
+        }
+    }
+
+    /// Brings the tables of the team store up to date.
+    ///
+    /// # Errors
+    /// [`Error::Server`] where there is no team store, or it cannot be reached; [`Error::Invalid`] where it is of a newer
+    /// version.
+    pub fn migrate(&self) -> Result<Migrated> {
+        match self.with_client(migrate::found)? {
+            Some(_) => self.with_client(migrate::migrate),
+            None => {
+                let why = "its database has no team store; make one with `memorist server init`".into();
+                Err(Error::Server { address: self.address().to_string(), why })
+            }
+        }
+    }
+
+    /// Runs `work` on a connection, which is closed if it fails.
+    pub(super) fn with_client<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        let done = self.server.pool().lend().and_then(|mut client| {
+            let done = work(&mut client)?;
+            client.give_back();
+            Ok(done)
+        });
+        explained(self.address(), done)
+    }
+}

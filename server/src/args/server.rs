@@ -1,0 +1,61 @@
+//! The server of a team store.
+
+use clap::{Args, Subcommand};
+
+/// `server`.
+#[derive(Debug, Args)]
+pub struct Server {
+    /// What to do
+    #[command(subcommand)]
+    pub command: ServerCommand,
+}
+
+/// The commands of `server`.
+#[derive(Debug, Subcommand)]
+pub enum ServerCommand {
+    /// Make a team store in the database; one that is there is left as it is
+    Init,
+    /// Bring the tables of the team store up to date
+    Migrate,
+    /// Show how the server stands: its version, standbys, nodes, size
+    Status,
+    /// Tokens of HTTP clients: add, list, revoke
+    Token(Token),
+}
+
+/// `server token`.
+#[derive(Debug, Args)]
+pub struct Token {
+    /// What to do
+    #[command(subcommand)]
+    pub command: TokenCommand,
+}
+
+/// The commands of `server token`.
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token and show it, once; --project and --agent are all that its client gets to see beside global memories
+    Add(TokenAdd),
+    /// List the tokens, without the tokens themselves
+    List,
+    /// Remove a token: nodes refuse it within seconds
+    Revoke {
+        /// Its number, of `list`
+        #[arg(allow_negative_numbers = true)]
+        id: i64,
+    },
+}
+
+/// `server token add`.
+#[derive(Debug, Args)]
+pub struct TokenAdd {
+    /// For how many days it is valid [default: until it is revoked]
+    #[arg(long, value_name = "NUMBER")]
+    pub days: Option<u32>,
+    /// Its client may not change anything
+    #[arg(long)]
+    pub read_only: bool,
+    /// For whom it is, or what for
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub label: String,
+}

@@ -1,0 +1,192 @@
+//! `memorist server`: the server of a team store.
+
+use memorist_engine::config::TeamSettings;
+use memorist_engine::team::{Migrated, NewToken, ServerStatus, TeamServer, Token};
+use memorist_engine::types::{Reach, Rights, Scope, TokenRights};
+use serde_json::{Value, json};
+
+use super::{App, format, table};
+use crate::args::{Global, Server, ServerCommand, TokenAdd, TokenCommand};
+use crate::exit::{Failure, Outcome};
+use crate::random;
+
+/// Runs the command.
+pub fn run(app: &App, args: &Server, global: &Global) -> Outcome {
+    let team = team(app)?;
+    let server = TeamServer::new(team.address.clone());
+    match &args.command {
+        ServerCommand::Init => migrated(app, team, &server.init()?),
+        ServerCommand::Migrate => migrated(app, team, &server.migrate()?),
+        ServerCommand::Status => {
+            let status = server.status()?;
+            app.output().result(&status_document(&status), |_| status_text(team, &status))?;
+            Ok(0)
+        }
+        ServerCommand::Token(token) => match &token.command {
+            TokenCommand::Add(args) => add_token(app, &server, args, global),
+            TokenCommand::List => {
+                let tokens = server.tokens()?;
+                let document = json!({ "tokens": tokens.iter().map(token_document).collect::<Vec<_>>() });
+                app.output().result(&document, |_| token_table(&tokens))?;
+                Ok(0)
+            }
+            TokenCommand::Revoke { id } => {
+                let revoked = server.revoke_token(*id)?;
+                let missing =
+                    (!revoked).then(|| format!("there is no token {id}; `memorist server token list` shows them"));
+                app.answer(&json!({ "id": id, "revoked": revoked }), missing.as_deref(), |_| {
+                    format!("revoked token {id}; nodes refuse it within seconds")
+                })
+            }
+        },
+    }
+}
+
+fn team(app: &App) -> Result<&TeamSettings, Failure> {
+    app.settings().engine.team.as_ref().ok_or_else(|| {
+        Failure::input("this is about a team store: name its server with --store postgres://USER@HOST/DATABASE, or as `store` in memorist.toml")
+    })
+}
+
+fn migrated(app: &App, team: &TeamSettings, migrated: &Migrated) -> Outcome {
+    let Migrated { store_id, before, format } = migrated;
+    let document = json!({ "storeId": store_id, "formatBefore": before, "format": format });
+    app.output().result(&document, |_| {
+        let address = &team.address;
+        match before {
+            0 => format!("{address} is a team store now: {store_id}, format {format}"),
+            same if same == format => format!("{address} is a team store already: {store_id}, format {format}"),
+            older => format!("{address}: brought from format {older} to format {format}"),
+        }
+    })?;
+    Ok(0)
+}
+
+fn status_document(status: &ServerStatus) -> Value {
+    let nodes = status
+        .nodes
+        .iter()
+        .map(|node| json!({ "name": node.name, "version": node.version, "seenAt": format::time(Some(node.seen_at)) }));
+    json!({
+        "version": status.version,
+        "storeId": status.store_id,
+        "format": status.format,
+        "minReader": status.min_reader,
+        "incarnation": {
+            "system": status.incarnation.system,
+            "timeline": status.incarnation.timeline,
+            "startedAt": format::time(Some(status.incarnation.started_at)),
+        },
+        "memories": status.memories,
+        "bytes": status.bytes,
+        "isStandby": status.is_standby,
+        "standbys": {
+            "following": status.standbys.following,
+            "synchronous": status.standbys.synchronous,
+            "awaited": status.standbys.are_awaited,
+        },
+        "synchronousCommit": status.synchronous_commit,
+        "nodes": nodes.collect::<Vec<_>>(),
+        "tokens": status.tokens,
+        "warnings": status.warnings(),
+    })
+}
+
+fn status_text(team: &TeamSettings, status: &ServerStatus) -> String {
+    let system = status.incarnation.system.as_deref().unwrap_or("-");
+    let timeline = status.incarnation.timeline.map_or_else(|| "-".to_owned(), |timeline| timeline.to_string());
+    let synchronous = match status.standbys.synchronous {
+        Some(count) => format!("{count} synchronous"),
+        None => "this user may not see which are synchronous".to_owned(),
+    };
+    let mut lines = vec![
+        format!("team store   {} ({})", team.address, status.store_id),
+        format!("server       PostgreSQL {}, system {system}, timeline {timeline}", status.version),
+        format!("started      {}", format::time(Some(status.incarnation.started_at))),
+        format!("tables       format {}, {}", status.format, format::bytes(status.bytes)),
+        format!("memories     {}", format::thousands(status.memories)),
+        format!(
+            "standbys     {}, {synchronous}; synchronous_commit is {}",
+            status.standbys.following, status.synchronous_commit
+        ),
+        format!("tokens       {}", status.tokens),
+        format!("nodes        {}", status.nodes.len()),
+    ];
+    for node in &status.nodes {
+        let seen = format::time(Some(node.seen_at));
+        lines.push(format!("             {} (memorist {}), seen {seen}", node.name, node.version));
+    }
+    lines.extend(status.warnings().into_iter().map(|warning| format!("warning      {warning}")));
+    lines.join("\n")
+}
+
+/// Only what was typed binds a token: what the settings say is about this machine.
+fn add_token(app: &App, server: &TeamServer, args: &TokenAdd, global: &Global) -> Outcome {
+    let typed = |name: &str, value: &Option<String>| {
+        value.clone().filter(|value| global.typed.contains(&name) && !value.is_empty() && value != Reach::EVERY)
+    };
+    let scope = Scope { project: typed("project", &global.project), agent: typed("agent", &global.agent) };
+    let rights = if args.read_only { Rights::Read } else { Rights::Write };
+    let secret = random::token()?;
+    let token = server.add_token(&NewToken {
+        token: &secret,
+        label: args.label.clone(),
+        rights: TokenRights { scope, rights },
+        days: args.days,
+    })?;
+    let mut document = token_document(&token);
+    document["token"] = json!(secret);
+    app.output().result(&document, |_| {
+        format!(
+            "token {} for {}\n\n  {secret}\n\nit is shown this once; clients send it as \"Authorization: Bearer TOKEN\"",
+            token.id,
+            bound(&token)
+        )
+    })?;
+    Ok(0)
+}
+
+fn token_document(token: &Token) -> Value {
+    let TokenRights { scope, rights } = &token.rights;
+    json!({
+        "id": token.id,
+        "label": token.label,
+        "project": scope.project,
+        "agent": scope.agent,
+        "rights": rights,
+        "createdAt": format::time(Some(token.created_at)),
+        "expiresAt": token.expires_at.map(|at| format::time(Some(at))),
+        "expired": token.has_expired,
+    })
+}
+
+/// `project atlas, agent scribe, read only, until 2026-01-01T00:00:00Z`.
+fn bound(token: &Token) -> String {
+    let TokenRights { scope, rights } = &token.rights;
+    let mut parts = Vec::new();
+    parts.extend(scope.project.as_ref().map(|name| format!("project {name}")));
+    parts.extend(scope.agent.as_ref().map(|name| format!("agent {name}")));
+    if parts.is_empty() {
+        parts.push("every project and agent".to_owned());
+    }
+    parts.extend((*rights == Rights::Read).then(|| "read only".to_owned()));
+    parts.extend(token.expires_at.map(|at| format!("until {}", format::time(Some(at)))));
+    parts.join(", ")
+}
+
+fn token_table(tokens: &[Token]) -> String {
+    if tokens.is_empty() {
+        return "there are no tokens; `memorist server token add` makes one".to_owned();
+    }
+    let mut table = table::table(&["id", "label", "for", "made", "state"]);
+    for token in tokens {
+        let state = if token.has_expired { "expired" } else { "valid" };
+        let made = format::time(Some(token.created_at));
+        table::add_row(
+            &mut table,
+            vec![token.id.to_string(), token.label.clone(), bound(token), made, state.to_owned()],
+        );
+    }
+    table::align_right(&mut table, &[0]);
+    table.trim_fmt()
+}

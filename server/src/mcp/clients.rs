@@ -1,0 +1,103 @@
+//! What a client gets to see and may do: by the settings of the server, and by the token of a team store that it sends.
+
+use std::sync::Arc;
+
+use memorist_engine::text::content_hash;
+use memorist_engine::types::{Rights, Scope, TokenRights};
+
+use super::dispatch::{Access, Dispatcher, Unavailable};
+use super::handler::Handler;
+use super::profiles::Profile;
+use super::watching::Watching;
+use crate::args::ProfileName;
+use crate::exit::Failure;
+use crate::ops::Context;
+use crate::wire::{Defaults, memorizer};
+
+/// The clients of a server.
+pub struct Clients {
+    pub dispatcher: Dispatcher,
+    /// Before the profile and `--only` are applied.
+    pub context: Context,
+    pub profile: ProfileName,
+    /// Whether the server keeps to its project and agent.
+    pub only: bool,
+    pub watching: Arc<Watching>,
+}
+
+impl Clients {
+    /// Answers those that the server lets do everything.
+    ///
+    /// # Errors
+    /// If the server is to keep to a project or an agent, and none is named.
+    pub fn trusted(&self) -> Result<Handler, Failure> {
+        self.handler(context(self.context.clone(), self.profile, self.only)?, Rights::Write)
+    }
+
+    /// Answers those whose token has these rights; `None` if the server keeps to another project or agent.
+    ///
+    /// # Errors
+    /// For names that cannot be.
+    pub fn bound(&self, token: &TokenRights) -> Result<Option<Handler>, Failure> {
+        let TokenRights { scope, rights } = token;
+        if *scope == Scope::default() {
+            let context = context(self.context.clone(), self.profile, self.only)?;
+            return self.handler(context, *rights).map(Some);
+        }
+        let own = &self.context.defaults;
+        if self.only && (own.project(), own.agent()) != (scope.project.as_deref(), scope.agent.as_deref()) {
+            return Ok(None);
+        }
+        let defaults = Defaults::named(scope.project.clone(), scope.agent.clone())?.for_agents().bound();
+        let mut context = Context { defaults, ..self.context.clone() };
+        context.exports.push(own_folder(&context.defaults));
+        self.handler(context, *rights).map(Some)
+    }
+
+    fn handler(&self, context: Context, rights: Rights) -> Result<Handler, Failure> {
+        let is_only = context.defaults.is_only();
+        let profile = if is_only { Profile::of_only(self.profile) } else { Profile::of(self.profile) };
+        Ok(Handler::new(self.dispatcher.clone(), context, profile, rights, self.watching.clone()))
+    }
+
+    /// What a token of the team store permits; `None` if it is none.
+    ///
+    /// # Errors
+    /// Says why that is not known.
+    pub async fn rights_of(&self, token: String) -> Result<Option<TokenRights>, String> {
+        let rights = self.dispatcher.call(Access::Read, move |engine| engine.token_rights(&token)).await;
+        rights.map_err(|error: Unavailable| error.message().to_owned())?.map_err(|error| error.to_string())
+    }
+}
+
+/// The defaults of calls to a server of this profile; with `only`, other names are refused.
+pub fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Context, Failure> {
+    let mut context = Context { defaults: default_viewer(profile, only, settings.defaults)?, ..settings };
+    if only {
+        context.exports.push(own_folder(&context.defaults));
+    }
+    Ok(context)
+}
+
+/// The default viewer of a server of this profile. Resources and completions use the same one as its tools.
+pub fn default_viewer(profile: ProfileName, only: bool, defaults: Defaults) -> Result<Defaults, Failure> {
+    let defaults = defaults.for_agents();
+    let defaults = match profile {
+        // Its memories all belong to an agent.
+        ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
+        // Their documents omit nothing if there is no project.
+        ProfileName::Krolik | ProfileName::Gimli if !only => defaults.or_every_project(),
+        _ => defaults,
+    };
+    if only { Ok(defaults.only()?) } else { Ok(defaults) }
+}
+
+/// The export folder of a client that keeps to a project or an agent, so that it neither reads nor replaces the files of
+/// others: `NAME-HASH`, of letters that every file system accepts.
+fn own_folder(defaults: &Defaults) -> String {
+    let whose = [defaults.project(), defaults.agent()];
+    let name = whose.iter().flatten().copied().collect::<Vec<_>>().join("-");
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    let hash = content_hash(&format!("{whose:?}"));
+    format!("{name}-{}", &hash[..16])
+}
