@@ -1,10 +1,14 @@
 //! The settings of an engine. All have a default; `memorist.toml` and the command line may change them.
 
+#[cfg(feature = "postgres")]
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use memorist_embed::{ModelSettings, ModelSource};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "postgres")]
+pub use crate::address::ServerAddress;
 pub use crate::clock::Clock;
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
@@ -40,6 +44,9 @@ pub struct Config {
     pub clock: Clock,
     /// Whether this engine may write the indexes. If false, it only reads them and searches the unapplied tail exactly.
     pub index_writer: bool,
+    /// The team whose store this is: then the folder is a copy, which follows a server.
+    #[cfg(feature = "postgres")]
+    pub team: Option<TeamSettings>,
 }
 
 impl Config {
@@ -67,8 +74,37 @@ impl Default for Config {
             trash_grace: 30 * DAY,
             clock: Clock::default(),
             index_writer: true,
+            #[cfg(feature = "postgres")]
+            team: None,
         }
     }
+}
+
+/// A node of a team store.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct TeamSettings {
+    /// The server that has the records.
+    pub address: ServerAddress,
+    /// The projects whose memories are copied, beside global ones; empty is all that the server shows.
+    pub follow: Vec<String>,
+    /// How old an answer may be.
+    pub reads: Reads,
+    /// The folder in which nodes leave images, and a new one finds them.
+    pub images: Option<PathBuf>,
+    /// What the node is called where nodes are listed.
+    pub node_name: String,
+}
+
+/// How old what a search of a team store finds may be.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reads {
+    /// A search finds all that any node has saved before it began: it asks the server first.
+    #[default]
+    Latest,
+    /// A search may miss what was saved within this time.
+    Within(Duration),
 }
 
 /// Which implementation of the vector index a store uses.

@@ -34,7 +34,7 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `passages`, `overlap`, `snippet` | the vocabulary that every other module uses |
-//! | 1 | [`progress`], `clock`, `files`, `holders`, `verification` | progress, the clock, files, lock holders, checksums |
+//! | 1 | [`progress`], `address`, `clock`, `files`, `holders`, `verification` | progress, the address of a team store, the clock, files, lock holders, checksums |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
 //! | 4 | `records` | records, versions, links, embeddings, the access log, searches, the sync log: the rules, and SQLite |
@@ -48,6 +48,8 @@
 //! | 7 | [`engine`] | opens a store and ties the rows together |
 //! | 8 | `fuzzing` | what the fuzz targets call |
 
+#[cfg(feature = "postgres")]
+mod address;
 pub mod bench;
 pub mod body;
 mod clock;

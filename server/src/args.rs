@@ -177,7 +177,7 @@ impl Cli {
     pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut matches = Cli::command().try_get_matches_from(words)?;
         let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
-        let typed: Vec<_> = ["cache", "model", "project", "agent"].into_iter().filter(is_typed).collect();
+        let typed: Vec<_> = ["store", "cache", "model", "project", "agent"].into_iter().filter(is_typed).collect();
         let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Cli::command()))?;
         for (name, value) in [("project", &mut cli.global.project), ("agent", &mut cli.global.agent)] {
             value.take_if(|value| value.is_empty() && !typed.contains(&name));
@@ -191,8 +191,9 @@ impl Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Folder of the store [default: the platform's data folder]
+    /// Folder of the store, or the address of a team's: postgres://USER@HOST/DATABASE [default: the platform's data folder]
     #[arg(long, value_name = "DIR", env = "MEMORIST_STORE", global = true, value_parser = may_be_empty())]
+    #[arg(hide_env_values = true)]
     pub store: Option<PathBuf>,
     /// Settings [default: memorist.toml in the platform's configuration folder]
     #[arg(long, value_name = "FILE", env = "MEMORIST_CONFIG", global = true, value_parser = may_be_empty())]

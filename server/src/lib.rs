@@ -11,6 +11,7 @@
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
+//! | 1 | `team` | a store on a server: the section `[server]` of the settings |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `local` | the socket between hooks and a running server |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
@@ -39,6 +40,7 @@ mod memory_search;
 mod ops;
 mod output;
 mod settings;
+mod team;
 mod wire;
 mod wording;
 

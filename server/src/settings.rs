@@ -23,16 +23,23 @@ use crate::hooks::HookSettings;
 use crate::logging;
 use crate::ops::Context;
 use crate::output::Output;
+use crate::team::{Named, ServerSection};
 use crate::wire::Defaults;
 
-/// The default folder, within the store's, that tools export to and import from.
+/// The default folder that tools export to and import from, in [`Settings::kept`].
 const EXPORTS: &str = "exports";
+/// In the cache folder, the copies that this machine has of team stores, by address.
+const NODES: &str = "nodes";
+/// In the platform's data folder, what is kept beside each team store, by address.
+const TEAMS: &str = "teams";
 
 /// Everything that a command needs to know before it starts.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The store's folder.
+    /// The store's folder. That of a team store is a copy, in the cache.
     pub store: PathBuf,
+    /// Where files are kept that are not the store's own: its folder, but for a team store.
+    pub kept: PathBuf,
     /// The engine's settings. Commands adjust what only they know (whether they write indexes, may fetch the model).
     pub engine: Config,
     /// Defaults for what a call omits.
@@ -86,6 +93,9 @@ struct File {
     sync: SyncSettings,
     #[serde(default)]
     hooks: HookSettings,
+    /// What a team store has more.
+    #[serde(default)]
+    server: ServerSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -124,11 +134,16 @@ impl Settings {
         let project_is_open = project.is_none();
         let [project, agent] = [project, agent].map(|name| name.filter(|name| !name.is_empty()));
         let path = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let named_by = match path(&global.store) {
+            Some(_) if global.typed.contains(&"store") => Named::Argument,
+            Some(_) => Named::Environment,
+            None => Named::File,
+        };
         let store = path(&global.store).or(file.store);
         let store_is_named = store.is_some();
-        let store = store.or(data_dir).ok_or_else(|| {
-            Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
-        })?;
+        let homeless =
+            || Failure::input("this account has no home folder to keep a store in; name one with --store DIR");
+        let mut store = store.or_else(|| data_dir.clone()).ok_or_else(homeless)?;
         let defaults = Weights::default();
         let weights = Weights {
             vector: file.search.vector_weight.unwrap_or(defaults.vector),
@@ -139,6 +154,15 @@ impl Settings {
         engine.weights = weights;
         engine.scale = file.search.scale.unwrap_or_default();
         engine.model.cache_dir = path(&global.cache).or(file.cache);
+        engine.team = file.server.resolve(&store, named_by).map_err(Failure::input)?;
+        let mut kept = store.clone();
+        if let Some(team) = &engine.team {
+            let usual = || ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned());
+            let cache = engine.model.cache_dir.clone().or_else(usual);
+            let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
+            store = cache.ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
+            kept = data_dir.ok_or_else(homeless)?.join(TEAMS).join(team.address.folder_name());
+        }
         let ef = file.search.ef.map(Quality::Ef);
         engine.quality = ef.or(file.search.quality).unwrap_or_default();
         engine.backend = file.search.backend.unwrap_or_default();
@@ -166,11 +190,12 @@ impl Settings {
             context: Context {
                 defaults: Defaults::named(project, agent)?,
                 weights,
-                exports: file.export_folder.unwrap_or_else(|| store.join(EXPORTS)),
+                exports: file.export_folder.unwrap_or_else(|| kept.join(EXPORTS)),
                 tool: "memorist",
                 ..Context::default()
             },
             store,
+            kept,
             store_is_named,
             project_is_open,
             sync: file.sync,
@@ -223,18 +248,22 @@ fn read(path: &Path) -> Result<File, Failure> {
 }
 
 /// Reads the text of `memorist.toml`; the error names the line and, for an unknown key, the known ones. It shows the line, too,
-/// unless a provider's key may stand there.
+/// unless a provider's key or a password may stand there.
 fn parse(text: &str) -> Result<File, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let before = &text[..error.span().map_or(text.len(), |span| text.floor_char_boundary(span.start))];
         let line = before.rfind('\n').map_or(0, |at| at + 1);
-        let of_embedding = |line: &str| line.trim_start_matches(['[', ' ', '\t', '"', '\'']).starts_with("embedding");
+        let begins = |line: &str, with| line.trim_start_matches(['[', ' ', '\t', '"', '\'']).starts_with(with);
         let table = before.lines().rfind(|line| line.trim_start().starts_with('[')).unwrap_or_default();
-        if !of_embedding(table) && !text[line..].lines().next().is_some_and(of_embedding) {
-            return error.to_string().trim_end().to_owned();
-        }
+        let this = text[line..].lines().next().unwrap_or_default();
+        let place = match begins(table, "embedding") || begins(this, "embedding") {
+            true => "in the section embedding",
+            // An address may have a password.
+            false if this.contains("://") => "in an address",
+            false => return error.to_string().trim_end().to_owned(),
+        };
         let (row, column) = (before.matches('\n').count() + 1, before[line..].chars().count() + 1);
-        format!("line {row}, column {column}, in the section embedding: {}", without_strings(error.message()))
+        format!("line {row}, column {column}, {place}: {}", without_strings(error.message()))
     })
 }
 
@@ -327,6 +356,28 @@ mod tests {
         assert_eq!(settings.log_filter, "debug");
     }
 
+    #[test]
+    fn a_team_store_is_a_copy_in_the_cache_and_keeps_its_files_elsewhere() {
+        let address = "postgres://ana@db.example/team";
+        let text = format!("store = {address:?}\ncache = \"/cache\"\n[server]\nnode = \"box\"");
+        let settings = combine(&Global::default(), &text);
+        let team = settings.engine.team.as_ref().unwrap();
+        assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (address, "box"));
+        let name = team.address.folder_name();
+        assert_eq!(settings.store, Path::new("/cache/nodes").join(&name));
+        assert_eq!(settings.kept, Path::new("/from/platform/teams").join(&name));
+        assert_eq!(settings.context.exports, settings.kept.join("exports"));
+        let with_password = |typed: &[&'static str]| {
+            let store = Some("postgres://ana:s3cret@db.example/team".into());
+            let typed = Global { store, typed: typed.to_vec(), ..Global::default() };
+            Settings::combine(&typed, parse("cache = \"/cache\"").unwrap(), Some("/from/platform".into()))
+        };
+        let said = with_password(&["store"]).unwrap_err().to_string();
+        assert!(said.contains("MEMORIST_STORE") && !said.contains("s3cret"), "{said}");
+        let settings = with_password(&[]).unwrap();
+        assert!(settings.store.starts_with("/cache/nodes") && !format!("{settings:?}").contains("s3cret"));
+    }
+
     /// R24.
     #[test]
     fn a_project_in_the_file_is_overruled_by_none_and_by_all() {
@@ -389,6 +440,12 @@ mod tests {
         ] {
             let error = parse(&wrong).unwrap_err();
             assert!(!error.contains(key) && error.contains("line "), "{error}");
+        }
+        for wrong in
+            ["store = \"postgres://ana:s3cret@db/team", "project = 1\nstroe = \"postgres://ana:s3cret@db/team\""]
+        {
+            let error = parse(wrong).unwrap_err();
+            assert!(!error.contains("s3cret") && error.contains("line "), "{error}");
         }
         let error = parse("[embedding]\nbatch = 1\n[search]\nvector_weight = \"x\"").unwrap_err();
         assert!(error.contains("line 4") && error.contains("vector_weight = \"x\""), "{error}");

@@ -8,6 +8,7 @@ use memorist_clients::Client;
 use memorist_clients::connect::{self, ClientPlan, Environment, Ledger, Step};
 use memorist_clients::place::Platform;
 use memorist_clients::program::Program;
+use memorist_engine::config::ServerAddress;
 use memorist_ingest::sources::machine::Machine;
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ impl Installation {
         let mut options = Vec::new();
         for (name, path) in [("--store", &global.store), ("--config", &global.config)] {
             if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
-                options.extend([name.to_owned(), absolute(name, path)?]);
+                options.extend([name.to_owned(), place(name, path)?]);
             }
         }
         options.extend(typed(global)?);
@@ -66,6 +67,14 @@ fn typed(global: &Global) -> Result<Vec<String>, Failure> {
     }
     options.extend(global.no_project.then(|| "--no-project".to_owned()));
     Ok(options)
+}
+
+/// The same for a process that works in another folder. Passwords do not go into settings of others.
+fn place(name: &str, path: &Path) -> Result<String, Failure> {
+    match path.to_str().filter(|path| ServerAddress::is_one(path)) {
+        Some(address) => Ok(ServerAddress::parse(address)?.without_password().to_owned()),
+        None => absolute(name, path),
+    }
 }
 
 fn absolute(name: &str, path: &Path) -> Result<String, Failure> {
@@ -250,4 +259,17 @@ fn report(plans: &[ClientPlan], entries: &[Value], connects: bool) -> String {
     }
     lines.extend(not_found(plans).filter(|_| connects));
     if lines.is_empty() { NOTHING.to_owned() } else { lines.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_of_a_team_store_is_written_nowhere() {
+        let store = Some("postgres://ana:s3cret@db.example/team?sslmode=verify-full".into());
+        let installation = Installation::this(&Global { store, ..Global::default() }, Vec::new()).unwrap();
+        let expected = ["--store", "postgres://ana@db.example/team?sslmode=verify-full"];
+        assert_eq!(installation.program.options, expected);
+    }
 }

@@ -71,6 +71,7 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
     };
     let mut config = app.settings().engine.clone();
     config.index_writer = false;
+    config.team = None;
     let engine = Engine::open(folder, config)?;
     engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
     let output = app.output();

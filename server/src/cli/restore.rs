@@ -7,11 +7,15 @@ use serde_json::json;
 use super::app::Maintenance;
 use super::{App, format};
 use crate::args::Restore;
-use crate::exit::{Kind, Outcome};
+use crate::exit::{Failure, Kind, Outcome};
 
 /// Runs the command. Both indexes are built before it reports success.
 pub fn run(app: &App, args: &Restore) -> Outcome {
     let bars = app.bars()?;
+    if let Some(team) = &app.settings().engine.team {
+        let why = format!("{} is a team store; restore into a folder, with --store DIR", team.address);
+        return Err(Failure::input(why));
+    }
     memorist_engine::restore(&args.file, &app.settings().store, &bars)?;
     let engine = app.engine(Maintenance::Off)?;
     engine.flush(&bars)?;

@@ -86,7 +86,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let profile = if args.only { Profile::of_only(name) } else { Profile::of(name) };
     let mut engine = settings.engine;
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
-    let store = settings.store.clone();
+    let (store, kept) = (settings.store.clone(), settings.kept);
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let files = (name == ProfileName::Gimli).then(|| context.clone());
@@ -110,7 +110,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         let server = http::Server::bind(policy).await?;
         tokio::pin!(stop);
         let access = tokio::select! {
-            access = access(token, &dispatcher, &store) => access?,
+            access = access(token, &dispatcher, &kept) => access?,
             () = &mut stop => return Ok(()),
         };
         server.serve(handler, access, settings.output, stop).await
@@ -155,8 +155,8 @@ impl HttpOptions {
     }
 }
 
-/// Reads the token of the store once its folder exists; opening the store creates it.
-async fn access(choice: token::Choice, dispatcher: &Dispatcher, store: &Path) -> Result<http::Access, Failure> {
+/// Reads the token that is kept in this folder once the store is open: that creates the folder of a store.
+async fn access(choice: token::Choice, dispatcher: &Dispatcher, kept: &Path) -> Result<http::Access, Failure> {
     Ok(match choice {
         token::Choice::Given(token) => {
             http::Access { token: Some(token), note: "with the token that you gave".into(), show: false }
@@ -171,7 +171,8 @@ async fn access(choice: token::Choice, dispatcher: &Dispatcher, store: &Path) ->
                 .call(dispatch::Access::Read, |_| ())
                 .await
                 .map_err(|unavailable| Failure::new(Kind::Store, unavailable.message()))?;
-            let (token, path) = token::stored(store)?;
+            std::fs::create_dir_all(kept).map_err(|error| Failure::file(kept, &error))?;
+            let (token, path) = token::stored(kept)?;
             http::Access { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
         }
     })

@@ -176,7 +176,7 @@ fn what_fails_leaves_nothing(store: &impl Subject) {
 }
 
 fn work_that_runs_again_does_what_running_once_does<S: Subject>(store: &S) {
-    let once = S::empty();
+    let once = S::empty("the same in a second store").expect("as the first");
     prepare(store);
     prepare(&once);
     // Every store has ULIDs of its own.

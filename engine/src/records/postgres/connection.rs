@@ -9,8 +9,8 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{NoTls, Row, SimpleQueryMessage};
 
-use super::address::ServerAddress;
 use super::errors::silent;
+use crate::address::ServerAddress;
 use crate::error::{Error, Result};
 
 /// Connections that are kept while they are idle.

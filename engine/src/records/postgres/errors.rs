@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 
-use super::address::ServerAddress;
+use crate::address::ServerAddress;
 use crate::error::{Error, Result};
 
 /// What PostgreSQL refused, or what is wrong with the connection to it.
@@ -74,6 +74,11 @@ pub(super) fn is_disconnected(error: &Error) -> bool {
             None => true,
         },
     })
+}
+
+/// Whether a table has other columns than ours.
+pub(super) fn has_other_columns(error: &Error) -> bool {
+    state(error) == Some(&SqlState::UNDEFINED_COLUMN)
 }
 
 /// Whether the server takes no writes: a standby.

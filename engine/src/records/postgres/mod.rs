@@ -5,15 +5,15 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `address.rs` | where the server is, and how it is trusted |
 //! | `errors.rs` | its errors as those of the engine |
 //! | `schema.rs` | the tables, and how they came to be |
+//! | `migrate.rs` | makes them, and brings them up to date |
 //! | `connection.rs` | a pool of connections |
 //! | `transaction.rs` | transactions: serializable, retried, their outcome known |
 
-pub(crate) mod address;
 pub(crate) mod connection;
 mod errors;
+pub(crate) mod migrate;
 pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,41 +1,35 @@
 //! A team store for tests.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Once;
 
-use super::address::ServerAddress;
+use postgres_testing::Database;
+
 use super::connection::Pool;
-use super::schema::MIGRATIONS;
+use super::migrate::migrate;
 use super::transaction::Server;
+use crate::address::ServerAddress;
 
-const URL: &str = "postgres://postgres@127.0.0.1:55432";
-
-fn execute(database: &str, sql: &str) {
-    let pool = Pool::new(ServerAddress::parse(&format!("{URL}/{database}")).unwrap());
-    pool.lend().unwrap().batch_execute(sql).unwrap();
+/// An empty team store, on a server that all tests of this process share.
+pub(crate) struct TeamStore {
+    pub(crate) server: Server,
+    _database: Database<'static>,
 }
 
-/// A database of a team store, empty.
-pub(crate) fn new_database() -> String {
-    static TEMPLATE: OnceLock<String> = OnceLock::new();
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let own = std::process::id();
-    let template = TEMPLATE.get_or_init(|| {
-        let name = format!("template_{own}");
-        execute("postgres", &format!("CREATE DATABASE {name}"));
-        let migrations = MIGRATIONS.map(|migration| migration()).concat();
-        execute(&name, &format!("CREATE SCHEMA memorist; SET search_path = memorist; {migrations}"));
-        name
-    });
-    let name = format!("test_{own}_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    static ONE: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
-    let _one = ONE.lock();
-    execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
-    name
+impl TeamStore {
+    /// `None` where there is no PostgreSQL: the test is left out, and its name is printed.
+    pub(crate) fn new(test: &str) -> Option<Self> {
+        static SETTINGS: Once = Once::new();
+        let cluster = postgres_testing::shared(test)?;
+        // No power cut is tested, and hundreds of databases are created.
+        SETTINGS.call_once(|| cluster.set("fsync", "off"));
+        let database = cluster.database_from("team", |address| {
+            migrate(&mut pool(address).lend().unwrap()).unwrap();
+        });
+        let server = Server::new(pool(&database.address()), "01JAAAAAAAAAAAAAAAAAAAAAAA".into());
+        Some(TeamStore { server, _database: database })
+    }
 }
 
-/// A server with an empty team store.
-pub(crate) fn server() -> Server {
-    let address = ServerAddress::parse(&format!("{URL}/{}", new_database())).unwrap();
-    Server::new(Pool::new(address), "01JAAAAAAAAAAAAAAAAAAAAAAA".into())
+fn pool(address: &str) -> Pool {
+    Pool::new(ServerAddress::parse(address).unwrap())
 }

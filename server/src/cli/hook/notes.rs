@@ -58,8 +58,10 @@ impl Notes {
         }
         let Ok(program) = std::env::current_exe() else { return };
         let mut command = Command::new(program);
-        command.args(["sync", "--noted", "--quiet", "--store"]).arg(&settings.store);
-        for (option, path) in [("--config", &global.config), ("--cache", &global.cache)] {
+        command.args(["sync", "--noted", "--quiet"]);
+        // What the environment says is said to the other process, too, and may have a password.
+        let store = global.store.clone().filter(|_| global.typed.contains(&"store"));
+        for (option, path) in [("--store", &store), ("--config", &global.config), ("--cache", &global.cache)] {
             if let Some(path) = path {
                 command.arg(option).arg(path);
             }

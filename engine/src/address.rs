@@ -25,16 +25,18 @@ const NAME_BYTES: usize = 8;
 ///
 /// `sslmode` is `verify-full` (the certificate must be trusted, and of this host) unless all hosts are of this machine, where
 /// it is `disable`. There is nothing in between: encryption to a server that anybody may pretend to be protects nothing.
-/// `sslrootcert` names a file of certificates in PEM form that are trusted in the place of the system's.
+/// `sslrootcert` names a file of certificates in PEM form; they are trusted, and those of the system no more.
 ///
-/// The password is in the address, in `PGPASSWORD`, or in the file that `PGPASSFILE` names (`~/.pgpass`). `Display` and
-/// `Debug` leave it out.
+/// The password is in the address, in `PGPASSWORD`, or in the file that `PGPASSFILE` names (`~/.pgpass`), which others must not
+/// be able to read. It is looked up for each connection. `Display` and `Debug` leave it out.
 #[derive(Clone)]
 pub struct ServerAddress {
     config: Config,
     tls: Option<Roots>,
-    /// Without a password.
+    /// Short, and without a password.
     shown: String,
+    /// All of it but the password.
+    without_password: String,
     has_password: bool,
 }
 
@@ -58,6 +60,10 @@ impl ServerAddress {
     pub fn parse(address: &str) -> Result<Self> {
         let (plain, ours) = split_settings(address)?;
         let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| invalid(reason(&error)))?;
+        // Else the end of the password would be taken for the host, and shown.
+        if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
+            return Err(invalid("write an @ of the user or the password as %40"));
+        }
         if config.get_hosts().is_empty() {
             return Err(invalid("it names no host"));
         }
@@ -78,11 +84,13 @@ impl ServerAddress {
         config.application_name("memorist").connect_timeout(CONNECT_TIMEOUT);
         config.tcp_user_timeout(CONNECT_TIMEOUT).keepalives_idle(Duration::from_secs(30));
         let has_password = config.get_password().is_some();
-        let shown = shown(&config);
-        if !has_password && let Some(password) = passwords::find(&config) {
-            config.password(password);
-        }
-        Ok(ServerAddress { config, tls, shown, has_password })
+        let (shown, without_password) = (shown(&config), without_password(address));
+        Ok(ServerAddress { config, tls, shown, without_password, has_password })
+    }
+
+    /// All of the address but its password: another process that has the password from elsewhere can use it.
+    pub fn without_password(&self) -> &str {
+        &self.without_password
     }
 
     /// Whether the password is in the address itself, where others of the machine may see it.
@@ -95,12 +103,19 @@ impl ServerAddress {
         text::to_hex(&Sha256::digest(&self.shown)[..NAME_BYTES])
     }
 
-    pub(super) fn config(&self) -> &Config {
-        &self.config
+    /// How to connect, but for the encryption.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = self.config.clone();
+        if !self.has_password
+            && let Some(password) = passwords::find(&config)
+        {
+            config.password(password);
+        }
+        config
     }
 
     /// How to encrypt; `None` where it is switched off.
-    pub(super) fn encryption(&self) -> Result<Option<MakeRustlsConnect>> {
+    pub(crate) fn encryption(&self) -> Result<Option<MakeRustlsConnect>> {
         let Some(roots) = &self.tls else { return Ok(None) };
         let mut store = RootCertStore::empty();
         match roots {
@@ -149,7 +164,7 @@ impl fmt::Debug for ServerAddress {
 impl PartialEq for ServerAddress {
     fn eq(&self, other: &Self) -> bool {
         let password = |address: &Self| address.config.get_password().map(<[u8]>::to_vec);
-        self.shown == other.shown && self.tls == other.tls && password(self) == password(other)
+        self.without_password == other.without_password && password(self) == password(other)
     }
 }
 
@@ -168,12 +183,31 @@ fn split_settings(address: &str) -> Result<(String, Ours)> {
     for setting in query.split('&').filter(|setting| !setting.is_empty()) {
         match setting.split_once('=') {
             Some(("sslmode", mode)) => ours.mode = Some(mode.to_owned()),
-            Some(("sslrootcert", path)) => ours.roots = Some(PathBuf::from(decoded(path)?)),
+            Some(("sslrootcert", path)) => ours.roots = Some(absolute(decoded(path)?)?),
             _ => others.push(setting),
         }
     }
     let query = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
     Ok((plain.to_owned() + &query, ours))
+}
+
+/// The processes that use an address work in different folders.
+fn absolute(path: String) -> Result<PathBuf> {
+    let path = PathBuf::from(path);
+    if path.is_absolute() { Ok(path) } else { Err(invalid("sslrootcert must be a whole path, from / on")) }
+}
+
+/// The text of an address that was parsed, as its parser divides it.
+fn without_password(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or_default();
+    let rest = match rest.split_once('@') {
+        Some((who, rest)) => format!("{}@{rest}", who.split(':').next().unwrap_or_default()),
+        None => rest.to_owned(),
+    };
+    let Some((rest, settings)) = rest.split_once('?') else { return format!("{scheme}://{rest}") };
+    let settings: Vec<_> = settings.split('&').filter(|setting| !setting.starts_with("password=")).collect();
+    let mark = if settings.is_empty() { "" } else { "?" };
+    format!("{scheme}://{rest}{mark}{}", settings.join("&"))
 }
 
 /// A value of an address, in which `%2F` is a slash.
@@ -235,7 +269,7 @@ fn invalid(why: impl Into<String>) -> Error {
 /// Passwords that are not in the address.
 mod passwords {
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use tokio_postgres::Config;
     use tokio_postgres::config::Host;
@@ -243,7 +277,19 @@ mod passwords {
     /// As the clients of PostgreSQL look for it.
     pub(super) fn find(config: &Config) -> Option<String> {
         let set = std::env::var("PGPASSWORD").ok().filter(|password| !password.is_empty());
-        set.or_else(|| in_file(&fs::read_to_string(file()?).ok()?, config))
+        set.or_else(|| in_file(&read(&file()?)?, config))
+    }
+
+    /// The text of the file, unless others can read it.
+    pub(super) fn read(path: &Path) -> Option<String> {
+        let found = fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0 {
+            let path = path.display();
+            tracing::warn!("{path} is not used for passwords, because others can read it: run `chmod 600 {path}`");
+            return None;
+        }
+        fs::read_to_string(path).ok().filter(|_| found.is_file())
     }
 
     fn file() -> Option<PathBuf> {
@@ -298,11 +344,44 @@ mod tests {
         let same = ServerAddress::parse("postgres://memorist:other@db.example:6432/team").unwrap();
         assert_eq!(address.folder_name(), same.folder_name());
         assert_ne!(address, same);
-        for broken in
-            ["postgres://a:s3cret@db/team?nonsense=1", "postgres://a:s3cret@db:none/team", "postgres://a:s3cret@/"]
-        {
+        for broken in [
+            "postgres://a:s3cret@db/team?nonsense=1",
+            "postgres://a:s3cret@db:none/team",
+            "postgres://a:s3cret@/",
+            "postgres://a:x@s3cret@db/team",
+            "postgres://a:s3cret@db/team?sslrootcert=ca.pem",
+        ] {
             assert!(!refusal(broken).contains("s3cret"), "{}", refusal(broken));
         }
+    }
+
+    #[test]
+    fn the_rest_of_an_address_is_another_process_told() {
+        let rest = |address: &str| ServerAddress::parse(address).unwrap().without_password().to_owned();
+        for (address, expected) in [
+            ("postgres://ana:s3cret@db/team?sslmode=verify-full", "postgres://ana@db/team?sslmode=verify-full"),
+            ("postgres://ana@db/team?password=s3cret", "postgres://ana@db/team"),
+            (
+                "postgres://ana@db/team?connect_timeout=3&password=s3cret&sslmode=disable",
+                "postgres://ana@db/team?connect_timeout=3&sslmode=disable",
+            ),
+            ("postgresql://db:1,other:2/team", "postgresql://db:1,other:2/team"),
+        ] {
+            assert_eq!(rest(address), expected);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_passwords_that_others_can_read_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "*:*:*:*:s3cret").unwrap();
+        for (mode, is_used) in [(0o600, true), (0o640, false), (0o604, false), (0o400, true)] {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(passwords::read(file.path()).is_some(), is_used, "{mode:o}");
+        }
+        assert_eq!(passwords::read("/".as_ref()), None);
     }
 
     #[test]

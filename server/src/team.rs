@@ -1,0 +1,163 @@
+//! A store whose records a server has, for a team: its address, and the section `[server]` of the settings.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use memorist_engine::config::{Reads, ServerAddress, TeamSettings};
+use memorist_engine::types::{Reach, Scope};
+use serde::Deserialize;
+
+/// An answer may not be older than this.
+const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// Longest name of a node.
+const NAME_CHARS: usize = 64;
+
+/// What the settings say about a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSection {
+    /// The projects whose memories this node has.
+    pub follow: Vec<String>,
+    /// "latest", or how old an answer may be.
+    pub reads: Option<String>,
+    /// Where nodes leave and find images.
+    pub image: Option<PathBuf>,
+    /// What this node is called.
+    pub node: Option<String>,
+}
+
+/// Where the name of a store stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// In an argument, which every user of the machine sees in the list of processes.
+    Argument,
+    /// In the environment.
+    Environment,
+    /// In `memorist.toml`.
+    File,
+}
+
+impl ServerSection {
+    /// The team whose store this is; `None` for a folder.
+    ///
+    /// # Errors
+    /// Says what is wrong, without a password.
+    pub fn resolve(&self, store: &Path, named: Named) -> Result<Option<TeamSettings>, String> {
+        let Some(address) = store.to_str().filter(|store| ServerAddress::is_one(store)) else { return Ok(None) };
+        let address = ServerAddress::parse(address).map_err(|error| error.to_string())?;
+        let seen = match named {
+            _ if !address.has_password() => None,
+            Named::Environment => None,
+            Named::Argument => {
+                Some("--store: every user of this machine sees the password in the list of processes (`ps`)")
+            }
+            Named::File => Some("store: passwords do not belong in memorist.toml"),
+        };
+        if let Some(seen) = seen {
+            return Err(format!(
+                "{seen}; write {}, and give the password in a line of ~/.pgpass (or the file that PGPASSFILE names), in \
+                 PGPASSWORD, or with the whole address in MEMORIST_STORE",
+                address.without_password()
+            ));
+        }
+        let wrong = |key: &str, why: String| format!("[server] {key} in the configuration: {why}");
+        for project in &self.follow {
+            let scope = Scope { project: Some(project.clone()), agent: None };
+            scope.validate().map_err(|error| wrong("follow", error.to_string()))?;
+            if project == Reach::EVERY {
+                return Err(wrong("follow", "leave it out to follow every project".to_owned()));
+            }
+        }
+        Ok(Some(TeamSettings {
+            address,
+            follow: self.follow.clone(),
+            reads: reads(self.reads.as_deref()).map_err(|why| wrong("reads", why))?,
+            images: self.image.clone(),
+            node_name: node_name(self.node.as_deref()).map_err(|why| wrong("node", why))?,
+        }))
+    }
+}
+
+fn reads(text: Option<&str>) -> Result<Reads, String> {
+    let Some(text) = text.filter(|text| *text != "latest") else { return Ok(Reads::Latest) };
+    let age = text.parse::<SignedDuration>().ok().and_then(|age| Duration::try_from(age).ok());
+    age.filter(|age| !age.is_zero() && *age <= OLDEST)
+        .map(Reads::Within)
+        .ok_or_else(|| format!("{text:?} is neither \"latest\" nor how old an answer may be, such as \"5s\" or \"2m\""))
+}
+
+/// The name of this machine, if none is given.
+fn node_name(given: Option<&str>) -> Result<String, String> {
+    let Some(name) = given else {
+        let name = whoami::hostname().ok().filter(|name| is_name(name));
+        return Ok(name.unwrap_or_else(|| "node".to_owned()));
+    };
+    match is_name(name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("{name:?} is no name: give up to {NAME_CHARS} characters without control characters")),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.chars().count() <= NAME_CHARS && !name.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: &str = "postgres://ana@db.example/team";
+
+    fn section(text: &str) -> ServerSection {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_folder_is_no_team() {
+        assert_eq!(ServerSection::default().resolve(Path::new("/srv/team"), Named::Argument), Ok(None));
+    }
+
+    #[test]
+    fn a_team_has_an_address_and_what_the_section_says() {
+        let told = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
+        let team = told.resolve(Path::new(ADDRESS), Named::File).unwrap().unwrap();
+        assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (ADDRESS, "box"));
+        assert_eq!((team.follow, team.reads), (vec!["atlas".to_owned()], Reads::Within(Duration::from_secs(5))));
+        assert_eq!(team.images, Some("/images".into()));
+        let usual = ServerSection::default().resolve(Path::new(ADDRESS), Named::File).unwrap().unwrap();
+        assert!(usual.reads == Reads::Latest && usual.follow.is_empty() && !usual.node_name.is_empty());
+    }
+
+    #[test]
+    fn a_password_is_taken_from_the_environment_alone() {
+        let address = Path::new("postgres://ana:s3cret@db.example/team?sslmode=disable");
+        for named in [Named::Argument, Named::File] {
+            let said = ServerSection::default().resolve(address, named).unwrap_err();
+            assert!(
+                !said.contains("s3cret") && said.contains("MEMORIST_STORE") && said.contains("PGPASSFILE"),
+                "{said}"
+            );
+            assert!(said.contains("postgres://ana@db.example/team?sslmode=disable"), "{said}");
+        }
+        ServerSection::default().resolve(address, Named::Environment).unwrap().unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_its_key() {
+        for (text, key) in [
+            ("reads = \"soon\"", "reads"),
+            ("reads = \"0s\"", "reads"),
+            ("reads = \"-5s\"", "reads"),
+            ("reads = \"2 days\"", "reads"),
+            ("follow = [\"\"]", "follow"),
+            ("follow = [\"*\"]", "follow"),
+            ("node = \" \"", "node"),
+            ("node = \"a\\u001bb\"", "node"),
+        ] {
+            let said = section(text).resolve(Path::new(ADDRESS), Named::File).unwrap_err();
+            assert!(said.contains(&format!("[server] {key}")), "{text}: {said}");
+        }
+        assert!(toml::from_str::<ServerSection>("reeds = \"5s\"").is_err());
+    }
+}
