@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::text;
 
 /// A server that cannot be reached is given up after this long.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Bytes of the name of a node's folder.
 const NAME_BYTES: usize = 8;
 

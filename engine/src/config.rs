@@ -12,6 +12,8 @@ pub use crate::address::ServerAddress;
 pub use crate::clock::Clock;
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
+#[cfg(feature = "postgres")]
+use crate::types::Portable;
 use crate::types::{Scale, Weights};
 
 /// Everything that can be set. Start from [`Config::default`] and change fields.
@@ -94,6 +96,26 @@ pub struct TeamSettings {
     pub images: Option<PathBuf>,
     /// What the node is called where nodes are listed.
     pub node_name: String,
+    /// How memories are written that a promoted standby has lost.
+    pub lost: ExportFormat,
+}
+
+/// The lines of a file that can be imported.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, Copy)]
+pub struct ExportFormat {
+    /// The first line.
+    pub header: fn() -> String,
+    /// The line of a memory.
+    pub line: fn(Portable) -> String,
+}
+
+#[cfg(feature = "postgres")]
+impl PartialEq for ExportFormat {
+    /// There is one format.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// How old what a search of a team store finds may be.

@@ -64,6 +64,13 @@ pub fn from_hex<const N: usize>(hex: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
+/// The bytes that hex digits stand for, however many.
+pub fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
+    let (digits, rest) = hex.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| from_hex::<1>(str::from_utf8(pair).ok()?).map(|[byte]| byte);
+    if rest.is_empty() { digits.iter().map(byte).collect() } else { None }
+}
+
 fn nfc_hash(text: &str) -> Hash {
     let mut hasher = Sha256::new();
     if unicode_normalization::is_nfc(text) {

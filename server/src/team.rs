@@ -4,14 +4,26 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use memorist_engine::config::{Reads, ServerAddress, TeamSettings};
-use memorist_engine::types::{Reach, Scope};
+use memorist_engine::config::{ExportFormat, Reads, ServerAddress, TeamSettings};
+use memorist_engine::types::{Exported, Reach, Scope};
 use serde::Deserialize;
+
+use crate::wire::ExportLine;
 
 /// An answer may not be older than this.
 const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest name of a node.
 const NAME_CHARS: usize = 64;
+
+/// A file that `memorist import` reads.
+const EXPORT_LINES: ExportFormat = ExportFormat {
+    header: || export_line(&ExportLine::header(None)),
+    line: |memory| export_line(&Exported::Record(Box::new(memory)).into()),
+};
+
+fn export_line(line: &ExportLine) -> String {
+    serde_json::to_string(line).expect("texts and numbers")
+}
 
 /// What the settings say about a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -75,6 +87,7 @@ impl ServerSection {
             reads: reads(self.reads.as_deref()).map_err(|why| wrong("reads", why))?,
             images: self.image.clone(),
             node_name: node_name(self.node.as_deref()).map_err(|why| wrong("node", why))?,
+            lost: EXPORT_LINES,
         }))
     }
 }

@@ -37,9 +37,12 @@ mod purge;
 mod rows;
 mod rules;
 mod sqlite;
+mod store;
 pub(crate) mod transaction;
 mod writing;
 
+#[cfg(feature = "postgres")]
+pub use follow::{Compared, NodeState};
 pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};
 pub use models::{NextModel, Pending, Refused};
@@ -56,6 +59,6 @@ pub use sqlite::backup::restore;
 pub use sqlite::salvage::{Kept, Salvage, salvage, survey};
 pub use sqlite::snapshot::Snapshot;
 pub use sqlite::stats::Counts;
-pub use sqlite::store::Records;
+pub use store::Records;
 
 pub use crate::types::{AccessKind, Model, ModelId};

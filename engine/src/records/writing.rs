@@ -15,7 +15,7 @@ use super::rules::update::Changed;
 use super::rules::{
     add, embeddings, expiry, files, jobs, links, next_model, passages, recalled, refused, searches, trash, update,
 };
-use super::sqlite::store::Records;
+use super::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
@@ -382,10 +382,10 @@ impl Records {
             Purge::Text(text) => {
                 let text = PurgeText::new(text);
                 let entries = self.queries_with(&text, viewer, progress)?;
-                purge::purge_queries(self, &entries, removed, progress)?;
+                purge::purge_queries(&**self, &entries, removed, progress)?;
                 self.searches_with(&text, viewer, progress)?
             }
         };
-        purge::purge_searches(self, &searches, removed, progress)
+        purge::purge_searches(&**self, &searches, removed, progress)
     }
 }

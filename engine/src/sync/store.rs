@@ -49,6 +49,12 @@ pub struct Store {
 impl Store {
     /// Opens the store: the records, and the indexes that can be opened. No file is read completely.
     pub fn open(paths: StorePaths, mut config: Config, host: ModelHost) -> Result<Self> {
+        #[cfg(feature = "postgres")]
+        let records = match &config.team {
+            Some(team) => Records::open_node(&paths, team)?,
+            None => Records::open(&paths)?,
+        };
+        #[cfg(not(feature = "postgres"))]
         let records = Records::open(&paths)?;
         config.index_writer &= records.can_write();
         let fallback = config.model.fallback.clone();

@@ -85,6 +85,8 @@ fn run<'scope>(
             let fetched = store.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop).map_err(Error::from));
         }
+        #[cfg(feature = "postgres")]
+        failures.note(store.records.follow());
         let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
         if store.config().index_writer {
             provider.keep_going(scope, store, stopping);

@@ -12,8 +12,10 @@ pub(crate) struct Table {
     pub(crate) server_name: &'static str,
     /// The number of a unit, over its columns on the server.
     id: &'static str,
-    /// The same over its columns on a node.
-    pub(crate) local_id: &'static str,
+    /// What a row of a unit is true of on a node: `?1` is the unit.
+    pub(crate) local: &'static str,
+    /// What a row refers to on a node: its column, and the table.
+    pub(crate) parents: &'static [(&'static str, &'static str)],
     /// Its primary key.
     pub(crate) key: &'static [&'static str],
     /// All columns on a node.
@@ -33,6 +35,16 @@ impl Table {
         format!("{}, {}", of(self.id), self.scope.map_or("NULL".into(), of))
     }
 
+    /// The table with this number.
+    pub(crate) fn numbered(number: i64) -> Option<&'static Table> {
+        TABLES.iter().find(|table| table.number == number)
+    }
+
+    /// Whether a node copies its own rows alone.
+    pub(crate) fn is_of_a_node(&self) -> bool {
+        self.name != self.server_name
+    }
+
     /// The id of a row of the table `t`.
     pub(crate) fn unit(&self) -> String {
         self.id.replace('@', "t.")
@@ -46,6 +58,9 @@ const RECORD_FOLLOWED: &str =
 const TRASH_FOLLOWED: &str =
     "EXISTS (SELECT 1 FROM memorist.trash r WHERE r.id = t.record_id AND r.scope_id IN ({scopes}))";
 
+/// The number of the table of records.
+pub(crate) const RECORDS: i64 = 4;
+
 /// In an order in which what a row refers to comes before it.
 pub(crate) const TABLES: [Table; 16] = [
     Table {
@@ -53,7 +68,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "scopes",
         server_name: "scopes",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[],
         key: &["id"],
         columns: &["id", "agent", "project"],
         blobs: &[],
@@ -65,7 +81,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "models",
         server_name: "models",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[],
         key: &["id"],
         columns: &["id", "name", "weights_sha256", "pooling", "dims"],
         blobs: &[],
@@ -77,7 +94,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "embeddings",
         server_name: "embeddings",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[("model_id", "models")],
         key: &["id"],
         columns: &["id", "model_id", "hash", "vector"],
         blobs: &["hash", "vector"],
@@ -90,11 +108,12 @@ pub(crate) const TABLES: [Table; 16] = [
         ),
     },
     Table {
-        number: 4,
+        number: RECORDS,
         name: "records",
         server_name: "records",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[("scope_id", "scopes")],
         key: &["id"],
         columns: &[
             "id",
@@ -133,7 +152,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "versions",
         server_name: "versions",
         id: "@record_id",
-        local_id: "record_id",
+        local: "record_id = ?1",
+        parents: &[("record_id", "records")],
         key: &["record_id", "version"],
         columns: &[
             "record_id",
@@ -166,7 +186,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "version_causes",
         server_name: "version_causes",
         id: "@record_id",
-        local_id: "record_id",
+        local: "record_id = ?1",
+        parents: &[("record_id", "records")],
         key: &["record_id", "version"],
         columns: &["record_id", "version", "cause", "links"],
         blobs: &[],
@@ -178,7 +199,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "passages",
         server_name: "passages",
         id: "@record_id",
-        local_id: "record_id",
+        local: "record_id = ?1",
+        parents: &[("record_id", "records")],
         key: &["record_id", "number"],
         columns: &["record_id", "number", "starts_at", "ends_at", "hash", "embedding_id"],
         blobs: &["hash"],
@@ -190,7 +212,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "links",
         server_name: "links",
         id: "@from_id",
-        local_id: "from_id",
+        local: "from_id = ?1",
+        parents: &[("from_id", "records"), ("to_id", "records")],
         key: &["from_id", "kind", "to_id"],
         columns: &["from_id", "kind", "to_id", "from_scope", "to_scope", "created_at"],
         blobs: &[],
@@ -202,7 +225,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "trash",
         server_name: "trash",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[("scope_id", "scopes")],
         key: &["id"],
         columns: &[
             "id",
@@ -241,7 +265,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "trash_versions",
         server_name: "trash_versions",
         id: "@record_id",
-        local_id: "record_id",
+        local: "record_id = ?1",
+        parents: &[("record_id", "trash")],
         key: &["record_id", "version"],
         columns: &[
             "record_id",
@@ -273,7 +298,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "trash_links",
         server_name: "trash_links",
         id: "@record_id",
-        local_id: "record_id",
+        local: "record_id = ?1",
+        parents: &[("record_id", "trash")],
         key: &["record_id", "from_id", "kind", "to_id"],
         columns: &["record_id", "from_id", "kind", "to_id", "created_at"],
         blobs: &[],
@@ -286,7 +312,8 @@ pub(crate) const TABLES: [Table; 16] = [
         server_name: "forgotten",
         // Origins are hashes: their first two bytes make 65,536 units.
         id: "(get_byte(@origin, 0) * 256 + get_byte(@origin, 1))::bigint",
-        local_id: "unit_of_origin(origin)",
+        local: "substr(origin, 1, 2) = unhex(printf('%04X', ?1))",
+        parents: &[],
         key: &["origin"],
         columns: &["origin"],
         blobs: &["origin"],
@@ -298,7 +325,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "sources",
         server_name: "node_sources",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[],
         key: &["id"],
         columns: &["id", "kind", "path", "format", "globs", "agent", "project", "added_at", "synced_at", "skipped"],
         blobs: &[],
@@ -310,7 +338,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "files",
         server_name: "node_files",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[("source_id", "sources")],
         key: &["id"],
         columns: &[
             "id",
@@ -337,7 +366,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "meta",
         server_name: "meta",
         id: "0::bigint",
-        local_id: "0",
+        local: "?1 = 0",
+        parents: &[],
         key: &["key"],
         columns: &["key", "value"],
         blobs: &[],
@@ -349,7 +379,8 @@ pub(crate) const TABLES: [Table; 16] = [
         name: "tokens",
         server_name: "tokens",
         id: "@id",
-        local_id: "id",
+        local: "id = ?1",
+        parents: &[],
         key: &["id"],
         columns: &["id", "sha256", "label", "agent", "project", "rights", "created_at", "expires_at"],
         blobs: &["sha256"],

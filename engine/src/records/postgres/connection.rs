@@ -10,7 +10,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{NoTls, Row, SimpleQueryMessage};
 
 use super::errors::silent;
-use crate::address::ServerAddress;
+use crate::address::{CONNECT_TIMEOUT, ServerAddress};
 use crate::error::{Error, Result};
 
 /// Connections that are kept while they are idle.
@@ -51,8 +51,8 @@ impl Client {
                 }
             })
         };
-        // The client's own limit is for the connection, not for what is said over it.
-        let client = runtime.block_on(async { within(PATIENCE, connecting).await })?;
+        // The limit of the settings is for the connection, not for what is said over it.
+        let client = runtime.block_on(async { within(CONNECT_TIMEOUT, connecting).await })?;
         Ok(Client { client, runtime: Some(runtime), patience: PATIENCE, is_lost: false })
     }
 

@@ -64,7 +64,7 @@ pub(super) fn has_lost(error: &Error) -> bool {
 }
 
 /// Whether the connection is gone, so that the outcome of what was sent over it last is not known.
-pub(super) fn is_disconnected(error: &Error) -> bool {
+pub(crate) fn is_disconnected(error: &Error) -> bool {
     let ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT];
     failure(error).is_some_and(|failure| match failure {
         Failure::Silent(_) => true,
@@ -79,6 +79,11 @@ pub(super) fn is_disconnected(error: &Error) -> bool {
 /// Whether a table has other columns than ours.
 pub(super) fn has_other_columns(error: &Error) -> bool {
     state(error) == Some(&SqlState::UNDEFINED_COLUMN)
+}
+
+/// Whether the connection was lost, not left without an answer: another one may do.
+pub(crate) fn was_dropped(error: &Error) -> bool {
+    is_disconnected(error) && !matches!(failure(error), Some(Failure::Silent(_)))
 }
 
 /// Whether the server takes no writes: a standby.

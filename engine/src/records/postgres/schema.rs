@@ -55,6 +55,7 @@ fn first() -> String {
     for table in &TABLES {
         sql += &triggers(table);
     }
+    sql += &news();
     // Else ANALYZE copies texts into the statistics.
     for (table, columns) in [
         ("records", &["content", "context", "body"][..]),
@@ -90,6 +91,71 @@ END $$;
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON {name}
     FOR EACH ROW EXECUTE FUNCTION changed_{name}();
 CREATE TRIGGER stamped BEFORE UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION new_stamp();
+"
+    )
+}
+
+/// The function that a node calls to learn what is new since a snapshot: in one round trip, as of one moment (it is `STABLE`, so that
+/// all its queries see what the calling one does), with plans that the server keeps.
+///
+/// The first row has the number 0, and the state of the server as JSON. Rows with the number -1 are entries of the log: the
+/// record, the operation, and the payload in hex. All others are rows of a table, with its number, their unit and stamp; a unit that
+/// is gone, or not followed, has one without. Where more than `most` units have changed, there is the first row alone.
+///
+/// The incarnation is which server this is: its system identifier, the timeline of its log, when it was started; and which database
+/// and store. A standby that was promoted has another timeline and another start. On a standby the function fails.
+fn news() -> String {
+    let mut branches = String::new();
+    for table in &TABLES {
+        let Table { number, server_name, .. } = table;
+        let (unit, mut copied) = (table.unit(), String::from("true"));
+        if let Some(followed) = table.followed {
+            copied = format!("(scopes IS NULL OR {})", followed.replace("IN ({scopes})", "= ANY (scopes)"));
+        }
+        if table.is_of_a_node() {
+            copied += " AND t.node = of_node";
+        }
+        branches += &format!(
+            r"
+        IF changed = {number} THEN
+            RETURN QUERY SELECT {number}::bigint, c.id, t.stamp, row_to_json(t)::text
+                FROM (SELECT DISTINCT n.id FROM memorist.changes n
+                      WHERE n.number = {number} AND (n.xid >= seen_to OR n.xid = ANY (open))) c
+                LEFT JOIN memorist.{server_name} t ON {unit} = c.id AND {copied};
+        END IF;"
+        );
+    }
+    format!(
+        r"
+CREATE FUNCTION news(seen_to xid8, open xid8[], follow text[], of_node text, most bigint)
+RETURNS TABLE (kind bigint, unit bigint, stamped bigint, line text) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    units bigint;
+    scopes bigint[];
+    changed bigint;
+BEGIN
+    SELECT count(*) INTO units FROM (SELECT 1 FROM memorist.changes n
+        WHERE n.xid >= seen_to OR n.xid = ANY (open) LIMIT most + 1) AS seen;
+    RETURN QUERY SELECT 0::bigint, units, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, json_build_object(
+        'snapshot', pg_current_snapshot()::text,
+        'incarnation', (SELECT c.system_identifier::text FROM pg_control_system() c) || ' '
+            || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' '
+            || extract(epoch FROM pg_postmaster_start_time())::text || ' '
+            || (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database()) || ' '
+            || coalesce((SELECT m.value FROM memorist.meta m WHERE m.key = 'store_id'), ''),
+        'server', (SELECT json_object_agg(s.key, s.value) FROM memorist.server s))::text;
+    IF units > most OR seen_to IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT -1::bigint, l.record_id, l.op, encode(l.payload, 'hex') FROM memorist.sync_log l
+        WHERE l.xid >= seen_to OR l.xid = ANY (open) ORDER BY l.seq;
+    IF follow IS NOT NULL THEN
+        scopes := ARRAY (SELECT s.id FROM memorist.scopes s WHERE s.project IS NULL OR s.project = ANY (follow));
+    END IF;
+    FOR changed IN SELECT DISTINCT n.number FROM memorist.changes n WHERE n.xid >= seen_to OR n.xid = ANY (open)
+    LOOP{branches}
+    END LOOP;
+END $$;
 "
     )
 }

@@ -16,7 +16,7 @@ use tokio_postgres::types::{ToSql, Type};
 use ulid::Ulid;
 
 use super::connection::{Client, Lent, Pool};
-use super::errors::{explained, has_lost, is_disconnected};
+use super::errors::{explained, has_lost, is_disconnected, was_dropped};
 use super::schema::SCHEMA;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
@@ -132,7 +132,7 @@ impl Server {
             match client.batch_execute(begin) {
                 Ok(()) => return Ok(client),
                 Err(error) => {
-                    if !client.was_idle || !is_disconnected(&error) && !client.is_closed() {
+                    if !client.was_idle || !was_dropped(&error) {
                         return Err(error);
                     }
                     self.pool.forget_idle();

@@ -95,7 +95,7 @@ pub(crate) fn finish_sync(
 ) -> Result<()> {
     let skipped = counts_json(skipped);
     let sql = "UPDATE sources SET synced_at = ?2, skipped = ?3 WHERE id = ?1";
-    authority.write_unsynced(|tx| tx.execute(sql, &[id.get().into(), now.into(), skipped.as_ref().into()]).map(drop))
+    authority.write(|tx| tx.execute(sql, &[id.get().into(), now.into(), skipped.as_ref().into()]).map(drop))
 }
 
 /// Saves what was read of files of one source, in one transaction. The outcomes are in their order. `None` if the source is

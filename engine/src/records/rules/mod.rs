@@ -35,7 +35,7 @@ pub(super) mod files;
 pub(super) mod import;
 pub(super) mod jobs;
 pub(super) mod links;
-mod log;
+pub(super) mod log;
 pub(super) mod next_model;
 mod origins;
 pub(super) mod passages;

@@ -29,7 +29,7 @@ pub(crate) fn record_searches(authority: &impl Authority, searches: &[(SearchTra
 }
 
 /// Removes the searches that found a record which is about to be purged: their queries may have its words.
-pub(super) fn forget(tx: &dyn Tx, id: RecordId) -> Result<()> {
+pub(in crate::records) fn forget(tx: &dyn Tx, id: RecordId) -> Result<()> {
     let sql = "DELETE FROM searches WHERE id IN (SELECT search_id FROM search_hits WHERE record_id = ?1)";
     tx.execute(sql, &[id.into()]).map(drop)
 }

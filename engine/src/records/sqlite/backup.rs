@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::connection::{WRITE_TIMEOUT, connect, distrust};
 use super::errors::{damaged, database_error, explain, open_error};
 use super::shape::Origin;
-use super::store::Records;
+use super::store::Database;
 use super::{folder, integrity, migrate};
 use crate::error::{Error, Remedy, Result};
 use crate::files::{FileId, remove_file_if_present, remove_if_present};
@@ -20,7 +20,7 @@ use crate::progress::Progress;
 /// Pages copied between two looks at whether to stop.
 const PAGES_PER_STEP: i32 = 2_000;
 
-impl Records {
+impl Database {
     /// Copies the database, as it is at one moment, into the new file `to`, while others read and write. The file appears
     /// whole or not at all. Returns its length in bytes.
     ///
@@ -40,7 +40,7 @@ impl Records {
     }
 }
 
-/// Makes the store of `paths` from a file that [`Records::back_up`] has written. There must be no database yet.
+/// Makes the store of `paths` from a file that [`Database::back_up`] has written. There must be no database yet.
 ///
 /// # Errors
 /// [`Error::Database`] when the file is no backup, or damaged; [`Error::Store`] when the folder has a store.
@@ -165,6 +165,7 @@ pub(super) fn replace(new: NewFile, target: &Path) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::records::Records;
     use std::fs;
 
     use super::super::testing::{NOW, Store, new};

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::records::rows;
 use crate::types::{ByImportance, Digest, DigestQuery, Filter, Kind, Millis, Record, RecordId};
 
-/// Records of each list.
+/// Database of each list.
 const LISTED: usize = 5;
 /// From here on a decision is a key decision: of high importance, or critical.
 const KEY: i64 = 7;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rusqlite::{OptionalExtension, Row};
 
 use super::snapshot::Snapshot;
-use super::store::Records;
+use super::store::Database;
 use crate::error::{Error, Result};
 use crate::passages::{Passage, PassageKey};
 use crate::records::models::{self, NextModel, Pending, Refused};
@@ -13,7 +13,7 @@ use crate::records::rows;
 use crate::records::transaction::SelectExt;
 use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of, of_length_one};
 
-impl Records {
+impl Database {
     /// The store's model, which must be this one; `None` while it has none.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Records with all that belongs to them, and the links between them, for another store. What is held in memory is one
+//! Database with all that belongs to them, and the links between them, for another store. What is held in memory is one
 //! record, and a bit for each that was exported.
 
 use std::collections::HashMap;
@@ -69,7 +69,13 @@ impl Snapshot {
         Ok(())
     }
 
-    fn portable(&self, id: RecordId, model: Option<ModelId>, export: &Export, now: Millis) -> Result<Portable> {
+    pub(in crate::records) fn portable(
+        &self,
+        id: RecordId,
+        model: Option<ModelId>,
+        export: &Export,
+        now: Millis,
+    ) -> Result<Portable> {
         let mut record = self.conn().prepare_cached(select_records!("WHERE r.id = ?"))?;
         let record = record.query_row([id], |row| Ok(rows::to_record(row)))??;
         let earlier = self.all_earlier(id)?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::schema::{MIGRATIONS, counted, misplaced};
 use super::shape;
-use super::store::Records;
+use super::store::Database;
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::passages;
@@ -129,7 +129,7 @@ const RULES: [(&str, &str); 20] = [
 /// Adds what it finds wrong.
 type Check = fn(&Connection, &mut Vec<String>) -> Result<()>;
 
-impl Records {
+impl Database {
     /// Checks everything that can be checked, and returns what is wrong, in words; nothing means that all is well. Reads
     /// the whole database.
     pub fn integrity(&self) -> Result<Vec<String>> {

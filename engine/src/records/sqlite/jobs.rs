@@ -1,6 +1,6 @@
 //! The batch jobs that are not over, and their texts.
 
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::jobs::{self, LEFT, texts_key};
 use crate::records::models;
@@ -8,7 +8,7 @@ use crate::records::transaction::SelectExt;
 use crate::text::Hash;
 use crate::types::{BatchJob, ModelId};
 
-impl Records {
+impl Database {
     /// The batch jobs that are not over, the oldest first.
     pub fn batch_jobs(&self) -> Result<Vec<BatchJob>> {
         jobs::open(&*self.reader()?)
@@ -43,7 +43,7 @@ impl Records {
         Ok(lacking)
     }
 
-    /// The text of a live record or of one that has expired, or a passage of one, by the hash that [`Records::pending`] gave
+    /// The text of a live record or of one that has expired, or a passage of one, by the hash that [`Database::pending`] gave
     /// for it.
     pub fn text_of(&self, hash: &Hash) -> Result<Option<String>> {
         models::text_of(&*self.reader()?, hash)

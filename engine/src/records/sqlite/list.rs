@@ -1,4 +1,4 @@
-//! Records by id, page by page, and the ids that pass a filter.
+//! Database by id, page by page, and the ids that pass a filter.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 
 use super::filter::{Condition, any_tag, tag_values};
 use super::snapshot::{Snapshot, stored_limit};
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::lookup;
 use crate::records::rows::{self, select_records};
@@ -17,7 +17,7 @@ use crate::types::{
     Filter, Gone, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Millis, Period, Record, RecordId, Span, Viewer,
 };
 
-impl Records {
+impl Database {
     /// The live record `id`, where `viewer` sees it.
     pub fn get(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
         lookup::live(&*self.reader()?, id, viewer, now)

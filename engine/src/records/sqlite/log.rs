@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::errors::damaged;
 use super::readers::Reader;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::log::{Change, LogEntry};
 use crate::records::transaction::{Authority, SelectExt};
@@ -46,7 +46,7 @@ pub(super) fn tail(reader: &Reader, after: Seq, limit: usize) -> Result<Vec<LogE
     Ok(entries)
 }
 
-impl Records {
+impl Database {
     /// The newest sequence number of the sync log, also when its entry is trimmed already. 0 for a store never written.
     pub fn head(&self) -> Result<Seq> {
         let reader = self.reader()?;

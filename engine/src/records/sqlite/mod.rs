@@ -1,6 +1,6 @@
 //! `memory.db`: the records of a store in SQLite, and all the care that such a file needs.
 //!
-//! Nothing outside of this folder names SQLite. [`Records`](store::Records) is a store, and implements
+//! Nothing outside of this folder names SQLite. [`Database`](store::Database) is a store, and implements
 //! [`Authority`](super::transaction::Authority) for the rules; [`Snapshot`](snapshot::Snapshot) reads one unchanging state.
 //!
 //! | file | job |
@@ -15,7 +15,7 @@
 //! | `shape.rs` | whether a database has the tables of the schema and nothing else |
 //! | `migrate.rs` | checks that a database is memorist's; brings it up to date |
 //! | *a store* | |
-//! | `store.rs` | [`Records`](store::Records): its connections |
+//! | `store.rs` | [`Database`](store::Database): its connections |
 //! | `ids.rs` | ids as values of SQLite |
 //! | `transaction.rs` | **its transactions: here a write becomes durable** |
 //! | `log.rs` | the sync log: head, tail, trimming |

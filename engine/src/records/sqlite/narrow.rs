@@ -3,7 +3,7 @@
 //! they are would leave every page half empty.
 
 use super::integrity::vector_of;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::meta;
 use crate::records::transaction::{Authority, SelectExt, Tx};
@@ -14,7 +14,7 @@ const WIDE_TO: &str = "wide_to";
 /// Embeddings moved in one transaction: short enough that no save notices the wait.
 const PER_STEP: i64 = 500;
 
-impl Records {
+impl Database {
     /// Whether embeddings may have 32-bit floats.
     pub fn can_narrow(&self) -> Result<bool> {
         self.reader()?.exists("SELECT 1 FROM meta WHERE key = ?1", &[WIDE_TO.into()])

@@ -62,10 +62,10 @@ impl Place {
 mod tests {
     use std::fs;
 
-    use super::super::store::Records;
     use super::super::testing::{NOW, Store, new};
     use super::*;
     use crate::paths::StorePaths;
+    use crate::records::Records;
     use crate::records::transaction::Authority;
     use crate::records::{Access, AccessKind};
     use crate::types::{Filter, RecordId, Viewer};

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use roaring::RoaringTreemap;
 
 use super::searches::searcher;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::records::purge::patterns::PurgeText;
@@ -15,7 +15,7 @@ use crate::records::purge::row::{RowTexts, text_columns};
 use crate::records::transaction::{Row, Select};
 use crate::types::{Scope, Viewer};
 
-impl Records {
+impl Database {
     /// The records that have the text, now or in a version, and the deleted ones.
     pub(in crate::records) fn records_with(&self, text: &PurgeText, progress: &dyn Progress) -> Result<RoaringTreemap> {
         let in_record = |row: &dyn Row| Ok(RowTexts::of(row)?.have(text));

@@ -121,7 +121,7 @@ fn connect_to_read(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
 }
 
 /// A reading connection, on loan from its pool.
-pub(super) struct Reader {
+pub(in crate::records) struct Reader {
     lent: Option<Idle>,
     home: Arc<Readers>,
 }
@@ -170,10 +170,10 @@ impl Drop for Reader {
 #[cfg(test)]
 mod tests {
     use super::super::snapshot::Snapshot;
-    use super::super::store::Records;
     use super::super::testing::{NOW, Store, new};
     use super::*;
     use crate::paths::StorePaths;
+    use crate::records::Records;
 
     #[test]
     fn what_its_owner_writes_is_read_with_a_log_and_without() {

@@ -2,12 +2,12 @@
 
 use super::integrity::{MORE_LIKE_THIS, WRONG_ACCESSES, WRONG_TALLY};
 use super::schema::counted;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::rows::MOST_ACCESSES;
 use crate::records::transaction::{Authority, Tx};
 
-impl Records {
+impl Database {
     /// Counts everything again, where the totals or access counts that are out of range are all that is wrong. Returns
     /// whether they were.
     pub fn recount(&self) -> Result<bool> {

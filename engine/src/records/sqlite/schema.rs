@@ -29,7 +29,10 @@
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
 //! | `recalled` | a memory that a session was given unasked, at that version; goes after 30 days, and when the record goes |
-//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, and the batch jobs of a provider (`records/jobs.rs`) |
+//! | `copied` | a unit of rows that a node has copied from the server of its team (`follow/tables.rs`): how many rows, and the sum of their stamps |
+//! | `unsent_accesses` | accesses of a record on this node that the server has not counted yet |
+//! | `tokens` | what clients of a team's nodes send; its hash, what it is bound to, what it may do |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, `followed` (how far a node has followed its server, `follow/cursor.rs`), and the batch jobs of a provider (`records/jobs.rs`) |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.
@@ -103,6 +106,8 @@
 //! | 8 | passages of long texts; embeddings of 16-bit floats, those of 32 bits are replaced in the background |
 //! | 9 | what sessions were given unasked |
 //!
+//! | 10 | what a node of a team store knows of its server |
+//!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
 
@@ -142,7 +147,7 @@ pub(super) use misplaced;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 9] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH];
+pub(super) const MIGRATIONS: [&str; 10] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -569,4 +574,30 @@ CREATE TABLE recalled (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX recalled_by_record ON recalled (record_id);
 CREATE INDEX recalled_by_time ON recalled (recalled_at);
+";
+
+/// What a node of a team store knows of its server.
+const TENTH: &str = r"
+CREATE TABLE copied (
+    number INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    stamp INTEGER NOT NULL,
+    PRIMARY KEY (number, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE unsent_accesses (
+    record_id INTEGER PRIMARY KEY REFERENCES records (id) ON DELETE CASCADE,
+    count INTEGER NOT NULL,
+    last_accessed_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE tokens (
+    id INTEGER PRIMARY KEY,
+    sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
+    label TEXT NOT NULL,
+    agent TEXT,
+    project TEXT,
+    rights TEXT NOT NULL CHECK (rights IN ('read', 'write')),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+) STRICT;
 ";

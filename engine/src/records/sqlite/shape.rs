@@ -127,11 +127,11 @@ mod tests {
     use super::super::backup::restore;
     use super::super::connection::connect;
     use super::super::salvage::{salvage, survey};
-    use super::super::store::Records;
     use super::*;
     use crate::error::Error;
     use crate::paths::StorePaths;
     use crate::progress::NoProgress;
+    use crate::records::Records;
     use crate::types::{NewRecord, Purge, Scope, Viewer};
 
     /// What somebody may have done to a store, and how it is named.

@@ -5,9 +5,11 @@ use rusqlite::{Connection, Params};
 
 use super::log;
 use super::readers::Reader;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::log::LogEntry;
+use crate::records::transaction::SelectExt;
+use crate::text::Hash;
 use crate::types::{RecordId, Seq};
 
 /// Everything as it was when the snapshot was taken, also when this or another process writes meanwhile. It holds a
@@ -18,7 +20,15 @@ pub struct Snapshot {
     trimmed_to: Seq,
 }
 
-impl Records {
+/// What a record is known by, and its text.
+pub(in crate::records) struct Identity {
+    pub(in crate::records) id: RecordId,
+    pub(in crate::records) ulid: [u8; 16],
+    pub(in crate::records) version: i64,
+    pub(in crate::records) embedding_hash: Hash,
+}
+
+impl Database {
     /// One unchanging view of the whole store, on a connection of its own.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::begin(self.reader()?)
@@ -63,6 +73,14 @@ impl Snapshot {
             return Ok(Vec::new());
         }
         log::tail(&self.reader, after, limit)
+    }
+
+    /// What the records with ids from `from` up to `to`, exclusive, are known by.
+    pub(in crate::records) fn identities(&self, (from, to): (i64, i64)) -> Result<Vec<Identity>> {
+        let sql = "SELECT id, ulid, version, embedding_hash FROM records WHERE id >= ?1 AND id < ?2 ORDER BY id";
+        self.conn().all(sql, &[from.into(), to.into()], |row| {
+            Ok(Identity { id: row.get(0)?, ulid: row.get(1)?, version: row.get(2)?, embedding_hash: row.get(3)? })
+        })
     }
 
     /// The number that a query gives.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::connection::INCREMENTAL;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::records::transaction::Authority;
 
@@ -12,7 +12,7 @@ const SPARE_PAGES: i64 = 1_000;
 /// Pages given back in one transaction: short enough that no one notices the wait.
 const PAGES_PER_STEP: i64 = 1_000;
 
-impl Records {
+impl Database {
     /// Whether the database has more free pages than it may keep, and can give them back: one that was made by another
     /// program may not.
     pub fn can_shrink(&self) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! [`Records`]: one writing connection behind a lock, a pool of reading ones.
+//! [`Database`]: `memory.db`. One writing connection behind a lock, a pool of reading ones.
 //!
 //! A read never waits for a writer (write-ahead log). A write takes SQLite's write lock at its beginning and waits for
 //! those of other processes, so that no caller sees "busy". How a write becomes durable is in `transaction.rs`.
@@ -25,7 +25,7 @@ use crate::paths::StorePaths;
 const WRITER_CACHE: i64 = 8 << 10;
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
-pub struct Records {
+pub struct Database {
     pub(super) path: PathBuf,
     store_id: String,
     lineage: String,
@@ -42,7 +42,7 @@ pub(super) struct Writing {
     pub(super) unsynced: Mutex<Connection>,
 }
 
-impl Records {
+impl Database {
     /// Opens the store, and creates it where there is none. One that cannot be written is opened for reading.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Records {
         for writing in [&writer, &unsynced] {
             enable_secure_delete(writing).map_err(refuse)?;
         }
-        Ok(Records {
+        Ok(Database {
             store_id,
             lineage,
             writing: Some(Writing { writer: Mutex::new(writer), unsynced: Mutex::new(unsynced) }),
@@ -108,7 +108,7 @@ impl Records {
         let store_id = migrate::store_id(&reader, &path)?;
         let lineage = migrate::lineage(&reader, &store_id, &path)?;
         drop(reader);
-        Ok(Records { store_id, lineage, writing: None, readers, place, path })
+        Ok(Database { store_id, lineage, writing: None, readers, place, path })
     }
 
     /// Whether the store can be written.
@@ -142,7 +142,7 @@ impl Records {
     }
 
     /// A connection that reads.
-    pub(super) fn reader(&self) -> Result<Reader> {
+    pub(in crate::records) fn reader(&self) -> Result<Reader> {
         let reader = self.readers.lend();
         // Afterwards: a new connection is to whatever file is there now, or to none.
         self.place.check()?;
@@ -167,6 +167,7 @@ impl Records {
 
 #[cfg(test)]
 mod tests {
+    use crate::records::Records;
     use std::collections::HashSet;
     use std::sync::Barrier;
     use std::thread;

@@ -6,8 +6,8 @@ use rusqlite::types::ValueRef;
 use tempfile::TempDir;
 
 use super::snapshot::Snapshot;
-use super::store::Records;
 use crate::paths::StorePaths;
+use crate::records::Records;
 use crate::types::{Millis, Model, NewRecord};
 
 /// The time of the tests.

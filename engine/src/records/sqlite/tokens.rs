@@ -2,12 +2,12 @@
 
 use rusqlite::OptionalExtension;
 
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::text::Hash;
 use crate::types::{Millis, Rights, Scope, TokenRights};
 
-impl Records {
+impl Database {
     /// What the token with this hash permits; `None` if there is none, or it has ended. Does not ask the server: whoever
     /// sends a wrong token makes no work there.
     pub fn token_rights(&self, hash: &Hash, now: Millis) -> Result<Option<TokenRights>> {

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use super::connection::{WRITE_TIMEOUT, connect, enable_secure_delete};
 use super::errors::open_error;
-use super::store::Records;
+use super::store::Database;
 use crate::error::{Error, Result};
 use crate::files::FileId;
 use crate::records::purge::mark::PurgeMark;
@@ -31,7 +31,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 /// (<https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 static OPENED: Mutex<Vec<(Option<FileId>, File)>> = Mutex::new(Vec::new());
 
-impl Records {
+impl Database {
     /// What purges have left to do, where there is something.
     pub fn unfinished_purge(&self) -> Result<Option<PurgeMark>> {
         PurgeMark::read(&*self.reader()?)

@@ -1,6 +1,6 @@
 //! SQLite as an [`Authority`]: a write is one transaction of `memory.db`.
 //!
-//! Here a saved text becomes durable: [`Records::write`] returns when SQLite has committed, which it does by writing to
+//! Here a saved text becomes durable: [`Database::write`] returns when SQLite has committed, which it does by writing to
 //! the write-ahead log and waiting until the disk has it (`synchronous = FULL`, set in `store.rs`).
 
 use std::ops::ControlFlow;
@@ -11,11 +11,11 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_
 
 use super::connection::{WRITE_TIMEOUT, wait_at_most};
 use super::errors::{explain, held};
-use super::store::Records;
+use super::store::Database;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
 
-impl Authority for Records {
+impl Authority for Database {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         let began = Instant::now();
         let writing = self.writing()?;

@@ -1,7 +1,7 @@
 //! The write-ahead log of `memory.db`, kept short.
 
 use super::errors::open_error;
-use super::store::Records;
+use super::store::Database;
 use crate::error::Result;
 use crate::paths::companions;
 
@@ -10,7 +10,7 @@ const WORTH_COPYING: u64 = 1 << 20;
 /// One of more bytes is emptied.
 const LONG_WAL: u64 = 32 << 20;
 
-impl Records {
+impl Database {
     /// Copies what the write-ahead log has into the database, which blocks no one, and empties the log when it is
     /// long: readers that overlap keep SQLite from doing so by itself. The background thread calls this, and not writes:
     /// the write that had to copy the pages of all writes before it took a second.

@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::super::integrity;
-use super::super::store::Records;
 use super::super::testing::{NOW, Store, model, new};
 use super::in_place::{self, Saved};
 use super::{Salvage, salvage, survey};
 use crate::error::Error;
 use crate::paths::{StorePaths, companions};
 use crate::progress::NoProgress;
+use crate::records::Records;
 use crate::records::{Access, AccessKind};
 use crate::types::{
     Link, LinkKind, NewRecord, NewSource, Origin, Place, RecordId, RecordUpdate, Scope, SourceKind, Viewer,

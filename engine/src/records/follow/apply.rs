@@ -1,0 +1,202 @@
+//! Rows of the server, written to `memory.db`: a unit becomes what it is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value as Json};
+
+use super::question::{Rows, Unit};
+use super::tables::{RECORDS, TABLES, Table};
+use crate::error::{Error, Result};
+use crate::records::rules::searches;
+use crate::records::transaction::{SelectExt, Tx, Value};
+use crate::text;
+
+/// What a node knows by itself: the server has no say in it.
+const LOCAL_META: [&str; 7] = ["trimmed_to", "superseding", "purging", "wide_to", "lineage", "followed", "node"];
+/// Numbers, which the server keeps as texts.
+const NUMBERS: [&str; 5] = ["model", "next_model", "cutter", "uncut", "batch_failures"];
+
+/// Brings units to what they are on the server, in an order in which nothing refers to what is not there.
+pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>) -> Result<()> {
+    // A row may come before the one that it refers to, and go after it.
+    tx.execute("PRAGMA defer_foreign_keys = ON", &[])?;
+    let of = |table: &Table| {
+        let number = table.number;
+        units.range((number, i64::MIN)..=(number, i64::MAX)).map(|((_, id), rows)| (*id, rows))
+    };
+    // What is gone first: another row may have what was unique to it.
+    for table in TABLES.iter().rev() {
+        for (id, rows) in of(table) {
+            remove_others(tx, table, id, rows)?;
+        }
+    }
+    for table in &TABLES {
+        for (id, rows) in of(table) {
+            write(tx, table, id, rows)?;
+        }
+    }
+    // A purge takes the searches along that found a record; what was deleted is in the trash.
+    let records = Table::numbered(RECORDS).expect("it is one of them");
+    for (id, _) in of(records).filter(|(_, rows)| rows.is_empty()) {
+        let is_there = "SELECT 1 FROM trash WHERE id = ?1";
+        if !tx.exists(is_there, &[id.into()])? {
+            searches::forget(tx, id.into())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the rows of a unit that the server does not have.
+fn remove_others(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()> {
+    let Table { name, key, local, .. } = table;
+    if rows.is_empty() && *name != "meta" {
+        tx.execute(&format!("DELETE FROM {name} WHERE {local}"), &[id.into()])?;
+        return Ok(());
+    }
+    let kept = rows.iter().map(|(row, _)| Key::of_row(table, row)).collect::<Result<BTreeSet<_>>>()?;
+    let sql = format!("SELECT {} FROM {name} WHERE {local}", key.join(", "));
+    let all = tx.all(&sql, &[id.into()], |row| (0..key.len()).map(|at| Part::of(row.value(at)?)).collect())?;
+    let condition: Vec<String> = key.iter().enumerate().map(|(at, column)| format!("{column} = ?{}", at + 1)).collect();
+    let delete = format!("DELETE FROM {name} WHERE {}", condition.join(" AND "));
+    for gone in all.into_iter().map(Key).filter(|found| !kept.contains(found) && !found.is_local(table)) {
+        tx.execute(&delete, &gone.values())?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of a unit, and notes what was written. A row whose parent is not here is left out: a node that follows some
+/// projects lacks it, or it comes with a later change.
+fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()> {
+    let sql = upsert(table);
+    let (mut written, mut stamps) = (0, 0_i64);
+    for (row, stamp) in rows {
+        if Key::of_row(table, row)?.is_local(table) {
+            continue;
+        }
+        let bytes = table.blobs.iter().map(|column| blob(row, column)).collect::<Result<Vec<_>>>()?;
+        let mut values = Vec::with_capacity(table.columns.len());
+        for column in table.columns {
+            let at = table.blobs.iter().position(|blob| blob == column);
+            values.push(match at {
+                Some(at) => bytes[at].as_ref().into(),
+                None => plain(table, row, column)?,
+            });
+        }
+        if tx.execute(&sql, &values)? > 0 {
+            written += 1;
+            stamps = stamps.wrapping_add(*stamp);
+        }
+    }
+    let number = table.number.into();
+    if written == 0 {
+        tx.execute("DELETE FROM copied WHERE number = ?1 AND id = ?2", &[number, id.into()])?;
+    } else {
+        let sql = "INSERT INTO copied (number, id, rows, stamp) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (number, id) DO UPDATE SET rows = excluded.rows, stamp = excluded.stamp";
+        tx.execute(sql, &[number, id.into(), written.into(), stamps.into()])?;
+    }
+    if table.name == "records" && written > 0 {
+        // What this node has counted and the server not yet.
+        let sql = "UPDATE records SET access_count = records.access_count + u.count,
+                 last_accessed_at = max(coalesce(records.last_accessed_at, 0), u.last_accessed_at)
+             FROM unsent_accesses u WHERE u.record_id = records.id AND records.id = ?1";
+        tx.execute(sql, &[id.into()])?;
+    }
+    Ok(())
+}
+
+fn upsert(table: &Table) -> String {
+    let Table { name, key, columns, parents, .. } = table;
+    let numbers = (1..=columns.len()).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ");
+    let place = |column: &str| columns.iter().position(|other| *other == column).map_or(0, |at| at + 1);
+    let conditions = parents
+        .iter()
+        .map(|(column, parent)| format!(" AND EXISTS (SELECT 1 FROM {parent} WHERE id = ?{})", place(column)));
+    let changed = columns.iter().filter(|column| !key.contains(column));
+    let changed = changed.map(|column| format!("{column} = excluded.{column}")).collect::<Vec<_>>().join(", ");
+    let action =
+        if changed.is_empty() { "UPDATE SET origin = excluded.origin".into() } else { format!("UPDATE SET {changed}") };
+    format!(
+        "INSERT INTO {name} ({}) SELECT {numbers} WHERE true{} ON CONFLICT ({}) DO {action}",
+        columns.join(", "),
+        conditions.collect::<String>(),
+        key.join(", ")
+    )
+}
+
+/// The primary key of a row.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(Vec<Part>);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Number(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Part {
+    fn of(value: Value<'_>) -> Result<Self> {
+        match value {
+            Value::Integer(number) => Ok(Part::Number(number)),
+            Value::Text(text) => Ok(Part::Text(text.to_owned())),
+            Value::Blob(bytes) => Ok(Part::Bytes(bytes.to_vec())),
+            Value::Null | Value::Real(_) => Err(Error::unreadable("a key is neither a number nor a text")),
+        }
+    }
+}
+
+impl Key {
+    fn of_row(table: &Table, row: &Map<String, Json>) -> Result<Self> {
+        let part = |column: &&'static str| match table.blobs.contains(column) {
+            true => Ok(Part::Bytes(blob(row, column)?.unwrap_or_default())),
+            false => Part::of(plain(table, row, column)?),
+        };
+        table.key.iter().map(part).collect::<Result<_>>().map(Key)
+    }
+
+    fn values(&self) -> Vec<Value<'_>> {
+        let value = |part| match part {
+            &Part::Number(number) => Value::Integer(number),
+            Part::Text(text) => Value::Text(text),
+            Part::Bytes(bytes) => Value::Blob(bytes),
+        };
+        self.0.iter().map(value).collect()
+    }
+
+    /// Whether the server has no say in it.
+    fn is_local(&self, table: &Table) -> bool {
+        table.name == "meta" && matches!(&self.0[..], [Part::Text(key)] if LOCAL_META.contains(&key.as_str()))
+    }
+}
+
+/// A value that is no bytes.
+fn plain<'a>(table: &Table, row: &'a Map<String, Json>, column: &str) -> Result<Value<'a>> {
+    let wrong = || Error::unreadable(format!("the server has a {} without {column}", table.name));
+    Ok(match row.get(column).ok_or_else(wrong)? {
+        Json::Null => Value::Null,
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => Value::Integer(number),
+            None => Value::Real(number.as_f64().ok_or_else(wrong)?),
+        },
+        Json::String(text) if table.name == "meta" && column == "value" => {
+            let is_number = row.get("key").and_then(Json::as_str).is_some_and(|key| NUMBERS.contains(&key));
+            match text.parse().ok().filter(|_| is_number) {
+                Some(number) => Value::Integer(number),
+                None => Value::Text(text),
+            }
+        }
+        Json::String(text) => Value::Text(text),
+        Json::Bool(_) | Json::Array(_) | Json::Object(_) => return Err(wrong()),
+    })
+}
+
+/// Bytes, as PostgreSQL writes them: `\x` and hex digits.
+fn blob(row: &Map<String, Json>, column: &str) -> Result<Option<Vec<u8>>> {
+    let wrong = || Error::unreadable(format!("the server has bytes in {column} that cannot be read"));
+    match row.get(column) {
+        Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => text.strip_prefix("\\x").and_then(text::bytes_of_hex).map(Some).ok_or_else(wrong),
+        _ => Err(wrong()),
+    }
+}

@@ -1,0 +1,148 @@
+//! Comparison: what a node has, and what the server has. The log is for speed, this is for the truth.
+//!
+//! Both sides sum the stamps of their rows by ranges of units; where a sum differs, the rows of the range are fetched. A new
+//! node, one that is far behind, and one whose server was replaced by a standby take the same way, and one that is stopped goes on
+//! where it was, because each range is a transaction of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, TryLockError};
+use std::time::Duration;
+
+use super::Follower;
+use super::apply::apply;
+use super::cursor::Cursor;
+use super::lost::LostFile;
+use super::question::{self, Rows, Unit};
+use super::tables::{RECORDS, TABLES, Table};
+use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
+use crate::records::log::Change;
+use crate::records::postgres::errors::explained;
+use crate::records::rules::log::append;
+use crate::records::sqlite::store::Database;
+use crate::records::transaction::{Authority, Select, SelectExt, Tx};
+use crate::types::RecordId;
+
+/// Held while a node is compared. It goes with its process.
+const LOCK: &str = "compare.lock";
+/// A range is fetched within this time, and all sums are.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A range has 2 to the power of this many units.
+const BITS: u32 = 11;
+
+/// What a comparison found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Ranges of rows that there are, here or on the server.
+    pub ranges: u64,
+    /// Those that differed, and were fetched.
+    pub differed: u64,
+    /// Memories that the server has lost: they were removed here, and kept in a file.
+    pub lost: u64,
+}
+
+impl Follower {
+    /// The same at somebody's request, in turn with the pulls.
+    pub(crate) fn compare_now(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
+        let _turn = self.turn.lock();
+        explained(self.server.pool().address(), self.compare(database, progress))
+    }
+
+    /// Brings the copy to what the server has, whatever it was. One process of a node does so at a time: another one goes on with
+    /// what is here.
+    pub(super) fn compare(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
+        let lock = File::create(self.folder.join(LOCK)).map_err(|error| Error::io(&self.folder, error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Held("another process of this node copies from the server at the moment".into()));
+            }
+            Err(TryLockError::Error(error)) => return Err(Error::io(&self.folder, error)),
+        }
+        let before = Cursor::stored(&*database.reader()?)?;
+        let mut client = self.server.pool().lend()?;
+        client.wait_at_most(PATIENCE);
+        let state = question::news(&mut client, None, self.server.node())?.state;
+        let was_replaced = before.as_ref().is_some_and(|before| before.incarnation != state.incarnation);
+        let (follow, node) = (&self.follow, self.server.node());
+        let there = question::digest(&mut client, &TABLES, follow, node, BITS)?;
+        let here = digest(&*database.reader()?)?;
+        let all: BTreeSet<Unit> = there.keys().chain(here.keys()).copied().collect();
+        let differing: Vec<Unit> = all.iter().filter(|range| there.get(range) != here.get(range)).copied().collect();
+        let mut compared = Compared { ranges: all.len() as u64, differed: differing.len() as u64, lost: 0 };
+        let mut lost = LostFile::of(self);
+        progress.start("copying from the server", Some(compared.differed));
+        for table in &TABLES {
+            for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
+                cancel_point(progress)?;
+                let bounds = (range << BITS, (range + 1) << BITS);
+                let mut rows = question::fetch_range(&mut client, table, bounds, follow, node)?;
+                if was_replaced && table.number == RECORDS {
+                    lost.keep(self, &mut client, database, &rows, bounds)?;
+                    lost.sync()?;
+                }
+                database.write_unsynced_within(super::APPLY_TIMEOUT, |tx| take(tx, table, bounds, &mut rows))?;
+                progress.advance(1);
+            }
+        }
+        progress.finish();
+        compared.lost = lost.memories;
+        lost.tell();
+        let cursor =
+            Cursor { snapshot: state.snapshot.clone(), incarnation: state.incarnation.clone(), follow: follow.clone() };
+        database.write(|tx| cursor.store(tx))?;
+        client.give_back();
+        self.note_state(&state);
+        Ok(compared)
+    }
+}
+
+/// Makes a range of a table what the server has, and logs what changes for the indexes.
+fn take(tx: &dyn Tx, table: &Table, (from, to): (i64, i64), rows: &mut BTreeMap<Unit, Rows>) -> Result<()> {
+    let sql = "SELECT id, stamp, rows FROM copied WHERE number = ?1 AND id >= ?2 AND id < ?3";
+    let known = tx.all(sql, &[table.number.into(), from.into(), to.into()], |row| {
+        Ok((row.get::<i64>(0)?, (row.get::<i64>(1)?, row.get::<i64>(2)?)))
+    })?;
+    let known: BTreeMap<i64, (i64, i64)> = known.into_iter().collect();
+    for &id in known.keys() {
+        rows.entry((table.number, id)).or_default();
+    }
+    // What is as it was is not written again.
+    let sum = |rows: &Rows| (rows.iter().fold(0_i64, |sum, (_, stamp)| sum.wrapping_add(*stamp)), rows.len() as i64);
+    rows.retain(|(_, id), rows| known.get(id) != Some(&sum(rows)));
+    let ulids = match table.name {
+        "records" => ulids(tx, rows.keys().map(|(_, id)| *id))?,
+        _ => BTreeMap::new(),
+    };
+    apply(tx, rows)?;
+    if !["records", "passages"].contains(&table.name) {
+        return Ok(());
+    }
+    for ((_, id), unit) in rows.iter() {
+        let id = RecordId::from(*id);
+        let version = tx.first("SELECT version FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
+        match (version, ulids.get(&id)) {
+            (Some(version), _) => append(tx, id, &Change::Put { version, new_text: true })?,
+            (None, Some(&ulid)) if unit.is_empty() => append(tx, id, &Change::Delete { ulid })?,
+            (None, _) => {}
+        }
+    }
+    Ok(())
+}
+
+fn ulids(tx: &dyn Tx, ids: impl Iterator<Item = i64>) -> Result<BTreeMap<RecordId, [u8; 16]>> {
+    let mut ulids = BTreeMap::new();
+    for id in ids {
+        if let Some(ulid) = tx.first("SELECT ulid FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))? {
+            ulids.insert(id.into(), ulid);
+        }
+    }
+    Ok(ulids)
+}
+
+/// How many rows each range has here, and the sum of their stamps.
+fn digest(db: &dyn Select) -> Result<BTreeMap<Unit, (i64, i64)>> {
+    let sql = format!("SELECT number, id >> {BITS}, sum(rows), sum(stamp) FROM copied GROUP BY 1, 2");
+    let all = db.all(&sql, &[], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))?;
+    Ok(all.into_iter().collect())
+}

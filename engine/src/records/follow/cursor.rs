@@ -1,0 +1,80 @@
+//! [`Cursor`]: how far a node has followed its server.
+//!
+//! A sequence number is taken before its transaction commits, so that "after the last one" would miss what commits late. A
+//! cursor is the snapshot of the last pull instead: new is what is visible now and was not then. This is how PgQ follows a
+//! table.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::records::meta;
+use crate::records::transaction::{Select, Tx};
+
+/// The entry of `meta`.
+const KEY: &str = "followed";
+
+/// A snapshot of the server, as its `pg_current_snapshot()` writes it: `xmin:xmax:xip,xip`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Snapshot(String);
+
+impl Snapshot {
+    /// `None` where it is none.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [xmin, xmax, open] = parts[..] else { return None };
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let are_numbers = is_number(xmin) && is_number(xmax) && (open.is_empty() || open.split(',').all(is_number));
+        are_numbers.then(|| Snapshot(text.to_owned()))
+    }
+
+    /// The transactions which this snapshot does not see, in SQL: those from the first on, and the second.
+    pub(super) fn as_arguments(&self) -> String {
+        let mut parts = self.0.split(':').skip(1);
+        let (xmax, open) = (parts.next().unwrap_or("0"), parts.next().unwrap_or_default());
+        format!("'{xmax}'::xid8, '{{{open}}}'::xid8[]")
+    }
+
+    /// All transactions below this one have ended.
+    pub(super) fn xmin(&self) -> u64 {
+        self.0.split(':').next().and_then(|xmin| xmin.parse().ok()).unwrap_or(0)
+    }
+}
+
+/// How far a node has followed, and what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Cursor {
+    /// What it has seen.
+    pub(super) snapshot: Snapshot,
+    /// Which server said so: another one, or the same after a restart, may have lost what this one had.
+    pub(super) incarnation: String,
+    /// The projects that it follows; empty is all.
+    pub(super) follow: Vec<String>,
+}
+
+impl Cursor {
+    /// The one that is stored; `None` where the copy has not been compared with the server as a whole.
+    pub(super) fn stored(db: &dyn Select) -> Result<Option<Self>> {
+        Ok(meta::text(db, KEY)?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Stores it.
+    pub(super) fn store(&self, tx: &dyn Tx) -> Result<()> {
+        meta::put(tx, KEY, (&serde_json::to_string(self).expect("texts alone")).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_open_is_new_and_what_came_after() {
+        let snapshot = Snapshot::parse("10:20:10,14").unwrap();
+        assert_eq!(snapshot.as_arguments(), "'20'::xid8, '{10,14}'::xid8[]");
+        assert_eq!(snapshot.xmin(), 10);
+        assert!(Snapshot::parse("10:10:").is_some());
+        for broken in ["", "1:2", "a:2:", "1:2:3,", "1:2:'); DROP"] {
+            assert_eq!(Snapshot::parse(broken), None, "{broken}");
+        }
+    }
+}

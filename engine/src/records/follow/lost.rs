@@ -1,0 +1,117 @@
+//! What a promoted standby has lost, and this node still has: it is kept in a file before the copy becomes what the server
+//! has. Nothing vanishes in silence, and `memorist import` brings it back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::Follower;
+use super::question::{Rows, Unit};
+use crate::error::{Error, Result};
+use crate::records::postgres::connection::Client;
+use crate::records::postgres::schema::SCHEMA;
+use crate::records::sqlite::store::Database;
+use crate::text;
+use crate::types::{Export, Millis, RecordId};
+
+/// The file with what was lost in one comparison, made when something was.
+pub(super) struct LostFile {
+    path: PathBuf,
+    file: Option<File>,
+    pub(super) memories: u64,
+}
+
+impl LostFile {
+    /// One in the folder of a node.
+    pub(super) fn of(follower: &Follower) -> Self {
+        let when = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S%.3fZ");
+        LostFile { path: follower.folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0 }
+    }
+
+    /// Keeps the memories of a range that the server lacks, or has in an older version, but for those that somebody deleted
+    /// there.
+    pub(super) fn keep(
+        &mut self,
+        follower: &Follower,
+        client: &mut Client,
+        database: &Database,
+        rows: &BTreeMap<Unit, Rows>,
+        bounds: (i64, i64),
+    ) -> Result<()> {
+        let snapshot = database.snapshot()?;
+        let here = snapshot.identities(bounds)?;
+        let number = super::tables::RECORDS;
+        let mut suspects: Vec<(RecordId, [u8; 16])> = Vec::new();
+        for identity in here {
+            let there = rows.get(&(number, identity.id.get())).and_then(|rows| rows.first());
+            let same = there.is_some_and(|(row, _)| {
+                let version = row.get("version").and_then(serde_json::Value::as_i64).unwrap_or(0);
+                let has = |column: &str, bytes: &[u8]| {
+                    row.get(column).and_then(|text| text.as_str()) == Some(&format!("\\x{}", text::to_hex(bytes)))
+                };
+                has("ulid", &identity.ulid)
+                    && (version > identity.version
+                        || version == identity.version && has("embedding_hash", &identity.embedding_hash))
+            });
+            if !same {
+                suspects.push((identity.id, identity.ulid));
+            }
+        }
+        if suspects.is_empty() {
+            return Ok(());
+        }
+        let deleted = deleted(client, suspects.iter().map(|(_, ulid)| ulid))?;
+        for (id, _) in suspects.iter().filter(|(_, ulid)| !deleted.contains(&text::to_hex(ulid))) {
+            // Whatever has expired is not missed.
+            let portable = snapshot.portable(*id, None, &Export::default(), Millis::MIN)?;
+            let line = (follower.lost.line)(portable);
+            self.write(&line, follower)?;
+            self.memories += 1;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &str, follower: &Follower) -> Result<()> {
+        let io = |error| Error::io(&self.path, error);
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let mut file = File::options().write(true).create_new(true).open(&self.path).map_err(io)?;
+                writeln!(file, "{}", (follower.lost.header)()).map_err(io)?;
+                self.file.insert(file)
+            }
+        };
+        writeln!(file, "{line}").map_err(io)
+    }
+
+    /// Waits until the disk has what was kept of a range, before the copy loses it.
+    pub(super) fn sync(&self) -> Result<()> {
+        let synced = self.file.as_ref().map_or(Ok(()), File::sync_all);
+        synced.map_err(|error| Error::io(&self.path, error))
+    }
+
+    /// Says what was lost, and where it is.
+    pub(super) fn tell(&self) {
+        if self.memories > 0 {
+            let (count, path) = (self.memories, self.path.display());
+            tracing::error!(
+                "the team store has lost {count} memories that were acknowledged, as a server did that was promoted; they are in \
+                 {path}: `memorist import` brings them back"
+            );
+        }
+    }
+}
+
+/// Which of these ULIDs somebody has deleted on the server, in hex.
+fn deleted<'a>(client: &mut Client, ulids: impl Iterator<Item = &'a [u8; 16]>) -> Result<BTreeSet<String>> {
+    let quoted: Vec<String> = ulids.map(|ulid| format!("'\\x{}'", text::to_hex(ulid))).collect();
+    let quoted = quoted.join(", ");
+    let sql = format!(
+        "SELECT encode(ulid, 'hex') FROM {SCHEMA}.trash WHERE ulid IN ({quoted}) \
+         UNION SELECT encode(ulid, 'hex') FROM {SCHEMA}.purged WHERE ulid IN ({quoted})"
+    );
+    client.query_typed(&sql, &[])?.iter().map(|row| Ok(row.try_get::<_, String>(0)?)).collect()
+}

@@ -1,0 +1,143 @@
+//! Pull: what is new on the server comes over. One round trip where nothing is.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::Follower;
+use super::apply::apply;
+use super::cursor::Cursor;
+use super::question::{self, News};
+use crate::config::Reads;
+use crate::error::Result;
+use crate::progress::NoProgress;
+use crate::records::postgres::errors::{explain, was_dropped};
+use crate::records::sqlite::store::Database;
+use crate::records::transaction::{Authority, Tx};
+
+/// The server is given up for this search after so long.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Why a pull is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Somebody reads. A server that was away a moment ago is not waited for, and the answer may be as old as the settings
+    /// allow.
+    Read,
+    /// This process has written, and reads what it wrote.
+    Written,
+    /// It is time to: also where the server was away.
+    Tick,
+}
+
+impl Follower {
+    /// Brings the copy up to what the server had committed when this was called. Callers share a pull that begins after they came.
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
+    pub(crate) fn pull(&self, database: &Database, why: Why) -> Result<()> {
+        if why == Why::Read && self.is_new_enough() {
+            return Ok(());
+        }
+        let came = self.begun.load(Ordering::Acquire);
+        // A copy from the beginning takes long: whoever reads goes on with what is here.
+        let turn = match why {
+            Why::Read => self.turn.try_lock_for(PATIENCE),
+            Why::Written | Why::Tick => Some(self.turn.lock()),
+        };
+        let Some(turn) = turn else { return Ok(()) };
+        if self.done.load(Ordering::Acquire) > came {
+            return Ok(());
+        }
+        let own = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
+        let started = Instant::now();
+        let outcome = self.pull_once(database);
+        if outcome.is_ok() {
+            self.done.store(own, Ordering::Release);
+        }
+        let outcome = outcome.map_err(|error| explain(self.server.pool().address(), error));
+        self.health.lock().note(started, &outcome);
+        drop(turn);
+        outcome
+    }
+
+    /// Writes on the server, and copies what was written. It is saved even where it cannot be copied yet.
+    pub(crate) fn write<T>(&self, database: &Database, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        let done = self.server.write(work)?;
+        // It was logged, and the next pull brings it.
+        let _ = self.pull(database, Why::Written);
+        Ok(done)
+    }
+
+    /// Whether what is here may be read without asking the server.
+    fn is_new_enough(&self) -> bool {
+        let health = self.health.lock();
+        let age = health.age();
+        match self.reads {
+            Reads::Within(most) if age.is_some_and(|age| age <= most) => true,
+            // The next tick looks whether it is back.
+            _ => health.is_away(),
+        }
+    }
+
+    fn pull_once(&self, database: &Database) -> Result<()> {
+        loop {
+            let cursor = Cursor::stored(&*database.reader()?)?.filter(|cursor| cursor.follow == self.follow);
+            let Some(cursor) = cursor else {
+                self.compare(database, &NoProgress)?;
+                return Ok(());
+            };
+            let news = self.ask(&cursor)?;
+            self.note_state(&news.state);
+            if !news.continues(&cursor) {
+                self.compare(database, &NoProgress)?;
+                return Ok(());
+            }
+            // A cursor that grows old has the server look through more each time.
+            let is_old = news.state.snapshot.xmin() > cursor.snapshot.xmin() + 10_000;
+            if news.is_empty() && !is_old {
+                return Ok(());
+            }
+            if take(database, &cursor, &news)? {
+                return Ok(());
+            }
+            // Another process of this node was first.
+        }
+    }
+
+    /// Asks for news. A connection that was lost while it was idle is replaced.
+    fn ask(&self, cursor: &Cursor) -> Result<News> {
+        loop {
+            let mut client = self.server.pool().lend()?;
+            client.wait_at_most(PATIENCE);
+            match question::news(&mut client, Some(cursor), self.server.node()) {
+                Ok(news) => {
+                    client.give_back();
+                    return Ok(news);
+                }
+                Err(error) if client.was_idle && was_dropped(&error) => self.server.pool().forget_idle(),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Writes what is new, unless the copy has gone on meanwhile.
+fn take(database: &Database, from: &Cursor, news: &News) -> Result<bool> {
+    let next = Cursor {
+        snapshot: news.state.snapshot.clone(),
+        incarnation: news.state.incarnation.clone(),
+        follow: from.follow.clone(),
+    };
+    database.write_unsynced_within(super::APPLY_TIMEOUT, |tx| {
+        if Cursor::stored(tx)?.as_ref() != Some(from) {
+            return Ok(false);
+        }
+        apply(tx, &news.units)?;
+        for (op, record, payload) in &news.log {
+            let sql = "INSERT INTO sync_log (op, record_id, payload) VALUES (?1, ?2, ?3)";
+            tx.execute(sql, &[(*op).into(), (*record).into(), payload.into()])?;
+        }
+        next.store(tx)?;
+        Ok(true)
+    })
+}

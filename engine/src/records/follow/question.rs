@@ -1,0 +1,204 @@
+//! What a node asks the server: what is new, what a range has, and its rows. One round trip each.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+use tokio_postgres::SimpleQueryMessage;
+
+use super::cursor::{Cursor, Snapshot};
+use super::tables::Table;
+use crate::error::{Error, Result};
+use crate::records::postgres::connection::Client;
+use crate::records::postgres::schema::{FORMAT, SCHEMA};
+use crate::text;
+use crate::types::Millis;
+
+/// A unit of rows: the number of its table, and its id.
+pub(super) type Unit = (i64, i64);
+
+/// Rows of a unit, each with its stamp.
+pub(super) type Rows = Vec<(Map<String, Json>, i64)>;
+
+/// Units of which the changes are fetched one by one. Where more have changed, all is compared, which takes it range by range.
+const MOST_CHANGES: usize = 20_000;
+
+/// The state of the server at one moment.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    pub(super) snapshot: Snapshot,
+    pub(super) incarnation: String,
+    /// By its clock.
+    pub(super) now: Millis,
+    /// Changes of transactions below this one are gone.
+    pub(super) trimmed_below: u64,
+}
+
+/// What is new on the server.
+#[derive(Debug)]
+pub(super) struct News {
+    pub(super) state: State,
+    /// So much is new that none of it is here.
+    pub(super) is_far: bool,
+    /// The units that have changed.
+    pub(super) units: BTreeMap<Unit, Rows>,
+    /// The entries of the log, in their order: operation, record, payload.
+    pub(super) log: Vec<(i64, i64, Vec<u8>)>,
+}
+
+impl News {
+    /// Whether what is new since `cursor` is here as a whole, as the same server has it.
+    pub(super) fn continues(&self, cursor: &Cursor) -> bool {
+        let State { incarnation, trimmed_below, .. } = &self.state;
+        !self.is_far && *incarnation == cursor.incarnation && cursor.snapshot.xmin() >= *trimmed_below
+    }
+
+    /// Whether there is nothing to apply.
+    pub(super) fn is_empty(&self) -> bool {
+        self.units.is_empty() && self.log.is_empty()
+    }
+}
+
+/// The first row of the answer.
+#[derive(Deserialize)]
+struct First {
+    snapshot: String,
+    incarnation: String,
+    server: BTreeMap<String, String>,
+}
+
+/// Asks for the state of the server, and for what is new since `cursor`, all as of one moment and in one round trip.
+///
+/// # Errors
+/// [`Error::Held`] if the tables there are too new for this node.
+pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> Result<News> {
+    let since = match cursor {
+        None => "NULL, NULL, NULL".to_owned(),
+        Some(cursor) => {
+            let names = cursor.follow.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+            let follow = if names.is_empty() { "NULL".into() } else { format!("ARRAY[{names}]") };
+            format!("{}, {follow}", cursor.snapshot.as_arguments())
+        }
+    };
+    let sql = format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted(node));
+    let unreadable = || Error::unreadable("the server's answer to what is new cannot be read");
+    let mut state = None;
+    let (mut is_far, mut units, mut log) = (false, BTreeMap::<Unit, Rows>::new(), Vec::new());
+    for message in client.simple_query(&sql)? {
+        let SimpleQueryMessage::Row(row) = message else { continue };
+        let number = |at: usize| row.get(at).and_then(|text| text.parse::<i64>().ok());
+        let (kind, unit) = number(0).zip(number(1)).ok_or_else(unreadable)?;
+        match (kind, row.get(3)) {
+            (0, first) => {
+                let first: First = first.and_then(|json| serde_json::from_str(json).ok()).ok_or_else(unreadable)?;
+                let of_server = |key: &str| first.server.get(key).and_then(|value| value.parse::<i64>().ok());
+                if of_server("min_reader").is_none_or(|oldest| oldest > FORMAT) {
+                    let why = "the tables of the team store are of a newer memorist; update memorist on this node";
+                    return Err(Error::Held(why.into()));
+                }
+                is_far = unit > MOST_CHANGES as i64;
+                state = Some(State {
+                    snapshot: Snapshot::parse(&first.snapshot).ok_or_else(unreadable)?,
+                    incarnation: first.incarnation,
+                    now: number(2).ok_or_else(unreadable)?,
+                    trimmed_below: of_server("trimmed_below").map_or(0, i64::unsigned_abs),
+                });
+            }
+            (-1, payload) => {
+                let payload = payload.and_then(text::bytes_of_hex).ok_or_else(unreadable)?;
+                log.push((number(2).ok_or_else(unreadable)?, unit, payload));
+            }
+            (_, None) => drop(units.entry((kind, unit)).or_default()),
+            (_, Some(json)) => {
+                let row = serde_json::from_str(json).map_err(|_| unreadable())?;
+                units.entry((kind, unit)).or_default().push((row, number(2).ok_or_else(unreadable)?));
+            }
+        }
+    }
+    Ok(News { state: state.ok_or_else(unreadable)?, is_far, units, log })
+}
+
+/// A text as SQL has it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The ids of the scopes that are followed, as a subquery; `None` for all.
+pub(super) fn scopes(follow: &[String]) -> Option<String> {
+    let names = follow.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    (!follow.is_empty())
+        .then(|| format!("SELECT s.id FROM {SCHEMA}.scopes s WHERE s.project IS NULL OR s.project IN ({names})"))
+}
+
+/// Which rows of a table a node copies: a condition on `t`.
+pub(super) fn copied(table: &Table, follow: &[String], node: &str) -> String {
+    let mut condition = "true".to_owned();
+    if let (Some(followed), Some(scopes)) = (table.followed, scopes(follow)) {
+        condition += " AND ";
+        condition += &followed.replace("{scopes}", &scopes);
+    }
+    if table.is_of_a_node() {
+        let _ = write!(condition, " AND t.node = {}", quoted(node));
+    }
+    condition
+}
+
+/// Fetches the rows of a table with units from `from` up to `to`, exclusive.
+pub(super) fn fetch_range(
+    client: &mut Client,
+    table: &Table,
+    (from, to): (i64, i64),
+    follow: &[String],
+    node: &str,
+) -> Result<BTreeMap<Unit, Rows>> {
+    let Table { number, server_name, .. } = table;
+    let (unit, copied) = (table.unit(), copied(table, follow, node));
+    let sql = format!(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
+         SELECT {unit}, t.stamp, row_to_json(t)::text FROM {SCHEMA}.{server_name} t \
+         WHERE {unit} >= {from} AND {unit} < {to} AND {copied}; COMMIT"
+    );
+    let mut fetched: BTreeMap<Unit, Rows> = BTreeMap::new();
+    for message in client.simple_query(&sql)? {
+        let SimpleQueryMessage::Row(row) = message else { continue };
+        let integer = |at: usize| row.get(at).and_then(|text| text.parse::<i64>().ok());
+        let json = row.get(2).and_then(|json| serde_json::from_str(json).ok());
+        let (Some(unit), Some(stamp), Some(json)) = (integer(0), integer(1), json) else {
+            return Err(Error::unreadable("a row of the server cannot be read"));
+        };
+        fetched.entry((*number, unit)).or_default().push((json, stamp));
+    }
+    Ok(fetched)
+}
+
+/// How many rows a range of units has, and the sum of their stamps: by table and number of the range.
+pub(super) fn digest(
+    client: &mut Client,
+    tables: &[Table],
+    follow: &[String],
+    node: &str,
+    bits: u32,
+) -> Result<BTreeMap<Unit, (i64, i64)>> {
+    let mut sql = String::from("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ");
+    for table in tables {
+        let Table { number, server_name, .. } = table;
+        let (unit, copied) = (table.unit(), copied(table, follow, node));
+        let _ = write!(
+            sql,
+            "SELECT {number}, {unit} >> {bits}, count(*), sum(t.stamp)::bigint FROM {SCHEMA}.{server_name} t \
+             WHERE {copied} GROUP BY 2; "
+        );
+    }
+    sql += "COMMIT";
+    let mut ranges = BTreeMap::new();
+    for message in client.simple_query(&sql)? {
+        let SimpleQueryMessage::Row(row) = message else { continue };
+        let number = |at: usize| row.get(at).and_then(|text| text.parse::<i64>().ok());
+        let (Some(table), Some(range), Some(rows), Some(stamps)) = (number(0), number(1), number(2), number(3)) else {
+            return Err(Error::unreadable("a digest of the server cannot be read"));
+        };
+        ranges.insert((table, range), (rows, stamps));
+    }
+    Ok(ranges)
+}

@@ -1,0 +1,297 @@
+//! Nodes of one server: each is what the server has.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use postgres_testing::{Database as TeamDatabase, Stop};
+use tempfile::TempDir;
+
+use crate::address::ServerAddress;
+use crate::config::{ExportFormat, Reads, TeamSettings};
+use crate::error::Error;
+use crate::paths::StorePaths;
+use crate::progress::NoProgress;
+use crate::records::Records;
+use crate::records::postgres::connection::Pool;
+use crate::records::postgres::migrate::migrate;
+use crate::records::sqlite::testing::{NOW, model, new};
+use crate::types::{Export, Exported, Filter, Link, LinkKind, NewRecord, RecordUpdate, Scope, Viewer};
+
+/// A node in a folder that goes with it.
+struct Node {
+    records: Records,
+    folder: TempDir,
+}
+
+impl std::ops::Deref for Node {
+    type Target = Records;
+
+    fn deref(&self) -> &Records {
+        &self.records
+    }
+}
+
+fn settings(address: &str, follow: &[&str]) -> TeamSettings {
+    TeamSettings {
+        address: ServerAddress::parse(address).unwrap(),
+        follow: follow.iter().map(|name| (*name).to_owned()).collect(),
+        reads: Reads::Latest,
+        images: None,
+        node_name: "test".into(),
+        lost: ExportFormat { header: || "header".into(), line: |portable| portable.text.content },
+    }
+}
+
+impl Node {
+    fn of(address: &str) -> Self {
+        Self::following(address, &[])
+    }
+
+    fn following(address: &str, follow: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::open_node(&StorePaths::new(folder.path()), &settings(address, follow)).unwrap();
+        Node { records, folder }
+    }
+
+    /// Everything that an export has, as text.
+    fn export(&self) -> Vec<String> {
+        export(&self.records)
+    }
+
+    fn assert_sound(&self) {
+        assert_eq!(self.integrity().unwrap(), Vec::<String>::new());
+    }
+}
+
+fn export(records: &Records) -> Vec<String> {
+    let mut all = Vec::new();
+    let everything = Export { embeddings: true, ..Export::of(Viewer::OWNER) };
+    let keep = |exported: Exported| {
+        all.push(format!("{exported:?}"));
+        Ok::<(), Error>(())
+    };
+    records.snapshot().unwrap().export(&everything, NOW, keep).unwrap();
+    all
+}
+
+fn make(address: &str) {
+    migrate(&mut Pool::new(ServerAddress::parse(address).unwrap()).lend().unwrap()).unwrap();
+}
+
+fn team(test: &str) -> Option<TeamDatabase<'static>> {
+    Some(postgres_testing::shared(test)?.database_from("team", make))
+}
+
+/// Everything that a store is used for.
+fn use_store(records: &Records) {
+    let owner = &Viewer::OWNER;
+    let add = |text: &str, project: Option<&str>| {
+        let scope = Scope { agent: None, project: project.map(Into::into) };
+        records.add(&NewRecord { scope, tags: vec!["Tag".into()], ..new(text) }, NOW).unwrap().id
+    };
+    let (one, two) = (add("one", None), add("caf\u{e9} \u{1f980} \"quoted\" \\ two", Some("atlas")));
+    let (three, four) = (add("three", Some("hermes")), add(&"a long text of many words. ".repeat(400), None));
+    let own = records.model(&model(2)).unwrap();
+    let pending = records.pending(own, usize::MAX, NOW).unwrap();
+    let vectors: Vec<_> = pending.iter().map(|text| (text.hash, vec![0.6_f32, 0.8])).collect();
+    records.store_embeddings(own, &vectors).unwrap();
+    let change = RecordUpdate { content: Some("one, changed".into()), ..Default::default() };
+    records.update(one, &change, owner, NOW + 1).unwrap();
+    records.link(Link { from: one, kind: LinkKind::Supersedes, to: four }, owner, NOW + 2).unwrap();
+    records.link(Link { from: two, kind: LinkKind::Related, to: one }, owner, NOW + 2).unwrap();
+    assert!(records.delete(three, owner, NOW + 3).unwrap());
+    records.update(four, &RecordUpdate { importance: Some(9), ..Default::default() }, owner, NOW + 4).unwrap();
+    assert!(records.delete(four, owner, NOW + 5).unwrap());
+    records.restore(four, owner, NOW + 6).unwrap();
+}
+
+/// Without ULIDs, which every store has of its own.
+fn masked(lines: &[String]) -> Vec<String> {
+    let ulids = regex::Regex::new(r"\b[0-9A-HJKMNP-TV-Z]{26}\b").unwrap();
+    // Their order is that of ULIDs, which are random within a millisecond.
+    let mut masked: Vec<String> = lines.iter().map(|line| ulids.replace_all(line, "ULID").into_owned()).collect();
+    masked.sort();
+    masked
+}
+
+#[test]
+fn every_node_is_what_the_server_has_and_what_a_store_of_its_own_would_be() {
+    let Some(team) = team("every_node_is_what_the_server_has") else { return };
+    let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
+    use_store(&first);
+    let local = crate::records::sqlite::testing::Store::new();
+    use_store(&local);
+    assert_eq!(masked(&first.export()), masked(&export(&local)), "one store or two: one product");
+    let late = Node::of(&team.address());
+    for node in [&second, &late] {
+        assert_eq!(node.export(), first.export());
+        assert_eq!(node.matching_count(), first.matching_count());
+        node.assert_sound();
+    }
+    let compared = second.compare(&NoProgress).unwrap();
+    assert_eq!(compared.differed, 0, "{compared:?}");
+}
+
+impl Node {
+    fn matching_count(&self) -> u64 {
+        self.snapshot().unwrap().matching(&Filter::default(), NOW).unwrap().len()
+    }
+}
+
+#[test]
+fn what_one_node_has_written_the_next_read_of_another_finds() {
+    let Some(team) = team("what_one_node_has_written") else { return };
+    let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
+    for at in 0..50 {
+        let (writer, reader) = if at % 2 == 0 { (&first, &second) } else { (&second, &first) };
+        let id = writer.add(&new(&format!("text {at}")), NOW).unwrap().id;
+        assert_eq!(reader.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().content, format!("text {at}"));
+        let seen = reader.snapshot().unwrap();
+        assert!(seen.tail(0.into(), usize::MAX).unwrap().iter().any(|entry| entry.record_id == id));
+    }
+    assert_eq!(first.export(), second.export());
+}
+
+/// Rule 1: writers whose transactions last differently long, so that numbers become visible out of order.
+#[test]
+fn every_committed_entry_reaches_every_node() {
+    let Some(team) = team("every_committed_entry_reaches_every_node") else { return };
+    let nodes: Vec<Node> = (0..3).map(|_| Node::of(&team.address())).collect();
+    let seconds = std::env::var("MEMORIST_TEAM_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
+    let is_over = AtomicBool::new(false);
+    let written: u64 = thread::scope(|scope| {
+        let writers: Vec<_> = (0..8)
+            .map(|writer| {
+                let (node, is_over, team) = (&nodes[writer % 3], &is_over, &team);
+                scope.spawn(move || {
+                    let mut written = 0;
+                    let mut slow = team.client();
+                    while !is_over.load(Ordering::Relaxed) {
+                        // An open transaction that commits late, with changes that others overtake.
+                        if writer == 0 {
+                            let mut tx = slow.transaction().unwrap();
+                            tx.batch_execute("INSERT INTO memorist.changes (number, id) VALUES (4, 1)").unwrap();
+                            thread::sleep(Duration::from_millis(50));
+                            tx.commit().unwrap();
+                        }
+                        node.add(&new(&format!("{writer} {written}")), NOW).unwrap();
+                        written += 1;
+                    }
+                    written
+                })
+            })
+            .collect();
+        let readers: Vec<_> = nodes
+            .iter()
+            .map(|node| {
+                let is_over = &is_over;
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        node.follow().unwrap();
+                    }
+                })
+            })
+            .collect();
+        thread::sleep(Duration::from_secs(seconds));
+        is_over.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    });
+    assert!(written > 20);
+    for node in &nodes {
+        node.follow().unwrap();
+        assert_eq!(node.matching_count(), written);
+        // What was copied before the first pull may come again.
+        let tail = node.snapshot().unwrap().tail(0.into(), usize::MAX).unwrap();
+        let logged: std::collections::BTreeSet<_> = tail.iter().map(|entry| entry.record_id).collect();
+        assert_eq!(logged.len() as u64, written);
+        node.assert_sound();
+        let compared = node.compare(&NoProgress).unwrap();
+        assert_eq!(compared.differed, 0, "the log has missed something");
+    }
+}
+
+#[test]
+fn a_node_follows_some_projects_and_what_is_global() {
+    let Some(team) = team("a_node_follows_some_projects") else { return };
+    let all = Node::of(&team.address());
+    let some = Node::following(&team.address(), &["atlas"]);
+    use_store(&all);
+    let scopes = |node: &Node| {
+        let mut projects: Vec<_> = node
+            .export()
+            .iter()
+            .filter_map(|line| line.split("project: ").nth(1).map(|rest| rest[..12].to_owned()))
+            .collect();
+        projects.dedup();
+        projects.sort();
+        projects.dedup();
+        projects
+    };
+    all.add(&NewRecord { scope: Scope { agent: None, project: Some("hermes".into()) }, ..new("hidden") }, NOW).unwrap();
+    assert!(scopes(&all).iter().any(|name| name.contains("hermes")));
+    let seen = scopes(&some);
+    assert!(
+        seen.iter().any(|name| name.contains("atlas")) && !seen.iter().any(|name| name.contains("hermes")),
+        "{seen:?}"
+    );
+    some.assert_sound();
+    let late = Node::following(&team.address(), &["atlas"]);
+    assert_eq!(late.export(), some.export());
+    assert_eq!(late.compare(&NoProgress).unwrap().differed, 0);
+}
+
+/// Rule 8.
+#[test]
+fn without_the_server_searches_go_on_and_writes_say_what_to_do() {
+    let Some(cluster) = postgres_testing::start("without_the_server", Default::default()) else { return };
+    let team = cluster.database_from("team", make);
+    let node = Node::of(&team.address());
+    let id = node.add(&new("known"), NOW).unwrap().id;
+    assert!(node.node().unwrap().error.is_none());
+    cluster.stop(Stop::Immediate);
+    let read = || node.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().content;
+    assert_eq!(read(), "known");
+    let state = node.node().unwrap();
+    assert!(state.error.unwrap().contains("cannot be reached") && state.as_of.is_some());
+    let refused = node.add(&new("lost?"), NOW).unwrap_err().to_string();
+    assert!(refused.contains("nothing is saved until it is back"), "{refused}");
+    cluster.start_again();
+    node.follow().unwrap();
+    assert!(node.node().unwrap().error.is_none());
+    let after = node.add(&new("after"), NOW).unwrap().id;
+    assert_eq!(node.get(after, &Viewer::OWNER, NOW).unwrap().unwrap().content, "after");
+    // One that has stopped without a word is not waited for, either.
+    cluster.pause();
+    let started = std::time::Instant::now();
+    assert_eq!((read(), read()), ("known".into(), "known".into()));
+    assert!(started.elapsed() < Duration::from_secs(10));
+    cluster.resume();
+}
+
+/// Rule 6: a node is a cache.
+#[test]
+fn a_folder_that_is_old_of_another_store_or_empty_becomes_what_the_server_has() {
+    let Some(team) = team("a_folder_that_is_old") else { return };
+    let Some(other) = self::team("a_folder_of_another_store") else { return };
+    let first = Node::of(&team.address());
+    use_store(&first);
+    let elsewhere = Node::of(&other.address());
+    elsewhere.add(&new("of another team"), NOW).unwrap();
+    // The folder of one team, opened for another one.
+    let paths = StorePaths::new(elsewhere.folder.path());
+    drop(elsewhere.records);
+    let moved = Records::open_node(&paths, &settings(&team.address(), &[])).unwrap();
+    assert_eq!(export(&moved), first.export());
+    assert_eq!(moved.integrity().unwrap(), Vec::<String>::new());
+    // One that was away for longer than the changes are kept.
+    first.add(&new("while it was away"), NOW).unwrap();
+    team.client()
+        .batch_execute(
+            "DELETE FROM memorist.changes; UPDATE memorist.server SET value = '9999999' WHERE key = 'trimmed_below'",
+        )
+        .unwrap();
+    assert_eq!(export(&moved), first.export());
+    assert!(moved.snapshot().unwrap().tail(0.into(), usize::MAX).unwrap().len() > 1);
+}

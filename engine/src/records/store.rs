@@ -1,0 +1,125 @@
+//! [`Records`]: the records of a store, in a database of its own or as a copy of those on the server of a team.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+#[cfg(feature = "postgres")]
+use super::follow::{Compared, Follower, NodeState, Why};
+use super::sqlite::snapshot::Snapshot;
+use super::sqlite::store::Database;
+use super::transaction::{Authority, Tx};
+#[cfg(feature = "postgres")]
+use crate::config::TeamSettings;
+use crate::error::Result;
+use crate::paths::StorePaths;
+#[cfg(feature = "postgres")]
+use crate::progress::Progress;
+use crate::types::{Millis, Record, RecordId, Viewer};
+
+/// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
+///
+/// Those of a team are on a server, and `memory.db` is a copy: what is read is read there, what is written is written on the
+/// server and then copied. What a store knows of its own use (accesses, searches, what sessions were given) stays in `memory.db`.
+pub struct Records {
+    database: Database,
+    #[cfg(feature = "postgres")]
+    follower: Option<Follower>,
+}
+
+impl Deref for Records {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        &self.database
+    }
+}
+
+impl Records {
+    /// Opens the store, and creates it where there is none. One that cannot be written is opened for reading.
+    ///
+    /// # Errors
+    /// [`Store`](crate::Error::Store) when the folder cannot be used, [`Database`](crate::Error::Database) when
+    /// `memory.db` is not SQLite, not ours, damaged or of a newer version.
+    pub fn open(paths: &StorePaths) -> Result<Self> {
+        let database = Database::open(paths)?;
+        Ok(Records {
+            database,
+            #[cfg(feature = "postgres")]
+            follower: None,
+        })
+    }
+
+    /// Opens a node of a team: the folder is a copy of what the server has.
+    ///
+    /// # Errors
+    /// As [`Records::open`]; a server that cannot be reached is no error where the folder has a copy.
+    #[cfg(feature = "postgres")]
+    pub fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
+        let database = Database::open(paths)?;
+        database.require_writing()?;
+        let follower = Follower::of(&database, paths, team)?;
+        Ok(Records { database, follower: Some(follower) })
+    }
+
+    /// How this node is doing; `None` where the records are in the folder.
+    #[cfg(feature = "postgres")]
+    pub fn node(&self) -> Option<NodeState> {
+        self.follower.as_ref().map(Follower::state)
+    }
+
+    /// Brings the copy up to date, also where the server was away a moment ago. Nothing where the records are in the folder.
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
+    #[cfg(feature = "postgres")]
+    pub fn follow(&self) -> Result<()> {
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, Why::Tick))
+    }
+
+    /// Compares the copy with the server, and makes it the same.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) if this is no node; [`Server`](crate::Error::Server);
+    /// [`Cancelled`](crate::Error::Cancelled).
+    #[cfg(feature = "postgres")]
+    pub fn compare(&self, progress: &dyn Progress) -> Result<Compared> {
+        let Some(follower) = &self.follower else { return Err(super::follow::no_team()) };
+        follower.compare_now(&self.database, progress)
+    }
+
+    /// Before something is read: the copy is brought up to date. If the server is away, what is here has to do.
+    fn refresh(&self) {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            // It was logged, and is told by `node`.
+            let _ = follower.pull(&self.database, Why::Read);
+        }
+    }
+
+    /// One unchanging view of the whole store, on a connection of its own.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.refresh();
+        self.database.snapshot()
+    }
+
+    /// The live record with this id, where `viewer` sees it.
+    pub fn get(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
+        self.refresh();
+        self.database.get(id, viewer, now)
+    }
+}
+
+impl Authority for Records {
+    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.write(&self.database, work);
+        }
+        self.database.write(work)
+    }
+
+    /// Of what a store knows of its own use.
+    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        self.database.write_unsynced_within(timeout, work)
+    }
+}
