@@ -5,10 +5,10 @@ use std::time::Duration;
 use memorist_engine::Engine;
 use memorist_engine::types::Filter;
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::encoding::text::{encode, encode_registry};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
@@ -25,11 +25,6 @@ pub struct Metrics {
     registry: Registry,
     calls: Family<Call, Histogram, fn() -> Histogram>,
     errors: Family<Failed, Counter>,
-    memories: Gauge,
-    unapplied: Gauge,
-    vectors: Gauge,
-    documents: Gauge,
-    refused: Gauge,
 }
 
 /// A call of a tool.
@@ -54,17 +49,7 @@ impl Default for Metrics {
         registry.register("build", "This program", version);
         registry.register_with_unit("call", "Calls of tools, searches among them", Unit::Seconds, calls.clone());
         registry.register("errors", "Calls and requests that failed, by why", errors.clone());
-        let mut gauge = |name: &str, help: &str| {
-            let gauge = Gauge::default();
-            registry.register(name, help, gauge.clone());
-            gauge
-        };
-        let memories = gauge("memories", "Live memories");
-        let unapplied = gauge("unapplied_entries", "Log entries that an index has not applied yet");
-        let vectors = gauge("index_vectors", "Vectors in the published index");
-        let documents = gauge("index_documents", "Documents in the published index");
-        let refused = gauge("refused_texts", "Texts that the embedding model refused");
-        Metrics { registry, calls, errors, memories, unapplied, vectors, documents, refused }
+        Metrics { registry, calls, errors }
     }
 }
 
@@ -88,21 +73,38 @@ impl Metrics {
     /// # Errors
     /// If the store cannot be read.
     pub fn text(&self, engine: &Engine) -> memorist_engine::Result<String> {
-        let stats = engine.index_stats()?;
-        let total = engine.stats(&Filter::default())?.total;
-        for (gauge, number) in [
-            (&self.memories, total),
-            (&self.unapplied, stats.unapplied),
-            (&self.vectors, stats.vectors),
-            (&self.documents, stats.documents),
-            (&self.refused, stats.refused),
-        ] {
-            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
-        }
         let mut text = String::new();
-        encode(&mut text, &self.registry).expect("a String takes all text");
+        encode_registry(&mut text, &self.registry).expect("a String takes all text");
+        encode(&mut text, &of_store(engine)?).expect("a String takes all text");
         Ok(text)
     }
+}
+
+/// The figures of a store as it is.
+fn of_store(engine: &Engine) -> memorist_engine::Result<Registry> {
+    let mut registry = Registry::with_prefix("memorist");
+    let stats = engine.index_stats()?;
+    for (name, help, number) in [
+        ("memories", "Live memories", engine.stats(&Filter::default())?.total),
+        ("unapplied_entries", "Log entries that an index has not applied yet", stats.unapplied),
+        ("index_vectors", "Vectors in the published index", stats.vectors),
+        ("index_documents", "Documents in the published index", stats.documents),
+        ("refused_texts", "Texts that the embedding model refused", stats.refused),
+    ] {
+        registry.register(name, help, ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX)));
+    }
+    let Some(node) = engine.node() else { return Ok(registry) };
+    registry.register("pulls", "Questions to the server of the team store", ConstCounter::new(node.pulls));
+    registry.register("failed_pulls", "Those that failed", ConstCounter::new(node.failed));
+    let took = ConstCounter::new(node.pulled.as_secs_f64());
+    registry.register_with_unit("pulling", "How long they took together", Unit::Seconds, took);
+    if let Some(age) = node.age {
+        let age = ConstGauge::new(age.as_secs_f64());
+        registry.register_with_unit("copy_age", "How old the copy of the memories is", Unit::Seconds, age);
+    }
+    let is_away = ConstGauge::new(i64::from(node.error.is_some()));
+    registry.register("server_away", "Whether the last question to the server failed", is_away);
+    Ok(registry)
 }
 
 #[cfg(test)]
