@@ -9,7 +9,7 @@ use std::fs::{File, TryLockError};
 use std::time::Duration;
 
 use super::Follower;
-use super::apply::apply;
+use super::apply::{Purges, apply};
 use super::cursor::Cursor;
 use super::lost::LostFile;
 use super::question::{self, Rows, Unit};
@@ -71,6 +71,7 @@ impl Follower {
         let differing: Vec<Unit> = all.iter().filter(|range| there.get(range) != here.get(range)).copied().collect();
         let mut compared = Compared { ranges: all.len() as u64, differed: differing.len() as u64, lost: 0 };
         let mut lost = LostFile::of(self);
+        let purges = if here.is_empty() { Purges::None } else { Purges::Others };
         progress.start("copying from the server", Some(compared.differed));
         for table in &TABLES {
             for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
@@ -81,7 +82,8 @@ impl Follower {
                     lost.keep(self, &mut client, database, &rows, bounds)?;
                     lost.sync()?;
                 }
-                database.write_unsynced_within(super::APPLY_TIMEOUT, |tx| take(tx, table, bounds, &mut rows))?;
+                database
+                    .write_unsynced_within(super::APPLY_TIMEOUT, |tx| take(tx, table, bounds, &mut rows, purges))?;
                 progress.advance(1);
             }
         }
@@ -98,7 +100,13 @@ impl Follower {
 }
 
 /// Makes a range of a table what the server has, and logs what changes for the indexes.
-fn take(tx: &dyn Tx, table: &Table, (from, to): (i64, i64), rows: &mut BTreeMap<Unit, Rows>) -> Result<()> {
+fn take(
+    tx: &dyn Tx,
+    table: &Table,
+    (from, to): (i64, i64),
+    rows: &mut BTreeMap<Unit, Rows>,
+    purges: Purges,
+) -> Result<()> {
     let sql = "SELECT id, stamp, rows FROM copied WHERE number = ?1 AND id >= ?2 AND id < ?3";
     let known = tx.all(sql, &[table.number.into(), from.into(), to.into()], |row| {
         Ok((row.get::<i64>(0)?, (row.get::<i64>(1)?, row.get::<i64>(2)?)))
@@ -114,7 +122,7 @@ fn take(tx: &dyn Tx, table: &Table, (from, to): (i64, i64), rows: &mut BTreeMap<
         "records" => ulids(tx, rows.keys().map(|(_, id)| *id))?,
         _ => BTreeMap::new(),
     };
-    apply(tx, rows)?;
+    apply(tx, rows, purges)?;
     if !["records", "passages"].contains(&table.name) {
         return Ok(());
     }

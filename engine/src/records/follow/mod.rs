@@ -10,9 +10,11 @@
 //! | 0 | `cursor.rs` | how far a node has followed |
 //! | 1 | `question.rs` | what it asks the server |
 //! | 1 | `apply.rs` | rows of the server are written here |
+//! | 1 | `purges.rs` | purges of other nodes |
 //! | 2 | `pull.rs` | what is new comes over |
 //! | 2 | `compare.rs` | everything is compared |
 //! | 2 | `lost.rs` | what a promoted standby has lost is kept |
+//! | 2 | `upkeep.rs` | what is done once a minute |
 //! | 3 | `node.rs` | who this node is, and how it is doing |
 
 mod apply;
@@ -21,13 +23,15 @@ mod cursor;
 mod lost;
 mod node;
 mod pull;
+mod purges;
 mod question;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -37,6 +41,7 @@ pub use compare::Compared;
 pub use node::NodeState;
 pub(crate) use node::no_team;
 pub(crate) use pull::Why;
+pub(crate) use upkeep::note as note_accesses;
 
 use self::node::Health;
 use crate::config::{ExportFormat, Reads, TeamSettings};
@@ -69,6 +74,10 @@ pub(crate) struct Follower {
     begun: AtomicU64,
     done: AtomicU64,
     health: Mutex<Health>,
+    /// How far the clock of the server is ahead of this machine's, in milliseconds.
+    ahead: AtomicI64,
+    /// Whether this process removes what it knows: other nodes purge what they do not know.
+    purges: AtomicBool,
     /// How what the server has lost is written.
     lost: ExportFormat,
 }
@@ -87,6 +96,8 @@ impl Follower {
             begun: AtomicU64::default(),
             done: AtomicU64::default(),
             health: Mutex::default(),
+            ahead: AtomicI64::default(),
+            purges: AtomicBool::default(),
             lost: team.lost,
         })
     }

@@ -1,9 +1,11 @@
 //! Who this node is, and how it is doing.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Follower;
 use super::question::State;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::types::Millis;
 
@@ -95,6 +97,12 @@ impl Follower {
 
     pub(super) fn note_state(&self, state: &State) {
         self.health.lock().as_of = Some(state.now);
+        self.ahead.store(state.now.saturating_sub(clock::now()), Ordering::Relaxed);
+    }
+
+    /// How far the clock of the server is ahead of this machine's, in milliseconds: what expires does so everywhere at once.
+    pub(crate) fn ahead(&self) -> Millis {
+        self.ahead.load(Ordering::Relaxed)
     }
 }
 

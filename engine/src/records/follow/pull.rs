@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Follower;
-use super::apply::apply;
+use super::apply::{Purges, apply};
 use super::cursor::Cursor;
 use super::question::{self, News};
 use crate::config::Reads;
@@ -97,7 +97,8 @@ impl Follower {
             if news.is_empty() && !is_old {
                 return Ok(());
             }
-            if take(database, &cursor, &news)? {
+            let purges = if self.purges.load(Ordering::Relaxed) { Purges::Own } else { Purges::Others };
+            if take(database, &cursor, &news, purges)? {
                 return Ok(());
             }
             // Another process of this node was first.
@@ -122,7 +123,7 @@ impl Follower {
 }
 
 /// Writes what is new, unless the copy has gone on meanwhile.
-fn take(database: &Database, from: &Cursor, news: &News) -> Result<bool> {
+fn take(database: &Database, from: &Cursor, news: &News, purges: Purges) -> Result<bool> {
     let next = Cursor {
         snapshot: news.state.snapshot.clone(),
         incarnation: news.state.incarnation.clone(),
@@ -132,7 +133,7 @@ fn take(database: &Database, from: &Cursor, news: &News) -> Result<bool> {
         if Cursor::stored(tx)?.as_ref() != Some(from) {
             return Ok(false);
         }
-        apply(tx, &news.units)?;
+        apply(tx, &news.units, purges)?;
         for (op, record, payload) in &news.log {
             let sql = "INSERT INTO sync_log (op, record_id, payload) VALUES (?1, ?2, ?3)";
             tx.execute(sql, &[(*op).into(), (*record).into(), payload.into()])?;
