@@ -1,8 +1,13 @@
 //! `memorist server`, as whoever looks after a team store runs it.
 
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use postgres_testing::{Database, shared};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{document, memorist, text};
@@ -109,4 +114,144 @@ fn a_password_on_the_command_line_is_refused_and_one_in_a_private_file_is_used()
     assert!(text(&exposed.stderr).contains("chmod 600"), "{}", text(&exposed.stderr));
     let used = init(0o600);
     assert!(used.status.success(), "{}", text(&used.stderr));
+}
+
+/// A server of agents over HTTP, ended when it is dropped.
+struct Agents {
+    process: Child,
+    address: String,
+    own_token: String,
+    _stderr: BufReader<ChildStderr>,
+}
+
+impl Agents {
+    fn start(user: &User<'_>, arguments: &[&str]) -> Self {
+        let arguments = [&["serve", "--profile", "full", "--http", "127.0.0.1:0"], arguments].concat();
+        let mut command = user.command(&arguments);
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(process.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.ends_with("\n}\n") {
+            assert_ne!(stderr.read_line(&mut said).unwrap(), 0, "it ended: {said}");
+        }
+        let settings: Value = serde_json::from_str(&said[said.find("\n{").unwrap()..]).unwrap();
+        let settings = &settings["mcpServers"]["memorist"];
+        let address = settings["url"].as_str().unwrap().strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
+        let own_token = settings["headers"]["Authorization"].as_str().unwrap().strip_prefix("Bearer ").unwrap();
+        let (address, own_token) = (address.to_owned(), own_token.to_owned());
+        Agents { process, address, own_token, _stderr: stderr }
+    }
+
+    /// The status and the body of an answer.
+    fn send(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.write_all((head + body).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// The result of a tool; an error of the tool as its text.
+    fn call(&self, token: &str, tool: &str, arguments: Value) -> Result<Value, String> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let (status, body) = self.send("POST", "/mcp", token, &message);
+        if status != 200 {
+            return Err(status.to_string());
+        }
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let result = &body["result"];
+        match result["isError"].as_bool() {
+            Some(true) => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
+            _ => Ok(result["structuredContent"].clone()),
+        }
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is_revoked() {
+    let test = "a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is_revoked";
+    let Some(cluster) = shared(test) else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    let token = |arguments: &[&str]| {
+        let token = document(&user.run(&[&["server", "token", "add", "--json"], arguments].concat()));
+        (token["id"].to_string(), token["token"].as_str().unwrap().to_owned())
+    };
+    let (of_atlas, atlas) = token(&["--project", "atlas"]);
+    let (_, reader) = token(&["--read-only"]);
+    let agents = Agents::start(&user, &[]);
+    let other = json!({ "content": "hermes sails at nine", "project": "hermes" });
+    agents.call(&agents.own_token, "memory_add", other).unwrap();
+    let saved = agents.call(&atlas, "memory_add", json!({ "content": "atlas sails at ten" })).unwrap();
+    let own = agents.call(&agents.own_token, "memory_get", json!({ "id": saved["id"], "project": "atlas" })).unwrap();
+    assert_eq!(own["entry"]["project"], "atlas");
+    let found = agents.call(&atlas, "memory_search", json!({ "query": "sails" })).unwrap().to_string();
+    assert!(found.contains("atlas sails") && !found.contains("hermes sails"), "{found}");
+    for project in ["hermes", "*"] {
+        let refused =
+            agents.call(&atlas, "memory_search", json!({ "query": "sails", "project": project })).unwrap_err();
+        assert!(refused.contains("your token is bound to project \"atlas\""), "{refused}");
+    }
+    let refused = agents.call(&reader, "memory_add", json!({ "content": "not this" })).unwrap_err();
+    assert!(refused.contains("may only read"), "{refused}");
+    let found = agents.call(&reader, "memory_search", json!({ "query": "sails", "project": "*" })).unwrap().to_string();
+    assert!(found.contains("atlas sails") && found.contains("hermes sails"), "{found}");
+    let (status, figures) = agents.send("GET", "/metrics", &agents.own_token, "");
+    let line = |name: &str| figures.lines().any(|line| line.starts_with(name) && !line.ends_with(" 0"));
+    assert!(status == 200 && line("memorist_pulls_total") && line("memorist_copy_age_seconds"), "{figures}");
+    assert!(figures.contains("\nmemorist_memories 2\n") && figures.contains("\nmemorist_server_away 0\n"), "{figures}");
+    assert_eq!([&atlas, &reader].map(|token| agents.send("GET", "/metrics", token, "").0), [403, 200]);
+    let unknown = "0".repeat(64);
+    assert_eq!(agents.call(&unknown, "memory_search", json!({ "query": "sails" })), Err("401".into()));
+    assert!(user.run(&["server", "token", "revoke", &of_atlas]).status.success());
+    let began = Instant::now();
+    while agents.call(&atlas, "memory_search", json!({ "query": "sails" })).is_ok() {
+        assert!(began.elapsed() < Duration::from_secs(20), "a revoked token still answers");
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(agents.call(&atlas, "memory_search", json!({ "query": "sails" })), Err("401".into()));
+    // A server that keeps to one project lets nobody see another by a token.
+    let (_, hermes) = token(&["--project", "hermes"]);
+    let only = Agents::start(&user, &["--only", "--project", "atlas"]);
+    assert_eq!(only.call(&hermes, "memory_search", json!({ "query": "sails" })), Err("403".into()));
+    let found = only.call(&reader, "memory_search", json!({ "query": "sails" })).unwrap().to_string();
+    assert!(found.contains("atlas sails") && !found.contains("hermes sails"), "{found}");
+}
+
+#[test]
+fn a_copy_is_compared_and_the_doctor_knows_the_server() {
+    let Some(cluster) = shared("a_copy_is_compared_and_the_doctor_knows_the_server") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["add", "the amber key"]).status.success());
+    let compared = document(&user.run(&["server", "compare", "--json"]));
+    assert_eq!((&compared["differed"], &compared["lost"]), (&0.into(), &0.into()));
+    let doctor = user.run(&["doctor", "--json"]);
+    let server = document(&doctor)["server"].clone();
+    assert_eq!((doctor.status.code(), &server["reachable"], &server["memories"]), (Some(0), &true.into(), &1.into()));
+    assert!(server["copyAgeMillis"].as_u64().unwrap() < 60_000 && server["problem"].is_null(), "{server}");
+    assert!(text(&user.run(&["doctor"]).stdout).contains("team server  sound"));
+    let mut away = user.command(&["doctor", "--json"]);
+    let (name, _, rest) = user.address();
+    let database = rest.split_once('/').unwrap().1;
+    away.env("MEMORIST_STORE", format!("postgres://{name}@127.0.0.1:1/{database}"));
+    let away = away.output().unwrap();
+    assert!(!away.status.success(), "{}", text(&away.stdout));
 }

@@ -12,7 +12,7 @@
 //! | `purge.rs` | permanent removal |
 //! | `graph.rs` | links, chains and digests |
 //! | `sources.rs` | files that are read into the store |
-//! | `tokens.rs` | the tokens of a team store's clients |
+//! | `team.rs` | what a node of a team store knows of its server |
 //! | `undo.rs` | undoing the last thing that was done to a memory |
 //! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | near-duplicates and suggestions for links |
@@ -35,7 +35,7 @@ mod searches;
 mod share;
 mod similar;
 mod sources;
-mod tokens;
+mod team;
 mod undo;
 
 pub use exchange::Import;

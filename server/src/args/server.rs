@@ -19,6 +19,8 @@ pub enum ServerCommand {
     Migrate,
     /// Show how the server stands: its version, standbys, nodes, size
     Status,
+    /// Compare the copy of this machine with the server, and make it the same
+    Compare,
     /// Tokens of HTTP clients: add, list, revoke
     Token(Token),
 }

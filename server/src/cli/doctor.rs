@@ -9,6 +9,7 @@ use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
 
 use super::app::Maintenance;
+use super::standing::Standing;
 use super::{App, clients, format};
 use crate::args::{Doctor, Global};
 use crate::exit::{Kind, Outcome};
@@ -22,11 +23,16 @@ pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
     let bars = app.bars()?;
     let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
-    let sound = diagnosis.is_sound();
+    let standing = Standing::of(app);
+    let sound = diagnosis.is_sound() && standing.is_sound();
     let clients = clients::all(global, &app.settings().store);
     let mut document = document(&diagnosis);
     document["clients"] = clients.document();
-    app.output().result(&document, |_| [text(&diagnosis), clients.text()].join("\n"))?;
+    if let Some(server) = standing.document() {
+        document["server"] = server;
+    }
+    app.output()
+        .result(&document, |_| [vec![text(&diagnosis)], standing.lines(), vec![clients.text()]].concat().join("\n"))?;
     Ok(if sound { 0 } else { Kind::Store.code() })
 }
 

@@ -53,6 +53,7 @@ mod places;
 mod plot;
 mod progress;
 mod quality;
+mod standing;
 mod table;
 
 pub use app::App;

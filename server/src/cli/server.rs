@@ -1,10 +1,13 @@
 //! `memorist server`: the server of a team store.
 
+use memorist_engine::Compared;
 use memorist_engine::config::TeamSettings;
 use memorist_engine::team::{Migrated, NewToken, ServerStatus, TeamServer, Token};
 use memorist_engine::types::{Reach, Rights, Scope, TokenRights};
 use serde_json::{Value, json};
 
+use super::app::Maintenance;
+use super::standing::status_document;
 use super::{App, format, table};
 use crate::args::{Global, Server, ServerCommand, TokenAdd, TokenCommand};
 use crate::exit::{Failure, Outcome};
@@ -22,6 +25,7 @@ pub fn run(app: &App, args: &Server, global: &Global) -> Outcome {
             app.output().result(&status_document(&status), |_| status_text(team, &status))?;
             Ok(0)
         }
+        ServerCommand::Compare => compare(app),
         ServerCommand::Token(token) => match &token.command {
             TokenCommand::Add(args) => add_token(app, &server, args, global),
             TokenCommand::List => {
@@ -62,34 +66,27 @@ fn migrated(app: &App, team: &TeamSettings, migrated: &Migrated) -> Outcome {
     Ok(0)
 }
 
-fn status_document(status: &ServerStatus) -> Value {
-    let nodes = status
-        .nodes
-        .iter()
-        .map(|node| json!({ "name": node.name, "version": node.version, "seenAt": format::time(Some(node.seen_at)) }));
-    json!({
-        "version": status.version,
-        "storeId": status.store_id,
-        "format": status.format,
-        "minReader": status.min_reader,
-        "incarnation": {
-            "system": status.incarnation.system,
-            "timeline": status.incarnation.timeline,
-            "startedAt": format::time(Some(status.incarnation.started_at)),
-        },
-        "memories": status.memories,
-        "bytes": status.bytes,
-        "isStandby": status.is_standby,
-        "standbys": {
-            "following": status.standbys.following,
-            "synchronous": status.standbys.synchronous,
-            "awaited": status.standbys.are_awaited,
-        },
-        "synchronousCommit": status.synchronous_commit,
-        "nodes": nodes.collect::<Vec<_>>(),
-        "tokens": status.tokens,
-        "warnings": status.warnings(),
-    })
+fn compare(app: &App) -> Outcome {
+    let engine = app.engine(Maintenance::Off)?;
+    let bars = app.bars()?;
+    let compared = engine.compare_with_server(&bars)?;
+    engine.close();
+    drop(bars);
+    let Compared { ranges, differed, lost } = compared;
+    app.output().result(&json!({ "ranges": ranges, "differed": differed, "lost": lost }), |_| {
+        let mut text = match differed {
+            0 => "the copy of this machine has what the server has".to_owned(),
+            _ => format!("the copy of this machine differed in {differed} of {ranges} ranges, and was made the same"),
+        };
+        if lost > 0 {
+            text += &format!(
+                "\nthe server had lost {}: they are kept in a file that the log names",
+                format::memories(lost)
+            );
+        }
+        text
+    })?;
+    Ok(0)
 }
 
 fn status_text(team: &TeamSettings, status: &ServerStatus) -> String {

@@ -7,6 +7,7 @@ use memorist_engine::types::{Rights, Scope, TokenRights};
 
 use super::dispatch::{Access, Dispatcher, Unavailable};
 use super::handler::Handler;
+use super::metrics::Metrics;
 use super::profiles::Profile;
 use super::watching::Watching;
 use crate::args::ProfileName;
@@ -23,6 +24,7 @@ pub struct Clients {
     /// Whether the server keeps to its project and agent.
     pub only: bool,
     pub watching: Arc<Watching>,
+    pub metrics: Arc<Metrics>,
 }
 
 impl Clients {
@@ -57,7 +59,17 @@ impl Clients {
     fn handler(&self, context: Context, rights: Rights) -> Result<Handler, Failure> {
         let is_only = context.defaults.is_only();
         let profile = if is_only { Profile::of_only(self.profile) } else { Profile::of(self.profile) };
-        Ok(Handler::new(self.dispatcher.clone(), context, profile, rights, self.watching.clone()))
+        Ok(Handler::new(self.dispatcher.clone(), context, profile, rights, self.watching.clone(), self.metrics.clone()))
+    }
+
+    /// The figures of the server, as text.
+    ///
+    /// # Errors
+    /// Says why there are none.
+    pub async fn figures(&self) -> Result<String, String> {
+        let metrics = self.metrics.clone();
+        let text = self.dispatcher.call(Access::Read, move |engine| metrics.text(engine)).await;
+        text.map_err(|error: Unavailable| error.message().to_owned())?.map_err(|error| error.to_string())
     }
 
     /// What a token of the team store permits; `None` if it is none.

@@ -59,6 +59,15 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
+    /// Its name where failures are counted.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unavailable::Closing => "closing",
+            Unavailable::Busy => "busy",
+            Unavailable::Panicked => "internal",
+        }
+    }
+
     /// The message for the caller.
     pub fn message(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! The request handler. One per process: all sessions share its dispatcher.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use memorist_engine::Engine;
 use memorist_engine::types::Rights;
@@ -16,6 +17,7 @@ use serde_json::json;
 
 use super::dispatch::{Access, Dispatcher};
 use super::errors::{internal, protocol_error};
+use super::metrics::Metrics;
 use super::profiles::{Answer, Profile};
 use super::watching::Watching;
 use super::{completions, prompts, resources};
@@ -29,19 +31,21 @@ pub struct Handler {
     profile: &'static Profile,
     rights: Rights,
     watching: Arc<Watching>,
+    metrics: Arc<Metrics>,
 }
 
 impl Handler {
-    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go, and lets `watching` know of
-    /// searches.
+    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go. `watching` is to know of searches, and
+    /// `metrics` counts.
     pub fn new(
         dispatcher: Dispatcher,
         context: Context,
         profile: &'static Profile,
         rights: Rights,
         watching: Arc<Watching>,
+        metrics: Arc<Metrics>,
     ) -> Self {
-        Handler { dispatcher, context: Arc::new(context), profile, rights, watching }
+        Handler { dispatcher, context: Arc::new(context), profile, rights, watching, metrics }
     }
 
     /// The defaults of its calls.
@@ -90,13 +94,21 @@ impl ServerHandler for Handler {
         };
         if tool.access == Access::Write && self.rights == Rights::Read {
             let why = format!("your token may only read, and {} writes; nothing was changed", request.name);
+            self.metrics.failed("forbidden");
             return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
         }
+        let began = Instant::now();
         let context = self.context.clone();
         let arguments = request.arguments.unwrap_or_default();
         let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
         if tool.access == Access::Read {
             self.watching.searched();
+        }
+        self.metrics.called(&tool.definition.name, tool.access, began.elapsed());
+        match &answer {
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) => self.metrics.failed("refused"),
+            Err(unavailable) => self.metrics.failed(unavailable.name()),
         }
         let answer = answer.unwrap_or_else(|unavailable| Err(unavailable.message().to_owned()));
         Ok(match answer {

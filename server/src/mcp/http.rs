@@ -1,4 +1,4 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store. The server sends nothing unrequested. So
+//! The server over streamable HTTP, at `/mcp`: many clients, one store; and its figures, at `/metrics`. The server sends nothing unrequested. So
 //! neither era of the protocol needs sessions, and a response is one JSON document.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
-use memorist_engine::types::TokenRights;
+use memorist_engine::types::{Scope, TokenRights};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -25,11 +25,14 @@ use super::connections::{self, Answer, Slot};
 use super::guard::{self, Policy, Refusal};
 use super::handler::Handler;
 use super::message::{self, MESSAGE_BYTES, Unreadable};
+use super::metrics;
 use super::token::Token;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
 
 const PATH: &str = "/mcp";
+/// Where an operator reads figures.
+const METRICS: &str = "/metrics";
 /// How long a client may take to send its request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bodies up to this length are bounded by the number of connections.
@@ -67,11 +70,11 @@ impl Server {
         Ok(Server { listener, policy })
     }
 
-    /// Serves until `stop` ends.
+    /// Serves until `stop` ends. `has_tokens` says whether clients may send tokens of their team store.
     pub async fn serve(
         self,
-        handler: Handler,
-        clients: Option<Clients>,
+        clients: Clients,
+        has_tokens: bool,
         access: Access,
         output: Output,
         stop: impl Future<Output = ()>,
@@ -93,7 +96,8 @@ impl Server {
         let streams = config.cancellation_token.clone();
         let services = Services {
             token: access.token,
-            trusted: service(handler, &config),
+            trusted: service(clients.trusted()?, &config),
+            has_tokens,
             clients,
             bound: Mutex::default(),
             config,
@@ -139,43 +143,44 @@ struct Services {
     /// The server's own token, if one is required.
     token: Option<Token>,
     trusted: Service,
-    /// Of a team store, which has tokens of its own.
-    clients: Option<Clients>,
+    /// Whether the store has tokens of its own.
+    has_tokens: bool,
+    clients: Clients,
     /// Those that were needed.
     bound: Mutex<HashMap<TokenRights, Service>>,
     config: StreamableHttpServerConfig,
 }
 
 impl Services {
-    /// Of a client with these headers.
-    async fn of(&self, headers: &HeaderMap) -> Result<Service, Refusal> {
-        let Some(own) = &self.token else { return Ok(self.trusted.clone()) };
+    /// Of a client with these headers, and whether it may know of all memories.
+    async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
+        let Some(own) = &self.token else { return Ok((self.trusted.clone(), true)) };
         let sent = guard::sent(headers).ok_or_else(guard::no_token)?;
         if own.is(sent) {
-            return Ok(self.trusted.clone());
+            return Ok((self.trusted.clone(), true));
         }
-        let clients = self.clients.as_ref().ok_or_else(guard::no_token)?;
-        let sent = std::str::from_utf8(sent).map_err(|_| guard::no_token())?;
-        let rights = timeout(BODY_TIMEOUT, clients.rights_of(sent.to_owned())).await.map_err(|_| busy())?;
+        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(guard::no_token)?;
+        let rights = timeout(BODY_TIMEOUT, self.clients.rights_of(sent.to_owned())).await.map_err(|_| busy())?;
         let rights = rights.map_err(|why| {
             tracing::warn!("a token cannot be looked up: {why}");
             busy()
         })?;
         let rights = rights.ok_or_else(guard::no_token)?;
+        let sees_all = rights.scope == Scope::default();
         if let Some(service) = self.bound().get(&rights) {
-            return Ok(service.clone());
+            return Ok((service.clone(), sees_all));
         }
         let others = || {
             refusal(StatusCode::FORBIDDEN, "your token is bound to a project or agent that this server does not serve")
         };
-        let handler = clients.bound(&rights).ok().flatten().ok_or_else(others)?;
+        let handler = self.clients.bound(&rights).ok().flatten().ok_or_else(others)?;
         let service = service(handler, &self.config);
         let mut bound = self.bound();
         if bound.len() >= MOST_BOUND {
             bound.clear();
         }
         bound.insert(rights, service.clone());
-        Ok(service)
+        Ok((service, sees_all))
     }
 
     fn bound(&self) -> MutexGuard<'_, HashMap<TokenRights, Service>> {
@@ -187,8 +192,18 @@ impl Gate {
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
-            Err(refusal) => refused(&refusal),
-            Ok(Taken { body, service, room: _room }) => {
+            Err(refusal) => {
+                self.services.clients.metrics.failed(reason(refusal.status));
+                refused(&refusal)
+            }
+            Ok(Taken { service: None, .. }) => match self.services.clients.figures().await {
+                Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
+                Err(why) => {
+                    tracing::warn!("there are no figures: {why}");
+                    refused(&busy())
+                }
+            },
+            Ok(Taken { body, service: Some(service), room: _room }) => {
                 let repaired = match message::repair(&body) {
                     Cow::Owned(repaired) => Some(Bytes::from(repaired)),
                     Cow::Borrowed(_) => None,
@@ -238,19 +253,31 @@ impl Gate {
         }
     }
 
-    /// Who answers, and the upper bound of the body's length, if the request is acceptable.
-    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Service, usize), Refusal> {
+    /// Who answers (`None`: the figures), and the upper bound of the body's length, if the request is acceptable.
+    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Option<Service>, usize), Refusal> {
         let allowed = self.policy.refuses(head).map_or(Ok(()), Err);
         let service = match allowed {
             Ok(()) => self.services.of(&head.headers).await,
             Err(refusal) => Err(refusal),
         };
-        let service = service.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
+        let (service, sees_all) =
+            service.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
         if !slot.admit() {
             return Err(busy());
         }
-        if head.uri.path().trim_end_matches('/') != PATH {
-            return Err(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp"));
+        match head.uri.path().trim_end_matches('/') {
+            PATH => {}
+            METRICS if head.method != Method::GET => {
+                return Err(refusal(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
+            }
+            METRICS if sees_all => return Ok((None, 0)),
+            METRICS => {
+                return Err(refusal(
+                    StatusCode::FORBIDDEN,
+                    "your token is bound to a project or an agent; the figures are about all",
+                ));
+            }
+            _ => return Err(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
         let length = match body.size_hint().upper() {
             None => MESSAGE_BYTES,
@@ -258,15 +285,26 @@ impl Gate {
                 usize::try_from(length).ok().filter(|length| *length <= MESSAGE_BYTES).ok_or_else(too_long)?
             }
         };
-        Ok((service, length))
+        Ok((Some(service), length))
     }
 }
 
 /// The body of a request, who answers it, and its share of the budget.
 struct Taken<'a> {
     body: Bytes,
-    service: Service,
+    /// `None` where the figures are wanted.
+    service: Option<Service>,
     room: Option<SemaphorePermit<'a>>,
+}
+
+/// Its name where failures are counted.
+fn reason(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => "unauthorized",
+        StatusCode::FORBIDDEN => "forbidden",
+        StatusCode::SERVICE_UNAVAILABLE => "busy",
+        _ => "bad_request",
+    }
 }
 
 fn refusal(status: StatusCode, why: &'static str) -> Refusal {

@@ -12,6 +12,7 @@
 //! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
+//! | `metrics.rs` | figures for an operator |
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
 //! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
@@ -31,6 +32,7 @@ mod http;
 #[cfg(test)]
 mod leaks;
 pub mod message;
+mod metrics;
 #[cfg(test)]
 mod only;
 mod profiles;
@@ -88,8 +90,14 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let watching = Arc::new(Watching::default());
-    let clients =
-        Clients { dispatcher: dispatcher.clone(), context, profile: name, only: args.only, watching: watching.clone() };
+    let clients = Clients {
+        dispatcher: dispatcher.clone(),
+        context,
+        profile: name,
+        only: args.only,
+        watching: watching.clone(),
+        metrics: Arc::default(),
+    };
     let handler = clients.trusted()?;
     let files = (name == ProfileName::Gimli).then(|| handler.context());
     let starting = tokio::spawn({
@@ -113,7 +121,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
             access = access(token, &dispatcher, &kept) => access?,
             () = &mut stop => return Ok(()),
         };
-        server.serve(handler, has_tokens.then_some(clients), access, settings.output, stop).await
+        server.serve(clients, has_tokens, access, settings.output, stop).await
     };
     // A store that cannot be opened ends the server: a client shows that better than a tool that always fails.
     let served = tokio::select! {
