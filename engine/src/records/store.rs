@@ -11,6 +11,8 @@ use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
 #[cfg(feature = "postgres")]
 use crate::config::TeamSettings;
+#[cfg(feature = "postgres")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
@@ -84,7 +86,9 @@ impl Records {
     /// [`Cancelled`](crate::Error::Cancelled).
     #[cfg(feature = "postgres")]
     pub fn compare(&self, progress: &dyn Progress) -> Result<Compared> {
-        let Some(follower) = &self.follower else { return Err(super::follow::no_team()) };
+        let Some(follower) = &self.follower else {
+            return Err(Error::invalid("store", "it is no team store: its records are in its folder"));
+        };
         follower.compare_now(&self.database, progress)
     }
 
@@ -117,7 +121,7 @@ impl Records {
         0
     }
 
-    /// Runs what removes for good.
+    /// Runs what removes permanently.
     pub(super) fn purging<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
@@ -153,7 +157,7 @@ impl Records {
     fn refresh(&self) {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
-            // It was logged, and is told by `node`.
+            // It was logged, and `node` says so.
             let _ = follower.pull(&self.database, Why::Read);
         }
     }

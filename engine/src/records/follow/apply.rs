@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::purges;
+use super::marks;
 use super::question::{Rows, Unit};
 use super::tables::{META, RECORDS, TABLES, Table};
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -
             let row = rows.iter().find(|(row, _)| row.get("key").and_then(Json::as_str) == Some(key));
             row.and_then(|(row, _)| row.get("value")?.as_str()).map(str::to_owned)
         };
-        purges::notice(tx, purges::mark_of(&entry).as_deref(), purges == Purges::None, purges == Purges::Own)?;
+        marks::notice(tx, marks::mark_of(&entry).as_deref(), purges == Purges::None, purges == Purges::Own)?;
     }
     // A purge takes the searches along that found a record; what was deleted is in the trash.
     let records = Table::numbered(RECORDS).expect("it is one of them");

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::Follower;
+use super::follower::Follower;
 use super::question::{Rows, Unit};
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::Client;

@@ -1,7 +1,7 @@
 //! What a node does once a minute: it says that it is there, sends its access counts, and trims what no node needs any more.
 
-use super::Follower;
-use super::purges::KNOWN;
+use super::follower::Follower;
+use super::marks::KNOWN;
 use crate::error::Result;
 use crate::records::meta;
 use crate::records::postgres::errors::explained;

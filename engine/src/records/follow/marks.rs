@@ -1,15 +1,14 @@
-//! Purges: what the server no longer has is gone from the files of every node, too.
+//! Purges of other nodes: what the server no longer has is gone from the files of every node, too.
 //!
 //! Each transaction of a purge writes a mark on the server (`purge/mark.rs`), which stays there as `purged` when the node that
 //! purges has cleaned its own files. A node that finds another mark than the last one that it knows has removed rows with this
 //! pull, or will: it notes the mark as a purge of its own that is not finished, and its worker cleans its files. It does not know
 //! what was purged, so its logged queries go as a whole.
 
-use super::Follower;
 use crate::error::Result;
 use crate::records::meta;
-use crate::records::purge::mark::{self, PurgeMark};
-use crate::records::transaction::{Authority, Select, Tx};
+use crate::records::purge::mark;
+use crate::records::transaction::Tx;
 
 /// The entry of the server's `meta` with the mark of the last purge that is finished where it was made.
 pub(super) const PURGED: &str = "purged";
@@ -37,25 +36,4 @@ pub(super) fn notice(tx: &dyn Tx, on_server: Option<&str>, is_new_here: bool, is
 /// The mark that a node has to know, of the entries that the server has.
 pub(super) fn mark_of(entries: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     entries(mark::KEY).or_else(|| entries(PURGED))
-}
-
-impl Follower {
-    /// Notes on the server that this node has cleaned its files.
-    pub(crate) fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
-        self.server.write(|tx| {
-            if PurgeMark::read(tx as &dyn Select)?.as_ref().map(PurgeMark::id) != Some(mark.id()) {
-                return Ok(());
-            }
-            meta::remove(tx, mark::KEY)?;
-            meta::put(tx, PURGED, mark.id().into())
-        })
-    }
-
-    /// Runs a purge of this process: what is removed is known.
-    pub(crate) fn purging<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.purges.store(true, std::sync::atomic::Ordering::Relaxed);
-        let done = work();
-        self.purges.store(false, std::sync::atomic::Ordering::Relaxed);
-        done
-    }
 }
