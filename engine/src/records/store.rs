@@ -4,14 +4,17 @@ use std::ops::Deref;
 use std::time::Duration;
 
 #[cfg(feature = "postgres")]
-use super::follow::{Compared, Follower, NodeState, Why};
+use super::follow::{Compared, Follower, NodeState, Why, note_accesses};
 #[cfg(feature = "postgres")]
 use super::meta;
+use super::purge::mark::PurgeMark;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
 #[cfg(feature = "postgres")]
 use crate::config::TeamSettings;
+#[cfg(feature = "postgres")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
@@ -90,15 +93,78 @@ impl Records {
     /// [`Cancelled`](crate::Error::Cancelled).
     #[cfg(feature = "postgres")]
     pub fn compare(&self, progress: &dyn Progress) -> Result<Compared> {
-        let Some(follower) = &self.follower else { return Err(super::follow::no_team()) };
+        let Some(follower) = &self.follower else {
+            return Err(Error::invalid("store", "it is no team store: its records are in its folder"));
+        };
         follower.compare_now(&self.database, progress)
+    }
+
+    /// What a node of a team does once a minute. Nothing where the records are in the folder.
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server).
+    #[cfg(feature = "postgres")]
+    pub fn keep_up(&self) -> Result<()> {
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.keep_up(&self.database))
+    }
+
+    /// Whether this process may do now what one node has to do for all: embed what waits, for example. Always, where the records
+    /// are in the folder.
+    pub fn claims(&self, what: &'static str) -> Result<bool> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.claims(what);
+        }
+        let _ = what;
+        Ok(true)
+    }
+
+    /// How far the clock of a team is ahead of this machine's, in milliseconds.
+    pub fn clock_ahead(&self) -> Millis {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.ahead();
+        }
+        0
+    }
+
+    /// Runs what removes permanently.
+    pub(super) fn purging<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.purging(work);
+        }
+        work()
+    }
+
+    /// Notes that nothing is left of what was removed up to this mark. What was removed meanwhile has another.
+    pub fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            follower.end_purge(mark)?;
+        }
+        self.database.end_purge(mark)
+    }
+
+    /// Notes accesses that the server of a team has to count.
+    pub(super) fn note_unsent(&self, ids: impl Iterator<Item = RecordId>, now: Millis) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if self.follower.is_some() {
+            let unsent: Vec<_> = ids.map(|id| (id, 1, now)).collect();
+            return match unsent.is_empty() {
+                true => Ok(()),
+                false => self.database.write_unsynced(|tx| note_accesses(tx, &unsent)),
+            };
+        }
+        let _ = (ids, now);
+        Ok(())
     }
 
     /// Before something is read: the copy is brought up to date. If the server is away, what is here has to do.
     fn refresh(&self) {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
-            // It was logged, and is told by `node`.
+            // It was logged, and `node` says so.
             let _ = follower.pull(&self.database, Why::Read);
         }
     }

@@ -311,13 +311,15 @@ impl Records {
     /// Writes accesses to the log, in one transaction that does not wait for the disk: a power cut may forget the last
     /// of them. The oldest rows beyond [`MAX_ACCESS_ROWS`](super::MAX_ACCESS_ROWS) go.
     pub fn record_access(&self, accesses: &[Access<'_>], now: Millis) -> Result<()> {
-        access::record_access(self, accesses, now)
+        access::record_access(self, accesses, now)?;
+        self.note_unsent(accesses.iter().filter(|access| access.counts).map(|access| access.id), now)
     }
 
     /// Counts an access of each of these records, without a row in the log; as with [`Records::record_access`], a power
     /// cut may forget it. One that is gone is passed over.
     pub fn count_accesses(&self, ids: &[RecordId], now: Millis) -> Result<()> {
-        access::count_accesses(self, ids, now)
+        access::count_accesses(self, ids, now)?;
+        self.note_unsent(ids.iter().copied(), now)
     }
 
     /// Writes searches with the records that each found, in one transaction that does not wait for the disk. The oldest
@@ -357,14 +359,14 @@ impl Records {
     /// # Errors
     /// [`Invalid`](crate::Error::Invalid) names a record that `viewer` sees and may not change.
     pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
-        match purge {
+        self.purging(|| match purge {
             Purge::Ids(ids) => purge::purge_ids(self, ids, viewer, progress),
             Purge::Text(text) => {
                 let text = PurgeText::new(text);
                 let candidates = self.records_with(&text, progress)?;
                 purge::purge_text(self, &text, &candidates, viewer, progress)
             }
-        }
+        })
     }
 
     /// Removes the queries that have a purged text from the access log, of records that `viewer` may change (the log

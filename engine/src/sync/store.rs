@@ -232,9 +232,9 @@ impl Store {
         Ok(())
     }
 
-    /// The present time, by the clock of the settings.
+    /// The present time, by the clock of the settings; on a node of a team, by that of its server.
     pub fn now(&self) -> Millis {
-        self.config.clock.now()
+        self.config.clock.now().saturating_add(self.records.clock_ahead())
     }
 
     /// The settings that the store was opened with.

@@ -21,6 +21,9 @@ const TICK: Duration = Duration::from_millis(500);
 const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// How often to check for expired records.
 const EXPIRE_AGAIN: Duration = Duration::from_secs(60);
+/// How often a node of a team says that it is there, and sends what it has counted.
+#[cfg(feature = "postgres")]
+const KEEP_UP_AGAIN: Duration = Duration::from_secs(60);
 /// An unfinished purge is continued after this long.
 const PURGE_AGAIN: Duration = Duration::from_secs(5);
 
@@ -73,6 +76,8 @@ fn run<'scope>(
     let mut provider = ProviderThread::default();
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
+    #[cfg(feature = "postgres")]
+    let mut keep_up_at = Instant::now();
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
     let mut uses = Vec::new();
     loop {
@@ -86,7 +91,10 @@ fn run<'scope>(
             failures.note(fetched.map(drop).map_err(Error::from));
         }
         #[cfg(feature = "postgres")]
-        failures.note(store.records.follow());
+        if store.records.follow().is_ok() && Instant::now() >= keep_up_at {
+            keep_up_at = Instant::now() + KEEP_UP_AGAIN;
+            failures.note(store.records.keep_up());
+        }
         let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
         if store.config().index_writer {
             provider.keep_going(scope, store, stopping);
@@ -182,7 +190,7 @@ impl<'scope> ProviderThread<'scope> {
 
 /// Looks at the batch jobs, and embeds what is not left to them.
 fn embed_with_provider(store: &Store, jobs: &mut JobsSchedule, stopping: &Stopping) -> Result<()> {
-    if store.background_jobs(jobs, stopping)? || !store.can_embed()? {
+    if !store.records.claims("embedding")? || store.background_jobs(jobs, stopping)? || !store.can_embed()? {
         return Ok(());
     }
     match store.embedding.try_acquire()? {
@@ -234,7 +242,7 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
         if has_uncut {
             store.cut_texts(stopping)?;
         }
-        if can_embed {
+        if can_embed && store.records.claims("embedding")? {
             store.embed_backlog(guard, u64::MAX, stopping)?;
             store.catch_up(guard, stopping)?;
         }

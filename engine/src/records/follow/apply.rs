@@ -4,20 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 
+use super::marks;
 use super::question::{Rows, Unit};
-use super::tables::{RECORDS, TABLES, Table};
+use super::tables::{META, RECORDS, TABLES, Table};
 use crate::error::{Error, Result};
 use crate::records::rules::searches;
 use crate::records::transaction::{SelectExt, Tx, Value};
 use crate::text;
 
 /// What a node knows by itself: the server has no say in it.
-const LOCAL_META: [&str; 7] = ["trimmed_to", "superseding", "purging", "wide_to", "lineage", "followed", "node"];
+const LOCAL_META: [&str; 9] =
+    ["trimmed_to", "superseding", "purging", "purged", "purged_to", "wide_to", "lineage", "followed", "node"];
 /// Numbers, which the server keeps as texts.
 const NUMBERS: [&str; 5] = ["model", "next_model", "cutter", "uncut", "batch_failures"];
 
+/// Whose purge a new mark may be of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purges {
+    /// Of none: nothing was here before.
+    None,
+    /// This process purges.
+    Own,
+    /// Another one, here or elsewhere.
+    Others,
+}
+
 /// Brings units to what they are on the server, in an order in which nothing refers to what is not there.
-pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>) -> Result<()> {
+pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -> Result<()> {
     // A row may come before the one that it refers to, and go after it.
     tx.execute("PRAGMA defer_foreign_keys = ON", &[])?;
     let of = |table: &Table| {
@@ -34,6 +47,13 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>) -> Result<()> {
         for (id, rows) in of(table) {
             write(tx, table, id, rows)?;
         }
+    }
+    if let Some((_, rows)) = of(Table::numbered(META).expect("it is one of them")).next() {
+        let entry = |key: &str| {
+            let row = rows.iter().find(|(row, _)| row.get("key").and_then(Json::as_str) == Some(key));
+            row.and_then(|(row, _)| row.get("value")?.as_str()).map(str::to_owned)
+        };
+        marks::notice(tx, marks::mark_of(&entry).as_deref(), purges == Purges::None, purges == Purges::Own)?;
     }
     // A purge takes the searches along that found a record; what was deleted is in the trash.
     let records = Table::numbered(RECORDS).expect("it is one of them");

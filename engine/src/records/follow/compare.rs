@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::time::Duration;
 
-use super::Follower;
-use super::apply::apply;
+use super::apply::{Purges, apply};
 use super::cursor::Cursor;
+use super::follower::{APPLY_TIMEOUT, Follower};
 use super::lost::LostFile;
 use super::question::{self, Rows, Unit};
 use super::tables::{RECORDS, TABLES, Table};
@@ -26,7 +26,7 @@ use crate::types::RecordId;
 /// Held while a node is compared. It goes with its process.
 const LOCK: &str = "compare.lock";
 /// A range is fetched within this time, and all sums are.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// A range has 2 to the power of this many units.
 const BITS: u32 = 11;
 
@@ -48,7 +48,7 @@ impl Follower {
         explained(self.server.pool().address(), self.compare(database, progress))
     }
 
-    /// Brings the copy to what the server has, whatever it was. One process of a node does so at a time: another one goes on with
+    /// Brings the copy to what the server has, whatever it was. One process of a node does so at a time: another one continues with
     /// what is here.
     pub(super) fn compare(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
         let lock = File::create(self.folder.join(LOCK)).map_err(|error| Error::io(&self.folder, error))?;
@@ -61,7 +61,7 @@ impl Follower {
         }
         let before = Cursor::stored(&*database.reader()?)?;
         let mut client = self.server.pool().lend()?;
-        client.wait_at_most(PATIENCE);
+        client.time_out_after(TIMEOUT);
         let state = question::news(&mut client, None, self.server.node())?.state;
         let was_replaced = before.as_ref().is_some_and(|before| before.incarnation != state.incarnation);
         let (follow, node) = (&self.follow, self.server.node());
@@ -71,6 +71,7 @@ impl Follower {
         let differing: Vec<Unit> = all.iter().filter(|range| there.get(range) != here.get(range)).copied().collect();
         let mut compared = Compared { ranges: all.len() as u64, differed: differing.len() as u64, lost: 0 };
         let mut lost = LostFile::of(self);
+        let purges = if here.is_empty() { Purges::None } else { Purges::Others };
         progress.start("copying from the server", Some(compared.differed));
         for table in &TABLES {
             for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
@@ -81,7 +82,7 @@ impl Follower {
                     lost.keep(self, &mut client, database, &rows, bounds)?;
                     lost.sync()?;
                 }
-                database.write_unsynced_within(super::APPLY_TIMEOUT, |tx| take(tx, table, bounds, &mut rows))?;
+                database.write_unsynced_within(APPLY_TIMEOUT, |tx| take(tx, table, bounds, &mut rows, purges))?;
                 progress.advance(1);
             }
         }
@@ -98,7 +99,13 @@ impl Follower {
 }
 
 /// Makes a range of a table what the server has, and logs what changes for the indexes.
-fn take(tx: &dyn Tx, table: &Table, (from, to): (i64, i64), rows: &mut BTreeMap<Unit, Rows>) -> Result<()> {
+fn take(
+    tx: &dyn Tx,
+    table: &Table,
+    (from, to): (i64, i64),
+    rows: &mut BTreeMap<Unit, Rows>,
+    purges: Purges,
+) -> Result<()> {
     let sql = "SELECT id, stamp, rows FROM copied WHERE number = ?1 AND id >= ?2 AND id < ?3";
     let known = tx.all(sql, &[table.number.into(), from.into(), to.into()], |row| {
         Ok((row.get::<i64>(0)?, (row.get::<i64>(1)?, row.get::<i64>(2)?)))
@@ -114,7 +121,7 @@ fn take(tx: &dyn Tx, table: &Table, (from, to): (i64, i64), rows: &mut BTreeMap<
         "records" => ulids(tx, rows.keys().map(|(_, id)| *id))?,
         _ => BTreeMap::new(),
     };
-    apply(tx, rows)?;
+    apply(tx, rows, purges)?;
     if !["records", "passages"].contains(&table.name) {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::Follower;
+use super::follower::Follower;
 use super::question::{Rows, Unit};
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::Client;
@@ -109,9 +109,6 @@ impl LostFile {
 fn deleted<'a>(client: &mut Client, ulids: impl Iterator<Item = &'a [u8; 16]>) -> Result<BTreeSet<String>> {
     let quoted: Vec<String> = ulids.map(|ulid| format!("'\\x{}'", text::to_hex(ulid))).collect();
     let quoted = quoted.join(", ");
-    let sql = format!(
-        "SELECT encode(ulid, 'hex') FROM {SCHEMA}.trash WHERE ulid IN ({quoted}) \
-         UNION SELECT encode(ulid, 'hex') FROM {SCHEMA}.purged WHERE ulid IN ({quoted})"
-    );
+    let sql = format!("SELECT encode(ulid, 'hex') FROM {SCHEMA}.trash WHERE ulid IN ({quoted})");
     client.query_typed(&sql, &[])?.iter().map(|row| Ok(row.try_get::<_, String>(0)?)).collect()
 }

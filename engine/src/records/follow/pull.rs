@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::Follower;
-use super::apply::apply;
+use super::apply::{Purges, apply};
 use super::cursor::Cursor;
+use super::follower::{APPLY_TIMEOUT, Follower};
 use super::question::{self, News};
 use crate::config::Reads;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Tx};
 
 /// The server is given up for this search after so long.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why a pull is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl Follower {
             return Ok(());
         }
         let came = self.begun.load(Ordering::Acquire);
-        // A copy from the beginning takes long: whoever reads goes on with what is here.
+        // A copy from the beginning takes long: whoever reads continues with what is here.
         let turn = match why {
-            Why::Read => self.turn.try_lock_for(PATIENCE),
+            Why::Read => self.turn.try_lock_for(TIMEOUT),
             Why::Written | Why::Tick => Some(self.turn.lock()),
         };
         let Some(turn) = turn else { return Ok(()) };
@@ -97,7 +97,8 @@ impl Follower {
             if news.is_empty() && !is_old {
                 return Ok(());
             }
-            if take(database, &cursor, &news)? {
+            let purges = if self.purges.load(Ordering::Relaxed) { Purges::Own } else { Purges::Others };
+            if take(database, &cursor, &news, purges)? {
                 return Ok(());
             }
             // Another process of this node was first.
@@ -108,7 +109,7 @@ impl Follower {
     fn ask(&self, cursor: &Cursor) -> Result<News> {
         loop {
             let mut client = self.server.pool().lend()?;
-            client.wait_at_most(PATIENCE);
+            client.time_out_after(TIMEOUT);
             match question::news(&mut client, Some(cursor), self.server.node()) {
                 Ok(news) => {
                     client.give_back();
@@ -122,17 +123,17 @@ impl Follower {
 }
 
 /// Writes what is new, unless the copy has gone on meanwhile.
-fn take(database: &Database, from: &Cursor, news: &News) -> Result<bool> {
+fn take(database: &Database, from: &Cursor, news: &News, purges: Purges) -> Result<bool> {
     let next = Cursor {
         snapshot: news.state.snapshot.clone(),
         incarnation: news.state.incarnation.clone(),
         follow: from.follow.clone(),
     };
-    database.write_unsynced_within(super::APPLY_TIMEOUT, |tx| {
+    database.write_unsynced_within(APPLY_TIMEOUT, |tx| {
         if Cursor::stored(tx)?.as_ref() != Some(from) {
             return Ok(false);
         }
-        apply(tx, &news.units)?;
+        apply(tx, &news.units, purges)?;
         for (op, record, payload) in &news.log {
             let sql = "INSERT INTO sync_log (op, record_id, payload) VALUES (?1, ?2, ?3)";
             tx.execute(sql, &[(*op).into(), (*record).into(), payload.into()])?;

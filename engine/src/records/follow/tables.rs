@@ -60,6 +60,8 @@ const TRASH_FOLLOWED: &str =
 
 /// The number of the table of records.
 pub(crate) const RECORDS: i64 = 4;
+/// The number of the table of single values, which is one unit.
+pub(crate) const META: i64 = 15;
 
 /// In an order in which what a row refers to comes before it.
 pub(crate) const TABLES: [Table; 16] = [
@@ -362,7 +364,7 @@ pub(crate) const TABLES: [Table; 16] = [
         followed: None,
     },
     Table {
-        number: 15,
+        number: META,
         name: "meta",
         server_name: "meta",
         id: "0::bigint",

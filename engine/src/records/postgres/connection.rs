@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Connections that are kept while they are idle.
 const IDLE: usize = 8;
 /// A statement that gets no answer for longer is given up, and its connection with it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Parameters of a statement, each with its type.
 pub(crate) type Parameters<'a> = [(&'a (dyn ToSql + Sync), Type)];
@@ -26,7 +26,7 @@ pub(crate) struct Client {
     client: tokio_postgres::Client,
     /// Runs the connection while a statement waits for its answer; taken only by drop.
     runtime: Option<Runtime>,
-    patience: Duration,
+    timeout: Duration,
     is_lost: bool,
 }
 
@@ -53,12 +53,12 @@ impl Client {
         };
         // The limit of the settings is for the connection, not for what is said over it.
         let client = runtime.block_on(async { within(CONNECT_TIMEOUT, connecting).await })?;
-        Ok(Client { client, runtime: Some(runtime), patience: PATIENCE, is_lost: false })
+        Ok(Client { client, runtime: Some(runtime), timeout: TIMEOUT, is_lost: false })
     }
 
     /// How long to wait for answers from now on.
-    pub(crate) fn wait_at_most(&mut self, patience: Duration) {
-        self.patience = patience;
+    pub(crate) fn time_out_after(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
     /// Whether the connection is of no use any more.
@@ -91,15 +91,15 @@ impl Client {
         F: Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     {
         let runtime = self.runtime.as_ref().expect("taken only by drop");
-        let answer = runtime.block_on(async { within(self.patience, async { Ok(send(&self.client).await?) }).await });
+        let answer = runtime.block_on(async { within(self.timeout, async { Ok(send(&self.client).await?) }).await });
         // What comes later would be taken for the answer to something else.
         self.is_lost |= answer.as_ref().is_err_and(super::errors::is_disconnected);
         answer
     }
 }
 
-async fn within<T>(patience: Duration, answer: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::time::timeout(patience, answer).await.unwrap_or_else(|_| Err(silent(patience)))
+async fn within<T>(timeout: Duration, answer: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::time::timeout(timeout, answer).await.unwrap_or_else(|_| Err(silent(timeout)))
 }
 
 impl Drop for Client {
@@ -135,7 +135,7 @@ impl Pool {
         };
         let was_idle = idle.is_some();
         let mut client = idle.map_or_else(|| Client::connect(&self.address), Ok)?;
-        client.wait_at_most(PATIENCE);
+        client.time_out_after(TIMEOUT);
         Ok(Lent { client: Some(client), pool: self, was_idle, is_clean: false })
     }
 

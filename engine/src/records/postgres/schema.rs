@@ -15,7 +15,6 @@
 //! | `writes` | a transaction that has committed: whoever lost the connection in its COMMIT looks it up; kept for a day |
 //! | `leases` | what one node does for all, until when: it embeds a text, it deletes what has expired |
 //! | `tokens` | the hash of a token that HTTP clients send, what it is bound to, and what it may do |
-//! | `purged` | the ULID of a purged record: an older backup must not bring it back |
 //!
 //! Every table that nodes follow (`TABLES` in `follow/tables.rs`) has a column `stamp`: random, and new with every change. After a
 //! failover the same version of a record may be another text, and the same transaction number another transaction.
@@ -480,7 +479,7 @@ CREATE TABLE nodes (
     name text COLLATE "C" NOT NULL,
     version text COLLATE "C" NOT NULL,
     seen_at timestamptz NOT NULL DEFAULT now(),
-    purged_to bigint NOT NULL DEFAULT 0
+    purged_to text COLLATE "C"
 );
 CREATE TABLE writes (
     token bytea PRIMARY KEY CHECK (length(token) = 16),
@@ -500,12 +499,6 @@ CREATE TABLE tokens (
     rights text COLLATE "C" NOT NULL CHECK (rights IN ('read', 'write')),
     created_at bigint NOT NULL,
     expires_at bigint,
-    stamp bigint NOT NULL DEFAULT stamp()
-);
-CREATE TABLE purged (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    ulid bytea NOT NULL UNIQUE CHECK (length(ulid) = 16),
-    purged_at timestamptz NOT NULL DEFAULT now(),
     stamp bigint NOT NULL DEFAULT stamp()
 );
 "#;

@@ -22,7 +22,7 @@ use crate::records::transaction::{Select, Tx};
 use crate::types::Millis;
 
 /// The entry of `meta`.
-const KEY: &str = "purging";
+pub(in crate::records) const KEY: &str = "purging";
 /// A purge that has not written a new mark for longer is finished by others. Its steps take much less.
 const NEW: Duration = Duration::from_secs(2);
 /// Follows the id of a mark once the database is rewritten. Stored, so it keeps the words that it began with.
@@ -48,6 +48,11 @@ impl PurgeMark {
             Some(id) => PurgeMark { id: id.into(), is_rewritten: true },
             None => PurgeMark { id: value, is_rewritten: false },
         }))
+    }
+
+    /// Its ULID.
+    pub(in crate::records) fn id(&self) -> &str {
+        &self.id
     }
 
     /// Writes this mark over the one that is there. Returns whether that was another's than `last`.

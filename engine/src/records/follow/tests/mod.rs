@@ -1,5 +1,7 @@
 //! Nodes of one server: each is what the server has.
 
+mod upkeep;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;

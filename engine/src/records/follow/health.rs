@@ -1,10 +1,8 @@
-//! Who this node is, and how it is doing.
+//! How a node is doing.
 
 use std::time::{Duration, Instant};
 
-use super::Follower;
-use super::question::State;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::types::Millis;
 
 /// How a node is doing.
@@ -35,12 +33,12 @@ pub struct NodeState {
 pub(super) struct Health {
     /// When the last pull that succeeded began.
     last: Option<Instant>,
-    as_of: Option<Millis>,
+    pub(super) as_of: Option<Millis>,
     /// Why the last pull failed.
-    error: Option<String>,
-    pulls: u64,
-    pulled: Duration,
-    failed: u64,
+    pub(super) error: Option<String>,
+    pub(super) pulls: u64,
+    pub(super) pulled: Duration,
+    pub(super) failed: u64,
 }
 
 impl Health {
@@ -74,31 +72,4 @@ impl Health {
     pub(super) fn is_away(&self) -> bool {
         self.error.is_some()
     }
-}
-
-impl Follower {
-    /// How this node is doing.
-    pub(crate) fn state(&self) -> NodeState {
-        let health = self.health.lock();
-        NodeState {
-            server: self.server.pool().address().to_string(),
-            node: self.server.node().to_owned(),
-            name: self.name.clone(),
-            as_of: health.as_of,
-            age: health.age(),
-            error: health.error.clone(),
-            pulls: health.pulls,
-            pulled: health.pulled,
-            failed: health.failed,
-        }
-    }
-
-    pub(super) fn note_state(&self, state: &State) {
-        self.health.lock().as_of = Some(state.now);
-    }
-}
-
-/// The answer when a node follows nobody.
-pub(crate) fn no_team() -> Error {
-    Error::invalid("store", "it is not a team store: its records are in its folder")
 }

@@ -1,0 +1,113 @@
+//! [`Follower`]: a node's view of its server.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use ulid::Ulid;
+
+use super::health::{Health, NodeState};
+use super::question::State;
+use crate::clock;
+use crate::config::{ExportFormat, Reads, TeamSettings};
+use crate::error::Result;
+use crate::paths::StorePaths;
+use crate::records::meta;
+use crate::records::postgres::connection::Pool;
+use crate::records::postgres::transaction::Server;
+use crate::records::sqlite::store::Database;
+use crate::records::transaction::Authority;
+use crate::types::Millis;
+
+/// The entry of `meta` with the id of a node.
+const NODE: &str = "node";
+/// What was fetched is written within this time.
+pub(super) const APPLY_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A node's view of its server.
+pub(crate) struct Follower {
+    pub(super) server: Server,
+    /// The projects whose memories are copied; empty is all.
+    pub(super) follow: Vec<String>,
+    pub(super) reads: Reads,
+    /// Where what the server has lost is kept.
+    pub(super) folder: PathBuf,
+    /// What the node is called.
+    pub(super) name: String,
+    /// One pull at a time.
+    pub(super) turn: Mutex<()>,
+    /// Pulls that have begun, and the last of those that have succeeded.
+    pub(super) begun: AtomicU64,
+    pub(super) done: AtomicU64,
+    pub(super) health: Mutex<Health>,
+    /// How far the clock of the server is ahead of this machine's, in milliseconds.
+    ahead: AtomicI64,
+    /// Whether this process removes what it knows: other nodes purge what they do not know.
+    pub(super) purges: AtomicBool,
+    /// How what the server has lost is written.
+    pub(super) lost: ExportFormat,
+}
+
+impl Follower {
+    /// That of a node whose copy is in a folder. Asks the server nothing.
+    pub(crate) fn of(database: &Database, paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
+        let node = node_id(database)?;
+        Ok(Follower {
+            server: Server::new(Pool::new(team.address.clone()), node),
+            follow: team.follow.clone(),
+            reads: team.reads,
+            folder: paths.root().to_owned(),
+            name: team.node_name.clone(),
+            turn: Mutex::default(),
+            begun: AtomicU64::default(),
+            done: AtomicU64::default(),
+            health: Mutex::default(),
+            ahead: AtomicI64::default(),
+            purges: AtomicBool::default(),
+            lost: team.lost,
+        })
+    }
+
+    /// How this node is doing.
+    pub(crate) fn state(&self) -> NodeState {
+        let health = self.health.lock();
+        NodeState {
+            server: self.server.pool().address().to_string(),
+            node: self.server.node().to_owned(),
+            name: self.name.clone(),
+            as_of: health.as_of,
+            age: health.age(),
+            error: health.error.clone(),
+            pulls: health.pulls,
+            pulled: health.pulled,
+            failed: health.failed,
+        }
+    }
+
+    pub(super) fn note_state(&self, state: &State) {
+        self.health.lock().as_of = Some(state.now);
+        self.ahead.store(state.now.saturating_sub(clock::now()), Ordering::Relaxed);
+    }
+
+    /// How far the clock of the server is ahead of this machine's, in milliseconds: what expires does so everywhere at once.
+    pub(crate) fn ahead(&self) -> Millis {
+        self.ahead.load(Ordering::Relaxed)
+    }
+}
+
+/// The id of this node: a ULID, made when its folder is. The lineage of its indexes is that of the folder.
+fn node_id(database: &Database) -> Result<String> {
+    if let Some(node) = meta::text(&*database.reader()?, NODE)? {
+        return Ok(node);
+    }
+    database.write(|tx| {
+        if let Some(node) = meta::text(tx, NODE)? {
+            return Ok(node);
+        }
+        let [node, lineage] = [(); 2].map(|()| Ulid::generate().to_string());
+        meta::put(tx, NODE, (&node).into())?;
+        meta::put(tx, "lineage", (&lineage).into())?;
+        Ok(node)
+    })
+}

@@ -1,0 +1,31 @@
+//! Purges of this node, as the others come to know of them (`marks.rs`).
+
+use std::sync::atomic::Ordering;
+
+use super::follower::Follower;
+use super::marks::PURGED;
+use crate::error::Result;
+use crate::records::meta;
+use crate::records::purge::mark::{self, PurgeMark};
+use crate::records::transaction::{Authority, Select};
+
+impl Follower {
+    /// Notes on the server that this node has cleaned its files.
+    pub(crate) fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
+        self.server.write(|tx| {
+            if PurgeMark::read(tx as &dyn Select)?.as_ref().map(PurgeMark::id) != Some(mark.id()) {
+                return Ok(());
+            }
+            meta::remove(tx, mark::KEY)?;
+            meta::put(tx, PURGED, mark.id().into())
+        })
+    }
+
+    /// Runs a purge of this process: what is removed is known.
+    pub(crate) fn purging<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.purges.store(true, Ordering::Relaxed);
+        let done = work();
+        self.purges.store(false, Ordering::Relaxed);
+        done
+    }
+}

@@ -1,0 +1,111 @@
+//! What a node does once a minute: it says that it is there, sends its access counts, and trims what no node needs any more.
+
+use super::follower::Follower;
+use super::marks::KNOWN;
+use crate::error::Result;
+use crate::records::meta;
+use crate::records::postgres::errors::explained;
+use crate::records::postgres::schema::SCHEMA;
+use crate::records::rows::MOST_ACCESSES;
+use crate::records::sqlite::store::Database;
+use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::types::{Millis, RecordId};
+
+/// Access counts sent in one transaction.
+const SENT_AT_ONCE: i64 = 1_000;
+/// How long one node does for all what one has to do.
+const LEASE_SECONDS: u32 = 20;
+
+/// Accesses of a record that the server has not counted.
+type Unsent = (RecordId, i64, Millis);
+
+impl Follower {
+    /// Keeps the server and this node in order.
+    pub(crate) fn keep_up(&self, database: &Database) -> Result<()> {
+        self.send_accesses(database)?;
+        let address = self.server.pool().address();
+        let mut client = explained(address, self.server.pool().lend())?;
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let (node, name, version) = (quoted(self.server.node()), quoted(&self.name), quoted(env!("CARGO_PKG_VERSION")));
+        let clean = database.unfinished_purge()?.is_none();
+        let purged_to = meta::text(&*database.reader()?, KNOWN)?.filter(|_| clean);
+        let purged_to = purged_to.map_or("NULL".to_owned(), |mark| quoted(&mark));
+        // Changes are kept for a week: a node that was away for longer is compared. What is deleted is below the mark that
+        // says so, in the same transaction.
+        let sql = format!(
+            "INSERT INTO {SCHEMA}.nodes (node, name, version, purged_to) VALUES ({node}, {name}, {version}, {purged_to})
+                 ON CONFLICT (node) DO UPDATE SET name = excluded.name, version = excluded.version, seen_at = now(),
+                     purged_to = excluded.purged_to;
+             DELETE FROM {SCHEMA}.writes WHERE written_at < now() - interval '1 day';
+             WITH gone AS (DELETE FROM {SCHEMA}.changes WHERE changed_at < now() - interval '7 days' RETURNING xid),
+                 logged AS (DELETE FROM {SCHEMA}.sync_log WHERE xid <= (SELECT max(xid) FROM gone))
+             UPDATE {SCHEMA}.server SET value = greatest(value::numeric, gone.last + 1)::text
+                 FROM (SELECT max(xid::text::numeric) AS last FROM gone) gone
+                 WHERE key = 'trimmed_below' AND gone.last IS NOT NULL"
+        );
+        let kept = match self.claims("upkeep")? {
+            true => client.batch_execute(&sql),
+            // Another node trims; this one is there, too.
+            false => client.batch_execute(sql.split(';').next().expect("the first statement")),
+        };
+        explained(address, kept)?;
+        client.give_back();
+        Ok(())
+    }
+
+    /// Whether this node is the one that does `what` for all: until it stops asking.
+    pub(crate) fn claims(&self, what: &str) -> Result<bool> {
+        let address = self.server.pool().address();
+        let mut client = explained(address, self.server.pool().lend())?;
+        let sql = format!(
+            "INSERT INTO {SCHEMA}.leases AS l (name, node, until)
+                 VALUES ('{what}', '{}', clock_timestamp() + interval '{LEASE_SECONDS} seconds')
+             ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
+                 WHERE l.node = excluded.node OR l.until < clock_timestamp()",
+            self.server.node()
+        );
+        let claimed = explained(address, client.execute_typed(&sql, &[]))?;
+        client.give_back();
+        Ok(claimed == 1)
+    }
+
+    /// Sends what was counted here. If the connection is lost in between, the counts of this minute may be lost.
+    fn send_accesses(&self, database: &Database) -> Result<()> {
+        loop {
+            let unsent = database.write_unsynced(|tx| {
+                let sql = "DELETE FROM unsent_accesses WHERE record_id IN
+                         (SELECT record_id FROM unsent_accesses ORDER BY record_id LIMIT ?1)
+                     RETURNING record_id, count, last_accessed_at";
+                tx.all(sql, &[SENT_AT_ONCE.into()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            })?;
+            if unsent.is_empty() {
+                return Ok(());
+            }
+            if let Err(error) = self.server.write_unsynced(|tx| count(tx, &unsent)) {
+                database.write_unsynced(|tx| note(tx, &unsent))?;
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// Adds accesses to the counts of records.
+fn count(tx: &dyn Tx, accesses: &[Unsent]) -> Result<()> {
+    let sql = "UPDATE records SET access_count = least(access_count + ?2, ?4),
+             last_accessed_at = greatest(coalesce(last_accessed_at, 0), ?3)
+         WHERE id = ?1";
+    accesses.iter().try_for_each(|&(id, count, last)| {
+        tx.execute(sql, &[id.into(), count.into(), last.into(), MOST_ACCESSES.into()]).map(drop)
+    })
+}
+
+/// Notes accesses that the server has not counted.
+pub(crate) fn note(tx: &dyn Tx, accesses: &[Unsent]) -> Result<()> {
+    let sql =
+        "INSERT INTO unsent_accesses (record_id, count, last_accessed_at) SELECT id, ?2, ?3 FROM records WHERE id = ?1
+         ON CONFLICT (record_id) DO UPDATE SET count = count + excluded.count,
+             last_accessed_at = max(last_accessed_at, excluded.last_accessed_at)";
+    accesses
+        .iter()
+        .try_for_each(|&(id, count, last)| tx.execute(sql, &[id.into(), count.into(), last.into()]).map(drop))
+}
