@@ -136,6 +136,7 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["import", absent], 6, true),
         (vec!["export", "-"], 0, false),
         (vec!["export", absent], 6, true),
+        (vec!["move", absent, absent], 3, true),
         (vec!["backup", backup], 0, true),
         (vec!["restore", absent], 3, true),
         (vec!["rebuild"], 0, false),
