@@ -11,8 +11,8 @@
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
-//! | 2 | `team` | a store on a server: the section `[server]` of the settings |
 //! | 2 | `args` | command-line arguments |
+//! | 2 | `team` | a store on a server: the section `[server]` of the settings |
 //! | 2 | `local` | the socket between hooks and a running server |
 //! | 2 | `random` | texts that nobody can guess |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |

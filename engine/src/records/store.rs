@@ -5,6 +5,8 @@ use std::time::Duration;
 
 #[cfg(feature = "postgres")]
 use super::follow::{Compared, Follower, NodeState, Why, note_accesses};
+#[cfg(feature = "postgres")]
+use super::meta;
 use super::purge::mark::PurgeMark;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
@@ -63,9 +65,14 @@ impl Records {
     /// As [`Records::open`]; a server that cannot be reached is no error where the folder has a copy.
     #[cfg(feature = "postgres")]
     pub fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
-        let database = Database::open(paths)?;
+        let mut database = Database::open(paths)?;
         database.require_writing()?;
         let follower = Follower::of(&database, paths, team)?;
+        let lineage = meta::text(&*database.reader()?, "lineage")?;
+        if lineage.is_some_and(|lineage| lineage != database.lineage()) {
+            // That of a new node was made just now, and indexes belong to it.
+            database = Database::open(paths)?;
+        }
         Ok(Records { database, follower: Some(follower) })
     }
 
