@@ -7,15 +7,12 @@ use std::time::Duration;
 use super::follow::{Compared, Follower, NodeState, Why, note_accesses};
 #[cfg(feature = "postgres")]
 use super::meta;
+#[cfg(feature = "postgres")]
+use super::postgres::{connection::Pool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
-#[cfg(feature = "postgres")]
-use super::{
-    meta,
-    postgres::{connection::Pool, errors::explained, migrate},
-};
 #[cfg(feature = "postgres")]
 use crate::config::{ServerAddress, TeamSettings};
 #[cfg(feature = "postgres")]
