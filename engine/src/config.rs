@@ -98,6 +98,8 @@ pub struct TeamSettings {
     pub node_name: String,
     /// How memories are written that a promoted standby has lost.
     pub lost: ExportFormat,
+    /// Where they are written: not in the copy, which may be deleted. `None` is in its folder.
+    pub lost_folder: Option<PathBuf>,
 }
 
 /// The lines of a file that can be imported.

@@ -154,14 +154,15 @@ impl Settings {
         engine.weights = weights;
         engine.scale = file.search.scale.unwrap_or_default();
         engine.model.cache_dir = path(&global.cache).or(file.cache);
-        engine.team = file.server.resolve(&store, named_by).map_err(Failure::input)?;
+        let teams = data_dir.map(|folder| folder.join(TEAMS));
+        engine.team = file.server.resolve(&store, named_by, teams).map_err(Failure::input)?;
         let mut kept = store.clone();
         if let Some(team) = &engine.team {
             let usual = || ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned());
             let cache = engine.model.cache_dir.clone().or_else(usual);
             let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
             store = cache.ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
-            kept = data_dir.ok_or_else(homeless)?.join(TEAMS).join(team.address.folder_name());
+            kept = team.lost_folder.clone().ok_or_else(homeless)?;
         }
         let ef = file.search.ef.map(Quality::Ef);
         engine.quality = ef.or(file.search.quality).unwrap_or_default();
@@ -366,6 +367,7 @@ mod tests {
         let name = team.address.folder_name();
         assert_eq!(settings.store, Path::new("/cache/nodes").join(&name));
         assert_eq!(settings.kept, Path::new("/from/platform/teams").join(&name));
+        assert_eq!(team.lost_folder.as_ref(), Some(&settings.kept));
         assert_eq!(settings.context.exports, settings.kept.join("exports"));
         let with_password = |typed: &[&'static str]| {
             let store = Some("postgres://ana:s3cret@db.example/team".into());

@@ -51,11 +51,11 @@ pub enum Named {
 }
 
 impl ServerSection {
-    /// The team whose store this is; `None` for a folder.
+    /// The team whose store this is; `None` for a folder. In `teams` each keeps what is not in its copy.
     ///
     /// # Errors
     /// Says what is wrong, without a password.
-    pub fn resolve(&self, store: &Path, named: Named) -> Result<Option<TeamSettings>, String> {
+    pub fn resolve(&self, store: &Path, named: Named, teams: Option<PathBuf>) -> Result<Option<TeamSettings>, String> {
         let Some(address) = store.to_str().filter(|store| ServerAddress::is_one(store)) else { return Ok(None) };
         let address = ServerAddress::parse(address).map_err(|error| error.to_string())?;
         let seen = match named {
@@ -82,6 +82,7 @@ impl ServerSection {
             }
         }
         Ok(Some(TeamSettings {
+            lost_folder: teams.map(|teams| teams.join(address.folder_name())),
             address,
             follow: self.follow.clone(),
             reads: reads(self.reads.as_deref()).map_err(|why| wrong("reads", why))?,
@@ -128,17 +129,17 @@ mod tests {
 
     #[test]
     fn a_folder_is_no_team() {
-        assert_eq!(ServerSection::default().resolve(Path::new("/srv/team"), Named::Argument), Ok(None));
+        assert_eq!(ServerSection::default().resolve(Path::new("/srv/team"), Named::Argument, None), Ok(None));
     }
 
     #[test]
     fn a_team_has_an_address_and_what_the_section_says() {
         let given = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
-        let team = given.resolve(Path::new(ADDRESS), Named::File).unwrap().unwrap();
+        let team = given.resolve(Path::new(ADDRESS), Named::File, None).unwrap().unwrap();
         assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (ADDRESS, "box"));
         assert_eq!((team.follow, team.reads), (vec!["atlas".to_owned()], Reads::Within(Duration::from_secs(5))));
         assert_eq!(team.images, Some("/images".into()));
-        let usual = ServerSection::default().resolve(Path::new(ADDRESS), Named::File).unwrap().unwrap();
+        let usual = ServerSection::default().resolve(Path::new(ADDRESS), Named::File, None).unwrap().unwrap();
         assert!(usual.reads == Reads::Latest && usual.follow.is_empty() && !usual.node_name.is_empty());
     }
 
@@ -146,14 +147,14 @@ mod tests {
     fn a_password_is_taken_from_the_environment_alone() {
         let address = Path::new("postgres://ana:s3cret@db.example/team?sslmode=disable");
         for named in [Named::Argument, Named::File] {
-            let said = ServerSection::default().resolve(address, named).unwrap_err();
+            let said = ServerSection::default().resolve(address, named, None).unwrap_err();
             assert!(
                 !said.contains("s3cret") && said.contains("MEMORIST_STORE") && said.contains("PGPASSFILE"),
                 "{said}"
             );
             assert!(said.contains("postgres://ana@db.example/team?sslmode=disable"), "{said}");
         }
-        ServerSection::default().resolve(address, Named::Environment).unwrap().unwrap();
+        ServerSection::default().resolve(address, Named::Environment, None).unwrap().unwrap();
     }
 
     #[test]
@@ -168,7 +169,7 @@ mod tests {
             ("node = \" \"", "node"),
             ("node = \"a\\u001bb\"", "node"),
         ] {
-            let said = section(text).resolve(Path::new(ADDRESS), Named::File).unwrap_err();
+            let said = section(text).resolve(Path::new(ADDRESS), Named::File, None).unwrap_err();
             assert!(said.contains(&format!("[server] {key}")), "{text}: {said}");
         }
         assert!(toml::from_str::<ServerSection>("reeds = \"5s\"").is_err());

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres_testing::{Database, shared};
+use postgres_testing::{Database, Options, shared, start};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -260,4 +260,34 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
     away.env("MEMORIST_STORE", format!("postgres://{name}@127.0.0.1:1/{database}"));
     let away = away.output().unwrap();
     assert!(!away.status.success(), "{}", text(&away.stdout));
+}
+
+#[test]
+fn what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported() {
+    let test = "what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported";
+    let Some(cluster) = start(test, Options::default()) else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    for text in ["the amber key", "the birch gate"] {
+        assert!(user.run(&["add", text]).status.success());
+    }
+    // As on a standby that was promoted before the last moments had reached it: no change of it is noted.
+    database.execute(
+        "ALTER TABLE memorist.records DISABLE TRIGGER USER;
+         DELETE FROM memorist.records WHERE content = 'the birch gate';
+         ALTER TABLE memorist.records ENABLE TRIGGER USER",
+    );
+    cluster.restart();
+    let compared = document(&user.run(&["server", "compare", "--json"]));
+    assert_eq!(compared["lost"], 1, "{compared}");
+    assert_eq!(document(&user.run(&["stats", "--json"]))["totalEntries"], 1);
+    let teams = user.home.path().join("memorist/teams");
+    let team = std::fs::read_dir(&teams).unwrap().next().unwrap().unwrap().path();
+    let kept: Vec<_> = std::fs::read_dir(team).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [file] = &kept[..] else { panic!("{kept:?}") };
+    let imported = user.run(&["import", file.to_str().unwrap()]);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let found = user.run(&["search", "birch", "--json"]);
+    assert_eq!(document(&found)["results"][0]["content"], "the birch gate");
 }

@@ -47,6 +47,8 @@ pub(crate) struct Follower {
     pub(super) purges: AtomicBool,
     /// How what the server has lost is written.
     pub(super) lost: ExportFormat,
+    /// Where it is written.
+    pub(super) lost_folder: PathBuf,
 }
 
 impl Follower {
@@ -66,6 +68,7 @@ impl Follower {
             ahead: AtomicI64::default(),
             purges: AtomicBool::default(),
             lost: team.lost,
+            lost_folder: team.lost_folder.clone().unwrap_or_else(|| paths.root().to_owned()),
         })
     }
 

@@ -25,10 +25,10 @@ pub(super) struct LostFile {
 }
 
 impl LostFile {
-    /// One in the folder of a node.
+    /// One beside the copy, or where the settings have it.
     pub(super) fn of(follower: &Follower) -> Self {
         let when = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S%.3fZ");
-        LostFile { path: follower.folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0 }
+        LostFile { path: follower.lost_folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0 }
     }
 
     /// Keeps the memories of a range that the server lacks, or has in an older version, but for those that somebody deleted
@@ -79,6 +79,8 @@ impl LostFile {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
+                let folder = self.path.parent().unwrap_or("".as_ref());
+                std::fs::create_dir_all(folder).map_err(io)?;
                 let mut file = File::options().write(true).create_new(true).open(&self.path).map_err(io)?;
                 writeln!(file, "{}", (follower.lost.header)()).map_err(io)?;
                 self.file.insert(file)

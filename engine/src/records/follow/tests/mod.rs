@@ -42,6 +42,7 @@ fn settings(address: &str, follow: &[&str]) -> TeamSettings {
         reads: Reads::Latest,
         images: None,
         node_name: "test".into(),
+        lost_folder: None,
         lost: ExportFormat { header: || "header".into(), line: |portable| portable.text.content },
     }
 }
