@@ -1,9 +1,14 @@
 //! What a node of a team store knows of its server.
 
+#[cfg(feature = "postgres")]
+use std::path::Path;
+
 use super::Engine;
+#[cfg(feature = "postgres")]
+use crate::error::Error;
 use crate::error::Result;
 #[cfg(feature = "postgres")]
-use crate::progress::Progress;
+use crate::progress::{Progress, cancel_point};
 #[cfg(feature = "postgres")]
 use crate::records::{Compared, NodeState};
 use crate::text::token_hash;
@@ -26,6 +31,23 @@ impl Engine {
         self.store.records.compare(progress)
     }
 
+    /// Leaves an image of this node in a folder, in the place of the last one: a new node whose settings name the folder
+    /// begins with it. Returns its length in bytes. It holds all memories of the team.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if this is no node; [`Error::Io`](crate::Error::Io);
+    /// [`Error::Held`](crate::Error::Held) while another process writes the indexes;
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    #[cfg(feature = "postgres")]
+    pub fn leave_image(&self, folder: &Path, progress: &dyn Progress) -> Result<u64> {
+        self.store.records.follow()?;
+        let cancelled = || cancel_point(progress).map(|()| false);
+        match self.store.lock.acquire_unless(progress, cancelled)? {
+            Some(guard) => self.store.as_writer(guard, |guard| self.store.leave_image(guard, folder, progress)),
+            None => Err(Error::Cancelled),
+        }
+    }
+
     /// What a token permits that a client sends; `None` if the team store has none such, or it has ended. A revoked one is
     /// known as such after the next pull.
     ///
@@ -33,5 +55,142 @@ impl Engine {
     /// If the database cannot be read.
     pub fn token_rights(&self, token: &str) -> Result<Option<TokenRights>> {
         self.store.records.token_rights(&token_hash(token), self.store.now())
+    }
+}
+
+#[cfg(all(test, unix, feature = "postgres"))]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use memorist_embed::HashEmbedder;
+    use postgres_testing::Database;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::address::ServerAddress;
+    use crate::config::{Config, ExportFormat, Reads, TeamSettings};
+    use crate::progress::NoProgress;
+    use crate::team::TeamServer;
+    use crate::types::{NewRecord, Query, Viewer};
+
+    struct Node {
+        engine: Engine,
+        folder: TempDir,
+    }
+
+    fn team(test: &str) -> Option<Database<'static>> {
+        Some(postgres_testing::shared(test)?.database_from("team", |address| {
+            TeamServer::new(ServerAddress::parse(address).unwrap()).init().unwrap();
+        }))
+    }
+
+    fn node(team: &Database<'_>, images: Option<&Path>) -> Node {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::without_model();
+        config.team = Some(TeamSettings {
+            address: ServerAddress::parse(&team.address()).unwrap(),
+            follow: Vec::new(),
+            reads: Reads::Latest,
+            images: images.map(Into::into),
+            node_name: "test".into(),
+            lost: ExportFormat { header: String::new, line: |memory| memory.ulid },
+        });
+        let root = folder.path().join("node");
+        Node { engine: Engine::open_with_embedder(root, config, Arc::new(HashEmbedder::new(64))).unwrap(), folder }
+    }
+
+    fn found(engine: &Engine, query: &str) -> Vec<String> {
+        engine.search(&Query::new(query)).unwrap().hits.into_iter().map(|hit| hit.record.content).collect()
+    }
+
+    fn add(engine: &Engine, text: &str) {
+        engine.add(&NewRecord::new(text)).unwrap();
+    }
+
+    #[test]
+    fn what_one_node_saves_another_searches_and_indexes() {
+        let Some(team) = team("what_one_node_saves_another_searches_and_indexes") else { return };
+        let (first, second) = (node(&team, None), node(&team, None));
+        for at in 0..40 {
+            let (writer, reader) = if at % 2 == 0 { (&first, &second) } else { (&second, &first) };
+            let text = format!("The harbour office {at} opens at nine");
+            add(&writer.engine, &text);
+            assert_eq!(found(&reader.engine, &format!("harbour office {at} opens"))[0], text);
+        }
+        for node in [&first, &second] {
+            node.engine.embed_pending(&NoProgress).unwrap();
+            node.engine.flush(&NoProgress).unwrap();
+            let stats = node.engine.index_stats().unwrap();
+            assert_eq!((stats.documents, stats.vectors, stats.unapplied), (40, 40, 0));
+            let diagnosis = node.engine.doctor(false, &NoProgress).unwrap();
+            assert!(diagnosis.is_sound(), "{diagnosis:?}");
+        }
+        assert_eq!(found(&first.engine, "harbour 7"), found(&second.engine, "harbour 7"));
+    }
+
+    #[test]
+    fn a_new_node_begins_with_an_image_and_is_compared() {
+        let Some(team) = team("a_new_node_begins_with_an_image") else { return };
+        let images = tempfile::tempdir().unwrap();
+        let first = node(&team, None);
+        for at in 0..30 {
+            add(&first.engine, &format!("The ferry of berth {at} leaves at noon"));
+        }
+        first.engine.embed_pending(&NoProgress).unwrap();
+        found(&first.engine, "a query of this node alone");
+        first.engine.flush_accesses(&NoProgress).unwrap();
+        assert!(first.engine.leave_image(images.path(), &NoProgress).unwrap() > 0);
+        add(&first.engine, "Saved after the image");
+        first.engine.leave_image(images.path(), &NoProgress).unwrap();
+        add(&first.engine, "Saved after the second image");
+        assert_eq!(std::fs::read_dir(images.path()).unwrap().count(), 1, "one, and nothing unfinished");
+        let second = node(&team, Some(images.path()));
+        let stats = second.engine.index_stats().unwrap();
+        assert_eq!((stats.documents, stats.vectors), (31, 31), "its indexes were not built");
+        assert_eq!(found(&second.engine, "saved after the second image")[0], "Saved after the second image");
+        assert_ne!(first.engine.node().unwrap().node, second.engine.node().unwrap().node);
+        let database = std::fs::read(second.folder.path().join("node/memory.db")).unwrap();
+        assert!(!String::from_utf8_lossy(&database).contains("this node alone"), "a query of the other node");
+        assert_eq!(second.engine.compare_with_server(&NoProgress).unwrap().differed, 0);
+        assert!(second.engine.doctor(false, &NoProgress).unwrap().is_sound());
+        drop(second.folder);
+    }
+
+    #[test]
+    fn a_purge_is_finished_by_every_node() {
+        let Some(team) = team("a_purge_is_finished_by_every_node") else { return };
+        let (first, second) = (node(&team, None), node(&team, None));
+        add(&first.engine, "the xylophone is hidden");
+        add(&first.engine, "all else");
+        second.engine.flush(&NoProgress).unwrap();
+        assert_eq!(found(&second.engine, "xylophone").len(), 2);
+        let purged =
+            first.engine.purge(&crate::types::Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
+        assert!(purged.records == 1 && purged.complete, "{purged:?}");
+        let holds = |node: &Node| {
+            let files = walk(&node.folder.path().join("node"));
+            files
+                .iter()
+                .any(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).contains("xylophone"))
+        };
+        assert!(!holds(&first));
+        let since = Instant::now();
+        while holds(&second) || second.engine.store.records.unfinished_purge().unwrap().is_some() {
+            assert!(since.elapsed() < Duration::from_secs(30), "the other node still has it");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(found(&second.engine, "all else")[0], "all else");
+    }
+
+    fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            match entry.path() {
+                path if path.is_dir() => files.extend(walk(&path)),
+                path => files.push(path),
+            }
+        }
+        files
     }
 }

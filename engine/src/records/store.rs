@@ -7,12 +7,14 @@ use std::time::Duration;
 use super::follow::{Compared, Follower, NodeState, Why, note_accesses};
 #[cfg(feature = "postgres")]
 use super::meta;
+#[cfg(feature = "postgres")]
+use super::postgres::{connection::Pool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
 #[cfg(feature = "postgres")]
-use crate::config::TeamSettings;
+use crate::config::{ServerAddress, TeamSettings};
 #[cfg(feature = "postgres")]
 use crate::error::Error;
 use crate::error::Result;
@@ -97,6 +99,28 @@ impl Records {
             return Err(Error::invalid("store", "it is no team store: its records are in its folder"));
         };
         follower.compare_now(&self.database, progress)
+    }
+
+    /// The id of the team store whose copy this is, as far as the copy knows; `None` where the records are in the folder.
+    #[cfg(feature = "postgres")]
+    pub fn team_id(&self) -> Result<Option<String>> {
+        if self.follower.is_none() {
+            return Ok(None);
+        }
+        meta::text(&*self.database.reader()?, "store_id")
+    }
+
+    /// The id of the team store at an address.
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server).
+    #[cfg(feature = "postgres")]
+    pub fn team_id_at(address: &ServerAddress) -> Result<String> {
+        let ask = || {
+            let pool = Pool::new(address.clone());
+            Ok(migrate::found(&mut *pool.lend()?)?.map(|found| found.store_id))
+        };
+        explained(address, ask())?.ok_or_else(|| Error::unreadable("its database has no team store"))
     }
 
     /// What a node of a team does once a minute. Nothing where the records are in the folder.

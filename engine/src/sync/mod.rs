@@ -17,11 +17,14 @@
 //! | `jobs.rs` | texts that a provider embeds in its own time |
 //! | `reembed.rs` | another embedding model for the store |
 //! | `purge.rs` | deletes expired records, and finishes purges |
+//! | `image.rs` | the copy and the indexes of a node, for a new one |
 //! | `inbox.rs` | what the background thread has to do next |
 //! | `worker.rs` | the thread that does all of this in the background |
 
 mod apply;
 mod backlog;
+#[cfg(feature = "postgres")]
+mod image;
 mod inbox;
 mod index_slot;
 mod jobs;

@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 
 use super::index_slot::IndexSlot;
 use super::lock::{EmbeddingLock, WriterLock};
+#[cfg(feature = "postgres")]
+use crate::config::TeamSettings;
 use crate::config::{Backend, Config};
 use crate::error::{Error, IndexKind, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
@@ -46,12 +48,26 @@ pub struct Store {
     pub(super) config: Config,
 }
 
+/// Opens a node of a team. A new one begins with an image, if one was left for it.
+#[cfg(feature = "postgres")]
+fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
+    if let Some(images) = team.images.as_deref().filter(|_| !paths.database().exists()) {
+        // Without the server, or without an image, the node fills itself when it can.
+        let taken =
+            Records::team_id_at(&team.address).and_then(|store_id| super::image::take(paths, images, &store_id));
+        if let Err(error) = taken {
+            tracing::warn!("no image was taken: {error}");
+        }
+    }
+    Records::open_node(paths, team)
+}
+
 impl Store {
     /// Opens the store: the records, and the indexes that can be opened. No file is read completely.
     pub fn open(paths: StorePaths, mut config: Config, host: ModelHost) -> Result<Self> {
         #[cfg(feature = "postgres")]
         let records = match &config.team {
-            Some(team) => Records::open_node(&paths, team)?,
+            Some(team) => open_node(&paths, team)?,
             None => Records::open(&paths)?,
         };
         #[cfg(not(feature = "postgres"))]

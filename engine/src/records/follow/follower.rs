@@ -108,9 +108,10 @@ fn node_id(database: &Database) -> Result<String> {
         if let Some(node) = meta::text(tx, NODE)? {
             return Ok(node);
         }
-        let [node, lineage] = [(); 2].map(|()| Ulid::generate().to_string());
+        let node = Ulid::generate().to_string();
         meta::put(tx, NODE, (&node).into())?;
-        meta::put(tx, "lineage", (&lineage).into())?;
+        // It is that of the store's id where there is none, and this id will be the team's.
+        meta::put(tx, "lineage", database.lineage().into())?;
         Ok(node)
     })
 }

@@ -86,6 +86,11 @@ pub(crate) fn was_dropped(error: &Error) -> bool {
     is_disconnected(error) && !matches!(failure(error), Some(Failure::Silent(_)))
 }
 
+/// Whether the role may not do this.
+pub(crate) fn is_denied(error: &Error) -> bool {
+    state(error) == Some(&SqlState::INSUFFICIENT_PRIVILEGE)
+}
+
 /// Whether the server takes no writes: a standby.
 pub(super) fn is_read_only(error: &Error) -> bool {
     state(error) == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)

@@ -6,6 +6,7 @@
 //! | file | job |
 //! |---|---|
 //! | `errors.rs` | its errors as those of the engine |
+//! | `tenants.rs` | row-level security: what a role may see |
 //! | `schema.rs` | the tables, and how they came to be |
 //! | `migrate.rs` | makes them, and brings them up to date |
 //! | `connection.rs` | a pool of connections |
@@ -15,6 +16,7 @@ pub(crate) mod connection;
 pub(crate) mod errors;
 pub(crate) mod migrate;
 pub(crate) mod schema;
+pub(crate) mod tenants;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod transaction;

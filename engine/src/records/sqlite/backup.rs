@@ -40,6 +40,33 @@ impl Database {
     }
 }
 
+/// What a node knows of its own use, and who it is: no part of an image.
+#[cfg(feature = "postgres")]
+const OF_ONE_NODE: &str =
+    "DELETE FROM access_log; DELETE FROM searches; DELETE FROM recalled; DELETE FROM unsent_accesses;
+     DELETE FROM meta WHERE key IN ('node', 'followed', 'purging');";
+
+#[cfg(feature = "postgres")]
+impl Database {
+    /// Copies the database for another node. Returns the length of the copy in bytes.
+    ///
+    /// # Errors
+    /// As [`Database::back_up`].
+    pub fn copy_for_image(&self, to: &Path, progress: &dyn Progress) -> Result<u64> {
+        self.back_up(to, progress)?;
+        let strip = || {
+            let conn = Connection::open(to)?;
+            conn.pragma_update(None, "foreign_keys", true)?;
+            conn.execute_batch(OF_ONE_NODE)?;
+            // Else what was deleted is still in the file.
+            conn.execute_batch("VACUUM")?;
+            conn.close().map_err(|(_, error)| error)
+        };
+        strip().map_err(|error| open_error(to, error))?;
+        Ok(to.metadata().map_err(|error| Error::io(to, error))?.len())
+    }
+}
+
 /// Makes the store of `paths` from a file that [`Database::back_up`] has written. There must be no database yet.
 ///
 /// # Errors

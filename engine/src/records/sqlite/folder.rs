@@ -12,7 +12,7 @@ use crate::paths::StorePaths;
 
 /// Makes sure that the folder exists. What is there already is left as it is, but for an empty folder, which becomes
 /// private like a new one.
-pub(super) fn prepare_root(paths: &StorePaths) -> Result<()> {
+pub fn prepare_root(paths: &StorePaths) -> Result<()> {
     let root = paths.root();
     let refuse = |why: String| Error::Store { path: root.to_owned(), why };
     match fs::metadata(root) {

@@ -56,7 +56,7 @@ mod errors;
 mod export;
 mod files;
 mod filter;
-mod folder;
+pub(super) mod folder;
 mod history;
 mod ids;
 mod integrity;

@@ -1,5 +1,6 @@
 //! Nodes of one server: each is what the server has.
 
+mod tenants;
 mod upkeep;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,77 @@
+//! Row-level security: a role sees its projects, whatever it asks.
+
+use super::*;
+use crate::team::{Member, TeamServer};
+
+#[test]
+fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
+    let Some(team) = team("a_role_sees_its_projects") else { return };
+    let server = TeamServer::new(ServerAddress::parse(&team.address()).unwrap());
+    let role = format!("tenant_{}", team.name());
+    team.execute(&format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'secret'; GRANT CONNECT ON DATABASE {} TO {role}",
+        team.name()
+    ));
+    let member = Member { role: role.clone(), projects: vec!["atlas".into()] };
+    server.admit(&member).unwrap();
+    assert_eq!(server.members().unwrap(), [member]);
+    let all = Node::of(&team.address());
+    use_store(&all);
+    let of = |project: &str, text: &str| {
+        let scope = Scope { agent: None, project: Some(project.into()) };
+        NewRecord { scope, ..new(text) }
+    };
+    let hidden = all.add(&of("hermes", "hidden"), NOW).unwrap().id;
+    let shown = all.add(&of("atlas", "shown"), NOW).unwrap().id;
+    let vectors: Vec<_> =
+        all.pending(1.into(), 9, NOW).unwrap().iter().map(|text| (text.hash, vec![1.0, 0.0])).collect();
+    all.store_embeddings(1.into(), &vectors).unwrap();
+
+    let (host, _) = team.address().split_once('@').map(|(_, host)| (host.to_owned(), ())).unwrap();
+    let tenant = Node::of(&format!("postgres://{role}:secret@{host}"));
+    let owner = &Viewer::OWNER;
+    assert_eq!(tenant.get(shown, owner, NOW).unwrap().unwrap().content, "shown");
+    assert!(tenant.get(hidden, owner, NOW).unwrap().is_none());
+    assert!(!tenant.export().iter().any(|line| line.contains("hermes") || line.contains("hidden")));
+    tenant.assert_sound();
+    // It writes what it sees, and others follow it.
+    let own = tenant.add(&of("atlas", "of the tenant"), NOW).unwrap().id;
+    tenant
+        .update(shown, &RecordUpdate { content: Some("shown, changed".into()), ..Default::default() }, owner, NOW + 9)
+        .unwrap();
+    assert_eq!(all.get(own, owner, NOW).unwrap().unwrap().content, "of the tenant");
+    assert_eq!(all.get(shown, owner, NOW).unwrap().unwrap().content, "shown, changed");
+    assert!(tenant.add(&of("hermes", "not its own"), NOW).is_err());
+    tenant.keep_up().unwrap();
+    assert_eq!(tenant.compare(&NoProgress).unwrap().differed, 0);
+
+    // Whatever it asks.
+    let mut client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:secret@{host}")).unwrap());
+    let count = |sql: &str| client.lend().unwrap().query_typed(sql, &[]).map(|rows| rows[0].get::<_, i64>(0));
+    for (table, seen) in [
+        ("records WHERE content LIKE 'hidden%'", 0),
+        ("records WHERE id > 0", 5),
+        ("scopes WHERE project = 'hermes'", 0),
+    ] {
+        assert_eq!(count(&format!("SELECT count(*) FROM memorist.{table}")).unwrap(), seen, "{table}");
+    }
+    let vectors = || team.client().query_one("SELECT count(*) FROM memorist.embeddings", &[]).unwrap().get::<_, i64>(0);
+    let before = vectors();
+    client.lend().unwrap().batch_execute("DELETE FROM memorist.embeddings").unwrap();
+    assert_eq!(vectors(), before, "those in use stay");
+    let leaked = "SELECT count(*) FROM memorist.embeddings e WHERE NOT EXISTS (SELECT 1 FROM memorist.records r
+        WHERE r.embedding_hash = e.hash) AND NOT EXISTS (SELECT 1 FROM memorist.versions v WHERE v.embedding_hash = e.hash)
+        AND NOT EXISTS (SELECT 1 FROM memorist.passages p WHERE p.hash = e.hash)";
+    assert_eq!(count(leaked).unwrap(), 0);
+    for refused in [
+        "INSERT INTO memorist.members VALUES (session_user, '*')",
+        "SELECT count(*) FROM memorist.members",
+        "DELETE FROM memorist.tokens",
+    ] {
+        assert!(client.lend().unwrap().batch_execute(refused).is_err(), "{refused}");
+    }
+    server.expel(&role).unwrap();
+    client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:secret@{host}")).unwrap());
+    assert!(client.lend().unwrap().batch_execute("SELECT 1 FROM memorist.records").is_err());
+    assert!(tenant.add(&of("atlas", "after"), NOW).is_err());
+}

@@ -1,0 +1,115 @@
+//! Row-level security: the second wall between the projects of a team, inside of the database. It bounds what a node can hold whose
+//! role is not the owner of the tables, whatever that node asks.
+//!
+//! `members` says which projects a role belongs to; what is global belongs to all. The owner of the tables sees everything.
+
+use crate::records::postgres::schema::SCHEMA;
+
+/// Which table is bounded, by what condition on a row.
+const POLICIES: [(&str, &str); 15] = [
+    ("scopes", "project IS NULL OR project IN (SELECT memorist.own_projects()) OR memorist.sees_all()"),
+    ("records", OF_SCOPE),
+    ("versions", OF_SCOPE),
+    ("trash", OF_SCOPE),
+    ("version_causes", OF_RECORD),
+    ("passages", OF_RECORD),
+    ("trash_versions", OF_TRASH),
+    ("trash_links", OF_TRASH),
+    ("links", "from_scope IN (SELECT memorist.own_scopes()) AND to_scope IN (SELECT memorist.own_scopes())"),
+    ("changes", "scope IS NULL OR scope IN (SELECT memorist.own_scopes())"),
+    ("access_log", OF_RECORD),
+    ("recalled", OF_RECORD),
+    ("node_sources", "project IS NULL OR project IN (SELECT memorist.own_projects()) OR memorist.sees_all()"),
+    ("node_files", "EXISTS (SELECT 1 FROM memorist.node_sources s WHERE s.id = source_id)"),
+    ("tokens", "project IN (SELECT memorist.own_projects()) OR memorist.sees_all()"),
+];
+const OF_SCOPE: &str = "scope_id IN (SELECT memorist.own_scopes())";
+const OF_RECORD: &str = "EXISTS (SELECT 1 FROM memorist.records r WHERE r.id = record_id)";
+const OF_TRASH: &str = "EXISTS (SELECT 1 FROM memorist.trash r WHERE r.id = record_id)";
+
+/// A vector says what its text is about: it is seen by those who see a text that has it. It is written before its text refers to it,
+/// and removed once none does.
+const EMBEDDINGS: &str = "CREATE POLICY members ON embeddings FOR SELECT USING (
+    EXISTS (SELECT 1 FROM memorist.records r WHERE r.embedding_hash = hash)
+    OR EXISTS (SELECT 1 FROM memorist.versions v WHERE v.embedding_hash = hash)
+    OR EXISTS (SELECT 1 FROM memorist.passages p WHERE p.hash = embeddings.hash)
+    OR NOT memorist.is_used(hash));
+CREATE POLICY members_add ON embeddings FOR INSERT WITH CHECK (true);
+CREATE POLICY members_remove ON embeddings FOR DELETE USING (NOT memorist.is_used(hash));
+ALTER TABLE embeddings ENABLE ROW LEVEL SECURITY;
+";
+
+/// An entry of the log names a record, and no text. One of a record that is gone has to reach everybody.
+const LOG: &str = "CREATE POLICY members ON sync_log USING (
+    EXISTS (SELECT 1 FROM memorist.records r WHERE r.id = record_id)
+    OR NOT memorist.is_there(record_id)) WITH CHECK (true);
+ALTER TABLE sync_log ENABLE ROW LEVEL SECURITY;
+";
+
+/// Before the tables: their views ask who sees what.
+pub(super) const MEMBERS: &str = r#"
+CREATE TABLE members (
+    role text COLLATE "C" NOT NULL,
+    project text COLLATE "C" NOT NULL, -- '*' is all
+    PRIMARY KEY (role, project)
+);
+CREATE FUNCTION own_projects() RETURNS SETOF text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$ SELECT m.project FROM memorist.members m WHERE m.role = session_user $$;
+-- The owner of the tables does, also where a view asks for somebody.
+CREATE FUNCTION sees_all() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$ SELECT pg_has_role(session_user, (SELECT c.relowner FROM pg_class c WHERE c.oid = 'memorist.members'::regclass), 'USAGE')
+        OR EXISTS (SELECT 1 FROM memorist.members m WHERE m.role = session_user AND m.project = '*') $$;
+"#;
+
+const FUNCTIONS: &str = r#"
+CREATE FUNCTION own_scopes() RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$ SELECT s.id FROM memorist.scopes s WHERE s.project IS NULL OR EXISTS (
+        SELECT 1 FROM memorist.members m
+        WHERE m.role = session_user AND (m.project = s.project OR m.project = '*')) $$;
+CREATE FUNCTION is_there(id bigint) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$ SELECT EXISTS (SELECT 1 FROM memorist.records r WHERE r.id = is_there.id) $$;
+CREATE FUNCTION is_used(hash bytea) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$ SELECT EXISTS (SELECT 1 FROM memorist.records r WHERE r.embedding_hash = is_used.hash)
+        OR EXISTS (SELECT 1 FROM memorist.versions v WHERE v.embedding_hash = is_used.hash)
+        OR EXISTS (SELECT 1 FROM memorist.passages p WHERE p.hash = is_used.hash) $$;
+"#;
+
+/// The tables, functions and policies of a new store.
+pub(super) fn policies() -> String {
+    let mut sql = [FUNCTIONS, EMBEDDINGS, LOG].concat();
+    for (table, condition) in POLICIES {
+        sql += &format!(
+            "CREATE POLICY members ON {table} USING ({condition});\nALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n"
+        );
+    }
+    sql
+}
+
+/// Lets a role of the database use the team store, as a member of these projects; `*` is all.
+pub(crate) fn admit(role: &str, projects: &[String]) -> String {
+    let name = format!("\"{}\"", role.replace('"', "\"\""));
+    let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let rows =
+        projects.iter().map(|project| format!("({}, {})", text(role), text(project))).collect::<Vec<_>>().join(", ");
+    format!(
+        "BEGIN; GRANT USAGE ON SCHEMA {SCHEMA} TO {name}; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {name}; \
+         REVOKE INSERT, UPDATE, DELETE ON {SCHEMA}.members, {SCHEMA}.tokens, {SCHEMA}.server FROM {name}; \
+         REVOKE SELECT ON {SCHEMA}.members FROM {name}; \
+         GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {name}; \
+         DELETE FROM {SCHEMA}.members WHERE role = {role}; \
+         INSERT INTO {SCHEMA}.members (role, project) VALUES {rows}; COMMIT",
+        role = text(role)
+    )
+}
+
+/// Ends that.
+pub(crate) fn expel(role: &str) -> String {
+    let name = format!("\"{}\"", role.replace('"', "\"\""));
+    format!(
+        "BEGIN; DELETE FROM {SCHEMA}.members WHERE role = '{}'; \
+         REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA} FROM {name}; REVOKE ALL ON ALL SEQUENCES IN SCHEMA {SCHEMA} FROM {name}; \
+         REVOKE USAGE ON SCHEMA {SCHEMA} FROM {name}; COMMIT",
+        role.replace('\'', "''")
+    )
+}
