@@ -44,7 +44,7 @@ pub use hook::Hook;
 pub use moving::Move;
 pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
-pub use server::{Server, ServerCommand, TokenAdd, TokenCommand};
+pub use server::{MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
@@ -330,7 +330,7 @@ pub enum Command {
     Connect(Connect),
     /// Undo what `connect` has written, and nothing else
     Disconnect(Disconnect),
-    /// The server of a team store, for those who look after it: init, migrate, status, compare, token
+    /// The server of a team store, for those who look after it: init, migrate, status, compare, member, token
     Server(Server),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),

@@ -342,3 +342,33 @@ fn a_store_moves_to_a_team_and_back_and_is_the_same() {
     assert!(text(&password.stdout).contains("PGPASSFILE"), "{}", text(&password.stdout));
     assert_eq!(moved(folder, folder).status.code(), Some(2));
 }
+
+#[test]
+fn a_role_that_is_let_in_has_its_projects_alone_on_its_disk() {
+    let Some(cluster) = shared("a_role_that_is_let_in_has_its_projects_alone_on_its_disk") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    for project in ["atlas", "hermes"] {
+        assert!(user.run(&["add", &format!("{project} sails"), "--project", project]).status.success());
+    }
+    let role = format!("role_of_{}", database.name());
+    cluster.execute(&format!("CREATE ROLE {role} LOGIN PASSWORD 'for a test'"));
+    let added = user.run(&["server", "member", "add", &role, "atlas", "--json"]);
+    assert!(added.status.success(), "{}", text(&added.stdout));
+    let listed = document(&user.run(&["server", "member", "list", "--json"]));
+    assert_eq!(listed["members"], json!([{ "role": role, "projects": ["atlas"] }]));
+    let search = || {
+        let (_, _, rest) = user.address();
+        let mut command = user.command(&["search", "sails", "--project", "*", "--json"]);
+        command.env("MEMORIST_STORE", format!("postgres://{role}@{rest}")).env("PGPASSWORD", "for a test");
+        let output = command.output().unwrap();
+        (output.status.success(), text(&output.stdout).to_owned())
+    };
+    let (found, shown) = search();
+    assert!(found && shown.contains("atlas sails") && !shown.contains("hermes sails"), "{shown}");
+    assert!(user.run(&["server", "member", "remove", &role]).status.success());
+    assert_eq!(document(&user.run(&["server", "member", "list", "--json"]))["members"], json!([]));
+    drop(database);
+    cluster.execute(&format!("DROP ROLE {role}"));
+}

@@ -148,6 +148,7 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["doctor"], 0, false),
         (vec!["server", "status"], 2, false),
         (vec!["server", "token", "revoke", HOSTILE], 2, true),
+        (vec!["server", "member", HOSTILE], 2, true),
         (vec!["connect", HOSTILE], 2, true),
         (vec!["disconnect", HOSTILE], 2, true),
         (vec!["bench"], 3, false),
