@@ -21,8 +21,38 @@ pub enum ServerCommand {
     Status,
     /// Compare the copy of this machine with the server, and make it the same
     Compare,
+    /// Roles of the database that see some projects alone: add, list, remove
+    Member(Members),
     /// Tokens of HTTP clients: add, list, revoke
     Token(Token),
+}
+
+/// `server member`.
+#[derive(Debug, Args)]
+pub struct Members {
+    /// What to do
+    #[command(subcommand)]
+    pub command: MemberCommand,
+}
+
+/// The commands of `server member`.
+#[derive(Debug, Subcommand)]
+pub enum MemberCommand {
+    /// Let a role use the team store: it sees these projects and what is global, whatever it asks; replaces those it had
+    Add {
+        /// The role, which an administrator has made: CREATE ROLE name LOGIN
+        role: String,
+        /// Its projects; '*' is all
+        #[arg(required = true)]
+        projects: Vec<String>,
+    },
+    /// List the roles with their projects
+    List,
+    /// Take the team store from a role; what it has saved stays
+    Remove {
+        /// The role
+        role: String,
+    },
 }
 
 /// `server token`.
