@@ -249,6 +249,10 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
     assert!(user.run(&["add", "the amber key"]).status.success());
     let compared = document(&user.run(&["server", "compare", "--json"]));
     assert_eq!((&compared["differed"], &compared["lost"]), (&0.into(), &0.into()));
+    assert_eq!(user.run(&["server", "image"]).status.code(), Some(2), "no folder is named");
+    let images = user.home.path().join("images");
+    let image = document(&user.run(&["server", "image", images.to_str().unwrap(), "--json"]));
+    assert!(image["bytes"].as_u64().unwrap() > 0 && images.read_dir().unwrap().count() == 1, "{image}");
     let doctor = user.run(&["doctor", "--json"]);
     let server = document(&doctor)["server"].clone();
     assert_eq!((doctor.status.code(), &server["reachable"], &server["memories"]), (Some(0), &true.into(), &1.into()));

@@ -1,5 +1,7 @@
 //! The server of a team store.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// `server`.
@@ -21,6 +23,12 @@ pub enum ServerCommand {
     Status,
     /// Compare the copy of this machine with the server, and make it the same
     Compare,
+    /// Leave an image of this machine's copy in a folder: a new node whose settings name the folder begins with it
+    Image {
+        /// The folder [default: `image` of the settings]
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Roles of the database that see some projects alone: add, list, remove
     Member(Members),
     /// Tokens of HTTP clients: add, list, revoke

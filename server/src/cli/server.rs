@@ -1,5 +1,7 @@
 //! `memorist server`: the server of a team store.
 
+use std::path::Path;
+
 use memorist_engine::Compared;
 use memorist_engine::config::TeamSettings;
 use memorist_engine::team::{Member, Migrated, NewToken, ServerStatus, TeamServer, Token};
@@ -26,6 +28,7 @@ pub fn run(app: &App, args: &Server, global: &Global) -> Outcome {
             Ok(0)
         }
         ServerCommand::Compare => compare(app),
+        ServerCommand::Image { folder } => image(app, team, folder.as_deref()),
         ServerCommand::Member(member) => members(app, &server, &member.command),
         ServerCommand::Token(token) => match &token.command {
             TokenCommand::Add(args) => add_token(app, &server, args, global),
@@ -93,6 +96,25 @@ fn members(app: &App, server: &TeamServer, command: &MemberCommand) -> Outcome {
             app.output().result(&json!({ "removed": role }), |_| format!("{role} sees nothing any more"))?;
         }
     }
+    Ok(0)
+}
+
+fn image(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
+    let folder = folder
+        .or(team.images.as_deref())
+        .ok_or_else(|| Failure::input("name a folder for the image, or set `image` below [server] in memorist.toml"))?;
+    let engine = app.engine(Maintenance::Off)?;
+    let bars = app.bars()?;
+    let bytes = engine.leave_image(folder, &bars)?;
+    engine.close();
+    drop(bars);
+    app.output().result(&json!({ "folder": folder, "bytes": bytes }), |_| {
+        format!(
+            "left an image of {} in {}; it has every memory of this machine's copy",
+            format::bytes(bytes),
+            folder.display()
+        )
+    })?;
     Ok(0)
 }
 
