@@ -27,6 +27,18 @@ impl Snapshot {
         are_numbers.then(|| Snapshot(text.to_owned()))
     }
 
+    /// The same, but for transactions after `last`: it has not seen them. That one has committed, and is on the disk of the
+    /// server; the numbers of later ones a crash may give again, to others.
+    pub(super) fn parse_up_to(text: &str, last: u64) -> Option<Self> {
+        let Snapshot(text) = Self::parse(text)?;
+        let mut parts = text.split(':');
+        let (xmin, xmax) = (parts.next()?.parse::<u64>().ok()?, parts.next()?.parse::<u64>().ok()?);
+        let end = xmax.min(last.saturating_add(1));
+        let open: Vec<&str> =
+            parts.next()?.split(',').filter(|xid| xid.parse().is_ok_and(|xid: u64| xid < end)).collect();
+        Some(Snapshot(format!("{}:{end}:{}", xmin.min(end), open.join(","))))
+    }
+
     /// The transactions which this snapshot does not see, in SQL: those from the first on, and the second.
     pub(super) fn as_arguments(&self) -> String {
         let mut parts = self.0.split(':').skip(1);
@@ -73,6 +85,8 @@ mod tests {
         assert_eq!(snapshot.as_arguments(), "'20'::xid8, '{10,14}'::xid8[]");
         assert_eq!(snapshot.xmin(), 10);
         assert!(Snapshot::parse("10:10:").is_some());
+        let up_to = |last| Snapshot::parse_up_to("10:20:10,14,18", last).unwrap().0;
+        assert_eq!([up_to(30), up_to(15), up_to(5)], ["10:20:10,14,18", "10:16:10,14", "6:6:"]);
         for broken in ["", "1:2", "a:2:", "1:2:3,", "1:2:'); DROP"] {
             assert_eq!(Snapshot::parse(broken), None, "{broken}");
         }

@@ -13,9 +13,10 @@ use super::question::{Rows, Unit};
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::SCHEMA;
+use crate::records::sqlite::snapshot::Identity;
 use crate::records::sqlite::store::Database;
 use crate::text;
-use crate::types::{Export, Millis, RecordId};
+use crate::types::{Export, Millis};
 
 /// The file with what was lost in one comparison, made when something was.
 pub(super) struct LostFile {
@@ -31,7 +32,7 @@ impl LostFile {
         LostFile { path: follower.lost_folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0 }
     }
 
-    /// Keeps the memories of a range that the server lacks, or has in an older version, but for those that somebody deleted
+    /// Keeps the memories of a range that the server lacks as they are here, but for those that somebody deleted or changed
     /// there.
     pub(super) fn keep(
         &mut self,
@@ -44,27 +45,26 @@ impl LostFile {
         let snapshot = database.snapshot()?;
         let here = snapshot.identities(bounds)?;
         let number = super::tables::RECORDS;
-        let mut suspects: Vec<(RecordId, [u8; 16])> = Vec::new();
+        let mut suspects = Vec::new();
         for identity in here {
             let there = rows.get(&(number, identity.id.get())).and_then(|rows| rows.first());
             let same = there.is_some_and(|(row, _)| {
-                let version = row.get("version").and_then(serde_json::Value::as_i64).unwrap_or(0);
                 let has = |column: &str, bytes: &[u8]| {
                     row.get(column).and_then(|text| text.as_str()) == Some(&format!("\\x{}", text::to_hex(bytes)))
                 };
                 has("ulid", &identity.ulid)
-                    && (version > identity.version
-                        || version == identity.version && has("embedding_hash", &identity.embedding_hash))
+                    && row.get("version").and_then(serde_json::Value::as_i64) == Some(identity.version)
+                    && has("embedding_hash", &identity.embedding_hash)
             });
             if !same {
-                suspects.push((identity.id, identity.ulid));
+                suspects.push(identity);
             }
         }
         if suspects.is_empty() {
             return Ok(());
         }
-        let deleted = deleted(client, suspects.iter().map(|(_, ulid)| ulid))?;
-        for (id, _) in suspects.iter().filter(|(_, ulid)| !deleted.contains(&text::to_hex(ulid))) {
+        let known = known(client, &suspects)?;
+        for Identity { id, .. } in suspects.iter().filter(|suspect| !known.contains(&text::to_hex(&suspect.ulid))) {
             // Whatever has expired is not missed.
             let portable = snapshot.portable(*id, None, &Export::default(), Millis::MIN)?;
             let line = (follower.lost.line)(portable);
@@ -107,10 +107,17 @@ impl LostFile {
     }
 }
 
-/// Which of these ULIDs somebody has deleted on the server, in hex.
-fn deleted<'a>(client: &mut Client, ulids: impl Iterator<Item = &'a [u8; 16]>) -> Result<BTreeSet<String>> {
-    let quoted: Vec<String> = ulids.map(|ulid| format!("'\\x{}'", text::to_hex(ulid))).collect();
-    let quoted = quoted.join(", ");
-    let sql = format!("SELECT encode(ulid, 'hex') FROM {SCHEMA}.trash WHERE ulid IN ({quoted})");
+/// Of which of these the server knows better: somebody has deleted them there, or changed what they were. Their ULIDs, in hex.
+fn known(client: &mut Client, suspects: &[Identity]) -> Result<BTreeSet<String>> {
+    let listed = suspects.iter().map(|Identity { ulid, version, embedding_hash, .. }| {
+        format!("('\\x{}'::bytea, {version}, '\\x{}'::bytea)", text::to_hex(ulid), text::to_hex(embedding_hash))
+    });
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "SELECT encode(s.ulid, 'hex') FROM (VALUES {listed}) s (ulid, version, hash) WHERE \
+         EXISTS (SELECT FROM {SCHEMA}.trash t WHERE t.ulid = s.ulid) \
+         OR EXISTS (SELECT FROM {SCHEMA}.records r JOIN {SCHEMA}.versions v ON v.record_id = r.id \
+             WHERE r.ulid = s.ulid AND v.version = s.version AND v.embedding_hash = s.hash)"
+    );
     client.query_typed(&sql, &[])?.iter().map(|row| Ok(row.try_get::<_, String>(0)?)).collect()
 }

@@ -64,6 +64,8 @@ impl News {
 #[derive(Deserialize)]
 struct First {
     snapshot: String,
+    /// The last transaction that has changed something.
+    last: Option<String>,
     incarnation: String,
     server: BTreeMap<String, String>,
 }
@@ -99,7 +101,11 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
                 }
                 is_far = unit > MOST_CHANGES as i64;
                 state = Some(State {
-                    snapshot: Snapshot::parse(&first.snapshot).ok_or_else(unreadable)?,
+                    snapshot: match first.last {
+                        None => Snapshot::parse(&first.snapshot),
+                        Some(last) => last.parse().ok().and_then(|last| Snapshot::parse_up_to(&first.snapshot, last)),
+                    }
+                    .ok_or_else(unreadable)?,
                     incarnation: first.incarnation,
                     now: number(2).ok_or_else(unreadable)?,
                     trimmed_below: of_server("trimmed_below").map_or(0, i64::unsigned_abs),

@@ -84,7 +84,8 @@ impl Follower {
             if unsent.is_empty() {
                 return Ok(());
             }
-            if let Err(error) = self.server.write_unsynced(|tx| count(tx, &unsent)) {
+            // Synced: what a node has copied must be on the server after a crash.
+            if let Err(error) = self.server.write(|tx| count(tx, &unsent)) {
                 database.write_unsynced(|tx| note(tx, &unsent))?;
                 return Err(error);
             }

@@ -93,7 +93,9 @@ pub(crate) fn is_denied(error: &Error) -> bool {
 
 /// Whether the server takes no writes: a standby.
 pub(super) fn is_read_only(error: &Error) -> bool {
-    state(error) == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+    // It has no serializable transactions.
+    let states = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::FEATURE_NOT_SUPPORTED];
+    state(error).is_some_and(|state| states.contains(state))
 }
 
 /// Says which server failed, and what can be done.

@@ -12,7 +12,7 @@
 //! | `changes` | a change that nodes must follow: rows of a table with the same id were written or removed |
 //! | `node_sources` | a source of one node: another has other files. `sources` is what this node sees of them |
 //! | `nodes` | a node, and when it was seen |
-//! | `writes` | a transaction that has committed: whoever lost the connection in its COMMIT looks it up; kept for a day |
+//! | `writes` | a transaction that has committed: or was given up: whoever lost the connection in its COMMIT looks it up; kept for a day |
 //! | `leases` | what one node does for all, until when: it embeds a text, it deletes what has expired |
 //! | `members` | a project that a role of the database belongs to, which is not the owner of the tables (`tenants.rs`) |
 //! | `tokens` | the hash of a token that HTTP clients send, what it is bound to, and what it may do |
@@ -136,10 +136,14 @@ DECLARE
     scopes bigint[];
     changed bigint;
 BEGIN
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'recovery is in progress' USING ERRCODE = 'read_only_sql_transaction';
+    END IF;
     SELECT count(*) INTO units FROM (SELECT 1 FROM memorist.changes n
         WHERE n.xid >= seen_to OR n.xid = ANY (open) LIMIT most + 1) AS seen;
     RETURN QUERY SELECT 0::bigint, units, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, json_build_object(
         'snapshot', pg_current_snapshot()::text,
+        'last', (SELECT n.xid::text FROM memorist.changes n ORDER BY n.xid DESC LIMIT 1),
         'incarnation', (SELECT c.system_identifier::text FROM pg_control_system() c) || ' '
             || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' '
             || extract(epoch FROM pg_postmaster_start_time())::text || ' '
@@ -487,6 +491,7 @@ CREATE TABLE nodes (
 );
 CREATE TABLE writes (
     token bytea PRIMARY KEY CHECK (length(token) = 16),
+    was_given_up boolean NOT NULL DEFAULT false,
     written_at timestamptz NOT NULL DEFAULT transaction_timestamp()
 );
 CREATE TABLE leases (

@@ -4,7 +4,8 @@
 //! `synchronous_commit` at least `on`: it is on the server's disk, and on that of a synchronous standby where there is one.
 //!
 //! A connection that is lost in the COMMIT leaves the outcome open. So the transaction writes a token with it, and whoever lost the
-//! connection writes the same token: this waits for a COMMIT that is still on its way, and fails if it came through.
+//! connection writes the same token, as given up: this waits for a COMMIT that is still on its way, and changes nothing if it came
+//! through.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -12,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes_of::Bound;
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::{ToSql, Type};
 use ulid::Ulid;
 
@@ -27,6 +29,10 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The first pause before a transaction runs again; later ones are longer.
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+
+/// How a transaction commits, whatever the defaults of the role are.
+const COMMITS: &str = "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' \
+     ELSE current_setting('synchronous_commit') END";
 
 /// The server of a team store.
 pub(crate) struct Server {
@@ -51,12 +57,7 @@ impl Server {
 
     /// `BEGIN`, with the settings of this transaction alone: a pooler may give the next one another session.
     fn begin(&self, synced: bool, timeout: Duration) -> String {
-        let commits = match synced {
-            true => {
-                "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' ELSE current_setting('synchronous_commit') END"
-            }
-            false => "'off'",
-        };
+        let commits = if synced { COMMITS } else { "'off'" };
         let millis = timeout.as_millis().max(1);
         format!(
             "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SET LOCAL search_path = {SCHEMA}, pg_catalog; \
@@ -141,18 +142,27 @@ impl Server {
         }
     }
 
-    /// Whether the transaction with this token has committed. If not, it never will.
+    /// Whether the transaction with this token has committed. If not, it never will. Asked again, the answer is the same.
     fn has_committed(&self, token: &str, timeout: Duration) -> Result<bool> {
         let began = Instant::now();
-        let sql = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}') ON CONFLICT DO NOTHING");
+        // An update is written where nothing was to do, too, so that a synchronous standby has all that came before it.
+        let sql = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT set_config('synchronous_commit', {COMMITS}, true); \
+             INSERT INTO {SCHEMA}.writes AS w (token, was_given_up) VALUES ('\\x{token}', true) \
+             ON CONFLICT (token) DO UPDATE SET was_given_up = w.was_given_up \
+             RETURNING CASE WHEN was_given_up THEN 'given up' ELSE 'committed' END; COMMIT"
+        );
         loop {
-            let written = self.pool.lend().and_then(|mut client| {
-                let written = client.execute_typed(&sql, &[])?;
+            let outcome = self.pool.lend().and_then(|mut client| {
+                let answer = client.simple_query(&sql)?;
                 client.give_back();
-                Ok(written)
+                Ok(answer)
             });
-            match written {
-                Ok(written) => return Ok(written == 0),
+            match outcome {
+                Ok(answer) => {
+                    let is_so = |message: &SimpleQueryMessage| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("committed"));
+                    return Ok(answer.iter().any(is_so));
+                }
                 Err(_) if began.elapsed() < timeout => {
                     self.pool.forget_idle();
                     thread::sleep(Duration::from_millis(100));

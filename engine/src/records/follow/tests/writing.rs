@@ -1,0 +1,152 @@
+//! Rule 4: what was acknowledged is there, the rest whole or absent, and nothing twice, whatever fails at which step of a write.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use postgres_testing::{Database as TeamDatabase, Options};
+
+use super::proxy::{Action, Proxy, When};
+use super::{Node, make, port_of, seconds, team};
+use crate::progress::NoProgress;
+use crate::records::sqlite::testing::{NOW, new};
+
+/// More packets than a node sends for one write and the pull after it.
+const MOST_PACKETS: usize = 60;
+/// What is in the last packet of a write.
+const COMMIT: &str = "; COMMIT";
+
+/// Saves two texts, of which one has passages, and something happens meanwhile. Returns whether it did.
+fn save(node: &Node, team: &TeamDatabase<'_>, proxy: &Proxy, name: &str) -> bool {
+    let texts = [name.to_owned(), format!("{name}, long. {}.", "Many words are passages. ".repeat(80))];
+    let news = texts.clone().map(|text| new(&text));
+    let outcome = node.add_batch(&news, NOW);
+    let has_happened = proxy.was_sprung();
+    let saved = texts.each_ref().map(|text| {
+        let sql = "SELECT id FROM memorist.records WHERE content = $1";
+        team.client().query(sql, &[text]).unwrap().iter().map(|row| row.get(0)).collect::<Vec<i64>>()
+    });
+    match outcome {
+        Ok(outcomes) => {
+            let ids: Vec<_> = outcomes.iter().map(|outcome| vec![outcome.as_ref().unwrap().id.get()]).collect();
+            assert_eq!(saved[..], ids, "{name}: it was acknowledged");
+        }
+        Err(error) => {
+            assert!(has_happened, "{name}: {error}");
+            assert!(saved.iter().all(Vec::is_empty), "{name}: {saved:?}, but {error}");
+            // The next one is none the worse for it.
+            let again = node.add_batch(&news, NOW).unwrap();
+            assert!(again.iter().all(|outcome| outcome.as_ref().unwrap().created), "{name}");
+        }
+    }
+    has_happened
+}
+
+/// Something happens at each packet that a node sends for a write, or at some of them; at all of them in a long run.
+fn at_each_step(
+    node: &Node,
+    team: &TeamDatabase<'_>,
+    proxy: &Proxy,
+    (name, every): (&str, usize),
+    set: impl Fn(usize),
+) {
+    let every = if seconds(0) > 0 { 1 } else { every };
+    let steps = (0..MOST_PACKETS).step_by(every).take_while(|step| {
+        set(*step);
+        save(node, team, proxy, &format!("{name} {step}"))
+    });
+    let steps = steps.count() * every;
+    assert!((5..MOST_PACKETS).contains(&steps), "{steps} packets for a write");
+    node.follow().unwrap();
+    assert_eq!(node.compare(&NoProgress).unwrap().differed, 0);
+    node.assert_sound();
+}
+
+fn nothing() -> Action {
+    Box::new(|| ())
+}
+
+#[test]
+fn a_connection_that_is_cut_at_any_step_of_a_write() {
+    let Some(team) = team("a_connection_that_is_cut") else { return };
+    let proxy = Proxy::before(port_of(&team.address()));
+    let node = Node::of(&proxy.of(&team.address()));
+    node.follow().unwrap();
+    for when in [When::Before, When::After] {
+        at_each_step(&node, &team, &proxy, (&format!("{when:?}"), 1), |step| proxy.at(step, when, true, nothing()));
+    }
+}
+
+/// The server ends the sessions of a node, as an administrator does, with a pooler between and without.
+#[test]
+fn a_session_that_is_ended_at_any_step_of_a_write() {
+    const TEST: &str = "a_session_that_is_ended_at_any_step_of_a_write";
+    let Some(team) = team(TEST) else { return };
+    let cluster = postgres_testing::shared(TEST).unwrap();
+    let Some(pooler) = cluster.pgbouncer(TEST, team.name()) else { return };
+    for (way, address) in [("directly", team.address()), ("by a pooler", pooler.address())] {
+        let proxy = Proxy::before(port_of(&address));
+        let node = Node::of(&proxy.of(&address));
+        node.follow().unwrap();
+        for when in [When::Before, When::After] {
+            at_each_step(&node, &team, &proxy, (&format!("{way}, {when:?}"), 4), |step| {
+                let of = format!("datname = '{}' AND usename = 'memorist'", team.name());
+                let end = format!("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {of}");
+                proxy.at(step, when, false, Box::new(move || cluster.execute(&end)));
+            });
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_or_stops_in_a_commit() {
+    let Some(cluster) = postgres_testing::start("a_server_that_is_killed", Options::default()) else { return };
+    let cluster = Arc::new(cluster);
+    let team = cluster.database_from("team", make);
+    let proxy = Proxy::before(cluster.port());
+    let node = Node::of(&proxy.of(&team.address()));
+    node.follow().unwrap();
+    let kill = || -> Action {
+        let cluster = cluster.clone();
+        Box::new(move || {
+            cluster.kill();
+            cluster.start_again();
+        })
+    };
+    let pause = || -> Action {
+        let cluster = cluster.clone();
+        Box::new(move || {
+            cluster.pause();
+            thread::sleep(Duration::from_millis(500));
+            cluster.resume();
+        })
+    };
+    for when in [When::Before, When::After] {
+        proxy.at_words(COMMIT, when, false, kill());
+        assert!(save(&node, &team, &proxy, &format!("killed {when:?}")));
+        proxy.at_words(COMMIT, when, false, pause());
+        assert!(save(&node, &team, &proxy, &format!("paused {when:?}")));
+        if seconds(0) > 0 {
+            at_each_step(&node, &team, &proxy, (&format!("{when:?}"), 1), |step| proxy.at(step, when, false, kill()));
+        }
+    }
+    node.follow().unwrap();
+    assert_eq!(node.compare(&NoProgress).unwrap().differed, 0);
+}
+
+/// The answer to the question what became of a COMMIT is lost, too: asked again, the server knows who was first.
+#[test]
+fn a_lost_answer_about_a_lost_answer() {
+    let Some(team) = team("a_lost_answer_about_a_lost_answer") else { return };
+    let inner = Proxy::before(port_of(&team.address()));
+    let proxy = Proxy::before(port_of(&inner.of(&team.address())));
+    let node = Node::of(&proxy.of(&team.address()));
+    node.follow().unwrap();
+    for (when, cut) in [(When::Before, When::After), (When::After, When::After), (When::After, When::Before)] {
+        // The COMMIT is cut, and then the question.
+        inner.at_words("was_given_up", cut, true, nothing());
+        proxy.at_words(COMMIT, when, true, nothing());
+        assert!(save(&node, &team, &proxy, &format!("{when:?} {cut:?}")));
+        assert!(inner.was_sprung());
+    }
+}
