@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres_testing::{Database, Options, shared, start};
+use postgres_testing::{Database, Options, Stop, shared, start};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -267,8 +267,8 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
 }
 
 #[test]
-fn what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported() {
-    let test = "what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported";
+fn what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server() {
+    let test = "what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server";
     let Some(cluster) = start(test, Options::default()) else { return };
     let database = cluster.database();
     let user = User::new(&database);
@@ -294,6 +294,15 @@ fn what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported() {
     assert!(imported.status.success(), "{}", text(&imported.stderr));
     let found = user.run(&["search", "birch", "--json"]);
     assert_eq!(document(&found)["results"][0]["content"], "the birch gate");
+    // Without its server a node goes on with what it has, and the doctor says so.
+    cluster.stop(Stop::Fast);
+    let found = user.run(&["search", "birch", "--json"]);
+    assert_eq!(document(&found)["results"][0]["content"], "the birch gate");
+    let doctor = user.run(&["doctor", "--json"]);
+    let server = document(&doctor)["server"].clone();
+    assert_eq!((doctor.status.code(), &server["reachable"]), (Some(3), &false.into()), "{server}");
+    assert!(server["problem"].as_str().unwrap().contains("cannot be reached"), "{server}");
+    assert!(!user.run(&["add", "not now"]).status.success());
 }
 
 #[test]
