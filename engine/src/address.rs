@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sha2::{Digest, Sha256};
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Error, Result};
@@ -83,6 +83,10 @@ impl ServerAddress {
         config.ssl_mode(if tls.is_some() { SslMode::Require } else { SslMode::Disable });
         config.application_name("memorist").connect_timeout(CONNECT_TIMEOUT);
         config.tcp_user_timeout(CONNECT_TIMEOUT).keepalives_idle(Duration::from_secs(30));
+        if config.get_hosts().len() > 1 && !plain.contains("target_session_attrs") {
+            // Of several, the one that takes writes.
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
         let has_password = config.get_password().is_some();
         let (shown, without_password) = (shown(&config), without_password(address));
         Ok(ServerAddress { config, tls, shown, without_password, has_password })
@@ -91,6 +95,11 @@ impl ServerAddress {
     /// All of the address but its password: another process that has the password from elsewhere can use it.
     pub fn without_password(&self) -> &str {
         &self.without_password
+    }
+
+    /// How many hosts may have to be tried.
+    pub(crate) fn hosts(&self) -> u32 {
+        u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1)
     }
 
     /// Whether the password is in the address itself, where others of the machine may see it.

@@ -40,7 +40,7 @@ impl Engine {
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     #[cfg(feature = "postgres")]
     pub fn leave_image(&self, folder: &Path, progress: &dyn Progress) -> Result<u64> {
-        self.store.records.follow()?;
+        self.store.records.follow(progress)?;
         let cancelled = || cancel_point(progress).map(|()| false);
         match self.store.lock.acquire_unless(progress, cancelled)? {
             Some(guard) => self.store.as_writer(guard, |guard| self.store.leave_image(guard, folder, progress)),

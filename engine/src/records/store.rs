@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 use crate::types::{Millis, Record, RecordId, Viewer};
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
@@ -87,8 +87,8 @@ impl Records {
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
     #[cfg(feature = "postgres")]
-    pub fn follow(&self) -> Result<()> {
-        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, Why::Tick))
+    pub fn follow(&self, progress: &dyn Progress) -> Result<()> {
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, Why::Tick, progress))
     }
 
     /// Compares the copy with the server, and makes it the same.
@@ -194,7 +194,7 @@ impl Records {
     pub fn refresh(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower
-            && let Err(error) = follower.pull(&self.database, Why::Read)
+            && let Err(error) = follower.pull(&self.database, Why::Read, &NoProgress)
             && !follower.has_copy(&self.database)?
         {
             return Err(error);

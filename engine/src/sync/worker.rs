@@ -77,7 +77,7 @@ fn run<'scope>(
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
     #[cfg(feature = "postgres")]
-    let mut keep_up_at = Instant::now();
+    let (mut keep_up_at, mut following) = (Instant::now(), Following::new());
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
     let mut uses = Vec::new();
     loop {
@@ -91,9 +91,13 @@ fn run<'scope>(
             failures.note(fetched.map(drop).map_err(Error::from));
         }
         #[cfg(feature = "postgres")]
-        if store.records.follow().is_ok() && Instant::now() >= keep_up_at {
-            keep_up_at = Instant::now() + KEEP_UP_AGAIN;
-            failures.note(store.records.keep_up());
+        if Instant::now() >= following.again_at {
+            // It has logged itself.
+            following.note(store.records.follow(stopping).is_ok());
+            if following.failures == 0 && Instant::now() >= keep_up_at {
+                keep_up_at = Instant::now() + KEEP_UP_AGAIN;
+                failures.note(store.records.keep_up());
+            }
         }
         let worked = if store.config().index_writer { work(store, stopping, &mut cleanup_at) } else { Ok(()) };
         if store.config().index_writer {
@@ -103,6 +107,28 @@ fn run<'scope>(
         for host in [Some(&store.host), store.fallback.as_ref()].into_iter().flatten() {
             host.release_if_idle(Instant::now());
         }
+    }
+}
+
+/// When a node follows its server again: at each tick, and later where that fails.
+#[cfg(feature = "postgres")]
+struct Following {
+    again_at: Instant,
+    failures: u32,
+}
+
+#[cfg(feature = "postgres")]
+impl Following {
+    fn new() -> Self {
+        Following { again_at: Instant::now(), failures: 0 }
+    }
+
+    /// Nodes that failed at the same moment do not all come back at the same moment.
+    fn note(&mut self, has_followed: bool) {
+        self.failures = if has_followed { 0 } else { self.failures.saturating_add(1) };
+        let pause = TICK * 2_u32.pow(self.failures.min(5)) - TICK;
+        let spread = f64::from(u32::from(std::process::id() as u8)) / 255.0;
+        self.again_at = Instant::now() + pause.mul_f64(0.5 + 0.5 * spread);
     }
 }
 

@@ -30,7 +30,9 @@ pub(super) enum Purges {
 }
 
 /// Brings units to what they are on the server, in an order in which nothing refers to what is not there.
-pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -> Result<()> {
+///
+/// Returns how many rows had to make room that belong to other units: these have to be fetched again.
+pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -> Result<usize> {
     // A row may come before the one that it refers to, and go after it.
     tx.execute("PRAGMA defer_foreign_keys = ON", &[])?;
     let of = |table: &Table| {
@@ -43,9 +45,10 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -
             remove_others(tx, table, id, rows)?;
         }
     }
+    let mut displaced = 0;
     for table in &TABLES {
         for (id, rows) in of(table) {
-            write(tx, table, id, rows)?;
+            displaced += write(tx, table, id, rows)?;
         }
     }
     if let Some((_, rows)) = of(Table::numbered(META).expect("it is one of them")).next() {
@@ -58,12 +61,53 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -
     // A purge takes the searches along that found a record; what was deleted is in the trash.
     let records = Table::numbered(RECORDS).expect("it is one of them");
     for (id, _) in of(records).filter(|(_, rows)| rows.is_empty()) {
-        let is_there = "SELECT 1 FROM trash WHERE id = ?1";
-        if !tx.exists(is_there, &[id.into()])? {
+        forget_uses(tx, id)?;
+        if !tx.exists("SELECT 1 FROM trash WHERE id = ?1", &[id.into()])? {
             searches::forget(tx, id.into())?;
         }
     }
+    Ok(displaced)
+}
+
+/// Forgets how a record was used here, which is gone or has given its id to another one.
+fn forget_uses(tx: &dyn Tx, id: i64) -> Result<()> {
+    for table in ["access_log", "recalled", "unsent_accesses"] {
+        tx.execute(&format!("DELETE FROM {table} WHERE record_id = ?1"), &[id.into()])?;
+    }
     Ok(())
+}
+
+/// Removes the rows of other units that have what is unique to this one: there it has moved from them.
+fn displace(tx: &dyn Tx, table: &Table, values: &[Value<'_>]) -> Result<usize> {
+    let mut displaced = 0;
+    for condition in table.unique {
+        let (mut sql, mut used) =
+            (format!("DELETE FROM {} WHERE id <> ?1 AND {condition} RETURNING id", table.name), vec![0]);
+        for (at, column) in
+            table.columns.iter().enumerate().filter(|(_, column)| condition.contains(&format!("{{{column}}}")))
+        {
+            used.push(at);
+            sql = sql.replace(&format!("{{{column}}}"), &format!("?{}", used.len()));
+        }
+        let values: Vec<Value<'_>> = used.iter().map(|&at| values[at]).collect();
+        for id in tx.all(&sql, &values, |row| row.get::<i64>(0))? {
+            displaced += 1;
+            let copied = "DELETE FROM copied WHERE number = ?1 AND id = ?2";
+            tx.execute(copied, &[table.number.into(), id.into()])?;
+            if table.number == RECORDS {
+                forget_uses(tx, id)?;
+            }
+        }
+    }
+    if table.number == RECORDS {
+        let [id, ulid] = [values[0], values[1]];
+        if tx.exists("SELECT 1 FROM records WHERE id = ?1 AND ulid <> ?2", &[id, ulid])? {
+            let Value::Integer(id) = id else { return Err(Error::unreadable("an id is no number")) };
+            forget_uses(tx, id)?;
+            searches::forget(tx, id.into())?;
+        }
+    }
+    Ok(displaced)
 }
 
 /// Removes the rows of a unit that the server does not have.
@@ -86,9 +130,9 @@ fn remove_others(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()>
 
 /// Writes the rows of a unit, and notes what was written. A row whose parent is not here is left out: a node that follows some
 /// projects lacks it, or it comes with a later change.
-fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()> {
+fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<usize> {
     let sql = upsert(table);
-    let (mut written, mut stamps) = (0, 0_i64);
+    let (mut written, mut stamps, mut displaced) = (0, 0_i64, 0);
     for (row, stamp) in rows {
         if Key::of_row(table, row)?.is_local(table) {
             continue;
@@ -102,6 +146,7 @@ fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()> {
                 None => plain(table, row, column)?,
             });
         }
+        displaced += displace(tx, table, &values)?;
         if tx.execute(&sql, &values)? > 0 {
             written += 1;
             stamps = stamps.wrapping_add(*stamp);
@@ -122,7 +167,7 @@ fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()> {
              FROM unsent_accesses u WHERE u.record_id = records.id AND records.id = ?1";
         tx.execute(sql, &[id.into()])?;
     }
-    Ok(())
+    Ok(displaced)
 }
 
 fn upsert(table: &Table) -> String {

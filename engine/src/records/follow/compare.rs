@@ -27,6 +27,8 @@ use crate::types::RecordId;
 const LOCK: &str = "compare.lock";
 /// A range is fetched within this time, and all sums are.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// How often what made room is fetched again.
+const ROUNDS: usize = 3;
 /// A range has 2 to the power of this many units.
 const BITS: u32 = 11;
 
@@ -63,34 +65,60 @@ impl Follower {
         let mut client = self.server.pool().lend()?;
         client.time_out_after(TIMEOUT);
         let state = question::news(&mut client, None, self.server.node())?.state;
-        let was_replaced = before.as_ref().is_some_and(|before| before.incarnation != state.incarnation);
+        // Another team's memories were never this one's.
+        let was_replaced = before
+            .as_ref()
+            .is_some_and(|before| before.incarnation != state.incarnation && before.store_id == state.store_id);
         let (follow, node) = (&self.follow, self.server.node());
-        let there = question::digest(&mut client, &TABLES, follow, node, BITS)?;
-        let here = digest(&*database.reader()?)?;
-        let all: BTreeSet<Unit> = there.keys().chain(here.keys()).copied().collect();
-        let differing: Vec<Unit> = all.iter().filter(|range| there.get(range) != here.get(range)).copied().collect();
-        let mut compared = Compared { ranges: all.len() as u64, differed: differing.len() as u64, lost: 0 };
-        let mut lost = LostFile::of(self);
-        let purges = if here.is_empty() { Purges::None } else { Purges::Others };
-        progress.start("copying from the server", Some(compared.differed));
-        for table in &TABLES {
-            for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
-                cancel_point(progress)?;
-                let bounds = (range << BITS, (range + 1) << BITS);
-                let mut rows = question::fetch_range(&mut client, table, bounds, follow, node)?;
-                if was_replaced && table.number == RECORDS {
-                    lost.keep(self, &mut client, database, &rows, bounds)?;
-                    lost.sync()?;
+        let mut compared = Compared::default();
+        let mut lost = LostFile::of(self, state.now);
+        // What made room for another row is fetched in the next round.
+        for round in 0..ROUNDS {
+            let there = question::digest(&mut client, &TABLES, follow, node, BITS)?;
+            let here = digest(&*database.reader()?)?;
+            let all: BTreeSet<Unit> = there.keys().chain(here.keys()).copied().collect();
+            let differing: Vec<Unit> =
+                all.iter().filter(|range| there.get(range) != here.get(range)).copied().collect();
+            if round == 0 {
+                compared.ranges = all.len() as u64;
+            }
+            compared.differed += differing.len() as u64;
+            let purges = if here.is_empty() { Purges::None } else { Purges::Others };
+            let mut displaced = 0;
+            progress.start("copying from the server", Some(differing.len() as u64));
+            for table in &TABLES {
+                for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
+                    cancel_point(progress)?;
+                    let bounds = (range << BITS, (range + 1) << BITS);
+                    displaced += loop {
+                        // Another process of this node may pull meanwhile: what it has brought is newer than what was fetched
+                        // before, and must not be overwritten.
+                        let cursor = Cursor::stored(&*database.reader()?)?;
+                        let mut rows = question::fetch_range(&mut client, table, bounds, follow, node)?;
+                        if was_replaced && table.number == RECORDS {
+                            lost.keep(self, &mut client, database, &rows, bounds)?;
+                            lost.sync()?;
+                        }
+                        let taken =
+                            database.write_part_within(APPLY_TIMEOUT, |tx| match Cursor::stored(tx)? == cursor {
+                                true => take(tx, table, bounds, &mut rows, purges).map(Some),
+                                false => Ok(None),
+                            })?;
+                        if let Some(displaced) = taken {
+                            break displaced;
+                        }
+                    };
+                    progress.advance(1);
                 }
-                database.write_unsynced_within(APPLY_TIMEOUT, |tx| take(tx, table, bounds, &mut rows, purges))?;
-                progress.advance(1);
+            }
+            progress.finish();
+            if displaced == 0 {
+                break;
             }
         }
-        progress.finish();
         compared.lost = lost.memories;
         lost.tell();
-        let cursor =
-            Cursor { snapshot: state.snapshot.clone(), incarnation: state.incarnation.clone(), follow: follow.clone() };
+        let cursor = state.cursor(follow);
         database.write(|tx| cursor.store(tx))?;
         client.give_back();
         self.note_state(&state);
@@ -105,7 +133,7 @@ fn take(
     (from, to): (i64, i64),
     rows: &mut BTreeMap<Unit, Rows>,
     purges: Purges,
-) -> Result<()> {
+) -> Result<usize> {
     let sql = "SELECT id, stamp, rows FROM copied WHERE number = ?1 AND id >= ?2 AND id < ?3";
     let known = tx.all(sql, &[table.number.into(), from.into(), to.into()], |row| {
         Ok((row.get::<i64>(0)?, (row.get::<i64>(1)?, row.get::<i64>(2)?)))
@@ -121,9 +149,9 @@ fn take(
         "records" => ulids(tx, rows.keys().map(|(_, id)| *id))?,
         _ => BTreeMap::new(),
     };
-    apply(tx, rows, purges)?;
+    let displaced = apply(tx, rows, purges)?;
     if !["records", "passages"].contains(&table.name) {
-        return Ok(());
+        return Ok(displaced);
     }
     for ((_, id), unit) in rows.iter() {
         let id = RecordId::from(*id);
@@ -134,7 +162,7 @@ fn take(
             (None, _) => {}
         }
     }
-    Ok(())
+    Ok(displaced)
 }
 
 fn ulids(tx: &dyn Tx, ids: impl Iterator<Item = i64>) -> Result<BTreeMap<RecordId, [u8; 16]>> {

@@ -61,6 +61,10 @@ pub(super) struct Cursor {
     pub(super) incarnation: String,
     /// The projects that it follows; empty is all.
     pub(super) follow: Vec<String>,
+    /// Whose memories: the id of the team store.
+    pub(super) store_id: String,
+    /// What the role sees that this node has on the server: nothing of it is a change of a row.
+    pub(super) sees: String,
 }
 
 impl Cursor {

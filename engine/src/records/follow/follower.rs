@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use ulid::Ulid;
@@ -41,6 +41,8 @@ pub(crate) struct Follower {
     pub(super) begun: AtomicU64,
     pub(super) done: AtomicU64,
     pub(super) health: Mutex<Health>,
+    /// When this process looked last for what no node needs.
+    pub(super) trimmed: Mutex<Option<Instant>>,
     /// Whether the server was copied once as a whole.
     pub(super) is_filled: AtomicBool,
     /// How far the clock of the server is ahead of this machine's, in milliseconds.
@@ -67,6 +69,7 @@ impl Follower {
             begun: AtomicU64::default(),
             done: AtomicU64::default(),
             health: Mutex::default(),
+            trimmed: Mutex::default(),
             is_filled: AtomicBool::default(),
             ahead: AtomicI64::default(),
             purges: AtomicBool::default(),

@@ -7,10 +7,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use memorist_durable::sync_folder;
 
 use super::follower::Follower;
 use super::question::{Rows, Unit};
 use crate::error::{Error, Result};
+use crate::files::{private_file, private_folders};
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::SCHEMA;
 use crate::records::sqlite::snapshot::Identity;
@@ -23,13 +25,15 @@ pub(super) struct LostFile {
     path: PathBuf,
     file: Option<File>,
     pub(super) memories: u64,
+    /// The time of the server.
+    now: Millis,
 }
 
 impl LostFile {
     /// One beside the copy, or where the settings have it.
-    pub(super) fn of(follower: &Follower) -> Self {
+    pub(super) fn of(follower: &Follower, now: Millis) -> Self {
         let when = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S%.3fZ");
-        LostFile { path: follower.lost_folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0 }
+        LostFile { path: follower.lost_folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0, now }
     }
 
     /// Keeps the memories of a range that the server lacks as they are here, but for those that somebody deleted or changed
@@ -65,8 +69,10 @@ impl LostFile {
         }
         let known = known(client, &suspects)?;
         for Identity { id, .. } in suspects.iter().filter(|suspect| !known.contains(&text::to_hex(&suspect.ulid))) {
-            // Whatever has expired is not missed.
-            let portable = snapshot.portable(*id, None, &Export::default(), Millis::MIN)?;
+            let portable = snapshot.portable(*id, None, &Export::default(), self.now)?;
+            if portable.text.expires_at.is_some_and(|at| at <= self.now) {
+                continue; // not missed
+            }
             let line = (follower.lost.line)(portable);
             self.write(&line, follower)?;
             self.memories += 1;
@@ -80,8 +86,9 @@ impl LostFile {
             Some(file) => file,
             None => {
                 let folder = self.path.parent().unwrap_or("".as_ref());
-                std::fs::create_dir_all(folder).map_err(io)?;
-                let mut file = File::options().write(true).create_new(true).open(&self.path).map_err(io)?;
+                private_folders().recursive(true).create(folder).map_err(io)?;
+                let mut file = private_file().write(true).create_new(true).open(&self.path).map_err(io)?;
+                sync_folder(folder).map_err(io)?;
                 writeln!(file, "{}", (follower.lost.header)()).map_err(io)?;
                 self.file.insert(file)
             }
@@ -116,6 +123,7 @@ fn known(client: &mut Client, suspects: &[Identity]) -> Result<BTreeSet<String>>
     let sql = format!(
         "SELECT encode(s.ulid, 'hex') FROM (VALUES {listed}) s (ulid, version, hash) WHERE \
          EXISTS (SELECT FROM {SCHEMA}.trash t WHERE t.ulid = s.ulid) \
+         OR EXISTS (SELECT FROM {SCHEMA}.removed d WHERE d.ulid = s.ulid) \
          OR EXISTS (SELECT FROM {SCHEMA}.records r JOIN {SCHEMA}.versions v ON v.record_id = r.id \
              WHERE r.ulid = s.ulid AND v.version = s.version AND v.embedding_hash = s.hash)"
     );

@@ -8,14 +8,16 @@ use super::cursor::Cursor;
 use super::follower::{APPLY_TIMEOUT, Follower};
 use super::question::{self, News};
 use crate::config::Reads;
-use crate::error::Result;
-use crate::progress::NoProgress;
+use crate::error::{Error, Result};
+use crate::progress::{NoProgress, Progress};
 use crate::records::postgres::errors::{explain, was_dropped};
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Tx};
 
-/// The server is given up for this search after so long.
+/// The server is given up for a search, or for what was written, after so long.
 const TIMEOUT: Duration = Duration::from_secs(2);
+/// What is much, or comes over a slow line, has this long in the background.
+const TICK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a pull is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,23 +36,28 @@ impl Follower {
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
-    pub(crate) fn pull(&self, database: &Database, why: Why) -> Result<()> {
+    pub(crate) fn pull(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
         if why == Why::Read && self.is_new_enough() && self.has_copy(database)? {
             return Ok(());
         }
         let came = self.begun.load(Ordering::Acquire);
         // A copy from the beginning takes long: whoever reads continues with what is here.
         let turn = match why {
-            Why::Read => self.turn.try_lock_for(TIMEOUT),
-            Why::Written | Why::Tick => Some(self.turn.lock()),
+            Why::Read | Why::Written => self.turn.try_lock_for(TIMEOUT),
+            Why::Tick => Some(self.turn.lock()),
         };
-        let Some(turn) = turn else { return Ok(()) };
+        let Some(turn) = turn else {
+            return match self.has_copy(database)? {
+                true => Ok(()),
+                false => Err(Error::Held("this node copies the team store at the moment; try again soon".into())),
+            };
+        };
         if self.done.load(Ordering::Acquire) > came {
             return Ok(());
         }
         let own = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let started = Instant::now();
-        let outcome = self.pull_once(database);
+        let outcome = self.pull_once(database, why, progress);
         if outcome.is_ok() {
             self.done.store(own, Ordering::Release);
         }
@@ -64,7 +71,7 @@ impl Follower {
     pub(crate) fn write<T>(&self, database: &Database, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         let done = self.server.write(work)?;
         // It was logged, and the next pull brings it.
-        let _ = self.pull(database, Why::Written);
+        let _ = self.pull(database, Why::Written, &NoProgress);
         Ok(done)
     }
 
@@ -88,18 +95,14 @@ impl Follower {
         }
     }
 
-    fn pull_once(&self, database: &Database) -> Result<()> {
+    fn pull_once(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
         loop {
             let cursor = Cursor::stored(&*database.reader()?)?.filter(|cursor| cursor.follow == self.follow);
-            let Some(cursor) = cursor else {
-                self.compare(database, &NoProgress)?;
-                return Ok(());
-            };
-            let news = self.ask(&cursor)?;
+            let Some(cursor) = cursor else { return self.compare_for(database, why, progress) };
+            let news = self.ask(&cursor, if why == Why::Tick { TICK_TIMEOUT } else { TIMEOUT })?;
             self.note_state(&news.state);
             if !news.continues(&cursor) {
-                self.compare(database, &NoProgress)?;
-                return Ok(());
+                return self.compare_for(database, why, progress);
             }
             // A cursor that grows old has the server look through more each time.
             let is_old = news.state.snapshot.xmin() > cursor.snapshot.xmin() + 10_000;
@@ -114,11 +117,19 @@ impl Follower {
         }
     }
 
+    /// Compares everything. Who has written does not wait for that: the next tick does it.
+    fn compare_for(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
+        if why == Why::Written && self.has_copy(database)? {
+            return Ok(());
+        }
+        self.compare(database, progress).map(drop)
+    }
+
     /// Asks for news. A connection that was lost while it was idle is replaced.
-    fn ask(&self, cursor: &Cursor) -> Result<News> {
+    fn ask(&self, cursor: &Cursor, timeout: Duration) -> Result<News> {
         loop {
             let mut client = self.server.pool().lend()?;
-            client.time_out_after(TIMEOUT);
+            client.time_out_after(timeout);
             match question::news(&mut client, Some(cursor), self.server.node()) {
                 Ok(news) => {
                     client.give_back();
@@ -133,11 +144,7 @@ impl Follower {
 
 /// Writes what is new, unless the copy has gone on meanwhile.
 fn take(database: &Database, from: &Cursor, news: &News, purges: Purges) -> Result<bool> {
-    let next = Cursor {
-        snapshot: news.state.snapshot.clone(),
-        incarnation: news.state.incarnation.clone(),
-        follow: from.follow.clone(),
-    };
+    let next = news.state.cursor(&from.follow);
     database.write_unsynced_within(APPLY_TIMEOUT, |tx| {
         if Cursor::stored(tx)?.as_ref() != Some(from) {
             return Ok(false);

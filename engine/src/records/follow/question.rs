@@ -22,17 +22,29 @@ pub(super) type Unit = (i64, i64);
 pub(super) type Rows = Vec<(Map<String, Json>, i64)>;
 
 /// Units of which the changes are fetched one by one. Where more have changed, all is compared, which takes it range by range.
-const MOST_CHANGES: usize = 20_000;
+const MOST_CHANGES: usize = 2_000;
 
 /// The state of the server at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) snapshot: Snapshot,
     pub(super) incarnation: String,
+    /// Whose memories: the id of the team store.
+    pub(super) store_id: String,
+    /// What this node's role may see.
+    pub(super) sees: String,
     /// By its clock.
     pub(super) now: Millis,
     /// Changes of transactions below this one are gone.
     pub(super) trimmed_below: u64,
+}
+
+impl State {
+    /// That of a node which has copied everything, and follows these projects.
+    pub(super) fn cursor(&self, follow: &[String]) -> Cursor {
+        let State { snapshot, incarnation, store_id, sees, .. } = self.clone();
+        Cursor { snapshot, incarnation, store_id, sees, follow: follow.to_vec() }
+    }
 }
 
 /// What is new on the server.
@@ -50,8 +62,9 @@ pub(super) struct News {
 impl News {
     /// Whether what is new since `cursor` is here as a whole, as the same server has it.
     pub(super) fn continues(&self, cursor: &Cursor) -> bool {
-        let State { incarnation, trimmed_below, .. } = &self.state;
-        !self.is_far && *incarnation == cursor.incarnation && cursor.snapshot.xmin() >= *trimmed_below
+        let State { incarnation, store_id, sees, trimmed_below, .. } = &self.state;
+        let is_same = (incarnation, store_id, sees) == (&cursor.incarnation, &cursor.store_id, &cursor.sees);
+        !self.is_far && is_same && cursor.snapshot.xmin() >= *trimmed_below
     }
 
     /// Whether there is nothing to apply.
@@ -67,6 +80,8 @@ struct First {
     /// The last transaction that has changed something.
     last: Option<String>,
     incarnation: String,
+    store_id: String,
+    sees: String,
     server: BTreeMap<String, String>,
 }
 
@@ -107,6 +122,8 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
                     }
                     .ok_or_else(unreadable)?,
                     incarnation: first.incarnation,
+                    store_id: first.store_id,
+                    sees: first.sees,
                     now: number(2).ok_or_else(unreadable)?,
                     trimmed_below: of_server("trimmed_below").map_or(0, i64::unsigned_abs),
                 });

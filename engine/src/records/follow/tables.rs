@@ -18,6 +18,8 @@ pub(crate) struct Table {
     pub(crate) parents: &'static [(&'static str, &'static str)],
     /// Its primary key.
     pub(crate) key: &'static [&'static str],
+    /// What no two rows share, beside the key: `{column}` is the value of the row at hand.
+    pub(crate) unique: &'static [&'static str],
     /// All columns on a node.
     pub(crate) columns: &'static [&'static str],
     /// Those of them that hold bytes.
@@ -63,8 +65,22 @@ pub(crate) const RECORDS: i64 = 4;
 /// The number of the table of single values, which is one unit.
 pub(crate) const META: i64 = 15;
 
-/// In an order in which what a row refers to comes before it.
+/// In an order in which what a row refers to comes before it; first of all, what was revoked.
 pub(crate) const TABLES: [Table; 16] = [
+    Table {
+        number: 16,
+        name: "tokens",
+        server_name: "tokens",
+        id: "@id",
+        local: "id = ?1",
+        parents: &[],
+        key: &["id"],
+        unique: &["sha256 = {sha256}"],
+        columns: &["id", "sha256", "label", "agent", "project", "rights", "created_at", "expires_at"],
+        blobs: &["sha256"],
+        scope: None,
+        followed: None,
+    },
     Table {
         number: 1,
         name: "scopes",
@@ -73,6 +89,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[],
         key: &["id"],
+        unique: &["coalesce(agent, '') = coalesce({agent}, '') AND coalesce(project, '') = coalesce({project}, '')"],
         columns: &["id", "agent", "project"],
         blobs: &[],
         scope: None,
@@ -86,6 +103,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[],
         key: &["id"],
+        unique: &["weights_sha256 = {weights_sha256} AND pooling = {pooling} AND dims = {dims}"],
         columns: &["id", "name", "weights_sha256", "pooling", "dims"],
         blobs: &[],
         scope: None,
@@ -99,6 +117,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[("model_id", "models")],
         key: &["id"],
+        unique: &["model_id = {model_id} AND hash = {hash}"],
         columns: &["id", "model_id", "hash", "vector"],
         blobs: &["hash", "vector"],
         scope: None,
@@ -117,6 +136,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[("scope_id", "scopes")],
         key: &["id"],
+        unique: &["ulid = {ulid}", "origin = {origin}"],
         columns: &[
             "id",
             "ulid",
@@ -157,6 +177,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "record_id = ?1",
         parents: &[("record_id", "records")],
         key: &["record_id", "version"],
+        unique: &[],
         columns: &[
             "record_id",
             "version",
@@ -191,6 +212,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "record_id = ?1",
         parents: &[("record_id", "records")],
         key: &["record_id", "version"],
+        unique: &[],
         columns: &["record_id", "version", "cause", "links"],
         blobs: &[],
         scope: Some(OF_RECORD),
@@ -204,6 +226,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "record_id = ?1",
         parents: &[("record_id", "records")],
         key: &["record_id", "number"],
+        unique: &[],
         columns: &["record_id", "number", "starts_at", "ends_at", "hash", "embedding_id"],
         blobs: &["hash"],
         scope: Some(OF_RECORD),
@@ -217,6 +240,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "from_id = ?1",
         parents: &[("from_id", "records"), ("to_id", "records")],
         key: &["from_id", "kind", "to_id"],
+        unique: &[],
         columns: &["from_id", "kind", "to_id", "from_scope", "to_scope", "created_at"],
         blobs: &[],
         scope: Some("@from_scope"),
@@ -230,6 +254,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[("scope_id", "scopes")],
         key: &["id"],
+        unique: &[],
         columns: &[
             "id",
             "deleted_at",
@@ -270,6 +295,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "record_id = ?1",
         parents: &[("record_id", "trash")],
         key: &["record_id", "version"],
+        unique: &[],
         columns: &[
             "record_id",
             "version",
@@ -303,6 +329,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "record_id = ?1",
         parents: &[("record_id", "trash")],
         key: &["record_id", "from_id", "kind", "to_id"],
+        unique: &[],
         columns: &["record_id", "from_id", "kind", "to_id", "created_at"],
         blobs: &[],
         scope: Some(OF_TRASH),
@@ -317,6 +344,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "substr(origin, 1, 2) = unhex(printf('%04X', ?1))",
         parents: &[],
         key: &["origin"],
+        unique: &[],
         columns: &["origin"],
         blobs: &["origin"],
         scope: None,
@@ -330,6 +358,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[],
         key: &["id"],
+        unique: &["path = {path} AND kind = {kind} AND coalesce(format, '') = coalesce({format}, '')"],
         columns: &["id", "kind", "path", "format", "globs", "agent", "project", "added_at", "synced_at", "skipped"],
         blobs: &[],
         scope: None,
@@ -343,6 +372,7 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "id = ?1",
         parents: &[("source_id", "sources")],
         key: &["id"],
+        unique: &["source_id = {source_id} AND path = {path}"],
         columns: &[
             "id",
             "source_id",
@@ -371,21 +401,9 @@ pub(crate) const TABLES: [Table; 16] = [
         local: "?1 = 0",
         parents: &[],
         key: &["key"],
+        unique: &[],
         columns: &["key", "value"],
         blobs: &[],
-        scope: None,
-        followed: None,
-    },
-    Table {
-        number: 16,
-        name: "tokens",
-        server_name: "tokens",
-        id: "@id",
-        local: "id = ?1",
-        parents: &[],
-        key: &["id"],
-        columns: &["id", "sha256", "label", "agent", "project", "rights", "created_at", "expires_at"],
-        blobs: &["sha256"],
         scope: None,
         followed: None,
     },

@@ -1,5 +1,7 @@
 //! What a node does once a minute: it says that it is there, sends its access counts, and trims what no node needs any more.
 
+use std::time::{Duration, Instant};
+
 use super::follower::Follower;
 use super::marks::KNOWN;
 use crate::error::Result;
@@ -14,13 +16,16 @@ use crate::types::{Millis, RecordId};
 /// Access counts sent in one transaction.
 const SENT_AT_ONCE: i64 = 1_000;
 /// How long one node does for all what one has to do.
-const LEASE_SECONDS: u32 = 20;
+const LEASE_SECONDS: u32 = 60;
+/// How often what no node needs is looked for.
+const TRIM_AGAIN: Duration = Duration::from_secs(60 * 60);
 
 /// Changes are kept for a week: a node that was away for longer is compared. The mark below which they are gone is written with their
 /// removal.
 const TRIM: &str = "DELETE FROM {SCHEMA}.writes WHERE written_at < now() - interval '1 day';
+    DELETE FROM {SCHEMA}.removed WHERE removed_at < now() - interval '1 year';
     WITH gone AS (DELETE FROM {SCHEMA}.changes WHERE changed_at < now() - interval '7 days' RETURNING xid),
-        logged AS (DELETE FROM {SCHEMA}.sync_log WHERE xid <= (SELECT max(xid) FROM gone))
+        logged AS (DELETE FROM {SCHEMA}.sync_log WHERE xid <= (SELECT max(xid::text::numeric)::text::xid8 FROM gone))
     UPDATE {SCHEMA}.server SET value = greatest(value::numeric, gone.last + 1)::text
         FROM (SELECT max(xid::text::numeric) AS last FROM gone) gone
         WHERE key = 'trimmed_below' AND gone.last IS NOT NULL";
@@ -45,7 +50,9 @@ impl Follower {
                      purged_to = excluded.purged_to"
         );
         explained(address, client.batch_execute(&here))?;
-        if self.claims("upkeep")? {
+        let is_time = self.trimmed.lock().is_none_or(|last| last.elapsed() >= TRIM_AGAIN);
+        if is_time && self.claims("upkeep")? {
+            *self.trimmed.lock() = Some(Instant::now());
             match client.batch_execute(&TRIM.replace("{SCHEMA}", SCHEMA)) {
                 // A role that is a member of some projects alone trims nothing: it does not see what it would trim.
                 Err(error) if is_denied(&error) => {}
@@ -95,12 +102,14 @@ impl Follower {
 
 /// Adds accesses to the counts of records.
 fn count(tx: &dyn Tx, accesses: &[Unsent]) -> Result<()> {
-    let sql = "UPDATE records SET access_count = least(access_count + ?2, ?4),
-             last_accessed_at = greatest(coalesce(last_accessed_at, 0), ?3)
-         WHERE id = ?1";
-    accesses.iter().try_for_each(|&(id, count, last)| {
-        tx.execute(sql, &[id.into(), count.into(), last.into(), MOST_ACCESSES.into()]).map(drop)
-    })
+    let rows = accesses.iter().map(|(id, count, last)| format!("({}, {count}, {last})", id.get()));
+    let sql = format!(
+        "UPDATE records r SET access_count = least(r.access_count + u.count, ?1),
+             last_accessed_at = greatest(coalesce(r.last_accessed_at, 0), u.last)
+         FROM (VALUES {}) u (id, count, last) WHERE r.id = u.id",
+        rows.collect::<Vec<_>>().join(", ")
+    );
+    tx.execute(&sql, &[MOST_ACCESSES.into()]).map(drop)
 }
 
 /// Notes accesses that the server has not counted.

@@ -52,7 +52,7 @@ impl Client {
             })
         };
         // The limit of the settings is for the connection, not for what is said over it.
-        let client = runtime.block_on(async { within(CONNECT_TIMEOUT, connecting).await })?;
+        let client = runtime.block_on(async { within(CONNECT_TIMEOUT * address.hosts(), connecting).await })?;
         Ok(Client { client, runtime: Some(runtime), timeout: TIMEOUT, is_lost: false })
     }
 

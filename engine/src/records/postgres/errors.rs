@@ -59,8 +59,14 @@ fn state(error: &Error) -> Option<&SqlState> {
 /// Whether a transaction lost against another one, and may win when it runs again. Two that make the same scope at the same
 /// time meet in its unique index before they are found not to be serializable.
 pub(super) fn has_lost(error: &Error) -> bool {
-    let states = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
-    state(error).is_some_and(|state| states.contains(state))
+    let states = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+    state(error).is_some_and(|state| states.contains(state)) || is_doubled(error)
+}
+
+/// Whether a row has what is unique to another one: one that another transaction wrote at the same time, or one that this role
+/// does not see.
+pub(super) fn is_doubled(error: &Error) -> bool {
+    state(error) == Some(&SqlState::UNIQUE_VIOLATION)
 }
 
 /// Whether the connection is gone, so that the outcome of what was sent over it last is not known.

@@ -13,6 +13,7 @@
 //! | `node_sources` | a source of one node: another has other files. `sources` is what this node sees of them |
 //! | `nodes` | a node, and when it was seen |
 //! | `writes` | a transaction that has committed: or was given up: whoever lost the connection in its COMMIT looks it up; kept for a day |
+//! | `removed` | the ULID of a record that was deleted: a node that finds it missing knows that it was not lost; kept for a year |
 //! | `leases` | what one node does for all, until when: it embeds a text, it deletes what has expired |
 //! | `members` | a project that a role of the database belongs to, which is not the owner of the tables (`tenants.rs`) |
 //! | `tokens` | the hash of a token that HTTP clients send, what it is bound to, and what it may do |
@@ -57,6 +58,7 @@ fn first() -> String {
         sql += &triggers(table);
     }
     sql += &news();
+    sql += ALSO;
     sql += &tenants::policies();
     // Else ANALYZE copies texts into the statistics.
     for (table, columns) in [
@@ -80,7 +82,7 @@ fn triggers(table: &Table) -> String {
     let (new, old) = (table.changed("NEW"), table.changed("OLD"));
     format!(
         r"
-CREATE FUNCTION changed_{name}() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION changed_{name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
 BEGIN
     IF TG_OP <> 'INSERT' THEN
         INSERT INTO memorist.changes (number, id, scope) VALUES ({number}, {old});
@@ -129,8 +131,26 @@ fn news() -> String {
     }
     format!(
         r"
+CREATE FUNCTION incarnation() RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    control text := '-';
+    timeline text := '-';
+BEGIN
+    -- A managed service may refuse these; then the time of its start has to do.
+    BEGIN
+        control := (SELECT c.system_identifier::text FROM pg_control_system() c);
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END;
+    BEGIN
+        timeline := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END;
+    RETURN control || ' ' || timeline || ' ' || extract(epoch FROM pg_postmaster_start_time())::text || ' '
+        || (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database());
+END $$;
 CREATE FUNCTION news(seen_to xid8, open xid8[], follow text[], of_node text, most bigint)
-RETURNS TABLE (kind bigint, unit bigint, stamped bigint, line text) LANGUAGE plpgsql STABLE AS $$
+RETURNS TABLE (kind bigint, unit bigint, stamped bigint, line text) LANGUAGE plpgsql STABLE
+SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
 DECLARE
     units bigint;
     scopes bigint[];
@@ -144,11 +164,9 @@ BEGIN
     RETURN QUERY SELECT 0::bigint, units, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, json_build_object(
         'snapshot', pg_current_snapshot()::text,
         'last', (SELECT n.xid::text FROM memorist.changes n ORDER BY n.xid DESC LIMIT 1),
-        'incarnation', (SELECT c.system_identifier::text FROM pg_control_system() c) || ' '
-            || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' '
-            || extract(epoch FROM pg_postmaster_start_time())::text || ' '
-            || (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database()) || ' '
-            || coalesce((SELECT m.value FROM memorist.meta m WHERE m.key = 'store_id'), ''),
+        'incarnation', memorist.incarnation(),
+        'store_id', coalesce((SELECT m.value FROM memorist.meta m WHERE m.key = 'store_id'), ''),
+        'sees', coalesce((SELECT string_agg(p, ' ' ORDER BY p) FROM memorist.own_projects() p), ''),
         'server', (SELECT json_object_agg(s.key, s.value) FROM memorist.server s))::text;
     IF units > most OR seen_to IS NULL THEN
         RETURN;
@@ -165,6 +183,26 @@ END $$;
 "
     )
 }
+
+/// Beside what is noted of every table.
+const ALSO: &str = r"
+-- A node that follows some projects lacks the vector of a text that was embedded for another one: it comes with the record.
+CREATE FUNCTION changed_embedding() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    INSERT INTO memorist.changes (number, id) VALUES (3, NEW.embedding_id);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER embedded AFTER INSERT ON records FOR EACH ROW WHEN (NEW.embedding_id IS NOT NULL)
+    EXECUTE FUNCTION changed_embedding();
+CREATE TRIGGER embedded AFTER INSERT ON passages FOR EACH ROW WHEN (NEW.embedding_id IS NOT NULL)
+    EXECUTE FUNCTION changed_embedding();
+CREATE FUNCTION removed_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    INSERT INTO memorist.removed (ulid) VALUES (OLD.ulid) ON CONFLICT (ulid) DO UPDATE SET removed_at = now();
+    RETURN NULL;
+END $$;
+CREATE TRIGGER removed AFTER DELETE ON records FOR EACH ROW EXECUTE FUNCTION removed_record();
+";
 
 const FIRST: &str = r#"
 CREATE TABLE server (
@@ -407,7 +445,8 @@ CREATE UNIQUE INDEX sources_by_path ON node_sources (node, path, kind, coalesce(
 CREATE VIEW sources AS
     SELECT id, kind, path, format, globs, agent, project, added_at, synced_at, skipped
     FROM node_sources WHERE node = current_setting('memorist.node')
-        AND (project IS NULL OR memorist.sees_all() OR project IN (SELECT memorist.own_projects()));
+        AND (project IS NULL OR memorist.sees_all() OR project IN (SELECT memorist.own_projects()))
+    WITH LOCAL CHECK OPTION;
 CREATE TABLE node_files (
     id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
     node text COLLATE "C" NOT NULL DEFAULT current_setting('memorist.node'),
@@ -431,7 +470,8 @@ CREATE INDEX files_by_path_alone ON node_files (path);
 CREATE INDEX files_by_thread ON node_files (thread);
 CREATE VIEW files AS
     SELECT id, source_id, path, thread, size, modified, device, inode, hash, cursor, read_at, gone_at, problem, skipped
-    FROM node_files WHERE node = current_setting('memorist.node') AND source_id IN (SELECT s.id FROM memorist.sources s);
+    FROM node_files WHERE node = current_setting('memorist.node') AND source_id IN (SELECT s.id FROM memorist.sources s)
+    WITH LOCAL CHECK OPTION;
 
 CREATE TABLE sync_log (
     seq bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -489,11 +529,18 @@ CREATE TABLE nodes (
     seen_at timestamptz NOT NULL DEFAULT now(),
     purged_to text COLLATE "C"
 );
+CREATE TABLE removed (
+    ulid bytea PRIMARY KEY CHECK (length(ulid) = 16),
+    removed_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX removed_by_time ON removed (removed_at);
 CREATE TABLE writes (
     token bytea PRIMARY KEY CHECK (length(token) = 16),
     was_given_up boolean NOT NULL DEFAULT false,
     written_at timestamptz NOT NULL DEFAULT transaction_timestamp()
 );
+CREATE INDEX writes_by_time ON writes (written_at);
+CREATE INDEX changes_by_time ON changes USING brin (changed_at);
 CREATE TABLE leases (
     name text COLLATE "C" PRIMARY KEY,
     node text COLLATE "C" NOT NULL,

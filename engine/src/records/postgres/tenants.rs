@@ -74,9 +74,17 @@ CREATE FUNCTION is_used(hash bytea) RETURNS boolean LANGUAGE sql STABLE SECURITY
         OR EXISTS (SELECT 1 FROM memorist.passages p WHERE p.hash = is_used.hash) $$;
 "#;
 
+/// Which model a team uses is its owner's to say.
+const META: &str = "CREATE POLICY all_read ON meta FOR SELECT USING (true);
+CREATE POLICY members_add ON meta FOR INSERT WITH CHECK (key NOT IN ('store_id', 'model', 'next_model'));
+CREATE POLICY members_change ON meta FOR UPDATE USING (key NOT IN ('store_id', 'model', 'next_model'));
+CREATE POLICY members_remove ON meta FOR DELETE USING (key NOT IN ('store_id', 'model', 'next_model'));
+ALTER TABLE meta ENABLE ROW LEVEL SECURITY;
+";
+
 /// The tables, functions and policies of a new store.
 pub(super) fn policies() -> String {
-    let mut sql = [FUNCTIONS, EMBEDDINGS, LOG].concat();
+    let mut sql = [FUNCTIONS, EMBEDDINGS, LOG, META].concat();
     for (table, condition) in POLICIES {
         sql += &format!(
             "CREATE POLICY members ON {table} USING ({condition});\nALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n"
@@ -94,7 +102,9 @@ pub(crate) fn admit(role: &str, projects: &[String]) -> String {
     format!(
         "BEGIN; GRANT USAGE ON SCHEMA {SCHEMA} TO {name}; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {name}; \
-         REVOKE INSERT, UPDATE, DELETE ON {SCHEMA}.members, {SCHEMA}.tokens, {SCHEMA}.server FROM {name}; \
+         REVOKE INSERT, UPDATE, DELETE ON {SCHEMA}.members, {SCHEMA}.tokens, {SCHEMA}.server, {SCHEMA}.changes, \
+             {SCHEMA}.removed, {SCHEMA}.node_sources, {SCHEMA}.node_files FROM {name}; \
+         REVOKE UPDATE, DELETE ON {SCHEMA}.sync_log, {SCHEMA}.writes FROM {name}; \
          REVOKE SELECT ON {SCHEMA}.members FROM {name}; \
          GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {name}; \
          DELETE FROM {SCHEMA}.members WHERE role = {role}; \

@@ -18,7 +18,7 @@ use tokio_postgres::types::{ToSql, Type};
 use ulid::Ulid;
 
 use super::connection::{Client, Lent, Pool};
-use super::errors::{explained, has_lost, is_disconnected, was_dropped};
+use super::errors::{explained, has_lost, is_disconnected, is_doubled, was_dropped};
 use super::schema::SCHEMA;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
@@ -26,6 +26,8 @@ use crate::text;
 
 /// A write gives up after waiting this long for other writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often what is unique may be met before it is no race.
+const MOST_DOUBLED: u32 = 4;
 /// The first pause before a transaction runs again; later ones are longer.
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
@@ -69,12 +71,17 @@ impl Server {
 
     fn transact<T>(&self, synced: bool, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         let began = Instant::now();
-        let mut pause = PAUSE;
+        let (mut pause, mut doubled) = (PAUSE, 0);
         loop {
             match self.attempt(synced, timeout, &mut work)? {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Lost(error) if began.elapsed() >= timeout => return Err(error),
-                Attempt::Lost(_) => {
+                Attempt::Lost(error) if is_doubled(&error) && doubled == MOST_DOUBLED => {
+                    let why = "the team store has it already, where this role does not see it";
+                    return Err(Error::invalid("content", why));
+                }
+                Attempt::Lost(error) => {
+                    doubled += u32::from(is_doubled(&error));
                     // Each waits differently long, so that the same two do not meet again.
                     let random = u64::from(Ulid::generate().to_bytes()[15]);
                     thread::sleep(pause.mul_f64(0.5 + random as f64 / 255.0));

@@ -31,6 +31,28 @@ impl Authority for Database {
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        self.write_unsynced_with(timeout, |conn| transact(conn, work))
+    }
+}
+
+impl Database {
+    /// Like [`Authority::write_unsynced_within`], but no row needs the one that it refers to, and none goes with it: for a copy that
+    /// is put together table by table.
+    #[cfg(feature = "postgres")]
+    pub(in crate::records) fn write_part_within<T>(
+        &self,
+        timeout: Duration,
+        work: impl FnMut(&dyn Tx) -> Result<T>,
+    ) -> Result<T> {
+        self.write_unsynced_with(timeout, |conn| {
+            conn.pragma_update(None, "foreign_keys", false)?;
+            let done = transact(conn, work);
+            conn.pragma_update(None, "foreign_keys", true)?;
+            done
+        })
+    }
+
+    fn write_unsynced_with<T>(&self, timeout: Duration, write: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
         let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
         let writing = self.writing()?;
@@ -39,7 +61,7 @@ impl Authority for Database {
         let _queue = writing.writer.try_lock_for(timeout).ok_or_else(busy)?;
         let mut conn = writing.unsynced.lock();
         wait_at_most(&mut conn, timeout.saturating_sub(began.elapsed()))?;
-        let done = transact(&mut conn, work)?;
+        let done = write(&mut conn)?;
         self.place.check()?;
         Ok(done)
     }

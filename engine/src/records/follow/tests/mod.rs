@@ -2,6 +2,7 @@
 
 mod failover;
 mod proxy;
+mod restored;
 mod tenants;
 mod upkeep;
 mod writing;
@@ -62,6 +63,10 @@ impl Node {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::open_node(&StorePaths::new(folder.path()), &settings(address, follow)).unwrap();
         Node { records, folder }
+    }
+
+    fn follow(&self) -> crate::error::Result<()> {
+        self.records.follow(&NoProgress)
     }
 
     /// Everything that an export has, as text.
