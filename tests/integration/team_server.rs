@@ -294,7 +294,7 @@ fn what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server() {
     assert!(imported.status.success(), "{}", text(&imported.stderr));
     let found = user.run(&["search", "birch", "--json"]);
     assert_eq!(document(&found)["results"][0]["content"], "the birch gate");
-    // Without its server a node goes on with what it has, and the doctor says so.
+    // Without its server a node searches what it has, and the doctor says so.
     cluster.stop(Stop::Fast);
     let found = user.run(&["search", "birch", "--json"]);
     assert_eq!(document(&found)["results"][0]["content"], "the birch gate");

@@ -50,10 +50,7 @@ impl Clients {
         if self.only && (own.project(), own.agent()) != (scope.project.as_deref(), scope.agent.as_deref()) {
             return Ok(None);
         }
-        let defaults = Defaults::named(scope.project.clone(), scope.agent.clone())?.for_agents().bound();
-        let mut context = Context { defaults, ..self.context.clone() };
-        context.exports.push(own_folder(&context.defaults));
-        self.handler(context, *rights).map(Some)
+        self.handler(bound_context(self.context.clone(), self.profile, scope)?, *rights).map(Some)
     }
 
     fn handler(&self, context: Context, rights: Rights) -> Result<Handler, Failure> {
@@ -91,17 +88,29 @@ pub fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Co
     Ok(context)
 }
 
+/// The same for a client whose token is bound to this project and agent.
+pub fn bound_context(settings: Context, profile: ProfileName, scope: &Scope) -> Result<Context, Failure> {
+    let named = Defaults::named(scope.project.clone(), scope.agent.clone())?;
+    let mut context = Context { defaults: of_profile(profile, true, named).bound(), ..settings };
+    context.exports.push(own_folder(&context.defaults));
+    Ok(context)
+}
+
 /// The default viewer of a server of this profile. Resources and completions use the same one as its tools.
 pub fn default_viewer(profile: ProfileName, only: bool, defaults: Defaults) -> Result<Defaults, Failure> {
+    let defaults = of_profile(profile, only, defaults);
+    if only { Ok(defaults.only()?) } else { Ok(defaults) }
+}
+
+fn of_profile(profile: ProfileName, only: bool, defaults: Defaults) -> Defaults {
     let defaults = defaults.for_agents();
-    let defaults = match profile {
+    match profile {
         // Its memories all belong to an agent.
         ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
         // Their documents omit nothing if there is no project.
         ProfileName::Krolik | ProfileName::Gimli if !only => defaults.or_every_project(),
         _ => defaults,
-    };
-    if only { Ok(defaults.only()?) } else { Ok(defaults) }
+    }
 }
 
 /// The export folder of a client that keeps to a project or an agent, so that it neither reads nor replaces the files of

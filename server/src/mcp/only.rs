@@ -1,4 +1,4 @@
-//! Tests of `serve --only`: no call may name another project or agent, and none changes memories of others. Covers each
+//! Tests of `serve --only`, and of tokens that are bound: no call may name another project or agent, and none changes memories of others. Covers each
 //! tool of each profile, resources, prompts and completions, with the memories of `leaks.rs`.
 
 use clap::ValueEnum;
@@ -6,7 +6,7 @@ use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, RecordId, Scope,
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
 
-use super::clients::context;
+use super::clients::{bound_context, context};
 use super::leaks::{AGENTS, CALLS, PROJECTS, State, World, leak};
 use super::profiles::{Profile, SCOPES, ToolDef};
 use super::{completions, prompts, resources};
@@ -21,11 +21,22 @@ fn only_context(world: &World, profile: ProfileName, project: Option<&str>, agen
     context(Context { defaults, exports, memory_search: world.files(), ..Context::default() }, profile, true).unwrap()
 }
 
-/// Servers of a project, of an agent, and of both.
-fn only_contexts(world: &World, profile: ProfileName) -> [Context; 3] {
+/// Servers of a project, of an agent, and of both; and clients whose tokens are bound to a project, and to both.
+fn only_contexts(world: &World, profile: ProfileName) -> [Context; 5] {
     let only = |project, agent| only_context(world, profile, project, agent);
+    let bound = |agent: Option<&str>| {
+        let exports = world.folder.path().join("exports");
+        let settings = Context { exports, memory_search: world.files(), ..Context::default() };
+        let scope = Scope { project: Some(PROJECTS[0].into()), agent: agent.map(str::to_owned) };
+        bound_context(settings, profile, &scope).unwrap()
+    };
     let (project, agent) = (Some(PROJECTS[0]), Some(AGENTS[0]));
-    [only(project, None), only(None, agent), only(project, agent)]
+    [only(project, None), only(None, agent), only(project, agent), bound(None), bound(agent)]
+}
+
+/// Whether an error says that another name is refused.
+fn refuses(why: &str) -> bool {
+    why.contains("--only") || why.contains("your token is bound to")
 }
 
 fn run(world: &World, context: &Context, tool: &ToolDef, arguments: &Map<String, Value>) -> Result<Value, String> {
@@ -99,7 +110,7 @@ fn only_every_tool_refuses_another_name() {
                         arguments.insert(parameter.into(), other.clone());
                         let why = run(&world, &context, tool, &arguments).expect_err("it is refused");
                         let tool = &tool.definition.name;
-                        assert!(why.contains("--only"), "{name:?} {tool} {arguments:?}: {why}");
+                        assert!(refuses(&why), "{name:?} {tool} {arguments:?}: {why}");
                         assert!(world.state() == state, "{name:?} {tool} {arguments:?}");
                         refused += 1;
                     }
@@ -142,7 +153,7 @@ fn only_resources_are_those_in_view() {
             let read = digest(&format!("memory://digest/{project}"));
             match read {
                 Ok(read) => assert!(read.is_some() && own == Some(project), "{project}"),
-                Err(why) => assert!(own != Some(project) && why.to_string().contains("--only"), "{why}"),
+                Err(why) => assert!(own != Some(project) && refuses(&why.to_string()), "{why}"),
             }
         }
     }
@@ -171,7 +182,7 @@ fn only_completions_are_those_in_view() {
                 assert_eq!(wrong, "", "{typed}: {values:?}");
             }
             let why = complete(recall(), "topic", "", Some(PROJECTS[1])).unwrap_err();
-            assert!(why.message.contains("--only"), "{why:?}");
+            assert!(refuses(&why.message), "{why:?}");
         }
     }
 }
