@@ -15,6 +15,9 @@ impl Backup {
     fn of(team: &TeamDatabase<'_>) -> Self {
         let name = format!("backup_of_{}", team.name());
         let cluster = postgres_testing::shared("backup").unwrap();
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = ";
+        cluster.execute(&format!("{end}'{}'", team.name()));
+        std::thread::sleep(std::time::Duration::from_millis(300));
         cluster.execute(&format!("CREATE DATABASE {name} TEMPLATE {}", team.name()));
         Backup { name }
     }
