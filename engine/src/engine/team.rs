@@ -95,6 +95,7 @@ mod tests {
             images: images.map(Into::into),
             node_name: "test".into(),
             lost: ExportFormat { header: String::new, line: |memory| memory.ulid },
+            lost_folder: None,
         });
         let root = folder.path().join("node");
         Node { engine: Engine::open_with_embedder(root, config, Arc::new(HashEmbedder::new(64))).unwrap(), folder }
