@@ -129,6 +129,8 @@ pub enum Reads {
     Latest,
     /// A search may miss what was saved within this time.
     Within(Duration),
+    /// A search finds what is here, and asks nobody: for who may not wait.
+    Copy,
 }
 
 /// Which implementation of the vector index a store uses.

@@ -2,6 +2,7 @@
 //!
 //! | file | the arguments of the commands for |
 //! |---|---|
+//! | `moving.rs` | moving a store |
 //! | `records.rs` | saving, finding, changing, deleting, listing |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
@@ -18,6 +19,7 @@ mod connect;
 mod graph;
 mod history;
 mod hook;
+mod moving;
 mod profile;
 mod records;
 mod server;
@@ -39,9 +41,10 @@ pub use connect::{Clients, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use hook::Hook;
+pub use moving::Move;
 pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
-pub use server::{Server, ServerCommand, TokenAdd, TokenCommand};
+pub use server::{MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 
 const EXAMPLES: &str = "\
@@ -119,6 +122,15 @@ Link two memories. The command reads as a sentence:
     memorist link 4 related 12          they are related
 
 `memorist chain` follows links from memory to memory, and `memorist get` shows the links of one memory.";
+
+const MOVE: &str = "\
+Bring all memories of a store into another, with versions, links and embeddings:
+
+    memorist move ~/.local/share/memorist postgres://ana@db.example/team
+    memorist move postgres://ana@db.example/team FOLDER
+
+It exports the one, imports into the other, and then compares both. The first store stays as it is. A second run moves what \
+is missing, so an interrupted one is repeated. What has been deleted or has expired, sources and searches are not moved.";
 
 const PURGE: &str = "\
 Remove permanently, so that no file of the store contains the bytes: memories, with their versions, links and accesses; or \
@@ -294,6 +306,9 @@ pub enum Command {
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings
     Export(Export),
+    /// Bring all memories of a store into another: from a folder to a team's server, or back
+    #[command(long_about = MOVE)]
+    Move(Move),
     /// Copy the whole store into one file, while it is in use
     Backup(Backup),
     /// Make a store from a file that `backup` wrote
@@ -315,7 +330,7 @@ pub enum Command {
     Connect(Connect),
     /// Undo what `connect` has written, and nothing else
     Disconnect(Disconnect),
-    /// The server of a team store, for those who look after it: init, migrate, status, compare, token
+    /// The server of a team store, for those who look after it: init, migrate, status, compare, image, member, token
     Server(Server),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
@@ -361,6 +376,7 @@ impl Command {
             | Command::Sync(_)
             | Command::Import(_)
             | Command::Export(_)
+            | Command::Move(_)
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Rebuild

@@ -117,6 +117,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Sync(args) => cli::sync::run(&app, &args),
         Command::Import(args) => cli::import::run(&app, &args),
         Command::Export(args) => cli::export::run(&app, &args),
+        Command::Move(args) => cli::move_store::run(&app, &args),
         Command::Backup(args) => cli::backup::run(&app, &args),
         Command::Restore(args) => cli::restore::run(&app, &args),
         Command::Rebuild => cli::rebuild::run(&app),

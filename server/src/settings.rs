@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
 use jiff::tz::TimeZone;
-use memorist_engine::config::{Backend, Config, ModelSettings, ModelSource};
+use memorist_engine::config::{Backend, Config, ModelSettings, ModelSource, TeamSettings};
 use memorist_engine::embed::{self, ModelHost};
 use memorist_engine::quality::Quality;
 use memorist_engine::sensitive::Sensitive;
@@ -44,6 +44,8 @@ pub struct Settings {
     pub engine: Config,
     /// Defaults for what a call omits.
     pub context: Context,
+    /// Where other stores would be.
+    places: Places,
     /// Whether an argument, the environment or the file names the store.
     pub store_is_named: bool,
     /// Whether nothing names a project, or says that there is none: then that of the working folder may be used.
@@ -111,6 +113,38 @@ struct SearchSection {
     log_searches: Option<bool>,
 }
 
+/// Where stores are on this machine.
+#[derive(Debug, Clone)]
+struct Places {
+    server: ServerSection,
+    /// What is kept beside the copies of team stores.
+    teams: Option<PathBuf>,
+    cache: Option<PathBuf>,
+}
+
+/// Where a store is.
+struct Place {
+    store: PathBuf,
+    kept: PathBuf,
+    team: Option<TeamSettings>,
+}
+
+impl Places {
+    /// Of the store with this name.
+    fn of(&self, name: PathBuf, named: Named) -> Result<Place, Failure> {
+        let team = self.server.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
+        let Some(team) = team else { return Ok(Place { kept: name.clone(), store: name, team: None }) };
+        let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
+        let store = self.cache.clone().ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
+        let kept = team.lost_folder.clone().ok_or_else(homeless)?;
+        Ok(Place { store, kept, team: Some(team) })
+    }
+}
+
+fn homeless() -> Failure {
+    Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
+}
+
 impl Settings {
     /// Resolves the arguments.
     pub fn resolve(global: &Global) -> Result<Self, Failure> {
@@ -143,7 +177,7 @@ impl Settings {
         let store_is_named = store.is_some();
         let homeless =
             || Failure::input("this account has no home folder to keep a store in; name one with --store DIR");
-        let mut store = store.or_else(|| data_dir.clone()).ok_or_else(homeless)?;
+        let store = store.or_else(|| data_dir.clone()).ok_or_else(homeless)?;
         let defaults = Weights::default();
         let weights = Weights {
             vector: file.search.vector_weight.unwrap_or(defaults.vector),
@@ -154,16 +188,14 @@ impl Settings {
         engine.weights = weights;
         engine.scale = file.search.scale.unwrap_or_default();
         engine.model.cache_dir = path(&global.cache).or(file.cache);
-        let teams = data_dir.map(|folder| folder.join(TEAMS));
-        engine.team = file.server.resolve(&store, named_by, teams).map_err(Failure::input)?;
-        let mut kept = store.clone();
-        if let Some(team) = &engine.team {
-            let usual = || ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned());
-            let cache = engine.model.cache_dir.clone().or_else(usual);
-            let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
-            store = cache.ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
-            kept = team.lost_folder.clone().ok_or_else(homeless)?;
-        }
+        let usual = || ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned());
+        let places = Places {
+            server: file.server,
+            teams: data_dir.map(|folder| folder.join(TEAMS)),
+            cache: engine.model.cache_dir.clone().or_else(usual),
+        };
+        let Place { store, kept, team } = places.of(store, named_by)?;
+        engine.team = team;
         let ef = file.search.ef.map(Quality::Ef);
         engine.quality = ef.or(file.search.quality).unwrap_or_default();
         engine.backend = file.search.backend.unwrap_or_default();
@@ -197,6 +229,7 @@ impl Settings {
             },
             store,
             kept,
+            places,
             store_is_named,
             project_is_open,
             sync: file.sync,
@@ -205,6 +238,14 @@ impl Settings {
             output,
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),
         })
+    }
+
+    /// The same for the store with this name, of an argument.
+    pub fn at(&self, store: &Path) -> Result<Settings, Failure> {
+        let Place { store, kept, team } = self.places.of(store.to_owned(), Named::Argument)?;
+        let mut engine = self.engine.clone();
+        engine.team = team;
+        Ok(Settings { store, kept, engine, store_is_named: true, ..self.clone() })
     }
 
     /// Of this profile, if one is named, and with the daily log that the profile has, if the settings name none.

@@ -264,6 +264,9 @@ fn forget_passages(folder: &Path) {
              DELETE FROM passages;
              DROP TABLE passages;
              DROP TABLE recalled;
+             DROP TABLE copied;
+             DROP TABLE unsent_accesses;
+             DROP TABLE tokens;
              DELETE FROM meta WHERE key = 'cutter';
              PRAGMA user_version = 7;",
         )

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres_testing::{Database, Options, shared, start};
+use postgres_testing::{Database, Options, Stop, shared, start};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -249,6 +249,10 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
     assert!(user.run(&["add", "the amber key"]).status.success());
     let compared = document(&user.run(&["server", "compare", "--json"]));
     assert_eq!((&compared["differed"], &compared["lost"]), (&0.into(), &0.into()));
+    assert_eq!(user.run(&["server", "image"]).status.code(), Some(2), "no folder is named");
+    let images = user.home.path().join("images");
+    let image = document(&user.run(&["server", "image", images.to_str().unwrap(), "--json"]));
+    assert!(image["bytes"].as_u64().unwrap() > 0 && images.read_dir().unwrap().count() == 1, "{image}");
     let doctor = user.run(&["doctor", "--json"]);
     let server = document(&doctor)["server"].clone();
     assert_eq!((doctor.status.code(), &server["reachable"], &server["memories"]), (Some(0), &true.into(), &1.into()));
@@ -263,8 +267,8 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
 }
 
 #[test]
-fn what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported() {
-    let test = "what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported";
+fn what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server() {
+    let test = "what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server";
     let Some(cluster) = start(test, Options::default()) else { return };
     let database = cluster.database();
     let user = User::new(&database);
@@ -290,4 +294,94 @@ fn what_the_server_has_lost_is_kept_outside_of_the_copy_and_can_be_imported() {
     assert!(imported.status.success(), "{}", text(&imported.stderr));
     let found = user.run(&["search", "birch", "--json"]);
     assert_eq!(document(&found)["results"][0]["content"], "the birch gate");
+    // Without its server a node goes on with what it has, and the doctor says so.
+    cluster.stop(Stop::Fast);
+    let found = user.run(&["search", "birch", "--json"]);
+    assert_eq!(document(&found)["results"][0]["content"], "the birch gate");
+    let doctor = user.run(&["doctor", "--json"]);
+    let server = document(&doctor)["server"].clone();
+    assert_eq!((doctor.status.code(), &server["reachable"]), (Some(3), &false.into()), "{server}");
+    assert!(server["problem"].as_str().unwrap().contains("cannot be reached"), "{server}");
+    assert!(!user.run(&["add", "not now"]).status.success());
+}
+
+#[test]
+fn a_store_moves_to_a_team_and_back_and_is_the_same() {
+    let Some(cluster) = shared("a_store_moves_to_a_team_and_back_and_is_the_same") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    let folder = user.home.path().join("own");
+    let folder = folder.to_str().unwrap();
+    let own = |arguments: &[&str]| user.run(&[arguments, &["--store", folder]].concat());
+    for (text, project) in [("the amber key", "atlas"), ("the birch gate", ""), ("the cedar door", "hermes")] {
+        assert!(own(&["add", text, "--project", project]).status.success());
+    }
+    assert!(own(&["update", "2", "--content", "the birch gate is open", "--reason", "it was opened"]).status.success());
+    assert!(own(&["link", "1", "related", "3", "--project", "*"]).status.success());
+    let (name, password, rest) = user.address();
+    let address = format!("postgres://{name}@{rest}");
+    let moved = |from: &str, to: &str| {
+        let mut command = user.command(&["move", from, to, "--json"]);
+        command.env("PGPASSWORD", &password).env_remove("MEMORIST_STORE").output().unwrap()
+    };
+    let refused = moved(folder, &address);
+    assert!(
+        !refused.status.success() && text(&refused.stdout).contains("`memorist server init`"),
+        "{}",
+        text(&refused.stdout)
+    );
+    assert!(user.run(&["server", "init"]).status.success());
+    let there = json!({ "memories": 3, "links": 1, "othersThere": 0 });
+    for _ in 0..2 {
+        let output = moved(folder, &address);
+        assert!(output.status.success(), "{}", text(&output.stdout));
+        assert_eq!(document(&output), there);
+    }
+    let back = user.home.path().join("back");
+    assert_eq!(document(&moved(&address, back.to_str().unwrap())), there);
+    let export = |store: &str| {
+        let output = user.run(&["export", "--store", store]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    assert_eq!(export(back.to_str().unwrap()), export(folder));
+    let history = user.run(&["history", "2", "--store", back.to_str().unwrap()]);
+    assert!(text(&history.stdout).contains("it was opened"), "{}", text(&history.stdout));
+    // One that changed meanwhile is not said to be the same.
+    assert!(user.run(&["update", "1", "--importance", "9", "--project", "*"]).status.success());
+    let differs = moved(folder, &address);
+    assert!(!differs.status.success() && text(&differs.stdout).contains("the amber key"), "{}", text(&differs.stdout));
+    let password = moved(folder, &database.address());
+    assert!(text(&password.stdout).contains("PGPASSFILE"), "{}", text(&password.stdout));
+    assert_eq!(moved(folder, folder).status.code(), Some(2));
+}
+
+#[test]
+fn a_role_that_is_let_in_has_its_projects_alone_on_its_disk() {
+    let Some(cluster) = shared("a_role_that_is_let_in_has_its_projects_alone_on_its_disk") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    for project in ["atlas", "hermes"] {
+        assert!(user.run(&["add", &format!("{project} sails"), "--project", project]).status.success());
+    }
+    let role = format!("role_of_{}", database.name());
+    cluster.execute(&format!("CREATE ROLE {role} LOGIN PASSWORD 'for a test'"));
+    let added = user.run(&["server", "member", "add", &role, "atlas", "--json"]);
+    assert!(added.status.success(), "{}", text(&added.stdout));
+    let listed = document(&user.run(&["server", "member", "list", "--json"]));
+    assert_eq!(listed["members"], json!([{ "role": role, "projects": ["atlas"] }]));
+    let search = || {
+        let (_, _, rest) = user.address();
+        let mut command = user.command(&["search", "sails", "--project", "*", "--json"]);
+        command.env("MEMORIST_STORE", format!("postgres://{role}@{rest}")).env("PGPASSWORD", "for a test");
+        let output = command.output().unwrap();
+        (output.status.success(), text(&output.stdout).to_owned())
+    };
+    let (found, shown) = search();
+    assert!(found && shown.contains("atlas sails") && !shown.contains("hermes sails"), "{shown}");
+    assert!(user.run(&["server", "member", "remove", &role]).status.success());
+    assert_eq!(document(&user.run(&["server", "member", "list", "--json"]))["members"], json!([]));
+    drop(database);
+    cluster.execute(&format!("DROP ROLE {role}"));
 }

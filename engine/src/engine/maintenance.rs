@@ -104,6 +104,7 @@ impl Engine {
         if !self.store.records.can_write() {
             return Ok(0);
         }
+        self.store.records.refresh()?;
         self.store.cut_texts(progress)?;
         if self.store.pending_count()? == 0 {
             return Ok(0);
@@ -139,6 +140,7 @@ impl Engine {
         if !self.store.records.can_write() {
             return Ok(());
         }
+        self.store.records.refresh()?;
         let done_by_others = || {
             self.store.reopen()?;
             Ok(progress.cancelled() || (!self.store.has_unusable_index()? && self.store.unapplied()? == 0))

@@ -159,6 +159,27 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_without_the_server_says_as_of_when_it_is_and_one_from_nothing_is_refused() {
+        let Some(cluster) = postgres_testing::start("an_answer_without_the_server", Default::default()) else { return };
+        let team = cluster.database_from("team", |address| {
+            TeamServer::new(ServerAddress::parse(address).unwrap()).init().unwrap();
+        });
+        let one = node(&team, None);
+        add(&one.engine, "The tide table of the harbour");
+        let warnings = || one.engine.search(&Query::new("tide table")).unwrap().warnings;
+        assert!(!warnings().iter().any(|warning| warning.contains("as of")));
+        cluster.stop(postgres_testing::Stop::Immediate);
+        let said = warnings();
+        assert!(
+            said.iter().any(|warning| warning.contains("as of 2") && warning.contains("cannot be reached")),
+            "{said:?}"
+        );
+        let empty = node(&team, None);
+        let refused = empty.engine.search(&Query::new("tide table")).unwrap_err().to_string();
+        assert!(refused.contains("cannot be reached"), "not \"nothing found\": {refused}");
+    }
+
+    #[test]
     fn a_purge_is_finished_by_every_node() {
         let Some(team) = team("a_purge_is_finished_by_every_node") else { return };
         let (first, second) = (node(&team, None), node(&team, None));

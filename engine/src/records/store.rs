@@ -4,6 +4,9 @@ use std::ops::Deref;
 use std::time::Duration;
 
 #[cfg(feature = "postgres")]
+use jiff::Timestamp;
+
+#[cfg(feature = "postgres")]
 use super::follow::{Compared, Follower, NodeState, Why, note_accesses};
 #[cfg(feature = "postgres")]
 use super::meta;
@@ -185,23 +188,47 @@ impl Records {
     }
 
     /// Before something is read: the copy is brought up to date. If the server is away, what is here has to do.
-    fn refresh(&self) {
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server) if it is away and nothing was copied yet: "nothing found" would be wrong.
+    pub fn refresh(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
-        if let Some(follower) = &self.follower {
-            // It was logged, and `node` says so.
-            let _ = follower.pull(&self.database, Why::Read);
+        if let Some(follower) = &self.follower
+            && let Err(error) = follower.pull(&self.database, Why::Read)
+            && !follower.has_copy(&self.database)?
+        {
+            return Err(error);
         }
+        // Else it was logged, and `node` says so.
+        Ok(())
+    }
+
+    /// What to say with an answer from a copy whose server is away: as of when it is.
+    pub fn staleness(&self) -> Option<String> {
+        #[cfg(feature = "postgres")]
+        if let Some(NodeState { error: Some(error), as_of, .. }) = self.node() {
+            let as_of = as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
+            let as_of =
+                as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());
+            return Some(format!("this answer is as of {as_of}: {error}"));
+        }
+        None
+    }
+
+    /// What is here, without a question to the server: for what looks often, and does not mind.
+    pub fn copy(&self) -> &Database {
+        &self.database
     }
 
     /// One unchanging view of the whole store, on a connection of its own.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        self.refresh();
+        self.refresh()?;
         self.database.snapshot()
     }
 
     /// The live record with this id, where `viewer` sees it.
     pub fn get(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Option<Record>> {
-        self.refresh();
+        self.refresh()?;
         self.database.get(id, viewer, now)
     }
 }

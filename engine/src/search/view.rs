@@ -116,6 +116,7 @@ impl SearchContext<'_> {
             if !query.include_superseded {
                 hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
             }
+            warnings.extend(self.store.records.staleness());
             return Ok(View { records, vectors, keywords, tail, hidden: Arc::new(hidden), warnings, remedy });
         }
         // It stays behind: an old copy has replaced it.

@@ -30,7 +30,7 @@ impl Store {
         let Ok(index) = self.keywords.get() else { return Ok(()) };
         let mut applied = index.snapshot()?.applied();
         while applied < head {
-            let snapshot = self.records.snapshot()?;
+            let snapshot = self.records.copy().snapshot()?;
             let Some(step) = Step::read(&snapshot, IndexKind::Keyword, applied, Change::concerns_words)? else { break };
             // Includes expired ones: searches exclude them, and a clock that was ahead must not lose them.
             let live = snapshot.records(&step.ids, Millis::MIN)?;
@@ -53,7 +53,7 @@ impl Store {
         }
         let mut applied = index.snapshot()?.applied();
         while applied < head {
-            let snapshot = self.records.snapshot()?;
+            let snapshot = self.records.copy().snapshot()?;
             let Some(step) = Step::read(&snapshot, IndexKind::Vector, applied, Change::concerns_vectors)? else {
                 break;
             };

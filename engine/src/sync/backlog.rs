@@ -121,7 +121,7 @@ impl Store {
 
     /// How many live records and further passages of them wait for an embedding. Without a model, all of them do.
     pub fn pending_count(&self) -> Result<u64> {
-        let (records, now) = (self.records.snapshot()?, self.now());
+        let (records, now) = (self.records.copy().snapshot()?, self.now());
         Ok(records.pending_count(now)? + records.pending_passages(&Filter::default(), now)?)
     }
 

@@ -23,11 +23,11 @@ impl Store {
     pub fn index_in_memory(&self) -> Result<()> {
         let _making = MAKING.lock();
         self.reopen()?;
-        if !self.has_unusable_index()? || self.records.snapshot()?.live_count(self.now())? > MOST {
+        if !self.has_unusable_index()? || self.records.copy().snapshot()?.live_count(self.now())? > MOST {
             return Ok(());
         }
         if self.keywords.is_unusable() {
-            let records = self.records.snapshot()?;
+            let records = self.records.copy().snapshot()?;
             let index = MemoryIndex::filled(records.head(), |add| {
                 each_step(&records, &NoProgress, |ids| add(&records.records(ids, Millis::MIN)?))
             })?;

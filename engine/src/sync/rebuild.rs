@@ -50,7 +50,7 @@ impl Store {
         remove_if_present(&beside)?;
         self.release_keyword_writer(proof)?;
         let index = TantivyIndex::create(&beside, self.records.lineage())?;
-        let records = self.records.snapshot()?;
+        let records = self.records.copy().snapshot()?;
         let head = records.head();
         progress.start("indexing words", Some(records.live_count(self.now())?));
         let mut documents = 0;
@@ -119,7 +119,7 @@ impl Store {
     }
 
     fn fill(&self, index: &dyn VectorIndex, model: ModelId, progress: &dyn Progress) -> Result<()> {
-        let records = self.records.snapshot()?;
+        let records = self.records.copy().snapshot()?;
         let head = records.head();
         progress.start("indexing vectors", Some(records.live_count(self.now())?));
         let built = each_step(&records, progress, |ids| {

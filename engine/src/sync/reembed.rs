@@ -37,7 +37,7 @@ impl Store {
     /// How many texts the configured model has not embedded, and how many bytes they have.
     pub fn to_reembed(&self) -> Result<(u64, u64)> {
         self.learn_model()?;
-        self.records.snapshot()?.to_embed(&as_stored(&self.host.identity()?), self.now())
+        self.records.copy().snapshot()?.to_embed(&as_stored(&self.host.identity()?), self.now())
     }
 
     /// Changes the store's model to the configured one. If it is already, an unfinished change to another is abandoned,
@@ -104,7 +104,7 @@ impl Store {
 
     /// Embeds what the next model lacks, except for up to a round that may be written meanwhile.
     fn embed_missing(&self, next: &Next<'_>, progress: &dyn Progress) -> Result<u64> {
-        let unfinished = self.records.snapshot()?.next_model(self.now())?;
+        let unfinished = self.records.copy().snapshot()?.next_model(self.now())?;
         progress.start("embedding again", unfinished.map(|unfinished| unfinished.missing));
         let embedded = self.walk_missing(next, progress);
         progress.finish();

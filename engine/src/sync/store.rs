@@ -167,7 +167,7 @@ impl Store {
         if folder.exists() {
             return Ok(false);
         }
-        let records = self.records.snapshot()?;
+        let records = self.records.copy().snapshot()?;
         let is_logged = match (records.trimmed_to(), records.head()) {
             // A damaged database may have lost its log, and kept its records.
             (Seq::START, Seq::START) => records.live_count(Millis::MIN)? == 0,

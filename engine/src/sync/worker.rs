@@ -218,7 +218,7 @@ fn work(store: &Store, stopping: &Stopping, cleanup_at: &mut CleanupAt) -> Resul
     let mut has_expired = false;
     if Instant::now() >= cleanup_at.expired {
         cleanup_at.expired = Instant::now() + EXPIRE_AGAIN;
-        has_expired = store.has_expired()?;
+        has_expired = store.has_expired()? && store.records.claims("expiry")?;
     }
     let is_time = Instant::now() >= cleanup_at.purged;
     let purge = if is_time { store.records.unfinished_purge()?.filter(|mark| mark.is_abandoned(now())) } else { None };

@@ -1,5 +1,7 @@
 //! The server of a team store.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// `server`.
@@ -21,8 +23,44 @@ pub enum ServerCommand {
     Status,
     /// Compare the copy of this machine with the server, and make it the same
     Compare,
+    /// Leave an image of this machine's copy in a folder: a new node whose settings name the folder begins with it
+    Image {
+        /// The folder [default: `image` of the settings]
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// Roles of the database that see some projects alone: add, list, remove
+    Member(Members),
     /// Tokens of HTTP clients: add, list, revoke
     Token(Token),
+}
+
+/// `server member`.
+#[derive(Debug, Args)]
+pub struct Members {
+    /// What to do
+    #[command(subcommand)]
+    pub command: MemberCommand,
+}
+
+/// The commands of `server member`.
+#[derive(Debug, Subcommand)]
+pub enum MemberCommand {
+    /// Let a role use the team store: it sees these projects and what is global, whatever it asks; replaces those it had
+    Add {
+        /// The role, which an administrator has made: CREATE ROLE name LOGIN
+        role: String,
+        /// Its projects; '*' is all
+        #[arg(required = true)]
+        projects: Vec<String>,
+    },
+    /// List the roles with their projects
+    List,
+    /// Take the team store from a role; what it has saved stays
+    Remove {
+        /// The role
+        role: String,
+    },
 }
 
 /// `server token`.

@@ -87,6 +87,10 @@ pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let profile = args.profile.and_then(|profile| profile.to_possible_value());
     let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);
     let installation = Installation::this(global, serve.unwrap_or_default())?;
+    if app.settings().engine.team.as_ref().is_some_and(|team| team.address.has_password()) {
+        app.output()
+            .note("the password of the team store is not written into their settings: they find it in ~/.pgpass");
+    }
     let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
     let around = installation.around(if args.no_hooks { &[] } else { all });
     let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &around);

@@ -1,15 +1,17 @@
 //! `memorist server`: the server of a team store.
 
+use std::path::Path;
+
 use memorist_engine::Compared;
 use memorist_engine::config::TeamSettings;
-use memorist_engine::team::{Migrated, NewToken, ServerStatus, TeamServer, Token};
+use memorist_engine::team::{Member, Migrated, NewToken, ServerStatus, TeamServer, Token};
 use memorist_engine::types::{Reach, Rights, Scope, TokenRights};
 use serde_json::{Value, json};
 
 use super::app::Maintenance;
 use super::standing::status_document;
 use super::{App, format, table};
-use crate::args::{Global, Server, ServerCommand, TokenAdd, TokenCommand};
+use crate::args::{Global, MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
 use crate::exit::{Failure, Outcome};
 use crate::random;
 
@@ -26,6 +28,8 @@ pub fn run(app: &App, args: &Server, global: &Global) -> Outcome {
             Ok(0)
         }
         ServerCommand::Compare => compare(app),
+        ServerCommand::Image { folder } => image(app, team, folder.as_deref()),
+        ServerCommand::Member(member) => members(app, &server, &member.command),
         ServerCommand::Token(token) => match &token.command {
             TokenCommand::Add(args) => add_token(app, &server, args, global),
             TokenCommand::List => {
@@ -62,6 +66,54 @@ fn migrated(app: &App, team: &TeamSettings, migrated: &Migrated) -> Outcome {
             same if same == format => format!("{address} is a team store already: {store_id}, format {format}"),
             older => format!("{address}: brought from format {older} to format {format}"),
         }
+    })?;
+    Ok(0)
+}
+
+fn members(app: &App, server: &TeamServer, command: &MemberCommand) -> Outcome {
+    let document = |members: &[Member]| {
+        let all = members.iter().map(|member| json!({ "role": member.role, "projects": member.projects }));
+        json!({ "members": all.collect::<Vec<_>>() })
+    };
+    match command {
+        MemberCommand::Add { role, projects } => {
+            let member = Member { role: role.clone(), projects: projects.clone() };
+            server.admit(&member)?;
+            app.output().result(&document(&[member]), |_| format!("{role} sees {}", projects.join(", ")))?;
+        }
+        MemberCommand::List => {
+            let members = server.members()?;
+            app.output().result(&document(&members), |_| match members.is_empty() {
+                true => "nobody but the owner of the tables; `memorist server member add` lets others in".to_owned(),
+                false => {
+                    let line = |member: &Member| format!("{:<12} {}", member.role, member.projects.join(", "));
+                    members.iter().map(line).collect::<Vec<_>>().join("\n")
+                }
+            })?;
+        }
+        MemberCommand::Remove { role } => {
+            server.expel(role)?;
+            app.output().result(&json!({ "removed": role }), |_| format!("{role} sees nothing any more"))?;
+        }
+    }
+    Ok(0)
+}
+
+fn image(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
+    let folder = folder
+        .or(team.images.as_deref())
+        .ok_or_else(|| Failure::input("name a folder for the image, or set `image` below [server] in memorist.toml"))?;
+    let engine = app.engine(Maintenance::Off)?;
+    let bars = app.bars()?;
+    let bytes = engine.leave_image(folder, &bars)?;
+    engine.close();
+    drop(bars);
+    app.output().result(&json!({ "folder": folder, "bytes": bytes }), |_| {
+        format!(
+            "left an image of {} in {}; it has every memory of this machine's copy",
+            format::bytes(bytes),
+            folder.display()
+        )
     })?;
     Ok(0)
 }

@@ -68,7 +68,7 @@ impl Standing {
                             format::time(Some(status.incarnation.started_at))
                         ),
                     ),
-                    line("", format!("{} nodes were seen", status.nodes.len())),
+                    line("", format!("nodes seen: {}", status.nodes.len())),
                 ];
                 if let Some(age) = node.as_ref().and_then(|node| node.age) {
                     let age = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);

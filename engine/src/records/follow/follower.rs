@@ -41,6 +41,8 @@ pub(crate) struct Follower {
     pub(super) begun: AtomicU64,
     pub(super) done: AtomicU64,
     pub(super) health: Mutex<Health>,
+    /// Whether the server was copied once as a whole.
+    pub(super) is_filled: AtomicBool,
     /// How far the clock of the server is ahead of this machine's, in milliseconds.
     ahead: AtomicI64,
     /// Whether this process removes what it knows: other nodes purge what they do not know.
@@ -65,6 +67,7 @@ impl Follower {
             begun: AtomicU64::default(),
             done: AtomicU64::default(),
             health: Mutex::default(),
+            is_filled: AtomicBool::default(),
             ahead: AtomicI64::default(),
             purges: AtomicBool::default(),
             lost: team.lost,

@@ -35,7 +35,7 @@ impl Follower {
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
     pub(crate) fn pull(&self, database: &Database, why: Why) -> Result<()> {
-        if why == Why::Read && self.is_new_enough() {
+        if why == Why::Read && self.is_new_enough() && self.has_copy(database)? {
             return Ok(());
         }
         let came = self.begun.load(Ordering::Acquire);
@@ -68,14 +68,23 @@ impl Follower {
         Ok(done)
     }
 
+    /// Whether the server was copied once as a whole.
+    pub(crate) fn has_copy(&self, database: &Database) -> Result<bool> {
+        if !self.is_filled.load(Ordering::Relaxed) {
+            self.is_filled.store(Cursor::stored(&*database.reader()?)?.is_some(), Ordering::Relaxed);
+        }
+        Ok(self.is_filled.load(Ordering::Relaxed))
+    }
+
     /// Whether what is here may be read without asking the server.
     fn is_new_enough(&self) -> bool {
         let health = self.health.lock();
         let age = health.age();
         match self.reads {
+            Reads::Copy => true,
             Reads::Within(most) if age.is_some_and(|age| age <= most) => true,
             // The next tick looks whether it is back.
-            _ => health.is_away(),
+            Reads::Latest | Reads::Within(_) => health.is_away(),
         }
     }
 

@@ -14,7 +14,7 @@ const LOCK: i64 = 63_667_478;
 /// A migration gives up after waiting this long for transactions that use the tables: before the client does.
 const WAIT: &str = "10s";
 
-/// What [`migrate`] has done.
+/// What became of the tables of a team store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migrated {
     /// The store's id (a ULID): the same on all its nodes.

@@ -51,6 +51,7 @@ impl PurgeMark {
     }
 
     /// Its ULID.
+    #[cfg(feature = "postgres")]
     pub(in crate::records) fn id(&self) -> &str {
         &self.id
     }

@@ -67,7 +67,7 @@ impl Database {
     }
 }
 
-/// Makes the store of `paths` from a file that [`Database::back_up`] has written. There must be no database yet.
+/// Makes the store of `paths` from a file that `Database::back_up` has written. There must be no database yet.
 ///
 /// # Errors
 /// [`Error::Database`] when the file is no backup, or damaged; [`Error::Store`] when the folder has a store.

@@ -8,7 +8,9 @@ use super::readers::Reader;
 use super::store::Database;
 use crate::error::Result;
 use crate::records::log::LogEntry;
+#[cfg(feature = "postgres")]
 use crate::records::transaction::SelectExt;
+#[cfg(feature = "postgres")]
 use crate::text::Hash;
 use crate::types::{RecordId, Seq};
 
@@ -21,6 +23,7 @@ pub struct Snapshot {
 }
 
 /// What a record is known by, and its text.
+#[cfg(feature = "postgres")]
 pub(in crate::records) struct Identity {
     pub(in crate::records) id: RecordId,
     pub(in crate::records) ulid: [u8; 16],
@@ -76,6 +79,7 @@ impl Snapshot {
     }
 
     /// What the records with ids from `from` up to `to`, exclusive, are known by.
+    #[cfg(feature = "postgres")]
     pub(in crate::records) fn identities(&self, (from, to): (i64, i64)) -> Result<Vec<Identity>> {
         let sql = "SELECT id, ulid, version, embedding_hash FROM records WHERE id >= ?1 AND id < ?2 ORDER BY id";
         self.conn().all(sql, &[from.into(), to.into()], |row| {

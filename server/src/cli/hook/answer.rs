@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memorist_clients::hooks::Event;
 use memorist_engine::Engine;
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::{Config, ModelSource, Reads};
 
 use super::deadline::Deadline;
 use crate::ops::hooks::{self, Answered};
@@ -57,6 +57,10 @@ fn own_engine(settings: &Config) -> Config {
     let mut config = settings.clone();
     config.index_writer = false;
     config.log_searches = false;
+    if let Some(team) = &mut config.team {
+        // There is no time to wait for a server.
+        team.reads = Reads::Copy;
+    }
     config
 }
 
