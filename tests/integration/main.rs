@@ -45,6 +45,7 @@
 //! | `large.rs` | 100,000 memories, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the fuzzing corpus, run through the fuzz targets |
+//! | `team/` | nodes of a team store: nothing acknowledged is missed or lost, and all answer alike |
 //! | `team_server.rs` | `memorist server`, as whoever looks after a team store runs it |
 //! | `watching.rs` | a server reads files that change, and writes the daily log |
 //! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |
@@ -110,6 +111,8 @@ mod space;
 mod store;
 mod suggestions;
 mod support;
+#[cfg(unix)]
+mod team;
 #[cfg(unix)]
 mod team_server;
 mod terminal;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Lines, Read, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use memorist_engine::Engine;
@@ -28,6 +28,8 @@ pub enum Ask {
     /// Save all of these, one after another, as fast as possible.
     Fill(Vec<String>),
     Add(String),
+    /// The same, which may fail.
+    TryAdd(String),
     Update(RecordId, String),
     Delete(RecordId),
     Get(RecordId),
@@ -47,6 +49,7 @@ pub enum Ask {
 pub enum Answer {
     Filled(Vec<RecordId>),
     Added(RecordId, EmbeddingState),
+    Tried(Result<RecordId, String>),
     Updated(EmbeddingState),
     Deleted(bool),
     Got(Option<String>),
@@ -65,7 +68,9 @@ fn that_is_asked() {
     let Some(folder) = std::env::var_os("MEMORIST_PROCESS_STORE") else { return };
     tracing_subscriber::fmt().with_env_filter("warn").with_writer(std::io::stderr).init();
     let folder = Path::new(&folder);
-    let engine = hashed().open(folder).expect("the store opens, whoever else has it open");
+    let mut setup = hashed();
+    setup.config.team = std::env::var("MEMORIST_PROCESS_TEAM").ok().map(|address| crate::team::settings(&address));
+    let engine = setup.open(folder).expect("the store opens, whoever else has it open");
     for ask in std::io::stdin().lock().lines() {
         let ask = serde_json::from_str(&ask.expect("a line")).expect("something that can be asked");
         let answer = serde_json::to_string(&answer(&engine, folder, ask)).expect("JSON");
@@ -83,6 +88,10 @@ fn answer(engine: &Engine, folder: &Path, ask: Ask) -> Answer {
             let saved = add(text);
             assert!(saved.created, "the text is a new one");
             Answer::Added(saved.id, saved.embedding)
+        }
+        Ask::TryAdd(text) => {
+            let saved = engine.add(&NewRecord::new(text));
+            Answer::Tried(saved.map(|saved| saved.id).map_err(|error| error.to_string()))
         }
         Ask::Update(id, text) => {
             let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
@@ -132,9 +141,18 @@ pub struct Process {
 impl Process {
     /// Starts one on the store in this folder. The store is open before its first answer, not before this returns.
     pub fn start(store: &Path) -> Self {
+        Self::spawn(another_process("process::that_is_asked").env("MEMORIST_PROCESS_STORE", store))
+    }
+
+    /// The same on a node of the team store with this address.
+    pub fn start_node(folder: &Path, team: &str) -> Self {
+        let mut command = another_process("process::that_is_asked");
+        Self::spawn(command.env("MEMORIST_PROCESS_STORE", folder).env("MEMORIST_PROCESS_TEAM", team))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
         let stderr = tempfile::tempfile().expect("a file");
-        let mut child = another_process("process::that_is_asked")
-            .env("MEMORIST_PROCESS_STORE", store)
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr.try_clone().expect("a second handle"))

@@ -98,19 +98,24 @@ fn search(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> usize 
 
 #[test]
 fn a_filter_holds_while_writers_and_the_worker_race_the_search() {
+    let store = Store::new(hashed());
+    let other = hashed().open(store.folder.path()).expect("a second opener");
+    race(&store, &other);
+}
+
+/// Races on one store, which two have open.
+pub fn race(store: &Store, other: &Engine) {
     let seconds = number_from("MEMORIST_RACE_SECONDS", SECONDS);
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");
-    let store = Store::new(hashed());
-    let first = store.add("every one is here before the other opens");
+    let first = store.add("every one is here before the race");
     store.settle();
-    let other = hashed().open(store.folder.path()).expect("a second opener");
     let stop = AtomicBool::new(false);
     let random = |thread: u64| ChaCha8Rng::seed_from_u64(seed ^ thread);
 
     let (searches, left) = std::thread::scope(|scope| {
         let started = Instant::now();
-        let engines = [&store.engine, &other];
+        let engines = [&store.engine, other];
         let writers: Vec<_> = (0..2)
             .map(|at| (engines[at], random(at as u64)))
             .map(|(engine, mut random)| {
@@ -145,7 +150,7 @@ fn a_filter_holds_while_writers_and_the_worker_race_the_search() {
     assert!(searches > 20, "{searches} searches are not a race");
 
     store.settle();
-    for engine in [&store.engine, &other] {
+    for engine in [&store.engine, other] {
         for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
             let query = Query { mode, limit: 1_000, ..Query::new("every one") };
             let found: BTreeSet<RecordId> =

@@ -32,11 +32,13 @@ fn numbered(number: usize) -> String {
     (0..26).rev().map(|place| char::from(digits[(number as u128 >> (5 * place)) as usize % 32])).collect()
 }
 
-fn everything() -> Export {
+/// An export with all that there is.
+pub fn everything() -> Export {
     Export { embeddings: true, accesses: true, ..Export::default() }
 }
 
-fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
+/// What an export has.
+pub fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
     let mut all = Vec::new();
     engine
         .export(export, |exported| {
@@ -48,7 +50,7 @@ fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
 }
 
 /// Imports an export, and counts the outcomes.
-fn import(engine: &Engine, viewer: &Viewer, all: &[Exported]) -> BTreeMap<String, usize> {
+pub fn import(engine: &Engine, viewer: &Viewer, all: &[Exported]) -> BTreeMap<String, usize> {
     let mut import = engine.import(viewer.clone()).unwrap();
     let (mut records, mut links, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     for one in all {
@@ -89,7 +91,7 @@ fn assert_sound(engine: &Engine) {
 
 /// The results of a search, by ULID, with their scores. Memories with equal scores may come in any order, and at the
 /// end any of them.
-fn found(engine: &Engine, query: &Query) -> Vec<(u64, Vec<String>)> {
+pub fn found(engine: &Engine, query: &Query) -> Vec<(u64, Vec<String>)> {
     let mut found: Vec<(u64, Vec<String>)> = Vec::new();
     for hit in engine.search(query).unwrap().hits {
         match found.last_mut() {
