@@ -109,7 +109,7 @@ impl ServerAddress {
 
     /// The name of the folder in which a node keeps its copy: the same for the same address, whatever the password.
     pub fn folder_name(&self) -> String {
-        text::to_hex(&Sha256::digest(&self.shown)[..NAME_BYTES])
+        short_hash(&self.shown)
     }
 
     /// How to connect, but for the encryption.
@@ -156,6 +156,11 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let refuse = |error: rustls::pki_types::pem::Error| invalid(format!("sslrootcert {}: {error}", path.display()));
     let all = CertificateDer::pem_file_iter(path).map_err(refuse)?;
     all.collect::<Result<_, _>>().map_err(refuse)
+}
+
+/// A name that stands for a text.
+pub(crate) fn short_hash(text: &str) -> String {
+    text::to_hex(&Sha256::digest(text)[..NAME_BYTES])
 }
 
 impl fmt::Display for ServerAddress {

@@ -206,7 +206,13 @@ impl Records {
     /// What to say with an answer from a copy whose server is away: as of when it is.
     pub fn staleness(&self) -> Option<String> {
         #[cfg(feature = "postgres")]
-        if let Some(NodeState { error: Some(error), as_of, .. }) = self.node() {
+        let node = self.node()?;
+        #[cfg(feature = "postgres")]
+        if node.is_comparing {
+            return Some("this answer may lack what is being copied from the server at the moment".into());
+        }
+        #[cfg(feature = "postgres")]
+        if let NodeState { error: Some(error), as_of, .. } = node {
             let as_of = as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
             let as_of =
                 as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());

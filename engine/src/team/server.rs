@@ -1,11 +1,17 @@
 //! [`TeamServer`], and the making of its tables.
 
+use std::time::Duration;
+
 use crate::address::ServerAddress;
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::{Client, Pool};
 use crate::records::postgres::errors::explained;
 use crate::records::postgres::migrate::{self, Migrated};
+use crate::records::postgres::schema::SCHEMA;
 use crate::records::postgres::transaction::Server;
+
+/// A large table is rewritten within this time.
+const REWRITE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// The server of a team store. Nothing is connected before it is needed.
 pub struct TeamServer {
@@ -47,6 +53,22 @@ impl TeamServer {
                 Err(Error::Server { address: self.address().to_string(), why })
             }
         }
+    }
+
+    /// Rewrites the tables that have texts, so that no file of the server has what was purged. Each is locked meanwhile: nobody saves.
+    ///
+    /// # Errors
+    /// [`Error::Server`].
+    pub fn rewrite(&self) -> Result<()> {
+        self.with_client(|client| {
+            client.time_out_after(REWRITE_TIMEOUT);
+            for table in
+                ["records", "versions", "trash", "trash_versions", "embeddings", "node_sources", "node_files", "meta"]
+            {
+                client.batch_execute(&format!("VACUUM (FULL, ANALYZE) {SCHEMA}.{table}"))?;
+            }
+            Ok(())
+        })
     }
 
     /// Runs `work` on a connection, which is closed if it fails.

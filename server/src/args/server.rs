@@ -31,6 +31,8 @@ pub enum ServerCommand {
     },
     /// Roles of the database that see some projects alone: add, list, remove
     Member(Members),
+    /// Rewrite the tables, so that no file of the server has what was purged; nobody can save meanwhile
+    Vacuum,
     /// Tokens of HTTP clients: add, list, revoke
     Token(Token),
 }

@@ -29,6 +29,13 @@ pub fn run(app: &App, args: &Server, global: &Global) -> Outcome {
         }
         ServerCommand::Compare => compare(app),
         ServerCommand::Image { folder } => image(app, team, folder.as_deref()),
+        ServerCommand::Vacuum => {
+            server.rewrite()?;
+            app.output().result(&json!({ "rewritten": true }), |_| {
+                "no file of the server has what was purged; its WAL, standbys, archives and backups have it until they go".to_owned()
+            })?;
+            Ok(0)
+        }
         ServerCommand::Member(member) => members(app, &server, &member.command),
         ServerCommand::Token(token) => match &token.command {
             TokenCommand::Add(args) => add_token(app, &server, args, global),

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::log::Change;
 use crate::records::postgres::errors::explained;
+use crate::records::postgres::schema::SCHEMA;
 use crate::records::rules::log::append;
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Select, SelectExt, Tx};
@@ -27,6 +28,10 @@ use crate::types::RecordId;
 const LOCK: &str = "compare.lock";
 /// A range is fetched within this time, and all sums are.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// Every node of before is compared, for it is another server.
+const FORGET_TRANSACTIONS: &str = "BEGIN; LOCK TABLE {SCHEMA}.changes IN EXCLUSIVE MODE; DELETE FROM {SCHEMA}.changes; \
+     DELETE FROM {SCHEMA}.sync_log; DELETE FROM {SCHEMA}.writes; \
+     UPDATE {SCHEMA}.server SET value = '0' WHERE key = 'trimmed_below'; COMMIT";
 /// How often what made room is fetched again.
 const ROUNDS: usize = 3;
 /// A range has 2 to the power of this many units.
@@ -61,10 +66,22 @@ impl Follower {
             }
             Err(TryLockError::Error(error)) => return Err(Error::io(&self.folder, error)),
         }
+        self.health.lock().is_comparing = true;
+        let compared = self.compare_locked(database, progress);
+        self.health.lock().is_comparing = false;
+        compared
+    }
+
+    fn compare_locked(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
         let before = Cursor::stored(&*database.reader()?)?;
         let mut client = self.server.pool().lend()?;
         client.time_out_after(TIMEOUT);
-        let state = question::news(&mut client, None, self.server.node())?.state;
+        let mut state = question::news(&mut client, None, self.server.node())?.state;
+        if state.is_of_another_cluster {
+            // The database was moved here as a dump: the numbers of its transactions mean nothing here.
+            client.batch_execute(&FORGET_TRANSACTIONS.replace("{SCHEMA}", SCHEMA))?;
+            state = question::news(&mut client, None, self.server.node())?.state;
+        }
         // Another team's memories were never this one's.
         let was_replaced = before
             .as_ref()

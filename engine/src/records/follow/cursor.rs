@@ -46,6 +46,11 @@ impl Snapshot {
         format!("'{xmax}'::xid8, '{{{open}}}'::xid8[]")
     }
 
+    /// This transaction and all after it had not begun.
+    pub(super) fn xmax(&self) -> u64 {
+        self.0.split(':').nth(1).and_then(|xmax| xmax.parse().ok()).unwrap_or(0)
+    }
+
     /// All transactions below this one have ended.
     pub(super) fn xmin(&self) -> u64 {
         self.0.split(':').next().and_then(|xmin| xmin.parse().ok()).unwrap_or(0)

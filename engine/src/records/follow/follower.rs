@@ -1,6 +1,8 @@
 //! [`Follower`]: a node's view of its server.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,8 @@ use super::health::{Health, NodeState};
 use super::question::State;
 use crate::clock;
 use crate::config::{ExportFormat, Reads, TeamSettings};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::files::{private_file, private_folders};
 use crate::paths::StorePaths;
 use crate::records::meta;
 use crate::records::postgres::connection::Pool;
@@ -58,7 +61,7 @@ pub(crate) struct Follower {
 impl Follower {
     /// That of a node whose copy is in a folder. Asks the server nothing.
     pub(crate) fn of(database: &Database, paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
-        let node = node_id(database)?;
+        let node = node_id(database, team.lost_folder.as_deref())?;
         Ok(Follower {
             server: Server::new(Pool::new(team.address.clone()), node),
             follow: team.follow.clone(),
@@ -87,6 +90,7 @@ impl Follower {
             name: self.name.clone(),
             as_of: health.as_of,
             age: health.age(),
+            is_comparing: health.is_comparing,
             error: health.error.clone(),
             pulls: health.pulls,
             pulled: health.pulled,
@@ -105,19 +109,42 @@ impl Follower {
     }
 }
 
-/// The id of this node: a ULID, made when its folder is. The lineage of its indexes is that of the folder.
-fn node_id(database: &Database) -> Result<String> {
-    if let Some(node) = meta::text(&*database.reader()?, NODE)? {
+/// The id of this node: a ULID. Its folder may be deleted, and its sources are still its own: so it is kept in `beside`, too.
+fn node_id(database: &Database, beside: Option<&Path>) -> Result<String> {
+    let kept = beside.map_or(Ok(None), kept_id)?;
+    let stored = meta::text(&*database.reader()?, NODE)?;
+    if let Some(node) = stored.filter(|stored| kept.as_ref().is_none_or(|kept| kept == stored)) {
         return Ok(node);
     }
     database.write(|tx| {
-        if let Some(node) = meta::text(tx, NODE)? {
-            return Ok(node);
-        }
-        let node = Ulid::generate().to_string();
+        let known = match &kept {
+            Some(kept) => Some(kept.clone()),
+            None => meta::text(tx, NODE)?,
+        };
+        let node = known.unwrap_or_else(|| Ulid::generate().to_string());
         meta::put(tx, NODE, (&node).into())?;
         // It is that of the store's id where there is none, and this id will be the team's.
         meta::put(tx, "lineage", database.lineage().into())?;
         Ok(node)
     })
+}
+
+/// The id that is kept in this folder, made where there is none. The first of two processes makes it.
+fn kept_id(folder: &Path) -> Result<Option<String>> {
+    let path = folder.join(NODE);
+    let io = |error| Error::io(&path, error);
+    let read = || fs::read_to_string(&path).ok().filter(|id| Ulid::from_string(id).is_ok());
+    if let Some(id) = read() {
+        return Ok(Some(id));
+    }
+    private_folders().recursive(true).create(folder).map_err(io)?;
+    match private_file().write(true).create_new(true).open(&path) {
+        Ok(mut file) => {
+            let id = Ulid::generate().to_string();
+            file.write_all(id.as_bytes()).and_then(|()| file.sync_all()).map_err(io)?;
+            Ok(Some(id))
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(read()),
+        Err(error) => Err(io(error)),
+    }
 }

@@ -18,6 +18,8 @@ pub struct NodeState {
     pub as_of: Option<Millis>,
     /// How long ago that was.
     pub age: Option<Duration>,
+    /// Whether the copy is being compared with the server: parts of it may be older than others.
+    pub is_comparing: bool,
     /// Why it cannot follow now.
     pub error: Option<String>,
     /// Pulls since it was opened, and how long they took together.
@@ -34,6 +36,8 @@ pub(super) struct Health {
     /// When the last pull that succeeded began.
     last: Option<Instant>,
     pub(super) as_of: Option<Millis>,
+    /// Whether the copy is being compared with the server: parts of it may be older than others.
+    pub(super) is_comparing: bool,
     /// Why the last pull failed.
     pub(super) error: Option<String>,
     pub(super) pulls: u64,

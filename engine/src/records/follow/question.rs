@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) store_id: String,
     /// What this node's role may see.
     pub(super) sees: String,
+    /// Whether changes are of transactions that have not begun here: the database came as a dump.
+    pub(super) is_of_another_cluster: bool,
     /// By its clock.
     pub(super) now: Millis,
     /// Changes of transactions below this one are gone.
@@ -115,6 +117,9 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
                     return Err(Error::Held(why.into()));
                 }
                 is_far = unit > MOST_CHANGES as i64;
+                let next = Snapshot::parse(&first.snapshot).ok_or_else(unreadable)?.xmax();
+                let trimmed_below = of_server("trimmed_below").map_or(0, i64::unsigned_abs);
+                let last = first.last.as_ref().and_then(|last| last.parse::<u64>().ok());
                 state = Some(State {
                     snapshot: match first.last {
                         None => Snapshot::parse(&first.snapshot),
@@ -125,7 +130,8 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
                     store_id: first.store_id,
                     sees: first.sees,
                     now: number(2).ok_or_else(unreadable)?,
-                    trimmed_below: of_server("trimmed_below").map_or(0, i64::unsigned_abs),
+                    is_of_another_cluster: trimmed_below > next || last.is_some_and(|last| last >= next),
+                    trimmed_below,
                 });
             }
             (-1, payload) => {
