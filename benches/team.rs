@@ -247,8 +247,8 @@ fn main() {
     let Some(cluster) = postgres_testing::start("benches/team", Options::default()) else { return };
     cluster.set("shared_buffers", "256MB");
     cluster.restart();
-    let all: [(&str, fn(&Cluster)); 5] =
-        [("adds", adds), ("visible", visible), ("search", search), ("pulls", pulls), ("fresh", fresh)];
+    type Part = (&'static str, fn(&Cluster));
+    let all: [Part; 5] = [("adds", adds), ("visible", visible), ("search", search), ("pulls", pulls), ("fresh", fresh)];
     for (name, part) in all {
         if parts.is_empty() || parts.split(',').any(|wanted| wanted == name) {
             part(&cluster);

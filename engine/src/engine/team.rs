@@ -31,7 +31,7 @@ impl Engine {
         self.store.records.compare(progress)
     }
 
-    /// Leaves an image of this node in a folder, in the place of the last one: a new node whose settings name the folder
+    /// Leaves an image of this node in a folder, which replaces the last one: a new node whose settings name the folder
     /// begins with it. Returns its length in bytes. It holds all memories of the team.
     ///
     /// # Errors

@@ -18,6 +18,7 @@
 //! | `reembed.rs` | another embedding model for the store |
 //! | `purge.rs` | deletes expired records, and finishes purges |
 //! | `image.rs` | the copy and the indexes of a node, for a new one |
+//! | `image_files.rs` | the files of an image: copied, and taken |
 //! | `inbox.rs` | what the background thread has to do next |
 //! | `worker.rs` | the thread that does all of this in the background |
 
@@ -25,6 +26,8 @@ mod apply;
 mod backlog;
 #[cfg(feature = "postgres")]
 mod image;
+#[cfg(feature = "postgres")]
+mod image_files;
 mod inbox;
 mod index_slot;
 mod jobs;

@@ -7,6 +7,8 @@ use std::time::Duration;
 use memorist_embed::{ModelHost, ModelSettings};
 use parking_lot::Mutex;
 
+#[cfg(feature = "postgres")]
+use super::image_files;
 use super::index_slot::IndexSlot;
 use super::lock::{EmbeddingLock, WriterLock};
 #[cfg(feature = "postgres")]
@@ -53,8 +55,7 @@ pub struct Store {
 fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
     if let Some(images) = team.images.as_deref().filter(|_| !paths.database().exists()) {
         // Without the server, or without an image, the node fills itself when it can.
-        let taken =
-            Records::team_id_at(&team.address).and_then(|store_id| super::image::take(paths, images, &store_id));
+        let taken = Records::team_id_at(&team.address).and_then(|store_id| image_files::take(paths, images, &store_id));
         if let Err(error) = taken {
             tracing::warn!("no image was taken: {error}");
         }

@@ -116,7 +116,7 @@ fn three_nodes_eight_writers_a_promoted_standby_and_a_killed_node() {
     assert_eq!(acknowledged.len(), count, "an id was given twice");
     eprintln!("{tried} writes, of which {count} were acknowledged");
 
-    // The third node goes on with the folder that it was killed in.
+    // The third node is opened again in the folder that it was killed in.
     let third = Store { engine: setup(&address).open(third.path()).unwrap(), folder: third };
     let nodes: Vec<Store> = nodes.into_iter().chain([third]).collect();
     for node in &nodes {

@@ -18,7 +18,7 @@ pub(crate) struct Table {
     pub(crate) parents: &'static [(&'static str, &'static str)],
     /// Its primary key.
     pub(crate) key: &'static [&'static str],
-    /// What no two rows share, beside the key: `{column}` is the value of the row at hand.
+    /// What no two rows share, beside the key: `{column}` is the value of this row.
     pub(crate) unique: &'static [&'static str],
     /// All columns on a node.
     pub(crate) columns: &'static [&'static str],

@@ -3,8 +3,6 @@
 //!
 //! `members` says which projects a role belongs to; what is global belongs to all. The owner of the tables sees everything.
 
-use crate::records::postgres::schema::SCHEMA;
-
 /// Which table is bounded, by what condition on a row.
 const POLICIES: [(&str, &str); 15] = [
     ("scopes", "project IS NULL OR project IN (SELECT memorist.own_projects()) OR memorist.sees_all()"),
@@ -100,15 +98,15 @@ pub(crate) fn admit(role: &str, projects: &[String]) -> String {
     let rows =
         projects.iter().map(|project| format!("({}, {})", text(role), text(project))).collect::<Vec<_>>().join(", ");
     format!(
-        "BEGIN; GRANT USAGE ON SCHEMA {SCHEMA} TO {name}; \
-         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {name}; \
-         REVOKE INSERT, UPDATE, DELETE ON {SCHEMA}.members, {SCHEMA}.tokens, {SCHEMA}.server, {SCHEMA}.changes, \
-             {SCHEMA}.removed, {SCHEMA}.node_sources, {SCHEMA}.node_files FROM {name}; \
-         REVOKE UPDATE, DELETE ON {SCHEMA}.sync_log, {SCHEMA}.writes FROM {name}; \
-         REVOKE SELECT ON {SCHEMA}.members FROM {name}; \
-         GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {name}; \
-         DELETE FROM {SCHEMA}.members WHERE role = {role}; \
-         INSERT INTO {SCHEMA}.members (role, project) VALUES {rows}; COMMIT",
+        "BEGIN; GRANT USAGE ON SCHEMA memorist TO {name}; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memorist TO {name}; \
+         REVOKE INSERT, UPDATE, DELETE ON memorist.members, memorist.tokens, memorist.server, memorist.changes, \
+             memorist.removed, memorist.node_sources, memorist.node_files FROM {name}; \
+         REVOKE UPDATE, DELETE ON memorist.sync_log, memorist.writes FROM {name}; \
+         REVOKE SELECT ON memorist.members FROM {name}; \
+         GRANT USAGE ON ALL SEQUENCES IN SCHEMA memorist TO {name}; \
+         DELETE FROM memorist.members WHERE role = {role}; \
+         INSERT INTO memorist.members (role, project) VALUES {rows}; COMMIT",
         role = text(role)
     )
 }
@@ -117,9 +115,9 @@ pub(crate) fn admit(role: &str, projects: &[String]) -> String {
 pub(crate) fn expel(role: &str) -> String {
     let name = format!("\"{}\"", role.replace('"', "\"\""));
     format!(
-        "BEGIN; DELETE FROM {SCHEMA}.members WHERE role = '{}'; \
-         REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA} FROM {name}; REVOKE ALL ON ALL SEQUENCES IN SCHEMA {SCHEMA} FROM {name}; \
-         REVOKE USAGE ON SCHEMA {SCHEMA} FROM {name}; COMMIT",
+        "BEGIN; DELETE FROM memorist.members WHERE role = '{}'; \
+         REVOKE ALL ON ALL TABLES IN SCHEMA memorist FROM {name}; REVOKE ALL ON ALL SEQUENCES IN SCHEMA memorist FROM {name}; \
+         REVOKE USAGE ON SCHEMA memorist FROM {name}; COMMIT",
         role.replace('\'', "''")
     )
 }

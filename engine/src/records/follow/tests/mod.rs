@@ -105,7 +105,7 @@ fn export(records: &Records) -> Vec<String> {
     all
 }
 
-/// How long a load lasts; a longer run is asked for with `MEMORIST_TEAM_SECONDS`.
+/// How long a load lasts; a longer run is requested with `MEMORIST_TEAM_SECONDS`.
 fn seconds(usual: u64) -> u64 {
     std::env::var("MEMORIST_TEAM_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -17,9 +17,12 @@ pub(super) enum When {
 /// What a test does.
 pub(super) type Action = Box<dyn FnOnce() + Send>;
 
+/// Whether a packet is the one.
+type Matcher = Box<dyn FnMut(&[u8]) -> bool + Send>;
+
 /// What happens, and at which of the packets that come.
 struct Trap {
-    is_due: Box<dyn FnMut(&[u8]) -> bool + Send>,
+    is_due: Matcher,
     when: When,
     cuts: bool,
     action: Action,
