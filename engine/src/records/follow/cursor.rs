@@ -13,6 +13,9 @@ use crate::records::transaction::{Select, Tx};
 /// The entry of `meta`.
 const KEY: &str = "followed";
 
+/// So many transactions later, one that was rolled back is on the disk of the server.
+const LONG_AGO: u64 = 1_000;
+
 /// A snapshot of the server, as its `pg_current_snapshot()` writes it: `xmin:xmax:xip,xip`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Snapshot(String);
@@ -27,13 +30,14 @@ impl Snapshot {
         are_numbers.then(|| Snapshot(text.to_owned()))
     }
 
-    /// The same, but for transactions after `last`: it has not seen them. That one has committed, and is on the disk of the
-    /// server; the numbers of later ones a crash may give again, to others.
-    pub(super) fn parse_up_to(text: &str, last: u64) -> Option<Self> {
+    /// The same, but for transactions from `seen` on: it has not seen them. Those before have committed, or are older than one that
+    /// has, and so they are on the disk of the server. A crash forgets later ones that were rolled back, and gives their numbers to
+    /// others: only those that ended long ago are taken for seen, too.
+    pub(super) fn parse_up_to(text: &str, seen: u64) -> Option<Self> {
         let Snapshot(text) = Self::parse(text)?;
         let mut parts = text.split(':');
         let (xmin, xmax) = (parts.next()?.parse::<u64>().ok()?, parts.next()?.parse::<u64>().ok()?);
-        let end = xmax.min(last.saturating_add(1));
+        let end = xmax.min(seen.max(xmin.saturating_sub(LONG_AGO)));
         let open: Vec<&str> =
             parts.next()?.split(',').filter(|xid| xid.parse().is_ok_and(|xid: u64| xid < end)).collect();
         Some(Snapshot(format!("{}:{end}:{}", xmin.min(end), open.join(","))))
@@ -94,8 +98,10 @@ mod tests {
         assert_eq!(snapshot.as_arguments(), "'20'::xid8, '{10,14}'::xid8[]");
         assert_eq!(snapshot.xmin(), 10);
         assert!(Snapshot::parse("10:10:").is_some());
-        let up_to = |last| Snapshot::parse_up_to("10:20:10,14,18", last).unwrap().0;
-        assert_eq!([up_to(30), up_to(15), up_to(5)], ["10:20:10,14,18", "10:16:10,14", "6:6:"]);
+        let up_to = |text, seen| Snapshot::parse_up_to(text, seen).unwrap().0;
+        let some = "10:20:10,14,18";
+        assert_eq!([up_to(some, 30), up_to(some, 16), up_to(some, 6)], [some, "10:16:10,14", "6:6:"]);
+        assert_eq!(up_to("5000:5010:5003", 10), "4000:4000:");
         for broken in ["", "1:2", "a:2:", "1:2:3,", "1:2:'); DROP"] {
             assert_eq!(Snapshot::parse(broken), None, "{broken}");
         }

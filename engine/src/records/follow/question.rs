@@ -79,7 +79,7 @@ impl News {
 #[derive(Deserialize)]
 struct First {
     snapshot: String,
-    /// The last transaction that has changed something.
+    /// The last transaction that has changed something since.
     last: Option<String>,
     incarnation: String,
     store_id: String,
@@ -121,11 +121,12 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
                 let trimmed_below = of_server("trimmed_below").map_or(0, i64::unsigned_abs);
                 let last = first.last.as_ref().and_then(|last| last.parse::<u64>().ok());
                 state = Some(State {
-                    snapshot: match first.last {
-                        None => Snapshot::parse(&first.snapshot),
-                        Some(last) => last.parse().ok().and_then(|last| Snapshot::parse_up_to(&first.snapshot, last)),
-                    }
-                    .ok_or_else(unreadable)?,
+                    snapshot: {
+                        let last = first.last.and_then(|last| last.parse::<u64>().ok());
+                        let seen = cursor.map_or(0, |cursor| cursor.snapshot.xmax());
+                        let seen = last.map_or(seen, |last| seen.max(last + 1));
+                        Snapshot::parse_up_to(&first.snapshot, seen).ok_or_else(unreadable)?
+                    },
                     incarnation: first.incarnation,
                     store_id: first.store_id,
                     sees: first.sees,

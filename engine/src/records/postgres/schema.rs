@@ -106,9 +106,19 @@ CREATE TRIGGER stamped BEFORE UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION new
 /// record, the operation, and the payload in hex. All others are rows of a table, with its number, their unit and stamp; a unit that
 /// is gone, or not followed, has one without. Where more than `most` units have changed, there is the first row alone.
 ///
-/// The incarnation is which server this is: its system identifier, the timeline of its log, when it was started; and which database
-/// and store. A standby that was promoted has another timeline and another start. On a standby the function fails.
+/// Where statistics are old, or plans are of no parameters in particular, the server would look through all changes, or all memories:
+/// so it is told to use its indexes.
+///
+/// The incarnation is which server this is: the timeline of its log, when it was started, and which database. A standby that was promoted has another timeline and another start. On a standby the function fails.
 fn news() -> String {
+    // Not by OR, for which no index is of use.
+    let since = |table: &str, columns: &str| {
+        format!(
+            "(SELECT {columns} FROM memorist.{table} n WHERE n.xid >= seen_to \
+             UNION ALL SELECT {columns} FROM memorist.{table} n WHERE n.xid = ANY (open)) n"
+        )
+    };
+    let (changes, log) = (since("changes", "n.number, n.id"), since("sync_log", "n.*"));
     let mut branches = String::new();
     for table in &TABLES {
         let Table { number, server_name, .. } = table;
@@ -123,8 +133,7 @@ fn news() -> String {
             r"
         IF changed = {number} THEN
             RETURN QUERY SELECT {number}::bigint, c.id, t.stamp, row_to_json(t)::text
-                FROM (SELECT DISTINCT n.id FROM memorist.changes n
-                      WHERE n.number = {number} AND (n.xid >= seen_to OR n.xid = ANY (open))) c
+                FROM (SELECT DISTINCT n.id FROM {changes} WHERE n.number = {number}) c
                 LEFT JOIN memorist.{server_name} t ON {unit} = c.id AND {copied};
         END IF;"
         );
@@ -133,24 +142,20 @@ fn news() -> String {
         r"
 CREATE FUNCTION incarnation() RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    control text := '-';
     timeline text := '-';
 BEGIN
-    -- A managed service may refuse these; then the time of its start has to do.
-    BEGIN
-        control := (SELECT c.system_identifier::text FROM pg_control_system() c);
-    EXCEPTION WHEN insufficient_privilege THEN NULL;
-    END;
+    -- A managed service may refuse it; then the time of its start, in microseconds, has to do.
     BEGIN
         timeline := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
     EXCEPTION WHEN insufficient_privilege THEN NULL;
     END;
-    RETURN control || ' ' || timeline || ' ' || extract(epoch FROM pg_postmaster_start_time())::text || ' '
+    RETURN timeline || ' ' || extract(epoch FROM pg_postmaster_start_time())::text || ' '
         || (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database());
 END $$;
 CREATE FUNCTION news(seen_to xid8, open xid8[], follow text[], of_node text, most bigint)
 RETURNS TABLE (kind bigint, unit bigint, stamped bigint, line text) LANGUAGE plpgsql STABLE
-SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
+SET bytea_output = 'hex' SET extra_float_digits = 1
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
     units bigint;
     scopes bigint[];
@@ -159,25 +164,23 @@ BEGIN
     IF pg_is_in_recovery() THEN
         RAISE EXCEPTION 'recovery is in progress' USING ERRCODE = 'read_only_sql_transaction';
     END IF;
-    SELECT count(*) INTO units FROM (SELECT 1 FROM memorist.changes n
-        WHERE n.xid >= seen_to OR n.xid = ANY (open) LIMIT most + 1) AS seen;
+    SELECT count(*) INTO units FROM (SELECT 1 FROM {changes} LIMIT most + 1) AS seen;
     RETURN QUERY SELECT 0::bigint, units, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, json_build_object(
         'snapshot', pg_current_snapshot()::text,
-        'last', (SELECT n.xid::text FROM memorist.changes n ORDER BY n.xid DESC LIMIT 1),
+        'last', (SELECT n.xid::text FROM memorist.changes n WHERE n.xid >= coalesce(seen_to, '0') ORDER BY n.xid DESC LIMIT 1),
         'incarnation', memorist.incarnation(),
         'store_id', coalesce((SELECT m.value FROM memorist.meta m WHERE m.key = 'store_id'), ''),
         'sees', coalesce((SELECT string_agg(p, ' ' ORDER BY p) FROM memorist.own_projects() p), ''),
         'server', (SELECT json_object_agg(s.key, s.value) FROM memorist.server s))::text;
-    IF units > most OR seen_to IS NULL THEN
+    -- Every entry of the log comes with a change of a row.
+    IF units = 0 OR units > most THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT -1::bigint, l.record_id, l.op, encode(l.payload, 'hex') FROM memorist.sync_log l
-        WHERE l.xid >= seen_to OR l.xid = ANY (open) ORDER BY l.seq;
+    RETURN QUERY SELECT -1::bigint, n.record_id, n.op, encode(n.payload, 'hex') FROM {log} ORDER BY n.seq;
     IF follow IS NOT NULL THEN
         scopes := ARRAY (SELECT s.id FROM memorist.scopes s WHERE s.project IS NULL OR s.project = ANY (follow));
     END IF;
-    FOR changed IN SELECT DISTINCT n.number FROM memorist.changes n WHERE n.xid >= seen_to OR n.xid = ANY (open)
-    LOOP{branches}
+    FOR changed IN SELECT DISTINCT n.number FROM {changes} LOOP{branches}
     END LOOP;
 END $$;
 "
@@ -426,6 +429,7 @@ CREATE TABLE forgotten (
     origin bytea PRIMARY KEY CHECK (length(origin) = 16),
     stamp bigint NOT NULL DEFAULT stamp()
 );
+CREATE INDEX forgotten_by_unit ON forgotten (((get_byte(origin, 0) * 256 + get_byte(origin, 1))::bigint));
 
 CREATE TABLE node_sources (
     id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
