@@ -152,6 +152,8 @@ fn search(cluster: &Cluster) {
     node.engine.flush(&NoProgress).expect("applies");
     eprintln!("and embedded and applied: {:.1} s", started.elapsed().as_secs_f64());
     let mut client = team.client();
+    let pulls = || node.engine.node().expect("a node").pulls as f64;
+    let before = pulls();
     let (mut of_local, mut of_node, mut of_trip) = (Vec::new(), Vec::new(), Vec::new());
     for (at, (text, vector)) in corpus.queries.iter().enumerate() {
         let query = Query::new(text.as_str());
@@ -175,6 +177,7 @@ fn search(cluster: &Cluster) {
             of_trip.push(began.elapsed());
         }
     }
+    eprintln!("{:.1} pulls for a search", (pulls() - before) / corpus.queries.len() as f64);
     let middle = |times: &[Duration]| {
         let mut times = times.to_vec();
         times.sort_unstable();

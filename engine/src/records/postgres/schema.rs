@@ -107,7 +107,7 @@ CREATE TRIGGER stamped BEFORE UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION new
 /// is gone, or not followed, has one without. Where more than `most` units have changed, there is the first row alone.
 ///
 /// Where statistics are old, or plans are of no parameters in particular, the server would look through all changes, or all memories:
-/// so it is told to use its indexes.
+/// so it has to use its indexes.
 ///
 /// The incarnation is which server this is: the timeline of its log, when it was started, and which database. A standby that was promoted has another timeline and another start. On a standby the function fails.
 fn news() -> String {
@@ -177,6 +177,9 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY SELECT -1::bigint, n.record_id, n.op, encode(n.payload, 'hex') FROM {log} ORDER BY n.seq;
+    IF units = 0 THEN
+        RETURN;
+    END IF;
     IF follow IS NOT NULL THEN
         scopes := ARRAY (SELECT s.id FROM memorist.scopes s WHERE s.project IS NULL OR s.project = ANY (follow));
     END IF;

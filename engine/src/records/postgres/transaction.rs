@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes_of::Bound;
+use parking_lot::{Condvar, Mutex};
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::{ToSql, Type};
 use ulid::Ulid;
@@ -28,6 +29,8 @@ use crate::text;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often what is unique may be met before it is no race.
 const MOST_DOUBLED: u32 = 4;
+/// Transactions that a process has open at once. More would fail each other, and each needs a connection.
+const WRITES_AT_ONCE: usize = 6;
 /// The first pause before a transaction runs again; later ones are longer.
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
@@ -41,12 +44,13 @@ pub(crate) struct Server {
     pool: Pool,
     /// Which node writes: a ULID.
     node: String,
+    places: Places,
 }
 
 impl Server {
     /// A server, seen from `node`. Nothing is connected yet.
     pub(crate) fn new(pool: Pool, node: String) -> Self {
-        Server { pool, node }
+        Server { pool, node, places: Places { free: Mutex::new(WRITES_AT_ONCE), freed: Condvar::new() } }
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -97,6 +101,10 @@ impl Server {
         timeout: Duration,
         work: &mut impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<Attempt<T>> {
+        let Some(_place) = self.places.take(timeout) else {
+            let why = "this node has been writing for too long; try again".into();
+            return Err(Error::Server { address: self.pool.address().to_string(), why });
+        };
         let mut client = self.begun(&self.begin(synced, timeout))?;
         let tx = Transaction { client: RefCell::new(&mut client) };
         let done = match work(&tx) {
@@ -181,6 +189,35 @@ impl Server {
                 }
             }
         }
+    }
+}
+
+/// Places for transactions that run at the same time.
+struct Places {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Places {
+    /// Waits for a place; `None` if none becomes free in time.
+    fn take(&self, timeout: Duration) -> Option<Place<'_>> {
+        let mut free = self.free.lock();
+        let was_given_up = self.freed.wait_while_for(&mut free, |free| *free == 0, timeout).timed_out();
+        if was_given_up {
+            return None;
+        }
+        *free -= 1;
+        Some(Place(self))
+    }
+}
+
+/// A place that is taken.
+struct Place<'a>(&'a Places);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock() += 1;
+        self.0.freed.notify_one();
     }
 }
 
