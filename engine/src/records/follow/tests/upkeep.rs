@@ -1,6 +1,7 @@
 //! Purges of other nodes, access counts, and what one node does for all.
 
 use super::*;
+use crate::records::transaction::SelectExt;
 use crate::records::{Access, AccessKind};
 use crate::types::Purge;
 
@@ -22,8 +23,8 @@ fn a_purge_of_one_node_is_one_of_every_other() {
     assert!(second.get(secret, owner, NOW).unwrap().is_none());
     let mark = second.unfinished_purge().unwrap().expect("to be cleaned here, too");
     let queries = "SELECT count(*) FROM access_log WHERE query_text IS NOT NULL";
-    let conn = rusqlite::Connection::open(StorePaths::new(second.folder.path()).database()).unwrap();
-    assert_eq!(conn.query_row(queries, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    let left = second.reader().unwrap().first(queries, &[], |row| row.get::<i64>(0)).unwrap();
+    assert_eq!(left, Some(0));
     for (node, mark) in [(&first, &removed.mark), (&second, &mark)] {
         node.end_purge(mark).unwrap();
         assert_eq!(node.unfinished_purge().unwrap(), None);
