@@ -35,7 +35,6 @@ wal_keep_size = '64MB'
 # Files, so that a killed server leaves no memory behind.
 dynamic_shared_memory_type = mmap
 log_checkpoints = off
-jit = off
 ";
 
 /// What a server is like.
