@@ -352,20 +352,20 @@ mod tests {
 
     #[test]
     fn an_address_shows_no_password() {
-        let address = ServerAddress::parse("postgres://memorist:s3cret@db.example:6432/team").unwrap();
+        let address = ServerAddress::parse("postgres://memorist:changeme@db.example:6432/team").unwrap();
         assert_eq!(address.to_string(), "postgres://memorist@db.example:6432/team");
-        assert!(!format!("{address:?}").contains("s3cret") && address.has_password());
-        let same = ServerAddress::parse("postgres://memorist:other@db.example:6432/team").unwrap();
+        assert!(!format!("{address:?}").contains("changeme") && address.has_password());
+        let same = ServerAddress::parse("postgres://memorist:placeholder@db.example:6432/team").unwrap();
         assert_eq!(address.folder_name(), same.folder_name());
         assert_ne!(address, same);
         for broken in [
-            "postgres://a:s3cret@db/team?nonsense=1",
-            "postgres://a:s3cret@db:none/team",
-            "postgres://a:s3cret@/",
-            "postgres://a:x@s3cret@db/team",
-            "postgres://a:s3cret@db/team?sslrootcert=ca.pem",
+            "postgres://a:changeme@db/team?nonsense=1",
+            "postgres://a:changeme@db:none/team",
+            "postgres://a:changeme@/",
+            "postgres://a:x@changeme@db/team",
+            "postgres://a:changeme@db/team?sslrootcert=ca.pem",
         ] {
-            assert!(!refusal(broken).contains("s3cret"), "{}", refusal(broken));
+            assert!(!refusal(broken).contains("changeme"), "{}", refusal(broken));
         }
     }
 
@@ -373,10 +373,10 @@ mod tests {
     fn the_rest_of_an_address_is_another_process_told() {
         let rest = |address: &str| ServerAddress::parse(address).unwrap().without_password().to_owned();
         for (address, expected) in [
-            ("postgres://ana:s3cret@db/team?sslmode=verify-full", "postgres://ana@db/team?sslmode=verify-full"),
-            ("postgres://ana@db/team?password=s3cret", "postgres://ana@db/team"),
+            ("postgres://ana:changeme@db/team?sslmode=verify-full", "postgres://ana@db/team?sslmode=verify-full"),
+            ("postgres://ana@db/team?password=changeme", "postgres://ana@db/team"),
             (
-                "postgres://ana@db/team?connect_timeout=3&password=s3cret&sslmode=disable",
+                "postgres://ana@db/team?connect_timeout=3&password=changeme&sslmode=disable",
                 "postgres://ana@db/team?connect_timeout=3&sslmode=disable",
             ),
             ("postgresql://db:1,other:2/team", "postgresql://db:1,other:2/team"),
@@ -390,7 +390,7 @@ mod tests {
     fn a_file_of_passwords_that_others_can_read_is_not_used() {
         use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), "*:*:*:*:s3cret").unwrap();
+        std::fs::write(file.path(), "*:*:*:*:changeme").unwrap();
         for (mode, is_used) in [(0o600, true), (0o640, false), (0o604, false), (0o400, true)] {
             std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(passwords::read(file.path()).is_some(), is_used, "{mode:o}");

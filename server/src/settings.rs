@@ -411,14 +411,14 @@ mod tests {
         assert_eq!(team.lost_folder.as_ref(), Some(&settings.kept));
         assert_eq!(settings.context.exports, settings.kept.join("exports"));
         let with_password = |typed: &[&'static str]| {
-            let store = Some("postgres://ana:s3cret@db.example/team".into());
+            let store = Some("postgres://ana:changeme@db.example/team".into());
             let typed = Global { store, typed: typed.to_vec(), ..Global::default() };
             Settings::combine(&typed, parse("cache = \"/cache\"").unwrap(), Some("/from/platform".into()))
         };
         let said = with_password(&["store"]).unwrap_err().to_string();
-        assert!(said.contains("MEMORIST_STORE") && !said.contains("s3cret"), "{said}");
+        assert!(said.contains("MEMORIST_STORE") && !said.contains("changeme"), "{said}");
         let settings = with_password(&[]).unwrap();
-        assert!(settings.store.starts_with("/cache/nodes") && !format!("{settings:?}").contains("s3cret"));
+        assert!(settings.store.starts_with("/cache/nodes") && !format!("{settings:?}").contains("changeme"));
     }
 
     /// R24.
@@ -485,10 +485,10 @@ mod tests {
             assert!(!error.contains(key) && error.contains("line "), "{error}");
         }
         for wrong in
-            ["store = \"postgres://ana:s3cret@db/team", "project = 1\nstroe = \"postgres://ana:s3cret@db/team\""]
+            ["store = \"postgres://ana:changeme@db/team", "project = 1\nstroe = \"postgres://ana:changeme@db/team\""]
         {
             let error = parse(wrong).unwrap_err();
-            assert!(!error.contains("s3cret") && error.contains("line "), "{error}");
+            assert!(!error.contains("changeme") && error.contains("line "), "{error}");
         }
         let error = parse("[embedding]\nbatch = 1\n[search]\nvector_weight = \"x\"").unwrap_err();
         assert!(error.contains("line 4") && error.contains("vector_weight = \"x\""), "{error}");

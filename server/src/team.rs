@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn a_password_is_taken_from_the_environment_alone() {
-        let address = Path::new("postgres://ana:s3cret@db.example/team?sslmode=disable");
+        let address = Path::new("postgres://ana:changeme@db.example/team?sslmode=disable");
         for named in [Named::Argument, Named::File] {
             let said = ServerSection::default().resolve(address, named, None).unwrap_err();
             assert!(
-                !said.contains("s3cret") && said.contains("MEMORIST_STORE") && said.contains("PGPASSFILE"),
+                !said.contains("changeme") && said.contains("MEMORIST_STORE") && said.contains("PGPASSFILE"),
                 "{said}"
             );
             assert!(said.contains("postgres://ana@db.example/team?sslmode=disable"), "{said}");

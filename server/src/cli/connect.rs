@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_password_of_a_team_store_is_written_nowhere() {
-        let store = Some("postgres://ana:s3cret@db.example/team?sslmode=verify-full".into());
+        let store = Some("postgres://ana:changeme@db.example/team?sslmode=verify-full".into());
         let installation = Installation::this(&Global { store, ..Global::default() }, Vec::new()).unwrap();
         let expected = ["--store", "postgres://ana@db.example/team?sslmode=verify-full"];
         assert_eq!(installation.program.options, expected);

@@ -9,7 +9,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
     let server = TeamServer::new(ServerAddress::parse(&team.address()).unwrap());
     let role = format!("tenant_{}", team.name());
     team.execute(&format!(
-        "CREATE ROLE {role} LOGIN PASSWORD 'secret'; GRANT CONNECT ON DATABASE {} TO {role}",
+        "CREATE ROLE {role} LOGIN PASSWORD 'changeme'; GRANT CONNECT ON DATABASE {} TO {role}",
         team.name()
     ));
     let member = Member { role: role.clone(), projects: vec!["atlas".into()] };
@@ -28,7 +28,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
     all.store_embeddings(1.into(), &vectors).unwrap();
 
     let (host, _) = team.address().split_once('@').map(|(_, host)| (host.to_owned(), ())).unwrap();
-    let tenant = Node::of(&format!("postgres://{role}:secret@{host}"));
+    let tenant = Node::of(&format!("postgres://{role}:changeme@{host}"));
     let owner = &Viewer::OWNER;
     assert_eq!(tenant.get(shown, owner, NOW).unwrap().unwrap().content, "shown");
     assert!(tenant.get(hidden, owner, NOW).unwrap().is_none());
@@ -46,7 +46,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
     assert_eq!(tenant.compare(&NoProgress).unwrap().differed, 0);
 
     // Whatever it asks.
-    let mut client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:secret@{host}")).unwrap());
+    let mut client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
     let count = |sql: &str| client.lend().unwrap().query_typed(sql, &[]).map(|rows| rows[0].get::<_, i64>(0));
     for (table, seen) in [
         ("records WHERE content LIKE 'hidden%'", 0),
@@ -71,7 +71,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
         assert!(client.lend().unwrap().batch_execute(refused).is_err(), "{refused}");
     }
     server.expel(&role).unwrap();
-    client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:secret@{host}")).unwrap());
+    client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
     assert!(client.lend().unwrap().batch_execute("SELECT 1 FROM memorist.records").is_err());
     assert!(tenant.add(&of("atlas", "after"), NOW).is_err());
 }
