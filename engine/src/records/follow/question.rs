@@ -11,6 +11,7 @@ use super::cursor::{Cursor, Snapshot};
 use super::tables::Table;
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::Client;
+use crate::records::postgres::quoted;
 use crate::records::postgres::schema::{FORMAT, SCHEMA};
 use crate::text;
 use crate::types::Millis;
@@ -95,12 +96,12 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
     let since = match cursor {
         None => "NULL, NULL, NULL".to_owned(),
         Some(cursor) => {
-            let names = cursor.follow.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+            let names = cursor.follow.iter().map(|name| quoted::text(name)).collect::<Vec<_>>().join(", ");
             let follow = if names.is_empty() { "NULL".into() } else { format!("ARRAY[{names}]") };
             format!("{}, {follow}", cursor.snapshot.as_arguments())
         }
     };
-    let sql = format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted(node));
+    let sql = format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted::text(node));
     let unreadable = || Error::unreadable("the server's answer to what is new cannot be read");
     let mut state = None;
     let (mut is_far, mut units, mut log) = (false, BTreeMap::<Unit, Rows>::new(), Vec::new());
@@ -149,14 +150,9 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
     Ok(News { state: state.ok_or_else(unreadable)?, is_far, units, log })
 }
 
-/// A text as SQL has it.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 /// The ids of the scopes that are followed, as a subquery; `None` for all.
 pub(super) fn scopes(follow: &[String]) -> Option<String> {
-    let names = follow.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let names = follow.iter().map(|name| quoted::text(name)).collect::<Vec<_>>().join(", ");
     (!follow.is_empty())
         .then(|| format!("SELECT s.id FROM {SCHEMA}.scopes s WHERE s.project IS NULL OR s.project IN ({names})"))
 }
@@ -169,7 +165,7 @@ pub(super) fn copied(table: &Table, follow: &[String], node: &str) -> String {
         condition += &followed.replace("{scopes}", &scopes);
     }
     if table.is_of_a_node() {
-        let _ = write!(condition, " AND t.node = {}", quoted(node));
+        let _ = write!(condition, " AND t.node = {}", quoted::text(node));
     }
     condition
 }

@@ -7,6 +7,7 @@ use super::marks::KNOWN;
 use crate::error::Result;
 use crate::records::meta;
 use crate::records::postgres::errors::{explained, is_denied};
+use crate::records::postgres::quoted;
 use crate::records::postgres::schema::SCHEMA;
 use crate::records::rows::MOST_ACCESSES;
 use crate::records::sqlite::store::Database;
@@ -39,11 +40,11 @@ impl Follower {
         self.send_accesses(database)?;
         let address = self.server.pool().address();
         let mut client = explained(address, self.server.pool().lend())?;
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-        let (node, name, version) = (quoted(self.server.node()), quoted(&self.name), quoted(env!("CARGO_PKG_VERSION")));
+        let (node, name, version) =
+            (quoted::text(self.server.node()), quoted::text(&self.name), quoted::text(env!("CARGO_PKG_VERSION")));
         let clean = database.unfinished_purge()?.is_none();
         let purged_to = meta::text(&*database.reader()?, KNOWN)?.filter(|_| clean);
-        let purged_to = purged_to.map_or("NULL".to_owned(), |mark| quoted(&mark));
+        let purged_to = purged_to.map_or("NULL".to_owned(), |mark| quoted::text(&mark));
         let here = format!(
             "INSERT INTO {SCHEMA}.nodes (node, name, version, purged_to) VALUES ({node}, {name}, {version}, {purged_to})
                  ON CONFLICT (node) DO UPDATE SET name = excluded.name, version = excluded.version, seen_at = now(),

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `errors.rs` | its errors as those of the engine |
 //! | `tenants.rs` | row-level security: what a role may see |
+//! | `quoted.rs` | texts and names as SQL has them |
 //! | `schema.rs` | the tables, and how they came to be |
 //! | `migrate.rs` | makes them, and brings them up to date |
 //! | `connection.rs` | a pool of connections |
@@ -15,6 +16,7 @@
 pub(crate) mod connection;
 pub(crate) mod errors;
 pub(crate) mod migrate;
+pub(crate) mod quoted;
 pub(crate) mod schema;
 pub(crate) mod tenants;
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //!
 //! `members` says which projects a role belongs to; what is global belongs to all. The owner of the tables sees everything.
 
+use super::quoted;
+
 /// Which table is bounded, by what condition on a row.
 const POLICIES: [(&str, &str); 15] = [
     ("scopes", "project IS NULL OR project IN (SELECT memorist.own_projects()) OR memorist.sees_all()"),
@@ -93,10 +95,12 @@ pub(super) fn policies() -> String {
 
 /// Lets a role of the database use the team store, as a member of these projects; `*` is all.
 pub(crate) fn admit(role: &str, projects: &[String]) -> String {
-    let name = format!("\"{}\"", role.replace('"', "\"\""));
-    let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let rows =
-        projects.iter().map(|project| format!("({}, {})", text(role), text(project))).collect::<Vec<_>>().join(", ");
+    let name = quoted::name(role);
+    let rows = projects
+        .iter()
+        .map(|project| format!("({}, {})", quoted::text(role), quoted::text(project)))
+        .collect::<Vec<_>>()
+        .join(", ");
     format!(
         "BEGIN; GRANT USAGE ON SCHEMA memorist TO {name}; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memorist TO {name}; \
@@ -107,17 +111,17 @@ pub(crate) fn admit(role: &str, projects: &[String]) -> String {
          GRANT USAGE ON ALL SEQUENCES IN SCHEMA memorist TO {name}; \
          DELETE FROM memorist.members WHERE role = {role}; \
          INSERT INTO memorist.members (role, project) VALUES {rows}; COMMIT",
-        role = text(role)
+        role = quoted::text(role)
     )
 }
 
 /// Ends that.
 pub(crate) fn expel(role: &str) -> String {
-    let name = format!("\"{}\"", role.replace('"', "\"\""));
+    let name = quoted::name(role);
     format!(
-        "BEGIN; DELETE FROM memorist.members WHERE role = '{}'; \
+        "BEGIN; DELETE FROM memorist.members WHERE role = {}; \
          REVOKE ALL ON ALL TABLES IN SCHEMA memorist FROM {name}; REVOKE ALL ON ALL SEQUENCES IN SCHEMA memorist FROM {name}; \
          REVOKE USAGE ON SCHEMA memorist FROM {name}; COMMIT",
-        role.replace('\'', "''")
+        quoted::text(role)
     )
 }
