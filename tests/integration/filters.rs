@@ -65,9 +65,14 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
 #[test]
 fn every_mode_returns_what_passes_and_nothing_else() {
     let store = Store::new(hashed());
-    let records = fill(&store);
+    compare_filters(&store, &store);
+}
+
+/// Fills a store by one opener, and compares every filter by another with the same rule in plain code.
+pub fn compare_filters(writer: &Store, reader: &Store) {
+    let records = fill(writer);
     let times: Vec<i64> = records.iter().step_by(40).map(|record| record.created_at).collect();
-    store.engine.embed_pending(&NoProgress).unwrap();
+    writer.engine.embed_pending(&NoProgress).unwrap();
     for state in ["not all applied", "applied"] {
         let mut runner = TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
         let outcome = runner.run(&filters(times.clone()), |filter| {
@@ -75,25 +80,30 @@ fn every_mode_returns_what_passes_and_nothing_else() {
                 records.iter().filter(|record| filter.allows(record)).map(|record| record.id).collect();
             for mode in [Mode::Hybrid, Mode::Vector, Mode::Keyword] {
                 let query = Query { mode, limit: 1_000, filter: filter.clone(), ..Query::new("common word") };
-                let reply = store.engine.search(&query).unwrap();
+                let reply = reader.engine.search(&query).unwrap();
                 let found: BTreeSet<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
                 prop_assert_eq!(&found, &expected, "{:?} {} {:?}", mode, state, reply.warnings);
             }
             Ok(())
         });
         outcome.unwrap();
-        store.settle();
+        reader.settle();
     }
 }
 
 #[test]
 fn a_scope_sees_its_own_and_the_global_records() {
     let store = Store::new(hashed());
+    compare_scopes(&store, &store);
+}
+
+/// Saves a record of each scope by one opener, and compares what each viewer finds by another.
+pub fn compare_scopes(writer: &Store, reader: &Store) {
     let in_scope = |agent: Option<&str>, project: Option<&str>, text: &str| {
         let mut record = NewRecord::new(text);
         record.scope.agent = agent.map(Into::into);
         record.scope.project = project.map(Into::into);
-        store.engine.add(&record).unwrap().id
+        writer.engine.add(&record).unwrap().id
     };
     let global = in_scope(None, None, "shared knowledge of all");
     let atlas = in_scope(None, Some("atlas"), "shared knowledge of atlas");
@@ -102,13 +112,13 @@ fn a_scope_sees_its_own_and_the_global_records() {
     let own = |name: &str| Reach::Own(name.into());
     let find = |agent: Reach, project: Reach| {
         let filter = Filter::of(Viewer { agent, project });
-        let mut found = store.find(&Query { mode: Mode::Keyword, filter, ..Query::new("shared knowledge") });
+        let mut found = reader.find(&Query { mode: Mode::Keyword, filter, ..Query::new("shared knowledge") });
         found.sort_unstable();
         found
     };
     for settled in [false, true] {
         if settled {
-            store.settle();
+            reader.settle();
         }
         assert_eq!(find(Reach::Every, Reach::Every), [global, atlas, other, scribe]);
         assert_eq!(find(Reach::Every, own("atlas")), [global, atlas, scribe]);
@@ -121,14 +131,19 @@ fn a_scope_sees_its_own_and_the_global_records() {
     }
 }
 
-/// R23, R24: the memories of another project or agent do not exist for any call.
+/// R23, R24.
 #[test]
 fn invisible_records_cannot_be_fetched_counted_or_changed() {
     let store = Store::new(hashed());
-    let engine = &store.engine;
+    refuse_invisible(&store, &store);
+}
+
+/// The memories of another project or agent do not exist for any call: those that one opener saves, for the calls of another.
+pub fn refuse_invisible(writer: &Store, reader: &Store) {
+    let engine = &reader.engine;
     let mut record = NewRecord::new("known to the scribe of atlas alone");
     record.scope = Scope { agent: Some("scribe".into()), project: Some("atlas".into()) };
-    let id = engine.add(&record).unwrap().id;
+    let id = writer.engine.add(&record).unwrap().id;
     let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
     let shared = Viewer { agent: Reach::Shared, project: Reach::Shared };
     for viewer in [Viewer::in_project("borealis"), Viewer::of_agent("scout"), shared] {

@@ -1,8 +1,7 @@
-//! The store against a simple model of it: after any operations, in any order, by either of two openers, every search
-//! finds exactly what the model says.
+//! The store against a simple model of it: after any operations, in any order, by either of two openers of one folder, or by
+//! either of two nodes of a team store, every search finds exactly what the model says.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
@@ -12,8 +11,9 @@ use memorist_engine::types::{
 use memorist_engine::{Engine, Error};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use tempfile::TempDir;
 
-use crate::support::{DIMS, Setup, number_from, stored, with_embedder};
+use crate::support::{DIMS, Setup, hashed, number_from, stored};
 
 /// Number of sequences, unless MEMORIST_MODEL_CASES says otherwise.
 const CASES: u64 = 24;
@@ -126,22 +126,39 @@ impl Model {
     }
 }
 
-/// Two openers of one store. Neither does anything in the background, so that a failure can be played again.
-struct Pair<'a> {
-    folder: &'a Path,
+/// Two openers of one store.
+pub struct Pair {
     setup: Setup,
+    /// One that both open, or one for each.
+    folders: Vec<TempDir>,
     openers: [Option<Engine>; 2],
     active: usize,
 }
 
-impl Pair<'_> {
+impl Pair {
+    pub fn of_one_folder(setup: Setup) -> Self {
+        Self::new(setup, 1)
+    }
+
+    /// Two nodes, if the setup is that of a team store.
+    pub fn of_two_folders(setup: Setup) -> Self {
+        Self::new(setup, 2)
+    }
+
+    fn new(mut setup: Setup, folders: usize) -> Self {
+        // Neither applies anything in the background, so that a failure can be played again.
+        setup.config.index_writer = false;
+        let folders = (0..folders).map(|_| tempfile::tempdir().expect("a folder")).collect();
+        Pair { setup, folders, openers: [None, None], active: 0 }
+    }
+
     fn engine(&mut self) -> &Engine {
-        let (folder, setup) = (self.folder, &self.setup);
+        let (folder, setup) = (self.folders[self.active % self.folders.len()].path(), &self.setup);
         self.openers[self.active].get_or_insert_with(|| setup.open(folder).expect("the store opens"))
     }
 }
 
-fn perform(step: &Step, pair: &mut Pair<'_>, model: &mut Model) {
+fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
     match step {
         Step::Add { word, number, kind, in_project, expired, session } => {
             let mut new = NewRecord::new(text(*word, *number));
@@ -239,7 +256,7 @@ fn compare_meaning(hits: &[Hit], model: &Model, filter: &Filter, embedder: &Hash
 }
 
 /// Compares every mode with the model.
-fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
+fn compare(pair: &mut Pair, model: &Model, embedder: &HashEmbedder) {
     let filters = [
         Filter::default(),
         Filter { kinds: vec![Kind::ALL[1]], ..Filter::default() },
@@ -282,18 +299,14 @@ fn compare(pair: &mut Pair<'_>, model: &Model, embedder: &HashEmbedder) {
     assert_eq!(engine.stats(&Filter::default()).expect("counts").total, model.live.len() as u64);
 }
 
-#[test]
-fn every_search_finds_what_a_plain_model_says() {
-    let cases = number_from("MEMORIST_MODEL_CASES", CASES) as u32;
+/// Runs random sequences, each on a pair of its own.
+pub fn check(cases: u64, pair: impl Fn() -> Pair) {
+    let cases = number_from("MEMORIST_MODEL_CASES", cases) as u32;
+    let embedder = HashEmbedder::new(DIMS);
     // The failing sequence is printed, minimised.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&prop::collection::vec(step(), 1..50), |steps| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let embedder = HashEmbedder::new(DIMS);
-        let mut setup = with_embedder(std::sync::Arc::new(HashEmbedder::new(DIMS)));
-        setup.config.index_writer = false;
-        let mut pair = Pair { folder: folder.path(), setup, openers: [None, None], active: 0 };
-        let mut model = Model::default();
+        let (mut pair, mut model) = (pair(), Model::default());
         for step in &steps {
             perform(step, &mut pair, &mut model);
             compare(&mut pair, &model, &embedder);
@@ -305,4 +318,9 @@ fn every_search_finds_what_a_plain_model_says() {
         Ok(())
     });
     outcome.unwrap();
+}
+
+#[test]
+fn every_search_finds_what_a_plain_model_says() {
+    check(CASES, || Pair::of_one_folder(hashed()));
 }

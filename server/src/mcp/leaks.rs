@@ -8,13 +8,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use memorist_engine::Engine;
-use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::config::{Config, ModelSource, ServerAddress, TeamSettings};
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
+use memorist_engine::team::TeamServer;
 use memorist_engine::types::{
     FileContent, FileReading, FileStamp, Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, NewSource,
     Origin, Place, Reach, Record, RecordId, Scope, SourceKind, Viewer,
@@ -28,6 +30,7 @@ use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;
+use crate::team::{Named, ServerSection};
 use crate::wire::Defaults;
 use crate::wire::memorizer::MAIN;
 
@@ -57,10 +60,18 @@ impl Dice {
 /// A store with memories of every agent and project, and the generator of arguments.
 pub(super) struct World {
     pub(super) engine: Engine,
+    /// The one that answers, if it is another node of the same store.
+    node: Option<Engine>,
     dice: Dice,
     /// Words in use.
     words: usize,
     pub(super) folder: tempfile::TempDir,
+}
+
+fn open(folder: &Path, team: Option<TeamSettings>) -> Engine {
+    let mut config = Config::without_model();
+    config.team = team;
+    Engine::open_with_embedder(folder, config, Arc::new(HashEmbedder::new(64))).unwrap()
 }
 
 /// The content of the store as its owner sees it: the memories, and the links of each.
@@ -69,10 +80,19 @@ pub(super) type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
 impl World {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config::without_model();
-        let embedder = Arc::new(HashEmbedder::new(64));
-        let engine = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
-        let mut world = World { engine, dice: Dice(7), words: 0, folder };
+        World::filled(open(folder.path(), None), None, folder)
+    }
+
+    /// Filled and examined by one node of a team store, and asked by another.
+    fn of_two_nodes(address: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let team = ServerSection::default().resolve(Path::new(address), Named::Environment, None).unwrap();
+        let [engine, node] = ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone()));
+        World::filled(engine, Some(node), folder)
+    }
+
+    fn filled(engine: Engine, node: Option<Engine>, folder: tempfile::TempDir) -> Self {
+        let mut world = World { engine, node, dice: Dice(7), words: 0, folder };
         let owners = |names: &[&'static str]| names.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
         for agent in owners(&AGENTS) {
             for project in owners(&PROJECTS) {
@@ -361,7 +381,7 @@ fn call(
     let exports = world.folder.path().join("exports");
     let defaults = default_viewer(profile, false, defaults(&server)).unwrap();
     let context = Context { defaults, exports, memory_search: world.files(), ..Context::default() };
-    let answer = match (tool.run)(&world.engine, &context, arguments.clone()) {
+    let answer = match (tool.run)(world.node.as_ref().unwrap_or(&world.engine), &context, arguments.clone()) {
         Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
         Err(message) => message.into(),
     };
@@ -413,27 +433,41 @@ pub(super) fn leak(
 
 #[test]
 fn no_tool_shows_or_changes_anything_of_another() {
-    for name in ProfileName::value_variants() {
-        let mut world = World::new();
-        let mut state = world.state();
-        for tool in &Profile::of(*name).tools {
-            for viewer in viewers() {
-                for round in 0..CALLS {
-                    let Some((viewer, arguments, answer)) =
-                        call(&mut world, *name, tool, &viewer, round % 2 == 1, &state)
-                    else {
-                        continue;
-                    };
-                    let after = world.state();
-                    let wrong = leak(&viewer, &state, &after, &arguments, &answer);
-                    let tool = &tool.definition.name;
-                    assert_eq!(wrong, "", "{name:?} {tool} {arguments:?} by {viewer:?}: {answer}");
-                    state = after;
-                }
+    for profile in ProfileName::value_variants() {
+        call_all(World::new(), *profile, viewers(), CALLS);
+    }
+}
+
+#[test]
+fn no_tool_of_a_node_shows_or_changes_anything_of_another() {
+    const TEST: &str = "no_tool_of_a_node_shows_or_changes_anything_of_another";
+    let Some(cluster) = postgres_testing::shared(TEST) else { return };
+    let team = cluster.database();
+    TeamServer::new(ServerAddress::parse(&team.address()).unwrap()).init().unwrap();
+    // One of neither, and one of each agent and project.
+    call_all(World::of_two_nodes(&team.address()), ProfileName::Full, viewers().step_by(4), 2);
+}
+
+/// Calls every tool of a profile, for each viewer.
+fn call_all(mut world: World, profile: ProfileName, viewers: impl Iterator<Item = Viewer> + Clone, calls: usize) {
+    let mut state = world.state();
+    for tool in &Profile::of(profile).tools {
+        for viewer in viewers.clone() {
+            for round in 0..calls {
+                let Some((viewer, arguments, answer)) =
+                    call(&mut world, profile, tool, &viewer, round % 2 == 1, &state)
+                else {
+                    continue;
+                };
+                let after = world.state();
+                let wrong = leak(&viewer, &state, &after, &arguments, &answer);
+                let tool = &tool.definition.name;
+                assert_eq!(wrong, "", "{profile:?} {tool} {arguments:?} by {viewer:?}: {answer}");
+                state = after;
             }
-            // Tools that delete leave some for the others.
-            state = world.refilled(state);
         }
+        // Tools that delete leave some for the others.
+        state = world.refilled(state);
     }
 }
 
@@ -513,7 +547,7 @@ fn no_completion_shows_anything_of_another() {
 }
 
 /// Every combination of an agent or none, and a project or none.
-fn viewers() -> impl Iterator<Item = Viewer> {
+fn viewers() -> impl Iterator<Item = Viewer> + Clone {
     let of = |agent: Reach| reaches(&PROJECTS).into_iter().map(move |project| Viewer { agent: agent.clone(), project });
     reaches(&AGENTS).into_iter().flat_map(of)
 }

@@ -1,15 +1,16 @@
 //! Rules 2 and 3: a search that begins after an acknowledgement, on any node, finds it; and nothing that it should not.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query};
 
-use super::{make, node};
+use super::{make, node, setup};
 use crate::process::WORDS;
-use crate::racing;
 use crate::support::{Store, number_from};
+use crate::{filters, model, racing};
 
 #[test]
 fn what_was_acknowledged_is_found_by_the_next_search_on_any_node() {
@@ -55,4 +56,28 @@ fn a_filter_holds_on_two_nodes_that_write() {
     let team = cluster.database_from("memorist", make);
     let nodes: [Store; 2] = [node(&team.address()), node(&team.address())];
     racing::race(&nodes[0], &nodes[1].engine);
+}
+
+#[test]
+fn each_filter_and_scope_means_the_same_on_another_node() {
+    let Some(cluster) = postgres_testing::shared("each_filter_and_scope_means_the_same_on_another_node") else {
+        return;
+    };
+    for compare in [filters::compare_filters, filters::compare_scopes, filters::refuse_invisible] {
+        let team = cluster.database_from("memorist", make);
+        compare(&node(&team.address()), &node(&team.address()));
+    }
+}
+
+#[test]
+fn two_nodes_find_what_a_plain_model_says() {
+    let Some(cluster) = postgres_testing::shared("two_nodes_find_what_a_plain_model_says") else { return };
+    // Each sequence begins with an empty store.
+    let teams = RefCell::new(Vec::new());
+    model::check(4, || {
+        let team = cluster.database_from("memorist", make);
+        let pair = model::Pair::of_two_folders(setup(&team.address()));
+        teams.borrow_mut().push(team);
+        pair
+    });
 }
