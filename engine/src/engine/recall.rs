@@ -32,7 +32,7 @@ impl Engine {
         request.validate()?;
         let Some(searched) = recall::searched(&request.message, &request.before) else { return Ok(Recall::default()) };
         let known = match &request.session {
-            Some(session) => self.store.records.snapshot()?.recalled(session)?,
+            Some(session) => self.store.records.copy().snapshot()?.recalled(session)?,
             None => HashMap::new(),
         };
         let query = Query {
@@ -43,9 +43,9 @@ impl Engine {
             mode: request.mode,
             ..Query::new(&*searched.text)
         };
-        let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
-        let reply = self.search_by(&query, vector.clone())?;
-        let hits = self.with_share(&query, vector, reply)?.hits;
+        let mut embedded = None;
+        let embed = || (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
+        let hits = self.answer(&query, || embedded.get_or_insert_with(embed).clone())?.hits;
         Ok(recall::choose(hits, searched, request, &known))
     }
 

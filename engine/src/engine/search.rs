@@ -23,11 +23,16 @@ impl Engine {
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn search(&self, query: &Query) -> Result<SearchReply> {
         query.validate()?;
-        let started = Instant::now();
-        let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
-        let embed_us = started.elapsed().as_micros() as u64;
-        let mut reply = self.search_by(query, vector.clone())?;
-        reply = self.with_share(query, vector, reply)?;
+        let (mut embedded, mut embed_us) = (None, 0);
+        let mut reply = self.answer(query, || {
+            let embed = || {
+                let started = Instant::now();
+                let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
+                embed_us = started.elapsed().as_micros() as u64;
+                vector
+            };
+            embedded.get_or_insert_with(embed).clone()
+        })?;
         reply.explain.embed_us = embed_us;
         reply.explain.total_us += embed_us;
         if self.config.log_searches {
@@ -53,7 +58,7 @@ impl Engine {
     /// As [`Engine::search`], and when `vector` has other dimensions than the model.
     pub fn search_with(&self, query: &Query, vector: Option<Vec<f32>>) -> Result<SearchReply> {
         query.validate()?;
-        let Some(vector) = vector else { return self.search_by(query, None) };
+        let Some(vector) = vector else { return self.answer(query, || None) };
         let vector = match self.model_of_own_vectors() {
             Ok(Some((_, dims))) if vector.len() != dims => {
                 return Err(Error::invalid("embedding", format!("must be {dims} numbers; it has {}", vector.len())));
@@ -62,8 +67,7 @@ impl Engine {
             Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
             Err(error) => Err(error.into()),
         };
-        let reply = self.search_by(query, Some(vector.clone()))?;
-        self.with_share(query, Some(vector), reply)
+        self.answer(query, || Some(vector.clone()))
     }
 
     /// The nearest records to a vector that pass `filter`, nearest first, each with its cosine distance, 0 to 2: the
@@ -95,14 +99,17 @@ impl Engine {
     pub fn keyword_count(&self, text: &str, filter: Filter) -> Result<u64> {
         let one = Query { mode: Mode::Keyword, limit: 1, filter, ..Query::new(text) };
         one.validate()?;
-        let all =
-            usize::try_from(self.store.records.snapshot()?.live_count(self.store.now())?).unwrap_or(usize::MAX).max(1);
-        let one = Query { pool: Some(all), ..one };
-        match self.search_by(&one, None)?.explain.keyword_candidates {
-            // No word occurs: then parts of words are searched.
-            0 => Ok(self.search_by(&Query { limit: all, ..one }, None)?.hits.len() as u64),
-            found => Ok(found as u64),
-        }
+        let records = &self.store.records;
+        records.read(|| {
+            let live = records.copy().snapshot()?.live_count(self.store.now())?;
+            let all = usize::try_from(live).unwrap_or(usize::MAX).max(1);
+            let one = Query { pool: Some(all), ..one.clone() };
+            match self.search_by(&one, None)?.explain.keyword_candidates {
+                // No word occurs: then parts of words are searched.
+                0 => Ok(self.search_by(&Query { limit: all, ..one }, None)?.hits.len() as u64),
+                found => Ok(found as u64),
+            }
+        })
     }
 
     /// The model, and its dimensions, that vectors of the caller belong to: the configured one, which must be the
@@ -137,6 +144,16 @@ impl Engine {
         }
     }
 
+    /// The answer as of now, with its share of memories. `vector` may be needed twice.
+    pub(super) fn answer(&self, query: &Query, mut vector: impl FnMut() -> Option<QueryVector>) -> Result<SearchReply> {
+        self.store.records.read(|| {
+            let vector = vector();
+            let reply = self.search_by(query, vector.clone())?;
+            self.with_share(query, vector, reply)
+        })
+    }
+
+    /// Searches what is here.
     pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
         // Damage is found when it is read: then the index becomes unusable, and the search continues without it. Each
         // index may be rebuilt once; one that is found damaged again is skipped.

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
-use crate::progress::{NoProgress, Progress};
+use crate::progress::Progress;
 use crate::types::{Millis, Record, RecordId, Viewer};
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
@@ -193,14 +193,23 @@ impl Records {
     /// [`Server`](crate::Error::Server) if it is away and nothing was copied yet: "nothing found" would be wrong.
     pub fn refresh(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
-        if let Some(follower) = &self.follower
-            && let Err(error) = follower.pull(&self.database, Why::Read, &NoProgress)
-            && !follower.has_copy(&self.database)?
-        {
-            return Err(error);
+        if let Some(follower) = &self.follower {
+            return follower.refresh(&self.database);
         }
-        // Else it was logged, and `node` says so.
         Ok(())
+    }
+
+    /// Reads what is [here](Records::copy) as it is now. `read` runs while the server of a team is asked what is new, and again
+    /// where something was.
+    ///
+    /// # Errors
+    /// As [`Records::refresh`], and those of `read`.
+    pub fn read<T>(&self, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.read(&self.database, read);
+        }
+        read()
     }
 
     /// What to say with an answer from a copy whose server is away: as of when it is.

@@ -47,7 +47,7 @@ pub struct View {
 }
 
 impl SearchContext<'_> {
-    /// Opens a view for a query whose vector was made by `model`, or for a keyword search. The view contains the vector
+    /// Opens a view of what is here, for a query whose vector was made by `model`, or for a keyword search. The view contains the vector
     /// index only if it, the store and the query have the same model.
     pub fn open_view(&self, query: &Query, model: Option<ModelId>, now: Millis) -> Result<View> {
         let mut behind = IndexKind::Keyword;
@@ -83,7 +83,7 @@ impl SearchContext<'_> {
                     ));
                 }
             }
-            let records = self.store.records.snapshot()?;
+            let records = self.store.records.copy().snapshot()?;
             match model.map(|model| records.require_model(model)).transpose() {
                 Ok(Some(model)) if index.as_deref().is_some_and(|index| !has_model(index, &model)) => {
                     behind = IndexKind::Vector;

@@ -76,11 +76,11 @@ impl Follower {
         let before = Cursor::stored(&*database.reader()?)?;
         let mut client = self.server.pool().lend()?;
         client.time_out_after(TIMEOUT);
-        let mut state = question::news(&mut client, None, self.server.node())?.state;
+        let mut state = question::news(&mut client, None, self.server.node(), || ())?.state;
         if state.is_of_another_cluster {
             // The database was moved here as a dump: the numbers of its transactions mean nothing here.
             client.batch_execute(&FORGET_TRANSACTIONS.replace("{SCHEMA}", SCHEMA))?;
-            state = question::news(&mut client, None, self.server.node())?.state;
+            state = question::news(&mut client, None, self.server.node(), || ())?.state;
         }
         // Another team's memories were never this one's.
         let was_replaced = before

@@ -40,6 +40,8 @@ pub(crate) struct Follower {
     pub(super) name: String,
     /// One pull at a time.
     pub(super) turn: Mutex<()>,
+    /// One reads while it asks.
+    pub(super) reading: Mutex<()>,
     /// Pulls that have begun, and the last of those that have succeeded.
     pub(super) begun: AtomicU64,
     pub(super) done: AtomicU64,
@@ -69,6 +71,7 @@ impl Follower {
             folder: paths.root().to_owned(),
             name: team.node_name.clone(),
             turn: Mutex::default(),
+            reading: Mutex::default(),
             begun: AtomicU64::default(),
             done: AtomicU64::default(),
             health: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::error::Result;
+use crate::error::Error;
 use crate::types::Millis;
 
 /// How a node is doing.
@@ -46,17 +46,18 @@ pub(super) struct Health {
 }
 
 impl Health {
-    pub(super) fn note(&mut self, started: Instant, outcome: &Result<()>) {
+    /// Notes a pull for which somebody waited so long.
+    pub(super) fn note(&mut self, started: Instant, waited: Duration, error: Option<&Error>) {
         self.pulls += 1;
-        self.pulled += started.elapsed();
-        match outcome {
-            Ok(()) => {
+        self.pulled += waited;
+        match error {
+            None => {
                 self.last = Some(started);
                 if let Some(error) = self.error.take() {
                     tracing::info!("the team store answers again; before: {error}");
                 }
             }
-            Err(error) => {
+            Some(error) => {
                 self.failed += 1;
                 let error = error.to_string();
                 if self.error.as_ref() != Some(&error) {

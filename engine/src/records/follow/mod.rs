@@ -18,6 +18,7 @@
 //! | 3 | `purging.rs` | purges of this node |
 //! | 4 | `compare.rs` | everything is compared |
 //! | 5 | `pull.rs` | what is new comes over |
+//! | 6 | `read.rs` | the copy is read while the server is asked |
 
 mod apply;
 mod compare;
@@ -29,6 +30,7 @@ mod marks;
 mod pull;
 mod purging;
 mod question;
+mod read;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Tx};
 
 /// The server is given up for a search, or for what was written, after so long.
-const TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
 /// What is much, or comes over a slow line, has this long in the background.
 const TICK_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -61,9 +61,15 @@ impl Follower {
         if outcome.is_ok() {
             self.done.store(own, Ordering::Release);
         }
-        let outcome = outcome.map_err(|error| explain(self.server.pool().address(), error));
-        self.health.lock().note(started, &outcome);
+        let outcome = self.note(started, started.elapsed(), outcome);
         drop(turn);
+        outcome
+    }
+
+    /// Notes how a pull went for which somebody waited so long.
+    pub(super) fn note<T>(&self, started: Instant, waited: Duration, outcome: Result<T>) -> Result<T> {
+        let outcome = outcome.map_err(|error| explain(self.server.pool().address(), error));
+        self.health.lock().note(started, waited, outcome.as_ref().err());
         outcome
     }
 
@@ -84,7 +90,7 @@ impl Follower {
     }
 
     /// Whether what is here may be read without asking the server.
-    fn is_new_enough(&self) -> bool {
+    pub(super) fn is_new_enough(&self) -> bool {
         let health = self.health.lock();
         let age = health.age();
         match self.reads {
@@ -97,9 +103,8 @@ impl Follower {
 
     fn pull_once(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
         loop {
-            let cursor = Cursor::stored(&*database.reader()?)?.filter(|cursor| cursor.follow == self.follow);
-            let Some(cursor) = cursor else { return self.compare_for(database, why, progress) };
-            let news = self.ask(&cursor, if why == Why::Tick { TICK_TIMEOUT } else { TIMEOUT })?;
+            let Some(cursor) = self.cursor(database)? else { return self.compare_for(database, why, progress) };
+            let news = self.ask(&cursor, if why == Why::Tick { TICK_TIMEOUT } else { TIMEOUT }, || ())?;
             self.note_state(&news.state);
             if !news.continues(&cursor) {
                 return self.compare_for(database, why, progress);
@@ -125,12 +130,13 @@ impl Follower {
         self.compare(database, progress).map(drop)
     }
 
-    /// Asks for news. A connection that was lost while it was idle is replaced.
-    fn ask(&self, cursor: &Cursor, timeout: Duration) -> Result<News> {
+    /// Asks for news, and does `meanwhile` until the answer comes. A connection that was lost while it was idle is replaced, and
+    /// the question is asked again.
+    pub(super) fn ask(&self, cursor: &Cursor, timeout: Duration, mut meanwhile: impl FnMut()) -> Result<News> {
         loop {
             let mut client = self.server.pool().lend()?;
             client.time_out_after(timeout);
-            match question::news(&mut client, Some(cursor), self.server.node()) {
+            match question::news(&mut client, Some(cursor), self.server.node(), &mut meanwhile) {
                 Ok(news) => {
                     client.give_back();
                     return Ok(news);

@@ -88,11 +88,12 @@ struct First {
     server: BTreeMap<String, String>,
 }
 
-/// Asks for the state of the server, and for what is new since `cursor`, all as of one moment and in one round trip.
+/// Asks for the state of the server, and for what is new since `cursor`, all as of one moment and in one round trip. Does
+/// `meanwhile` until the answer comes.
 ///
 /// # Errors
 /// [`Error::Held`] if the tables there are too new for this node.
-pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> Result<News> {
+pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, meanwhile: impl FnOnce()) -> Result<News> {
     let since = match cursor {
         None => "NULL, NULL, NULL".to_owned(),
         Some(cursor) => {
@@ -105,7 +106,7 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str) -> 
     let unreadable = || Error::unreadable("the server's answer to what is new cannot be read");
     let mut state = None;
     let (mut is_far, mut units, mut log) = (false, BTreeMap::<Unit, Rows>::new(), Vec::new());
-    for message in client.simple_query(&sql)? {
+    for message in client.simple_query_while(&sql, meanwhile)? {
         let SimpleQueryMessage::Row(row) = message else { continue };
         let number = |at: usize| row.get(at).and_then(|text| text.parse::<i64>().ok());
         let (kind, unit) = number(0).zip(number(1)).ok_or_else(unreadable)?;

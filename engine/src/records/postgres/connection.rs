@@ -1,7 +1,8 @@
 //! [`Pool`]: connections to the server, opened when they are needed. A [`Client`] blocks, and never for ever.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
+use std::task::Poll;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -9,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{NoTls, Row, SimpleQueryMessage};
 
-use super::errors::silent;
+use super::errors::{is_disconnected, silent};
 use crate::address::{CONNECT_TIMEOUT, ServerAddress};
 use crate::error::{Error, Result};
 
@@ -86,6 +87,29 @@ impl Client {
         self.run(|client| client.simple_query(sql))
     }
 
+    /// The same, and does `meanwhile` between the question and its answer.
+    pub(crate) fn simple_query_while(
+        &mut self,
+        sql: &str,
+        meanwhile: impl FnOnce(),
+    ) -> Result<Vec<SimpleQueryMessage>> {
+        let runtime = self.runtime.as_ref().expect("taken only by drop");
+        let mut answer = Box::pin(self.client.simple_query(sql));
+        let first = runtime.block_on(async {
+            let first = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
+            // Meanwhile the connection sends the question.
+            tokio::task::yield_now().await;
+            first
+        });
+        meanwhile();
+        let answer = match first {
+            Poll::Ready(answer) => answer.map_err(Error::from),
+            Poll::Pending => runtime.block_on(async { within(self.timeout, async { Ok(answer.await?) }).await }),
+        };
+        self.is_lost |= answer.as_ref().is_err_and(is_disconnected);
+        answer
+    }
+
     fn run<'a, T, F>(&'a mut self, send: impl FnOnce(&'a tokio_postgres::Client) -> F) -> Result<T>
     where
         F: Future<Output = std::result::Result<T, tokio_postgres::Error>>,
@@ -93,7 +117,7 @@ impl Client {
         let runtime = self.runtime.as_ref().expect("taken only by drop");
         let answer = runtime.block_on(async { within(self.timeout, async { Ok(send(&self.client).await?) }).await });
         // What comes later would be taken for the answer to something else.
-        self.is_lost |= answer.as_ref().is_err_and(super::errors::is_disconnected);
+        self.is_lost |= answer.as_ref().is_err_and(is_disconnected);
         answer
     }
 }
