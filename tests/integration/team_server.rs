@@ -120,6 +120,7 @@ fn a_password_on_the_command_line_is_refused_and_one_in_a_private_file_is_used()
 struct Agents {
     process: Child,
     address: String,
+    /// Empty if it requires none.
     own_token: String,
     _stderr: BufReader<ChildStderr>,
 }
@@ -137,18 +138,20 @@ impl Agents {
         let settings: Value = serde_json::from_str(&said[said.find("\n{").unwrap()..]).unwrap();
         let settings = &settings["mcpServers"]["memorist"];
         let address = settings["url"].as_str().unwrap().strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
-        let own_token = settings["headers"]["Authorization"].as_str().unwrap().strip_prefix("Bearer ").unwrap();
+        let header = &settings["headers"]["Authorization"];
+        let own_token = header.as_str().map_or("", |header| header.strip_prefix("Bearer ").unwrap());
         let (address, own_token) = (address.to_owned(), own_token.to_owned());
         Agents { process, address, own_token, _stderr: stderr }
     }
 
-    /// The status and the body of an answer.
+    /// The status and the body of an answer. An empty token is none.
     fn send(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let length = body.len();
+        let own = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{own}Connection: close\r\n\
              Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n"
         );
         stream.write_all((head + body).as_bytes()).unwrap();
@@ -238,6 +241,19 @@ fn a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is
     assert_eq!(refusal(), "403");
     let found = only.call(&reader, "memory_search", json!({ "query": "sails" })).unwrap().to_string();
     assert!(found.contains("atlas sails") && !found.contains("hermes sails"), "{found}");
+    // One that requires no token binds who sends one all the same.
+    let open = Agents::start(&user, &["--no-token"]);
+    let search = |token: &str| {
+        let found = open.call(token, "memory_search", json!({ "query": "sails" }))?.to_string();
+        Ok::<_, String>([found.contains("atlas sails"), found.contains("hermes sails")])
+    };
+    assert_eq!(open.own_token, "");
+    let all = open.call("", "memory_search", json!({ "query": "sails", "project": "*" })).unwrap().to_string();
+    assert!(all.contains("atlas sails") && all.contains("hermes sails"), "{all}");
+    assert_eq!(search(&hermes), Ok([false, true]));
+    let refused = open.call(&hermes, "memory_search", json!({ "query": "sails", "project": "atlas" })).unwrap_err();
+    assert!(refused.contains("your token is bound to project \"hermes\""), "{refused}");
+    assert_eq!([search(&unknown), search(&atlas)], [Err("401".into()), Err("401".into())]);
 }
 
 #[test]
