@@ -1,0 +1,151 @@
+"""The benches: which there are, how they are run, and which figures they make."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import output
+from .machine import ROOT
+
+STORES = ROOT / "target/tmp/bench-stores"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way of running a bench; its figures are named `GROUP.VARIANT.…`, or `GROUP.…` where it has no name."""
+
+    name: str = ""
+    one_core: bool = False
+    environment: dict = field(default_factory=dict)
+
+
+ONE_CORE = Variant(one_core=True)
+ALL_CORES = Variant()
+
+
+@dataclass(frozen=True)
+class Group:
+    """A bench, and its variants."""
+
+    name: str
+    #: The file in benches/ without its ending, or what else is run: see :func:`command`.
+    bench: str
+    variants: tuple
+    #: About how long a round takes at full size, once the stores of the benches are there.
+    minutes: float
+
+
+GROUPS = {
+    group.name: group
+    for group in (
+        Group("hybrid", "hybrid", (Variant("one-core", True), Variant("all-cores")), 2.5),
+        Group("levels", "levels", (ONE_CORE,), 0.2),
+        Group("keyword", "keyword", (ONE_CORE,), 0.6),
+        Group("graph", "graph", (ONE_CORE,), 1.5),
+        Group("kernels", "kernels", (ONE_CORE,), 1.5),
+        Group("open", "open", (ALL_CORES,), 0.7),
+        Group("ingest", "ingest", (ALL_CORES,), 1.2),
+        Group("build", "build", (ALL_CORES,), 2.5),
+        Group(
+            "embedding",
+            "embedding",
+            (
+                Variant("", True),
+                Variant("avx-vnni", True, {"MEMORIST_KERNEL": "avx-vnni"}),
+                Variant("avx2", True, {"MEMORIST_KERNEL": "avx2"}),
+                Variant("scalar", True, {"MEMORIST_KERNEL": "scalar"}),
+            ),
+            2.5,
+        ),
+        Group("serving", "serving", (ALL_CORES,), 2),
+        Group("libraries", "libraries", (ALL_CORES,), 14),
+        Group("stores", "stores", (ALL_CORES,), 14),
+    )
+}
+#: Those that are not run unless they are named: they install packages, and take long.
+NAMED_ONLY = ("libraries", "stores")
+
+
+class CannotRun(Exception):
+    """A bench could not be built or run."""
+
+
+def build(benches, memorist):
+    """Builds benches, and the program too if it is wanted. Returns the path of each."""
+    cargo = ["cargo", "bench", "--no-run", "--message-format=json-render-diagnostics"]
+    programs = {}
+    if benches:
+        programs.update(_built([*cargo, *(part for bench in benches for part in ("--bench", bench))]))
+    if memorist:
+        cargo[1:3] = ["build", "--release"]
+        programs.update(_built([*cargo, "--bin", "memorist"]))
+    return programs
+
+
+def found(folder, names):
+    """The newest programs of these names in a folder that cargo has built into."""
+    programs = {}
+    for name in names:
+        places = [Path(folder) / name, *Path(folder).glob(f"deps/{name}-*"), *Path(folder).glob(f"{name}-*")]
+        there = [place for place in places if place.is_file() and not place.suffix and os.access(place, os.X_OK)]
+        if there:
+            programs[name] = max(there, key=lambda place: place.stat().st_mtime)
+    return programs
+
+
+def _built(command):
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise CannotRun(f"{' '.join(command)} ended with {done.returncode}")
+    programs = {}
+    for line in done.stdout.splitlines():
+        message = json.loads(line) if line.startswith("{") else {}
+        if message.get("executable"):
+            programs[message["target"]["name"]] = Path(message["executable"])
+    return programs
+
+
+def command(group, variant, programs, data, count, result):
+    """The command of a variant, and its environment. `result` is the file that a script of ours writes."""
+    environment = {**os.environ, **variant.environment, "MEMORIST_BENCH_COUNT": str(count)}
+    environment["MEMORIST_SHARED_DATA"] = str(data or "")
+    if group.bench in ("libraries", "stores"):
+        script = {"libraries": "index.py", "stores": "stores.py"}[group.bench]
+        line = [sys.executable, str(ROOT / "benches" / script), "--count", str(count), "--json", str(result)]
+        return line + (["--data", str(data)] if data else []), environment
+    if group.bench == "levels":
+        store = STORES / f"{'real' if data else 'generated'}-{count}"
+        if not store.is_dir():
+            raise CannotRun(f"there is no {store}: run the group keyword first, which makes it")
+        line = [str(programs["memorist"]), "--store", str(store), "bench", "--json"]
+    else:
+        line = [str(programs[group.bench]), "--bench"]
+    if variant.one_core:
+        line = ["taskset", "-c", "0", *line]
+    return line, environment
+
+
+def run(group, variant, programs, data, count, log):
+    """Runs a variant once, and returns its figures by their names. What it printed is kept in `log`."""
+    result = log.with_suffix(".json")
+    line, environment = command(group, variant, programs, data, count, result)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True)
+    printed = done.stdout + "\n" + done.stderr
+    log.write_text(printed)
+    if done.returncode:
+        last = printed.strip().splitlines()[-1:] or ["nothing was printed"]
+        raise CannotRun(f"{group.name} {variant.name} ended with {done.returncode}: {last[0]}")
+    if group.bench in ("libraries", "stores"):
+        figures = {name: tuple(figure) for name, figure in json.loads(result.read_text())["figures"].items()}
+    elif group.bench == "levels":
+        figures = output.parse_levels(done.stdout)
+    else:
+        figures = output.parse(printed)
+    if not figures:
+        raise CannotRun(f"{group.name} {variant.name} printed no figure: see {log}")
+    prefix = ".".join(part for part in (group.name, variant.name) if part)
+    return {f"{prefix}.{name}": figure for name, figure in figures.items()}
