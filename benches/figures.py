@@ -49,7 +49,7 @@ def main():
 def show():
     for group in groups.GROUPS.values():
         ways = ", ".join(variant.name for variant in group.variants if variant.name)
-        named = "; only if it is named" if group.name in groups.NAMED_ONLY else ""
+        named = "; only if it is named" if group.name in groups.SCRIPTS else ""
         print(f"{group.name:<10} about {group.minutes:4} minutes a round{named}{f' ({ways})' if ways else ''}")
     return 0
 
@@ -73,7 +73,7 @@ def keep(file, kept):
 
 
 def run(given):
-    wanted = given.groups or [name for name in groups.GROUPS if name not in groups.NAMED_ONLY]
+    wanted = given.groups or [name for name in groups.GROUPS if name not in groups.SCRIPTS]
     if unknown := [name for name in wanted if name not in groups.GROUPS]:
         sys.exit(f"no group is called {', '.join(unknown)}; `figures.py list` names them")
     if given.rounds < 1 or given.count < 1000:
@@ -83,7 +83,7 @@ def run(given):
     data = Path(named).resolve() if named else None
     if data and not data.is_dir():
         sys.exit(f"{data}: there is no such folder")
-    benches = [group.bench for group in chosen if group.bench not in ("levels", "libraries", "stores")]
+    benches = [group.bench for group in chosen if group.bench != "levels" and group.name not in groups.SCRIPTS]
     try:
         programs = (
             groups.found(given.programs, [*benches, "memorist"])
@@ -106,12 +106,12 @@ def run(given):
         for group in chosen:
             for variant in group.variants:
                 name = f"{group.name} {variant.name}".strip()
-                if name in failed:
+                if name in failed or (group.name in groups.SCRIPTS and turn > 0):
                     continue
                 began = time.monotonic()
                 log = TRIED / "logs" / f"{name.replace(' ', '-')}-{turn + 1}.log"
                 try:
-                    made = groups.run(group, variant, programs, data, given.count, log)
+                    made = groups.run(group, variant, programs, data, given.count, given.rounds, log)
                 except groups.CannotRun as error:
                     failed[name] = str(error)
                     print(f"round {turn + 1}, {name}: {error}", file=sys.stderr)
@@ -119,8 +119,8 @@ def run(given):
                 took = time.monotonic() - began
                 seconds.setdefault(name, []).append(round(took, 1))
                 print(f"round {turn + 1}, {name}: {len(made)} figures in {took:.0f} s", file=sys.stderr)
-                for key, (value, unit) in made.items():
-                    values.setdefault(key, []).append(value)
+                for key, (measured, unit) in made.items():
+                    values.setdefault(key, []).extend(measured)
                     units[key] = unit
     kept = read(file)
     if values:

@@ -65,8 +65,9 @@ GROUPS = {
         Group("stores", "stores", (ALL_CORES,), 14),
     )
 }
-#: Those that are not run unless they are named: they install packages, and take long.
-NAMED_ONLY = ("libraries", "stores")
+#: Scripts that take their rounds themselves, as they build indexes first. They are not run unless they are named: they install
+#: packages, and take long.
+SCRIPTS = {"libraries": "index.py", "stores": "stores.py"}
 
 
 class CannotRun(Exception):
@@ -108,13 +109,13 @@ def _built(command):
     return programs
 
 
-def command(group, variant, programs, data, count, result):
+def command(group, variant, programs, data, count, rounds, result):
     """The command of a variant, and its environment. `result` is the file that a script of ours writes."""
     environment = {**os.environ, **variant.environment, "MEMORIST_BENCH_COUNT": str(count)}
     environment["MEMORIST_SHARED_DATA"] = str(data or "")
-    if group.bench in ("libraries", "stores"):
-        script = {"libraries": "index.py", "stores": "stores.py"}[group.bench]
-        line = [sys.executable, str(ROOT / "benches" / script), "--count", str(count), "--json", str(result)]
+    if group.bench in SCRIPTS:
+        line = [sys.executable, "-B", str(ROOT / "benches" / SCRIPTS[group.bench]), "--json", str(result)]
+        line += ["--count", str(count), "--rounds", str(rounds)]
         return line + (["--data", str(data)] if data else []), environment
     if group.bench == "levels":
         store = STORES / f"{'real' if data else 'generated'}-{count}"
@@ -128,23 +129,25 @@ def command(group, variant, programs, data, count, result):
     return line, environment
 
 
-def run(group, variant, programs, data, count, log):
-    """Runs a variant once, and returns its figures by their names. What it printed is kept in `log`."""
+def run(group, variant, programs, data, count, rounds, log):
+    """Runs a variant once, and returns its figures by their names: values, of a script those of all its rounds, and a unit.
+    What it printed is kept in `log`."""
     result = log.with_suffix(".json")
-    line, environment = command(group, variant, programs, data, count, result)
+    line, environment = command(group, variant, programs, data, count, rounds, result)
     log.parent.mkdir(parents=True, exist_ok=True)
+    result.unlink(missing_ok=True)
     done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True)
     printed = done.stdout + "\n" + done.stderr
     log.write_text(printed)
-    if done.returncode:
+    # A script ends with 1 where a part of it failed, and has the figures of the rest.
+    if done.returncode and not (group.bench in SCRIPTS and done.returncode == 1 and result.exists()):
         last = printed.strip().splitlines()[-1:] or ["nothing was printed"]
         raise CannotRun(f"{group.name} {variant.name} ended with {done.returncode}: {last[0]}")
-    if group.bench in ("libraries", "stores"):
-        figures = {name: tuple(figure) for name, figure in json.loads(result.read_text())["figures"].items()}
-    elif group.bench == "levels":
-        figures = output.parse_levels(done.stdout)
+    if group.bench in SCRIPTS:
+        figures = json.loads(result.read_text(encoding="utf-8"))["figures"]
     else:
-        figures = output.parse(printed)
+        once = output.parse_levels(done.stdout) if group.bench == "levels" else output.parse(printed)
+        figures = {name: ([value], unit) for name, (value, unit) in once.items()}
     if not figures:
         raise CannotRun(f"{group.name} {variant.name} printed no figure: see {log}")
     prefix = ".".join(part for part in (group.name, variant.name) if part)

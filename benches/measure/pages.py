@@ -57,7 +57,8 @@ def origin(template, kept):
     runs = sorted({kept["figures"][name]["run"] for name in names if name in kept["figures"]})
     said = {}
     for run in (kept["runs"][name] for name in runs):
-        how = f"medians of {run['rounds']} rounds, the least and the largest in brackets" if run["rounds"] else "by hand"
+        how = f"medians of {run['rounds']} rounds, the least and the largest in brackets"
+        how = run.get("note", how if run["rounds"] else "by hand")
         where = f"{how}, on {run['machine']['cpu']}, {run['machine']['cores']} cores"
         said.setdefault(where, []).append(f"{run['date']} ({run['commit']})")
     said = "; ".join(f"{', '.join(moments)}: {where}" for where, moments in said.items())
@@ -119,9 +120,9 @@ def literal(template):
     found, header = [], None
     for number, line in enumerate(template.split("\n"), 1):
         row = tables.cells(line)
-        if row and header is None:
+        if row is None or header is None:
             header = row
-        elif row and measured(header, [PLACE.sub("", cell) for cell in row]):
+        elif measured(header, [PLACE.sub("", cell) for cell in row]):
             found.append(number)
     return found
 
