@@ -85,15 +85,15 @@ def run(given):
         sys.exit(f"{data}: there is no such folder")
     benches = [group.bench for group in chosen if group.bench != "levels" and group.name not in groups.SCRIPTS]
     try:
-        programs = (
-            groups.found(given.programs, [*benches, "memorist"])
-            if given.programs
-            else groups.build(benches, "levels" in wanted)
-        )
+        if given.programs:
+            programs = groups.found(given.programs, [*benches, "memorist"])
+        else:
+            programs = groups.build(benches) if benches or "levels" in wanted else {}
     except groups.CannotRun as error:
         sys.exit(str(error))
-    if missing := [bench for bench in benches if bench not in programs]:
-        sys.exit(f"{given.programs}: there is no bench {', '.join(missing)}")
+    needed = [*benches, *(["memorist"] if "levels" in wanted else [])]
+    if missing := [name for name in needed if name not in programs]:
+        sys.exit(f"there is no program {', '.join(missing)}{f' in {given.programs}' if given.programs else ''}")
     # Building was work, too.
     busy = load()
     while not given.busy and busy is not None and busy > QUIET:

@@ -74,16 +74,10 @@ class CannotRun(Exception):
     """A bench could not be built or run."""
 
 
-def build(benches, memorist):
-    """Builds benches, and the program too if it is wanted. Returns the path of each."""
-    cargo = ["cargo", "bench", "--no-run", "--message-format=json-render-diagnostics"]
-    programs = {}
-    if benches:
-        programs.update(_built([*cargo, *(part for bench in benches for part in ("--bench", bench))]))
-    if memorist:
-        cargo[1:3] = ["build", "--release"]
-        programs.update(_built([*cargo, "--bin", "memorist"]))
-    return programs
+def build(benches):
+    """Builds benches, and the program, which cargo builds along with any of them. Returns the path of each."""
+    chosen = [part for bench in benches or ["keyword"] for part in ("--bench", bench)]
+    return _built(["cargo", "bench", "--no-run", "--message-format=json-render-diagnostics", *chosen])
 
 
 def found(folder, names):
@@ -116,6 +110,7 @@ def command(group, variant, programs, data, count, rounds, result):
     if group.bench in SCRIPTS:
         line = [sys.executable, "-B", str(ROOT / "benches" / SCRIPTS[group.bench]), "--json", str(result)]
         line += ["--count", str(count), "--rounds", str(rounds)]
+        line += ["--install"] if group.bench == "libraries" else []
         return line + (["--data", str(data)] if data else []), environment
     if group.bench == "levels":
         store = STORES / f"{'real' if data else 'generated'}-{count}"

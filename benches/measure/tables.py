@@ -45,8 +45,8 @@ def number(value, unit):
 
 def table(header, rows):
     """A table of Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in lines).replace("| --- ", "|---").replace("|--- |", "|---|").replace("--- |", "---|")
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (header, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:]])
 
 
 def cells(line):

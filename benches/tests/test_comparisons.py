@@ -1,0 +1,140 @@
+"""Data, recall, workers, curves and plots of the comparisons."""
+
+import json
+import math
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from xml.dom import minidom
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from measure import pages, plot, tables, timing  # noqa: E402
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+ECHO = """
+import sys
+sys.path.insert(0, {benches!r})
+from measure import timing
+def answer(command):
+    print("a library says hello {{")
+    if command["x"] == 0:
+        raise ValueError("no zeros")
+    return {{"half": command["x"] / 2}}
+timing.serve(answer)
+"""
+
+
+class Workers(unittest.TestCase):
+    def worker(self, folder, code, timeout=30):
+        return timing.Worker([sys.executable, "-B", "-c", code], Path(folder) / "log", timeout=timeout)
+
+    def test_answers_come_back_and_chatter_does_not(self):
+        code = ECHO.format(benches=str(pages.ROOT / "benches"))
+        with tempfile.TemporaryDirectory() as folder, self.worker(folder, code) as worker:
+            self.assertEqual(worker.ask(x=3), {"half": 1.5})
+            with self.assertRaisesRegex(timing.WorkerFailed, "ValueError: no zeros"):
+                worker.ask(x=0)
+            self.assertEqual(worker.ask(x=1), {"half": 0.5})
+
+    def test_the_last_words_of_one_that_died_are_kept(self):
+        code = "import sys; sys.stdin.readline(); sys.exit('out of luck')"
+        with tempfile.TemporaryDirectory() as folder, self.worker(folder, code) as worker:
+            with self.assertRaisesRegex(timing.WorkerFailed, "out of luck"):
+                worker.ask(x=1)
+
+    def test_one_that_hangs_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder, self.worker(folder, "import time; time.sleep(60)", 0.5) as worker:
+            with self.assertRaisesRegex(timing.WorkerFailed, "too slow"):
+                worker.ask(x=1)
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Data(unittest.TestCase):
+    def setUp(self):
+        from measure import data
+
+        vectors, queries = data.made_vectors(500, queries=20)
+        random = np.random.default_rng(1)
+        tags = [f"t{number}" for number in random.integers(0, 20, 500)]
+        self.corpus = data.Corpus(["x"] * 500, vectors, ["y"] * 20, queries, tags, random.integers(1, 11, 500), False)
+
+    def exact(self, which=None):
+        rows = self.corpus.rows(which)
+        order = np.argsort(-(self.corpus.queries @ self.corpus.vectors[rows].T), axis=1)[:, :10]
+        return [[int(rows[at]) for at in line] for line in order]
+
+    def test_exact_neighbours_have_recall_one_under_every_filter(self):
+        for which in (None, "1", "50"):
+            self.assertEqual(self.corpus.recall(self.exact(which), slice(0, 20), which), 1.0)
+
+    def test_a_missing_neighbour_costs_a_tenth(self):
+        found = [row[:9] for row in self.exact()]
+        self.assertAlmostEqual(self.corpus.recall(found, slice(0, 20)), 0.9)
+
+    def test_what_a_filter_excludes_is_no_result(self):
+        with self.assertRaises(ValueError):
+            self.corpus.recall(self.exact(), slice(0, 20), "1")
+        with self.assertRaises(ValueError):
+            self.corpus.recall([[row[0]] * 10 for row in self.exact()], slice(0, 20))
+
+    def test_the_same_seed_makes_the_same_vectors_of_length_one(self):
+        from measure import data
+
+        again, _ = data.made_vectors(500, queries=20)
+        self.assertTrue(np.array_equal(self.corpus.vectors, again))
+        self.assertTrue(np.allclose(np.linalg.norm(again, axis=1), 1, atol=1e-5))
+
+    def test_a_curve_crosses_a_recall_between_two_efforts(self):
+        import index
+
+        points = [(0.9, 1e-5), (0.99, 4e-5)]
+        time, bound = index.time_at(points, 1 - math.sqrt(0.1 * 0.01))
+        self.assertAlmostEqual(time, 2e-5)
+        self.assertFalse(bound)
+        self.assertEqual(index.time_at(points, 0.8), (1e-5, True))
+        self.assertIsNone(index.time_at(points, 0.999))
+
+    def test_ratios_are_those_of_rounds(self):
+        import index
+
+        curve = lambda factor: [(0.9, [1e-5 * factor, 2e-5 * factor]), (0.99, [2e-5 * factor, 4e-5 * factor])]
+        built = {name: {"disk": 1.0, "open": 0.1, "wall": 1.0, "cpu": 2.0} for name in ("hnswlib", "memorist")}
+        figures = index.summary({"hnswlib": curve(4), "memorist": curve(1)}, built)
+        self.assertEqual([round(value, 6) for value in figures["memorist.times-95"][0]], [4, 4])
+        self.assertIn("| memorist | ", index.shown(figures, ["hnswlib", "memorist"]))
+        json.dumps(figures)
+
+
+class Plots(unittest.TestCase):
+    def test_a_plot_is_well_formed_and_within_its_frame(self):
+        curves = {"memorist": [(0.9, 40_000), (0.99, 10_000), (1.0, 900)], "a <b>": [(0.8, 9_000), (0.97, 1_000)]}
+        root = minidom.parseString(plot.svg("100 & more", curves)).documentElement
+        dots = root.getElementsByTagName("circle")
+        self.assertEqual(len(dots), 5)
+        for dot in dots:
+            self.assertTrue(plot.LEFT - 1 <= float(dot.getAttribute("cx")) <= plot.WIDTH - plot.RIGHT + 1)
+            self.assertTrue(plot.TOP - 1 <= float(dot.getAttribute("cy")) <= plot.HEIGHT - plot.BOTTOM + 1)
+        # More recall is on the right, more queries above.
+        self.assertLess(float(dots[0].getAttribute("cx")), float(dots[1].getAttribute("cx")))
+        self.assertLess(float(dots[0].getAttribute("cy")), float(dots[1].getAttribute("cy")))
+
+    def test_rates_are_round(self):
+        self.assertEqual(plot.rates(800, 6_000), [1_000, 2_000, 5_000])
+
+
+class Tables(unittest.TestCase):
+    def test_what_is_written_is_read(self):
+        lines = tables.table(["a", "b"], [[1, "x y"]]).splitlines()
+        self.assertEqual(lines[1], "|---|---|")
+        self.assertEqual([tables.cells(line) for line in lines], [["a", "b"], [], ["1", "x y"]])
+        self.assertIsNone(tables.cells("no table"))
+
+
+if __name__ == "__main__":
+    unittest.main()
