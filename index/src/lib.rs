@@ -50,6 +50,11 @@
 //! | a search picks a plan per segment: it walks the graph by estimates, or scans the codes | `search.rs`, `graph/walk.rs`, `simd/` |
 //! | everything is checked | `verify.rs` |
 
+/// The example of the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod best;
 mod bounds;
 mod calibrate;
