@@ -109,7 +109,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(pages.unmarked(f"{pages.BY_HAND}\ntext\n\n{table}"), [6])
         self.assertEqual(pages.unmarked(f"<!-- figures: x -->\n{table}{pages.END}\n\n{table}"), [10])
         self.assertEqual(pages.literal(table), [3])
-        self.assertEqual(pages.literal("| question | figure |\n|---|---|\n| of 10 | {a.p50~} of p50 |"), [])
+        self.assertEqual(pages.literal("| question | figure |\n|---|---|\n| of 10 | {a.tokens-16~} of p50 |"), [])
 
 
 class Groups(unittest.TestCase):
