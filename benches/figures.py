@@ -50,7 +50,9 @@ def show():
     for group in groups.GROUPS.values():
         ways = ", ".join(variant.name for variant in group.variants if variant.name)
         named = "; only if it is named" if group.name in groups.SCRIPTS else ""
-        print(f"{group.name:<10} about {group.minutes:4} minutes a round{named}{f' ({ways})' if ways else ''}")
+        each = "in all" if group.name in groups.SCRIPTS else "a round"
+        minutes = group.minutes * len(group.variants)
+        print(f"{group.name:<10} about {minutes:4.1f} minutes {each}{named}{f' ({ways})' if ways else ''}")
     return 0
 
 

@@ -69,7 +69,7 @@ fn resembling(store: &Path, corpus: &Corpus) {
     for kib in [1, 8, 64] {
         let ids: Vec<_> = (0..50)
             .map(|at| {
-                let texts = corpus.texts.iter().skip(at * 997).map(|record| record.content.as_str());
+                let texts = corpus.texts.iter().cycle().skip(at * 997).map(|record| record.content.as_str());
                 let mut long = texts.take(2_000).collect::<Vec<_>>().join(" ");
                 long.truncate(long.floor_char_boundary(kib << 10));
                 engine.add(&NewRecord::new(long)).expect("a record").id

@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--stores", default=",".join(stores.STORES), help="which, with commas between (default: all)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--queries", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=15, help="at most, for the queries of a kind in a round")
+    parser.add_argument("--seconds", type=float, default=10, help="at most, for the queries of a kind in a round")
     parser.add_argument("--wheel", type=Path, help="of memorist")
     parser.add_argument("--json", type=Path, help="write the figures here, too")
     given = parser.parse_args()
@@ -181,13 +181,15 @@ class Comparison:
 
     def count_syncs(self, name):
         if not shutil.which("strace"):
+            print("syncs are not measured: there is no strace", file=sys.stderr)
             return
         counts = []
         for inserts in (0, INSERTS):
             log = WORK / "logs" / f"{name}.strace"
             trace = ["strace", "-f", "-qq", "-e", f"trace={SYNCS}", "-o", str(log)]
             if subprocess.run([*trace, "true"], capture_output=True).returncode:
-                return  # not everyone may trace
+                print("syncs are not measured: strace may not trace here", file=sys.stderr)
+                return
             worker, _ = self.opened(name, trace)
             with worker:
                 worker.ask(do="insert", count=inserts)

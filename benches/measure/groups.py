@@ -34,7 +34,7 @@ class Group:
     #: The file in benches/ without its ending, or what else is run: see :func:`command`.
     bench: str
     variants: tuple
-    #: About how long a round takes at full size, once the stores of the benches are there.
+    #: About how long a round of a variant takes at full size, once the stores of the benches are there; a script, all its rounds.
     minutes: float
 
 
@@ -61,8 +61,8 @@ GROUPS = {
             2.5,
         ),
         Group("serving", "serving", (ALL_CORES,), 2),
-        Group("libraries", "libraries", (ALL_CORES,), 14),
-        Group("stores", "stores", (ALL_CORES,), 14),
+        Group("libraries", "libraries", (ALL_CORES,), 6),
+        Group("stores", "stores", (ALL_CORES,), 15),
     )
 }
 #: Scripts that take their rounds themselves, as they build indexes first. They are not run unless they are named: they install
@@ -136,14 +136,13 @@ def run(group, variant, programs, data, count, rounds, log):
     log.write_text(printed)
     # A script ends with 1 where a part of it failed, and has the figures of the rest.
     if done.returncode and not (group.bench in SCRIPTS and done.returncode == 1 and result.exists()):
-        last = printed.strip().splitlines()[-1:] or ["nothing was printed"]
-        raise CannotRun(f"{group.name} {variant.name} ended with {done.returncode}: {last[0]}")
+        raise CannotRun(f"it ended with {done.returncode}; what it printed is in {log.relative_to(ROOT)}")
     if group.bench in SCRIPTS:
         figures = json.loads(result.read_text(encoding="utf-8"))["figures"]
     else:
         once = output.parse_levels(done.stdout) if group.bench == "levels" else output.parse(printed)
         figures = {name: ([value], unit) for name, (value, unit) in once.items()}
     if not figures:
-        raise CannotRun(f"{group.name} {variant.name} printed no figure: see {log}")
+        raise CannotRun(f"{group.name} {variant.name} printed no figure; see {log.relative_to(ROOT)}")
     prefix = ".".join(part for part in (group.name, variant.name) if part)
     return {f"{prefix}.{name}": figure for name, figure in figures.items()}
