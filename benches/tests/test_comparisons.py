@@ -114,6 +114,82 @@ class Data(unittest.TestCase):
         json.dumps(figures)
 
 
+class Exact:
+    """A store that compares every vector; a forgetful one takes no changes."""
+
+    efforts, words, forgetful = (), None, False
+
+    def __init__(self, folder, _effort):
+        self.file, self.rows = Path(folder) / "rows.npy", {}
+
+    def ingest(self, _items, vectors):
+        np.save(self.file, vectors)
+
+    def open(self):
+        self.rows = dict(enumerate(np.load(self.file)))
+
+    def vector(self, vector, _which=None):
+        return sorted(self.rows, key=lambda row: -float(self.rows[row] @ vector))[:10]
+
+    def hybrid(self, vector, _text, which=None):
+        return self.vector(vector, which)
+
+    def insert(self, row, _item, vector):
+        if not self.forgetful:
+            self.rows[row] = vector
+
+    def delete(self, row):
+        if not self.forgetful:
+            del self.rows[row]
+
+    def close(self):
+        pass
+
+
+class Forgetful(Exact):
+    forgetful = True
+
+
+@unittest.skipUnless(np, "needs numpy")
+class Stores(unittest.TestCase):
+    def answers(self, kind):
+        from measure import data, stores
+
+        vectors, queries = data.made_vectors(300, queries=40)
+        corpus = data.Corpus(["x"] * 300, vectors, ["y"] * 40, queries, ["t7"] * 300, np.full(300, 5), False)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        data.save(corpus, Path(folder.name))
+        stores.STORES["a test"] = kind
+        self.addCleanup(stores.STORES.pop, "a test")
+        answers = stores.Answers("a test", folder.name, folder.name)
+        self.assertGreater(answers.answer({"do": "ingest"})["wall"], 0)
+        self.assertLess(0, answers.answer({"do": "open"})["open"])
+        return corpus, answers
+
+    def test_what_is_found_is_counted(self):
+        corpus, answers = self.answers(Exact)
+        found = answers.answer({"do": "search", "lane": "vector", "first": 0, "count": 30, "seconds": 0})
+        # The time was over at once, but a few are asked anyway.
+        self.assertEqual(len(found["rows"]), 20)
+        self.assertEqual(corpus.recall(found["rows"], slice(0, 20)), 1.0)
+        words = answers.answer({"do": "search", "lane": "words", "first": 0, "count": 30, "seconds": 9})
+        self.assertIsNone(words["rows"])
+        done = answers.answer({"do": "change", "count": 25, "seconds": 60})
+        self.assertEqual((done["inserts"], done["found"], done["ghosts"]), (25, 25, 0))
+
+    def test_a_store_that_loses_writes_is_found_out(self):
+        _, answers = self.answers(Forgetful)
+        done = answers.answer({"do": "change", "count": 25, "seconds": 60})
+        self.assertEqual((done["inserts"], done["found"], done["ghosts"]), (25, 0, 25))
+
+    def test_every_store_and_library_can_be_installed(self):
+        from measure import environments, libraries, stores
+
+        for name in {*stores.STORES, *libraries.LIBRARIES} - {"memorist"}:
+            self.assertTrue(all("==" in part for part in environments.REQUIREMENTS[name]), name)
+
+
 class Plots(unittest.TestCase):
     def test_a_plot_is_well_formed_and_within_its_frame(self):
         curves = {"memorist": [(0.9, 40_000), (0.99, 10_000), (1.0, 900)], "a <b>": [(0.8, 9_000), (0.97, 1_000)]}
