@@ -10,8 +10,9 @@ from pathlib import Path
 
 
 def summary(values):
-    """The median of rounds, with the least and the largest."""
-    return {"value": statistics.median(values), "low": min(values), "high": max(values), "rounds": len(values)}
+    """The median of rounds, with the least and the largest, without digits that are only of the arithmetic."""
+    value, low, high = (float(f"{end:.9g}") for end in (statistics.median(values), min(values), max(values)))
+    return {"value": value, "low": low, "high": high, "rounds": len(values)}
 
 
 def percentile(values, percent):

@@ -72,6 +72,7 @@ class Numbers(unittest.TestCase):
 
     def test_median_of_rounds(self):
         self.assertEqual(timing.summary([3, 1, 2]), {"value": 2, "low": 1, "high": 3, "rounds": 3})
+        self.assertEqual(timing.summary([0.00014099999999999998])["value"], 0.000141)
 
     def test_percentiles(self):
         self.assertEqual(timing.percentile(range(100), 50), 50)
