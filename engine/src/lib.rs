@@ -97,4 +97,4 @@ pub use engine::{Engine, Import, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
 #[cfg(feature = "postgres")]
 pub use records::{Compared, NodeState};
-pub use records::{Kept, Salvage};
+pub use records::{Commits, Kept, Salvage};

@@ -1,5 +1,6 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store; and its figures, at `/metrics`. The server sends nothing unrequested. So
-//! neither era of the protocol needs sessions, and a response is one JSON document.
+//! The server over streamable HTTP, at `/mcp`: many clients, one store; and its figures, at `/metrics`. A client of the older
+//! era that initializes gets a session, by which it can be sent notices; every other request needs none, and its response
+//! is one JSON document.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,24 +14,32 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
 use memorist_engine::types::{Scope, TokenRights};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::changes::Changes;
 use super::clients::Clients;
+#[cfg(feature = "conformance")]
+use super::conformance::WithFixtures as Served;
 use super::connections::{self, Answer, Slot};
 use super::guard::{self, Policy, Refusal};
 use super::handler::Handler;
+#[cfg(not(feature = "conformance"))]
+use super::handler::Handler as Served;
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::metrics;
+use super::sessions::Sessions;
 use super::token::Token;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
 
 const PATH: &str = "/mcp";
+const SESSION: &str = "mcp-session-id";
 /// Where an operator reads figures.
 const METRICS: &str = "/metrics";
 /// How long a client may take to send its request.
@@ -94,18 +103,25 @@ impl Server {
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let streams = config.cancellation_token.clone();
+        let changes = clients.changes.clone();
         let services = Services {
             token: access.token,
-            trusted: service(clients.trusted()?, &config),
+            trusted: Service::new(&clients.trusted()?, &config, &changes),
             has_tokens,
             clients,
             bound: Mutex::default(),
             config,
         };
-        let gate = Arc::new(Gate { policy: self.policy, large_bodies: Semaphore::new(LARGE_BODIES), services });
+        let large_bodies = Arc::new(Semaphore::new(LARGE_BODIES));
+        let gate = Arc::new(Gate { policy: self.policy, large_bodies, services });
         let answer = move |request, slot| {
             let gate = gate.clone();
             async move { gate.answer(request, slot).await }
+        };
+        let stop = async move {
+            stop.await;
+            // Nobody waits any longer for what may never come.
+            changes.end();
         };
         connections::serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
         // Last: this also cancels calls in flight, whose clients wait for a response.
@@ -128,14 +144,45 @@ fn client_settings(url: &str, access: &Access) -> String {
 /// Checks every request before it uses resources.
 struct Gate {
     policy: Policy,
-    large_bodies: Semaphore,
+    large_bodies: Arc<Semaphore>,
     services: Services,
 }
 
-type Service = StreamableHttpService<Handler, NeverSessionManager>;
+/// Who answers clients with the same rights.
+#[derive(Clone)]
+struct Service {
+    /// Requests that need no session.
+    alone: StreamableHttpService<Served, NeverSessionManager>,
+    in_session: StreamableHttpService<Served, Sessions>,
+    sessions: Arc<Sessions>,
+}
 
-fn service(handler: Handler, config: &StreamableHttpServerConfig) -> Service {
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config.clone())
+impl Service {
+    fn new(handler: &Handler, config: &StreamableHttpServerConfig, changes: &Changes) -> Self {
+        let (alone, of_session) = (Served::from(handler.clone()), handler.clone());
+        let sessions = Arc::new(Sessions::new(changes.clone()));
+        Service {
+            alone: StreamableHttpService::new(move || Ok(alone.clone()), Arc::default(), config.clone()),
+            in_session: StreamableHttpService::new(
+                move || Ok(Served::from(of_session.of_session())),
+                sessions.clone(),
+                config.clone().with_legacy_session_mode(true),
+            ),
+            sessions,
+        }
+    }
+
+    /// `message` is what is in the body, if it is of a POST.
+    async fn answer(&self, request: Request<Full<Bytes>>, message: Option<&ClientJsonRpcMessage>) -> Answer {
+        let begins = matches!(message, Some(JsonRpcMessage::Request(request))
+            if matches!(request.request, ClientRequest::InitializeRequest(_)));
+        let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
+        if begins || message.is_none() || id.is_some_and(|id| self.sessions.know(id)) {
+            self.in_session.handle(request).await
+        } else {
+            self.alone.handle(request).await
+        }
+    }
 }
 
 /// Who answers a client, by its token.
@@ -179,7 +226,7 @@ impl Services {
             refusal(StatusCode::FORBIDDEN, "your token is bound to a project or agent that this server does not serve")
         };
         let handler = self.clients.bound(&rights).ok().flatten().ok_or_else(others)?;
-        let service = service(handler, &self.config);
+        let service = Service::new(&handler, &self.config, &self.clients.changes);
         let mut bound = self.bound();
         if bound.len() >= MOST_BOUND {
             bound.clear();
@@ -208,25 +255,35 @@ impl Gate {
                     refused(&busy())
                 }
             },
-            Ok(Taken { body, service: Some(service), room: _room }) => {
+            Ok(Taken { body, service: Some(service), room }) => {
                 let repaired = match message::repair(&body) {
                     Cow::Owned(repaired) => Some(Bytes::from(repaired)),
                     Cow::Borrowed(_) => None,
                 };
                 let body = repaired.unwrap_or(body);
                 let body = body.slice_ref(message::trim(&body));
-                if head.method == Method::POST
-                    && let Err(unreadable) = message::read(&body)
-                {
-                    return not_understood(unreadable);
+                let message = match (head.method == Method::POST).then(|| message::read(&body)).transpose() {
+                    Ok(message) => message,
+                    Err(unreadable) => return not_understood(unreadable),
+                };
+                let answer = service.answer(Request::from_parts(head, Full::new(body)), message.as_ref()).await;
+                match room {
+                    None => answer,
+                    // In a session the answer begins before the call ends.
+                    Some(room) => answer.map(|body| {
+                        let held = move |frame| {
+                            let _ = &room;
+                            frame
+                        };
+                        body.map_frame(held).boxed()
+                    }),
                 }
-                service.handle(Request::from_parts(head, Full::<Bytes>::new(body))).await
             }
         }
     }
 
     /// Reads the body of an acceptable request.
-    async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken<'_>, Refusal> {
+    async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
         let (service, length) = match self.admit(head, &body, slot).await {
             Ok(admitted) => admitted,
             Err(refusal) => {
@@ -239,7 +296,7 @@ impl Gate {
         };
         let mut room = if length > SMALL_BODY {
             // At most MESSAGE_BYTES, acquired at once: two requests that acquire in parts could deadlock.
-            let room = self.large_bodies.acquire_many(length as u32);
+            let room = self.large_bodies.clone().acquire_many_owned(length as u32);
             Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(busy)?)
         } else {
             None
@@ -295,11 +352,11 @@ impl Gate {
 }
 
 /// The body of a request, who answers it, and its share of the budget.
-struct Taken<'a> {
+struct Taken {
     body: Bytes,
     /// `None` where the figures are wanted.
     service: Option<Service>,
-    room: Option<SemaphorePermit<'a>>,
+    room: Option<OwnedSemaphorePermit>,
 }
 
 /// Its name where failures are counted.

@@ -33,7 +33,7 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
     let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout());
     let begun = lines.begun.clone();
     let started = tokio::select! {
-        started = handler.serve(lines) => started,
+        started = handler.of_session().serve(lines) => started,
         () = &mut stop => return Ok(()),
     };
     let running = match started {

@@ -1,0 +1,162 @@
+//! What one client wants to be told about: memories and digests by their URIs. A round of notices compares each with what
+//! the client could read of it before, so it is told of nothing else, and at most once a round.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use rmcp::ErrorData;
+use tokio::task::AbortHandle;
+
+use super::changes::{Changes, Subscriber};
+use super::dispatch::{Access, Dispatcher};
+use super::errors::{internal, protocol_error};
+use super::resources::{self, Named, Print};
+use crate::ops::Context;
+
+/// Most subscriptions of a client.
+pub const MOST: usize = 256;
+
+/// A digest reads many memories, so it is looked at no more often than this.
+const DIGESTS: Duration = Duration::from_secs(5);
+
+/// Where subscriptions are looked up, and for whom.
+#[derive(Clone)]
+pub struct Source {
+    /// The store.
+    pub dispatcher: Dispatcher,
+    /// The client's view of it.
+    pub context: Arc<Context>,
+    /// When to look.
+    pub changes: Changes,
+}
+
+/// The subscriptions of a session or of one stream.
+#[derive(Default)]
+pub struct Subscriptions {
+    watched: Mutex<BTreeMap<String, Watched>>,
+    /// Sends the notices of a session; ends with it.
+    sending: Mutex<Option<AbortHandle>>,
+}
+
+/// A resource that a client subscribes to.
+#[derive(Clone)]
+struct Watched {
+    named: Named,
+    /// What was there when it was looked at.
+    print: Option<Print>,
+    looked: Instant,
+}
+
+impl Drop for Subscriptions {
+    fn drop(&mut self) {
+        if let Some(sending) = self.sending.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            sending.abort();
+        }
+    }
+}
+
+impl Subscriptions {
+    /// Adds some, as they are now.
+    ///
+    /// # Errors
+    /// If there are too many, or the store cannot be read.
+    pub async fn add(&self, source: &Source, added: Vec<(String, Named)>) -> Result<(), ErrorData> {
+        let found = source.look(added.iter().map(|(_, named)| named.clone()).collect()).await?;
+        let mut watched = self.watched();
+        for ((uri, named), print) in added.into_iter().zip(found) {
+            if watched.len() >= MOST && !watched.contains_key(&uri) {
+                return Err(ErrorData::invalid_params(
+                    format!("at most {MOST} subscriptions; unsubscribe from some"),
+                    None,
+                ));
+            }
+            watched.insert(uri, Watched { named, print, looked: Instant::now() });
+        }
+        Ok(())
+    }
+
+    /// Removes one, if it is there.
+    pub fn remove(&self, uri: &str) {
+        self.watched().remove(uri);
+    }
+
+    /// Sends notices as long as the session lives, and only once however often it is called.
+    pub fn start<S: Sink>(self: &Arc<Self>, source: &Source, sink: S) {
+        let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        if sending.as_ref().is_none_or(AbortHandle::is_finished) {
+            let notices = notify(Arc::downgrade(self), source.clone(), source.changes.subscribe(), sink);
+            *sending = Some(tokio::spawn(notices).abort_handle());
+        }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has changed since the last round, and whether something was not looked at yet.
+    async fn round(&self, source: &Source) -> Result<(Vec<String>, bool), ErrorData> {
+        let all: Vec<_> = self.watched().iter().map(|(uri, watched)| (uri.clone(), watched.clone())).collect();
+        let is_due = |watched: &Watched| watched.named.is_memory() || watched.looked.elapsed() >= DIGESTS;
+        let count = all.len();
+        let due: Vec<_> = all.into_iter().filter(|(_, watched)| is_due(watched)).collect();
+        let waits = due.len() < count;
+        let found = source.look(due.iter().map(|(_, watched)| watched.named.clone()).collect()).await?;
+        let mut watched = self.watched();
+        let mut changed = Vec::new();
+        for ((uri, before), print) in due.into_iter().zip(found) {
+            // Unless the client has unsubscribed meanwhile.
+            let Some(now) = watched.get_mut(&uri) else { continue };
+            now.looked = Instant::now();
+            if before.print != print {
+                now.print = print;
+                changed.push(uri);
+            }
+        }
+        Ok((changed, waits))
+    }
+}
+
+impl Source {
+    /// What is there now of each of these.
+    async fn look(&self, wanted: Vec<Named>) -> Result<Vec<Option<Print>>, ErrorData> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let context = self.context.clone();
+        let look = move |engine: &_| wanted.iter().map(|named| resources::print(engine, &context, named)).collect();
+        let found: Result<memorist_engine::Result<Vec<_>>, _> = self.dispatcher.call(Access::Read, look).await;
+        found.map_err(|unavailable| internal(unavailable.message()))?.map_err(|error| protocol_error(&error))
+    }
+}
+
+/// Where notices go.
+pub trait Sink: Send + Sync + 'static {
+    /// Says that a resource was updated; `false` if the client is gone.
+    fn updated(&self, uri: String) -> impl Future<Output = bool> + Send;
+}
+
+/// Sends notices until the subscriptions or the client are gone, or the server stops.
+pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut changes: Subscriber, sink: S) {
+    let mut waits = false;
+    while changes.changed(waits.then_some(DIGESTS)).await {
+        let Some(subscriptions) = of.upgrade() else { return };
+        let round = subscriptions.round(&source).await;
+        drop(subscriptions);
+        let changed = match round {
+            Ok((changed, more)) => {
+                waits = more;
+                changed
+            }
+            Err(error) => {
+                tracing::debug!("subscriptions could not be looked at: {}", error.message);
+                continue;
+            }
+        };
+        for uri in changed {
+            if !sink.updated(uri).await {
+                return;
+            }
+        }
+    }
+}
