@@ -9,8 +9,8 @@ use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
-    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Stats,
-    UpdateOutcome, Version, Viewer,
+    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate,
+    Stats, UpdateOutcome, Version, Viewer,
 };
 
 impl Engine {

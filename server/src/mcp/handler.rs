@@ -264,8 +264,7 @@ impl ServerHandler for Handler {
         let wanted = uris.filter_map(|uri| Some((uri.clone(), Named::by(uri)?))).collect();
         let subscriptions = Arc::new(Subscriptions::default());
         subscriptions.add(&source, wanted).await?;
-        let notices =
-            subscriptions::notify(Arc::downgrade(&subscriptions), source, changes, context.sink().clone());
+        let notices = subscriptions::notify(Arc::downgrade(&subscriptions), source, changes, context.sink().clone());
         tokio::select! {
             () = context.cancelled() => {}
             () = stopping.ended() => {}

@@ -177,7 +177,7 @@ impl Service {
         let begins = matches!(message, Some(JsonRpcMessage::Request(request))
             if matches!(request.request, ClientRequest::InitializeRequest(_)));
         let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
-        if begins || message.is_none() || id.is_some_and(|id| self.sessions.know(id)) {
+        if begins || id.is_some_and(|id| self.sessions.know(id)) {
             self.in_session.handle(request).await
         } else {
             self.alone.handle(request).await

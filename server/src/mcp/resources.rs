@@ -95,7 +95,8 @@ pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option
     match named {
         Named::Memory(id) => {
             let found = engine.glance((*id).into(), &context.defaults.own_viewer(), ops::LINKS_SHOWN + 1)?;
-            Ok(found.map(|(record, links)| content_hash(&format!("{} {} {links:?}", record.version, record.updated_at))))
+            Ok(found
+                .map(|(record, links)| content_hash(&format!("{} {} {links:?}", record.version, record.updated_at))))
         }
         Named::Digest(project) => {
             let params = DigestParams { project: project.clone(), ..DigestParams::default() };
