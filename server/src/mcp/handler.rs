@@ -68,6 +68,11 @@ impl Handler {
         (*self.context).clone()
     }
 
+    /// When its notices are due.
+    pub fn changes(&self) -> Changes {
+        self.changes.clone()
+    }
+
     fn source(&self) -> Source {
         Source { dispatcher: self.dispatcher.clone(), context: self.context.clone(), changes: self.changes.clone() }
     }

@@ -160,3 +160,114 @@ pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut change
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use memorist_engine::Engine;
+    use memorist_engine::config::Config;
+    use memorist_engine::types::{NewRecord, RecordId, RecordUpdate, Scope, Viewer};
+    use tokio::sync::mpsc;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::wire::Defaults;
+
+    const NEVER: Duration = Duration::from_millis(2_500);
+    const SOON: Duration = Duration::from_secs(30);
+
+    impl Sink for mpsc::UnboundedSender<String> {
+        async fn updated(&self, uri: String) -> bool {
+            self.send(uri).is_ok()
+        }
+    }
+
+    /// A store, and a client that keeps to the project "apollo".
+    struct World {
+        source: Source,
+        subscriptions: Arc<Subscriptions>,
+        told: mpsc::UnboundedReceiver<String>,
+        _folder: tempfile::TempDir,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
+            let defaults = Defaults::named(Some("apollo".into()), None).unwrap().only().unwrap();
+            let context = Arc::new(Context { defaults, ..Context::default() });
+            let source = Source { changes: Changes::of(dispatcher.clone()), dispatcher, context };
+            let (sink, told) = mpsc::unbounded_channel();
+            let subscriptions = Arc::new(Subscriptions::default());
+            subscriptions.start(&source, sink);
+            World { source, subscriptions, told, _folder: folder }
+        }
+
+        async fn write<T: Send + 'static>(
+            &self,
+            write: impl FnOnce(&Engine) -> memorist_engine::Result<T> + Send + 'static,
+        ) -> T {
+            self.source.dispatcher.call(Access::Write, write).await.unwrap().unwrap()
+        }
+
+        async fn add(&self, text: &'static str, project: &'static str) -> RecordId {
+            let scope = Scope { project: Some(project.into()), agent: None };
+            self.write(move |engine| engine.add(&NewRecord { scope, ..NewRecord::new(text) })).await.id
+        }
+
+        async fn update(&self, id: RecordId, text: &'static str) {
+            let update = RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() };
+            self.write(move |engine| engine.update(id, &update, &Viewer::OWNER)).await;
+        }
+
+        async fn subscribe(&self, id: i64) -> Result<(), ErrorData> {
+            let uri = format!("memory://{id}");
+            let named = Named::by(&uri).unwrap();
+            self.subscriptions.add(&self.source, vec![(uri, named)]).await
+        }
+
+        async fn next(&mut self, within: Duration) -> Option<String> {
+            timeout(within, self.told.recv()).await.ok().flatten()
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_what_the_client_can_read_is_told() {
+        let mut world = World::new();
+        let own = world.add("Of Apollo", "apollo").await;
+        let other = world.add("Of Gemini", "gemini").await;
+        // The last one is of another project as soon as it is there.
+        for id in [own.as_i64(), other.as_i64(), other.as_i64() + 1] {
+            world.subscribe(id).await.unwrap();
+        }
+        world.update(other, "Of Gemini, and changed").await;
+        world.add("Of Gemini, and new", "gemini").await;
+        assert_eq!(world.next(NEVER).await, None);
+        world.update(own, "Of Apollo, and changed").await;
+        assert_eq!(world.next(SOON).await, Some(format!("memory://{own}")));
+        world.write(move |engine| engine.get(own, &Viewer::OWNER)).await;
+        assert_eq!(world.next(NEVER).await, None, "a read changes nothing");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_told_after_the_end() {
+        let mut world = World::new();
+        let id = world.add("Of Apollo", "apollo").await;
+        world.subscribe(id.as_i64()).await.unwrap();
+        world.subscriptions.remove(&format!("memory://{id}"));
+        world.update(id, "Of Apollo, and changed").await;
+        assert_eq!(world.next(NEVER).await, None);
+        world.source.changes.close().await;
+        assert!(timeout(SOON, world.told.recv()).await.unwrap().is_none(), "the sender has gone");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_client_has_a_limited_number() {
+        let world = World::new();
+        for id in 0..MOST as i64 {
+            world.subscribe(id).await.unwrap();
+        }
+        world.subscribe(0).await.unwrap();
+        let refused = world.subscribe(MOST as i64).await.unwrap_err();
+        assert!(refused.message.contains("unsubscribe"), "{refused:?}");
+    }
+}

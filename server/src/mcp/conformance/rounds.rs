@@ -28,10 +28,7 @@ pub fn tool(
 ) -> Result<Option<CallToolResponse>, ErrorData> {
     let name = schemas::elicitation("What is your name?", "name", "string");
     let (questions, has_state) = match &*request.name {
-        "test_input_required_result_elicitation"
-        | "test_input_required_result_validate_input"
-        | "test_input_required_result_unsupported_methods" => (vec![("user_name", name)], false),
-        "test_streaming_elicitation" => (vec![("user_name", name)], false),
+        "test_input_required_result_elicitation" | "test_streaming_elicitation" => (vec![("user_name", name)], false),
         "test_input_required_result_sampling" => (vec![("capital_question", capital())], false),
         "test_input_required_result_list_roots" => (vec![("client_roots", roots())], false),
         "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {

@@ -9,7 +9,7 @@ use super::handler::{List, changed};
 use super::{PNG, WAV, complete, rounds, schemas, talking, typed};
 
 /// Tools without parameters.
-const PLAIN: [&str; 26] = [
+const PLAIN: [&str; 24] = [
     "test_simple_text",
     "test_image_content",
     "test_audio_content",
@@ -34,8 +34,6 @@ const PLAIN: [&str; 26] = [
     "test_input_required_result_multi_round",
     "test_input_required_result_tampered_state",
     "test_input_required_result_capabilities",
-    "test_input_required_result_unsupported_methods",
-    "test_input_required_result_validate_input",
 ];
 
 /// All tools.
