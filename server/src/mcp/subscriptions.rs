@@ -236,7 +236,7 @@ mod tests {
         let own = world.add("Of Apollo", "apollo").await;
         let other = world.add("Of Gemini", "gemini").await;
         // The last one is of another project as soon as it is there.
-        for id in [own.as_i64(), other.as_i64(), other.as_i64() + 1] {
+        for id in [own.get(), other.get(), other.get() + 1] {
             world.subscribe(id).await.unwrap();
         }
         world.update(other, "Of Gemini, and changed").await;
@@ -252,7 +252,7 @@ mod tests {
     async fn nothing_is_told_after_the_end() {
         let mut world = World::new();
         let id = world.add("Of Apollo", "apollo").await;
-        world.subscribe(id.as_i64()).await.unwrap();
+        world.subscribe(id.get()).await.unwrap();
         world.subscriptions.remove(&format!("memory://{id}"));
         world.update(id, "Of Apollo, and changed").await;
         assert_eq!(world.next(NEVER).await, None);
