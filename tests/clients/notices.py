@@ -177,7 +177,7 @@ def session(checks, server):
                  [200, True, {"subscribe": True}])
     checks.equal("initialized", request(server, INITIALIZED, **own)[0], 202)
     yield own
-    checks.equal("the session is ended", request(server, b"", "DELETE", **own)[0], 202)
+    checks.equal("the session is ended", request(server, b"", "DELETE", **own)[0], 204)
     checks.equal("it is over", request(server, subscribe(9, uri(1)), **own)[0], 404)
 
 

@@ -177,11 +177,16 @@ impl Service {
         let begins = matches!(message, Some(JsonRpcMessage::Request(request))
             if matches!(request.request, ClientRequest::InitializeRequest(_)));
         let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
-        if begins || id.is_some_and(|id| self.sessions.know(id)) {
-            self.in_session.handle(request).await
-        } else {
-            self.alone.handle(request).await
+        if !begins && !id.is_some_and(|id| self.sessions.know(id)) {
+            return self.alone.handle(request).await;
         }
+        let ends = request.method() == Method::DELETE;
+        let mut answer = self.in_session.handle(request).await;
+        if ends && answer.status() == StatusCode::ACCEPTED {
+            // Clients take 202 for a failure: the session is over, not about to be.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        answer
     }
 }
 
