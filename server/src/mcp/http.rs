@@ -3,43 +3,32 @@
 //! is one JSON document.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, RETRY_AFTER};
+use http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
-use memorist_engine::types::{Scope, TokenRights};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::changes::Changes;
 use super::clients::Clients;
-#[cfg(feature = "conformance")]
-use super::conformance::WithFixtures as Served;
 use super::connections::{self, Answer, Slot};
-use super::guard::{self, Policy, Refusal};
-use super::handler::Handler;
-#[cfg(not(feature = "conformance"))]
-use super::handler::Handler as Served;
+use super::guard::{Policy, Refusal};
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::metrics;
-use super::sessions::Sessions;
+use super::services::{Service, Services};
 use super::token::Token;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
 
 const PATH: &str = "/mcp";
-const SESSION: &str = "mcp-session-id";
 /// Where an operator reads figures.
 const METRICS: &str = "/metrics";
 /// How long a client may take to send its request.
@@ -50,8 +39,6 @@ const SMALL_BODY: usize = 64 << 10;
 const LARGE_BODIES: usize = 8 * MESSAGE_BYTES;
 /// Bytes of a refused request's body to read and drop: closing at once could cost the client the response.
 const DROPPED_BYTES: usize = 2 * MESSAGE_BYTES;
-/// Services for different bindings of tokens that are kept.
-const MOST_BOUND: usize = 1_000;
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -104,14 +91,7 @@ impl Server {
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let streams = config.cancellation_token.clone();
         let changes = clients.changes.clone();
-        let services = Services {
-            token: access.token,
-            trusted: Service::new(&clients.trusted()?, &config, &changes),
-            has_tokens,
-            clients,
-            bound: Mutex::default(),
-            config,
-        };
+        let services = Services::new(access.token, has_tokens, clients, config)?;
         let large_bodies = Arc::new(Semaphore::new(LARGE_BODIES));
         let gate = Arc::new(Gate { policy: self.policy, large_bodies, services });
         let answer = move |request, slot| {
@@ -148,116 +128,19 @@ struct Gate {
     services: Services,
 }
 
-/// Who answers clients with the same rights.
-#[derive(Clone)]
-struct Service {
-    /// Requests that need no session.
-    alone: StreamableHttpService<Served, NeverSessionManager>,
-    in_session: StreamableHttpService<Served, Sessions>,
-    sessions: Arc<Sessions>,
-}
-
-impl Service {
-    fn new(handler: &Handler, config: &StreamableHttpServerConfig, changes: &Changes) -> Self {
-        let (alone, of_session) = (Served::from(handler.clone()), handler.clone());
-        let sessions = Arc::new(Sessions::new(changes.clone()));
-        Service {
-            alone: StreamableHttpService::new(move || Ok(alone.clone()), Arc::default(), config.clone()),
-            in_session: StreamableHttpService::new(
-                move || Ok(Served::from(of_session.of_session())),
-                sessions.clone(),
-                config.clone().with_legacy_session_mode(true),
-            ),
-            sessions,
-        }
-    }
-
-    /// `message` is what is in the body, if it is of a POST.
-    async fn answer(&self, request: Request<Full<Bytes>>, message: Option<&ClientJsonRpcMessage>) -> Answer {
-        let begins = matches!(message, Some(JsonRpcMessage::Request(request))
-            if matches!(request.request, ClientRequest::InitializeRequest(_)));
-        let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
-        if !begins && !id.is_some_and(|id| self.sessions.know(id)) {
-            return self.alone.handle(request).await;
-        }
-        let ends = request.method() == Method::DELETE;
-        let mut answer = self.in_session.handle(request).await;
-        if ends && answer.status() == StatusCode::ACCEPTED {
-            // Clients take 202 for a failure: the session is over, not about to be.
-            *answer.status_mut() = StatusCode::NO_CONTENT;
-        }
-        answer
-    }
-}
-
-/// Who answers a client, by its token.
-struct Services {
-    /// The server's own token, if one is required.
-    token: Option<Token>,
-    trusted: Service,
-    /// Whether the store has tokens of its own.
-    has_tokens: bool,
-    clients: Clients,
-    /// Those that were needed.
-    bound: Mutex<HashMap<TokenRights, Service>>,
-    config: StreamableHttpServerConfig,
-}
-
-impl Services {
-    /// Of a client with these headers, and whether it may know of all memories.
-    async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
-        let sent = guard::sent(headers);
-        let is_own = match (&self.token, sent) {
-            (Some(own), sent) => own.is(sent.ok_or_else(guard::no_token)?),
-            // Nobody needs a token here; who sends one of the team is bound by it.
-            (None, sent) => sent.is_none() || !self.has_tokens,
-        };
-        let sent = match sent {
-            Some(sent) if !is_own => sent,
-            _ => return Ok((self.trusted.clone(), true)),
-        };
-        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(guard::no_token)?;
-        let rights = timeout(BODY_TIMEOUT, self.clients.rights_of(sent.to_owned())).await.map_err(|_| busy())?;
-        let rights = rights.map_err(|why| {
-            tracing::warn!("a token cannot be looked up: {why}");
-            busy()
-        })?;
-        let rights = rights.ok_or_else(guard::no_token)?;
-        let sees_all = rights.scope == Scope::default();
-        if let Some(service) = self.bound().get(&rights) {
-            return Ok((service.clone(), sees_all));
-        }
-        let others = || {
-            refusal(StatusCode::FORBIDDEN, "your token is bound to a project or agent that this server does not serve")
-        };
-        let handler = self.clients.bound(&rights).ok().flatten().ok_or_else(others)?;
-        let service = Service::new(&handler, &self.config, &self.clients.changes);
-        let mut bound = self.bound();
-        if bound.len() >= MOST_BOUND {
-            bound.clear();
-        }
-        bound.insert(rights, service.clone());
-        Ok((service, sees_all))
-    }
-
-    fn bound(&self) -> MutexGuard<'_, HashMap<TokenRights, Service>> {
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Gate {
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
             Err(refusal) => {
-                self.services.clients.metrics.failed(reason(refusal.status));
+                self.services.clients().metrics.failed(reason(refusal.status));
                 refused(&refusal)
             }
-            Ok(Taken { service: None, .. }) => match self.services.clients.figures().await {
+            Ok(Taken { service: None, .. }) => match self.services.clients().figures().await {
                 Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
                 Err(why) => {
                     tracing::warn!("there are no figures: {why}");
-                    refused(&busy())
+                    refused(&Refusal::busy())
                 }
             },
             Ok(Taken { body, service: Some(service), room }) => {
@@ -302,7 +185,7 @@ impl Gate {
         let mut room = if length > SMALL_BODY {
             // At most MESSAGE_BYTES, acquired at once: two requests that acquire in parts could deadlock.
             let room = self.large_bodies.clone().acquire_many_owned(length as u32);
-            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(busy)?)
+            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(Refusal::busy)?)
         } else {
             None
         };
@@ -315,8 +198,8 @@ impl Gate {
                 Ok(Taken { body, service, room })
             }
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_long()),
-            Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body ended early")),
-            Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
+            Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body ended early")),
+            Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
         }
     }
 
@@ -330,21 +213,21 @@ impl Gate {
         let (service, sees_all) =
             service.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
         if !slot.admit() {
-            return Err(busy());
+            return Err(Refusal::busy());
         }
         match head.uri.path().trim_end_matches('/') {
             PATH => {}
             METRICS if head.method != Method::GET => {
-                return Err(refusal(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
+                return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
             }
             METRICS if sees_all => return Ok((None, 0)),
             METRICS => {
-                return Err(refusal(
+                return Err(Refusal::new(
                     StatusCode::FORBIDDEN,
                     "your token is bound to a project or an agent; the figures are about all",
                 ));
             }
-            _ => return Err(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
+            _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
         let length = match body.size_hint().upper() {
             None => MESSAGE_BYTES,
@@ -374,17 +257,8 @@ fn reason(status: StatusCode) -> &'static str {
     }
 }
 
-fn refusal(status: StatusCode, why: &'static str) -> Refusal {
-    Refusal { status, header: None, why }
-}
-
 fn too_long() -> Refusal {
-    refusal(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB")
-}
-
-fn busy() -> Refusal {
-    let header = Some((RETRY_AFTER, "1"));
-    Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB")
 }
 
 /// Says why a request is refused, and closes the connection.
@@ -400,7 +274,7 @@ fn refused(refusal: &Refusal) -> Answer {
 fn not_understood(unreadable: Unreadable) -> Answer {
     match unreadable {
         Unreadable::Refused(error) => plain(StatusCode::BAD_REQUEST, error.into(), "application/json"),
-        Unreadable::Silent => refused(&refusal(StatusCode::BAD_REQUEST, "there is no request in the body")),
+        Unreadable::Silent => refused(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body")),
     }
 }
 

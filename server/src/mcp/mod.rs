@@ -13,6 +13,7 @@
 //! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
+//! | `services.rs` | who answers a client over HTTP, by its token and session |
 //! | `sessions.rs` | the sessions of the older era over HTTP |
 //! | `conformance/` | the fixtures of the official test suite; in no release |
 //! | `metrics.rs` | figures for an operator |
@@ -44,6 +45,7 @@ mod only;
 mod profiles;
 mod prompts;
 mod resources;
+mod services;
 mod sessions;
 mod stdio;
 mod subscriptions;
