@@ -81,8 +81,8 @@ class Heard:
         """The next message is this notice."""
         got = self.next() or {}
         params = got.get("params", {})
-        told = [got.get("method"), params.get("uri"), params.get("_meta", {}).get("io.modelcontextprotocol/subscriptionId")]
-        self.checks.equal(name, told, ["notifications/resources/updated", wanted, subscription])
+        reported = [got.get("method"), params.get("uri"), params.get("_meta", {}).get("io.modelcontextprotocol/subscriptionId")]
+        self.checks.equal(name, reported, ["notifications/resources/updated", wanted, subscription])
 
     def silent(self, name):
         """There is no message."""
@@ -102,7 +102,7 @@ def check_changes(checks, store, heard, first, second, subscription=None):
     heard.updated("a link", uri(first), subscription)
     store.run("delete", str(first))
     heard.updated("a deletion", uri(first), subscription)
-    heard.silent("each change is told once")
+    heard.silent("each change is reported once")
 
 
 def check_stdio(checks, binary, folder):
@@ -121,7 +121,7 @@ def check_stdio(checks, binary, folder):
         else:
             server.send(listen("here", uri(first), "file:///etc/passwd"))
             accepted = heard.next()
-            checks.equal("what is accepted is told first", [accepted["method"], accepted["params"]["notifications"]],
+            checks.equal("what is accepted is said first", [accepted["method"], accepted["params"]["notifications"]],
                          ["notifications/subscriptions/acknowledged", {"resourceSubscriptions": [uri(first)]}])
             check_changes(checks, store, heard, first, second, "here")
             server.send(listen("there", uri(second)))
@@ -220,7 +220,7 @@ def check_http(checks, binary, folder):
 
 
 def check_scope(checks, binary, folder):
-    """Nothing is told of what the client cannot read."""
+    """Nothing is reported of what the client cannot read."""
     store = Store(binary, folder / "store")
     own, other = store.add("Of Apollo", "--project", "apollo"), store.add("Of Gemini", "--project", "gemini")
     server = Stdio(checks, binary, folder / "store", "--project", "apollo", "--only")
@@ -236,7 +236,7 @@ def check_scope(checks, binary, folder):
 
 
 def check_flood(checks, binary, folder):
-    """However much is written, a resource is told of at most once a round."""
+    """However much is written, a resource is reported at most once a round."""
     store = Store(binary, folder / "store")
     number = store.add("The ferry leaves at eight.")
     server = Stdio(checks, binary, folder / "store")
@@ -247,15 +247,15 @@ def check_flood(checks, binary, folder):
     store.run("import", "-", stdin=lines.encode())
     took = time.monotonic() - start
     time.sleep(SECONDS_A_DIGEST + NEVER)
-    told = []
+    reported = []
     while not server.answers.empty():
-        told.append(server.answers.get()["params"]["uri"])
+        reported.append(server.answers.get()["params"]["uri"])
     most = took / SECONDS_A_DIGEST + 3
-    checks.that(f"{IMPORTED} memories in {took:.0f} s: notices of the digest alone, {len(told)}, at most {most:.0f}",
-                set(told) == {"memory://digest"} and len(told) <= most, told)
+    checks.that(f"{IMPORTED} memories in {took:.0f} s: notices of the digest alone, {len(reported)}, at most {most:.0f}",
+                set(reported) == {"memory://digest"} and len(reported) <= most, reported)
     store.update(number, "The ferry leaves at nine.")
     got = Heard(checks, server.answers)
-    got.updated("and the next change is told", uri(number))
+    got.updated("and the next change is reported", uri(number))
     server.end("a subscriber in a flood")
 
 

@@ -71,7 +71,7 @@ struct Lines<W> {
     reader: AbortHandle,
     /// Whether the client has started to speak MCP. Before that, the library ends on anything but a request.
     begun: Arc<AtomicBool>,
-    /// Is told when the client has gone.
+    /// Is called when the client has gone.
     at_end: Box<dyn Fn() + Send>,
 }
 

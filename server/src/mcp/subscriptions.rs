@@ -1,5 +1,5 @@
-//! What one client wants to be told about: memories and digests by their URIs. A round of notices compares each with what
-//! the client could read of it before, so it is told of nothing else, and at most once a round.
+//! What one client wants to be notified of: memories and digests by their URIs. A round of notices compares each with what
+//! the client could read of it before, so nothing else is reported, and nothing twice a round.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -185,7 +185,7 @@ mod tests {
     struct World {
         source: Source,
         subscriptions: Arc<Subscriptions>,
-        told: mpsc::UnboundedReceiver<String>,
+        notices: mpsc::UnboundedReceiver<String>,
         _folder: tempfile::TempDir,
     }
 
@@ -196,10 +196,10 @@ mod tests {
             let defaults = Defaults::named(Some("apollo".into()), None).unwrap().only().unwrap();
             let context = Arc::new(Context { defaults, ..Context::default() });
             let source = Source { changes: Changes::of(dispatcher.clone()), dispatcher, context };
-            let (sink, told) = mpsc::unbounded_channel();
+            let (sink, notices) = mpsc::unbounded_channel();
             let subscriptions = Arc::new(Subscriptions::default());
             subscriptions.start(&source, sink);
-            World { source, subscriptions, told, _folder: folder }
+            World { source, subscriptions, notices, _folder: folder }
         }
 
         async fn write<T: Send + 'static>(
@@ -226,12 +226,12 @@ mod tests {
         }
 
         async fn next(&mut self, within: Duration) -> Option<String> {
-            timeout(within, self.told.recv()).await.ok().flatten()
+            timeout(within, self.notices.recv()).await.ok().flatten()
         }
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn only_what_the_client_can_read_is_told() {
+    async fn only_what_the_client_can_read_is_reported() {
         let mut world = World::new();
         let own = world.add("Of Apollo", "apollo").await;
         let other = world.add("Of Gemini", "gemini").await;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nothing_is_told_after_the_end() {
+    async fn nothing_is_reported_after_the_end() {
         let mut world = World::new();
         let id = world.add("Of Apollo", "apollo").await;
         world.subscribe(id.get()).await.unwrap();
@@ -257,7 +257,7 @@ mod tests {
         world.update(id, "Of Apollo, and changed").await;
         assert_eq!(world.next(NEVER).await, None);
         world.source.changes.close().await;
-        assert!(timeout(SOON, world.told.recv()).await.unwrap().is_none(), "the sender has gone");
+        assert!(timeout(SOON, world.notices.recv()).await.unwrap().is_none(), "the sender has gone");
     }
 
     #[tokio::test(flavor = "multi_thread")]

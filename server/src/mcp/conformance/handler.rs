@@ -1,7 +1,5 @@
 //! The product's handler with the fixtures before it.
 
-use std::sync::LazyLock;
-
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
     GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -9,28 +7,11 @@ use rmcp::model::{
     SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext, SubscriptionSink};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use tokio::sync::broadcast;
 
-use super::{prompts, resources, rounds, tools};
+use super::{lists, prompts, resources, rounds, tools};
 use crate::mcp::handler::Handler;
-
-/// Lists that were changed, for the streams that are open.
-static CHANGED: LazyLock<broadcast::Sender<List>> = LazyLock::new(|| broadcast::channel(16).0);
-
-/// A list that a test changes.
-#[derive(Debug, Clone, Copy)]
-pub enum List {
-    Tools,
-    Prompts,
-}
-
-/// Says that a list was changed.
-pub fn changed(list: List) {
-    // Nobody may listen.
-    let _ = CHANGED.send(list);
-}
 
 /// The product with the fixtures.
 #[derive(Clone)]
@@ -168,7 +149,7 @@ impl ServerHandler for WithFixtures {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let lists = pass_on(CHANGED.subscribe(), context.sink().clone());
+        let lists = lists::pass_on(context.sink().clone());
         tokio::select! {
             ended = self.0.listen(context) => ended,
             () = lists => Ok(()),
@@ -181,18 +162,6 @@ impl ServerHandler for WithFixtures {
 }
 
 /// Whether a request is of the newer era.
-pub fn is_newer(context: &RequestContext<RoleServer>) -> bool {
+fn is_newer(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
-}
-
-/// Tells a stream of changed lists, as far as it has asked for them.
-async fn pass_on(mut changed: broadcast::Receiver<List>, sink: SubscriptionSink) {
-    while let Ok(list) = changed.recv().await {
-        let _ = match list {
-            List::Tools => sink.notify_tool_list_changed().await,
-            List::Prompts => sink.notify_prompt_list_changed().await,
-        };
-    }
-    // The product's own subscriptions go on.
-    std::future::pending().await
 }

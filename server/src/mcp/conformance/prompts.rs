@@ -4,8 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument};
 use serde_json::{Value, json};
 
-use super::tools::text;
-use super::{PNG, complete};
+use super::answers::{PNG, complete, text};
 
 /// The one that asks the client, in `rounds.rs`.
 pub const ASKING: &str = "test_input_required_result_prompt";

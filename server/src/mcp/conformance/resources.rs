@@ -4,7 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceTemplate};
 use serde_json::json;
 
-use super::{PNG, complete};
+use super::answers::{PNG, complete};
 
 const SCHEME: &str = "test://";
 const TEXT: &str = "test://static-text";

@@ -12,8 +12,8 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::tools::text;
-use super::{complete, schemas, typed};
+use super::answers::{complete, text, typed};
+use super::schemas;
 
 /// What the seals of this process are made with.
 static SECRET: LazyLock<String> = LazyLock::new(|| crate::random::token().unwrap_or_default());

@@ -11,8 +11,8 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::tools::text;
-use super::{complete, schemas, typed};
+use super::answers::{complete, text, typed};
+use super::schemas;
 
 /// Between two messages.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -5,8 +5,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-use super::handler::{List, changed};
-use super::{PNG, WAV, complete, rounds, schemas, talking, typed};
+use super::answers::{PNG, WAV, complete, text, typed};
+use super::lists::{List, changed};
+use super::{rounds, schemas, talking};
 
 /// Tools without parameters.
 const PLAIN: [&str; 24] = [
@@ -107,9 +108,4 @@ fn at_once(name: &str, context: &RequestContext<RoleServer>) -> Result<Option<Ca
         _ => return Ok(None),
     };
     complete(json!({ "content": content })).map(Some)
-}
-
-/// A block of text.
-pub fn text(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
 }
