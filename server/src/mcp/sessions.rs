@@ -1,7 +1,7 @@
 //! The sessions of HTTP clients of the older era: what a server sends unasked goes to the stream of a session. A session
-//! costs memory, so their number is limited, and the one that was not used for longest makes room. It is not missed: a
-//! client whose session is unknown is answered without one, also after a restart. Only one that its client has ended is
-//! refused.
+//! costs memory, and its subscriptions cost time, so a new one ends those that nobody seems to use, and their number is
+//! limited. They are not missed: a client whose session is unknown is answered without one, also after a restart. Only one
+//! that its client has ended is refused.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,8 @@ use super::changes::Changes;
 const MOST: usize = 256;
 /// Ids of ended sessions that are remembered.
 const MOST_ENDED: usize = 1_024;
+/// How long a session may be idle that has no stream for notices.
+const IDLE: Duration = Duration::from_secs(600);
 /// How long an answer is kept for a client whose connection broke.
 const KEPT: Duration = Duration::from_secs(10);
 /// How long a new session waits for its first message.
@@ -75,17 +77,20 @@ impl Sessions {
 }
 
 impl Used {
-    /// Adds one, and says which one has to go for it: an idle one rather than one with an open stream.
-    fn begin(&mut self, id: SessionId) -> Option<SessionId> {
-        let oldest = || {
-            let age = |found: &Use| (Arc::strong_count(&found.streams) > 1, found.last);
-            self.live.iter().min_by_key(|(_, found)| age(found)).map(|(id, _)| id.clone())
-        };
-        let surplus = if self.live.len() >= MOST { oldest() } else { None };
-        if let Some(surplus) = &surplus {
-            self.live.remove(surplus);
+    /// Adds one, and says which have to go: the idle ones, and if there are too many the one that was not used for longest.
+    fn begin(&mut self, id: SessionId, now: Instant) -> Vec<SessionId> {
+        let has_stream = |found: &Use| Arc::strong_count(&found.streams) > 1;
+        let is_idle = |found: &Use| !has_stream(found) && now.saturating_duration_since(found.last) >= IDLE;
+        let mut surplus: Vec<_> =
+            self.live.iter().filter(|(_, found)| is_idle(found)).map(|(id, _)| id.clone()).collect();
+        if surplus.is_empty() && self.live.len() >= MOST {
+            let oldest = self.live.iter().min_by_key(|(_, found)| (has_stream(found), found.last));
+            surplus.extend(oldest.map(|(id, _)| id.clone()));
         }
-        self.live.insert(id, Use { last: Instant::now(), streams: Arc::default() });
+        for id in &surplus {
+            self.live.remove(id);
+        }
+        self.live.insert(id, Use { last: now, streams: Arc::default() });
         surplus
     }
 
@@ -105,8 +110,8 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.local.create_session().await?;
-        let surplus = self.used().begin(id.clone());
-        if let Some(surplus) = surplus {
+        let surplus = self.used().begin(id.clone(), Instant::now());
+        for surplus in surplus {
             self.local.close_session(&surplus).await?;
         }
         Ok((id, transport))
@@ -183,34 +188,51 @@ impl Sessions {
 mod tests {
     use super::*;
 
+    fn id(number: usize) -> SessionId {
+        SessionId::from(number.to_string())
+    }
+
     #[test]
-    fn the_session_that_was_idle_for_longest_makes_room() {
+    fn the_session_that_was_not_used_for_longest_makes_room() {
         let mut used = Used::default();
-        let id = |number: usize| SessionId::from(number.to_string());
+        let start = Instant::now();
+        let after = |seconds: usize| start + Duration::from_secs(seconds as u64);
         for number in 0..MOST {
-            assert_eq!(used.begin(id(number)), None);
+            assert!(used.begin(id(number), after(number)).is_empty());
         }
         // The first waits for notices, the second is in use.
         let stream = used.live[&id(0)].streams.clone();
-        used.live.get_mut(&id(1)).unwrap().last = Instant::now();
-        assert_eq!(used.begin(id(MOST)), Some(id(2)));
+        used.live.get_mut(&id(1)).unwrap().last = after(MOST);
+        assert_eq!(used.begin(id(MOST), after(MOST)), [id(2)]);
         drop(stream);
-        assert_eq!(used.begin(id(MOST + 1)), Some(id(0)));
+        assert_eq!(used.begin(id(MOST + 1), after(MOST)), [id(0)]);
         assert_eq!(used.live.len(), MOST);
         assert!(used.ended.is_empty(), "only clients end sessions");
+    }
+
+    #[test]
+    fn idle_sessions_end_unless_they_wait_for_notices() {
+        let mut used = Used::default();
+        let start = Instant::now();
+        for number in 0..3 {
+            used.begin(id(number), start);
+        }
+        let _stream = used.live[&id(1)].streams.clone();
+        used.live.get_mut(&id(2)).unwrap().last = start + Duration::from_secs(1);
+        assert_eq!(used.begin(id(3), start + IDLE), [id(0)]);
     }
 
     #[test]
     fn an_ended_session_is_remembered_for_a_while() {
         let mut used = Used::default();
         for number in 0..=MOST_ENDED {
-            let id = SessionId::from(number.to_string());
-            used.begin(id.clone());
+            let id = id(number);
+            used.begin(id.clone(), Instant::now());
             used.end(&id);
             used.end(&id);
         }
         assert!(used.live.is_empty());
         assert_eq!(used.ended.len(), MOST_ENDED);
-        assert_eq!(used.ended[0], SessionId::from("1"));
+        assert_eq!(used.ended[0], id(1));
     }
 }
