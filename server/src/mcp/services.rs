@@ -49,15 +49,26 @@ pub struct Service {
     lease: Option<Lease>,
 }
 
+#[cfg(not(feature = "conformance"))]
+fn served(product: Handler) -> Served {
+    product
+}
+
+/// The fixtures of the conformance suite stand before the product.
+#[cfg(feature = "conformance")]
+fn served(product: Handler) -> Served {
+    Served::from(product)
+}
+
 impl Service {
     fn new(handler: &Handler, config: &StreamableHttpServerConfig, changes: &Changes) -> Self {
-        let (alone, of_session) = (Served::from(handler.clone()), handler.clone());
+        let (alone, of_session) = (served(handler.clone()), handler.clone());
         let sessions = Arc::new(Sessions::new(changes.clone()));
         let config = config.clone().with_cancellation_token(config.cancellation_token.child_token());
         Service {
             alone: StreamableHttpService::new(move || Ok(alone.clone()), Arc::default(), config.clone()),
             in_session: StreamableHttpService::new(
-                move || Ok(Served::from(of_session.of_session())),
+                move || Ok(served(of_session.of_session())),
                 sessions.clone(),
                 config.clone().with_legacy_session_mode(true),
             ),
