@@ -3,14 +3,14 @@
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
-use crate::records::{Access, AccessKind, Changed};
+use crate::records::{Access, AccessKind, Changed, Commits};
 use crate::sensitive::logged_query;
 use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
-    AddOutcome, EmbeddingState, Expect, Filter, Gone, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Stats,
-    UpdateOutcome, Version, Viewer,
+    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate,
+    Stats, UpdateOutcome, Version, Viewer,
 };
 
 impl Engine {
@@ -88,6 +88,27 @@ impl Engine {
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         self.store.records.get(id, viewer, self.store.now())
+    }
+
+    /// What is here of a record that `viewer` sees, with at most `links` of its links. Counts nothing, and asks no server of
+    /// a team: for those who look often.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if the store cannot be read.
+    pub fn glance(&self, id: RecordId, viewer: &Viewer, links: usize) -> Result<Option<(Record, Vec<Link>)>> {
+        viewer.validate()?;
+        let (copy, now) = (self.store.records.copy(), self.store.now());
+        let Some(record) = copy.get(id, viewer, now)? else { return Ok(None) };
+        let links = copy.snapshot()?.links(id, viewer, links, now)?;
+        Ok(links.map(|links| (record, links)))
+    }
+
+    /// Tells whether something was written, by whichever process.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if the store cannot be read.
+    pub fn commits(&self) -> Result<Commits> {
+        self.store.records.copy().commits()
     }
 
     /// Writes an access to the access log, and counts it.
