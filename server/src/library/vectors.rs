@@ -1,7 +1,7 @@
 //! Saving and changing with vectors that the program has made, and saving many.
 
-use memorist_engine::types::{AddOutcome, Model, NewRecord};
 use memorist_engine::Result;
+use memorist_engine::types::{AddOutcome, Model, NewRecord};
 use serde_json::{Map, Value, json};
 
 use super::open::Library;
