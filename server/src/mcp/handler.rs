@@ -264,7 +264,7 @@ impl ServerHandler for Handler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let source = self.source();
         let changes = source.changes.subscribe();
-        let mut stopping = source.changes.subscribe();
+        let stopping = source.changes.ended();
         let uris = context.accepted().resource_subscriptions.iter().flatten();
         let wanted = uris.filter_map(|uri| Some((uri.clone(), Named::by(uri)?))).collect();
         let subscriptions = Arc::new(Subscriptions::default());
@@ -272,7 +272,7 @@ impl ServerHandler for Handler {
         let notices = subscriptions::notify(Arc::downgrade(&subscriptions), source, changes, context.sink().clone());
         tokio::select! {
             () = context.cancelled() => {}
-            () = stopping.ended() => {}
+            () = stopping => {}
             () = notices => {}
         }
         Ok(())

@@ -175,10 +175,10 @@ impl Sessions {
     where
         S: Stream<Item = ServerSseMessage> + Send + Sync + 'static,
     {
-        let mut changes = self.changes.subscribe();
+        let ended = self.changes.ended();
         let held = self.touch(id);
         stream.take_until(Box::pin(async move {
-            changes.ended().await;
+            ended.await;
             drop(held);
         }))
     }
