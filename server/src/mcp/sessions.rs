@@ -58,17 +58,21 @@ impl Sessions {
         Sessions { local, changes, used: Mutex::default() }
     }
 
-    /// Whether a request with this id is for here: it is of a session, or of one that was ended.
-    pub fn know(&self, id: &str) -> bool {
-        let used = self.used();
-        used.live.contains_key(id) || used.ended.iter().any(|ended| **ended == *id)
+    /// Whether its client has ended it.
+    pub fn has_ended(&self, id: &str) -> bool {
+        self.used().ended.iter().any(|ended| **ended == *id)
+    }
+
+    /// Notes that a session is in use; false if there is none with this id.
+    pub fn use_now(&self, id: &str) -> bool {
+        self.touch(id).is_some()
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn touch(&self, id: &SessionId) -> Option<Arc<()>> {
+    fn touch(&self, id: &str) -> Option<Arc<()>> {
         let mut used = self.used();
         let found = used.live.get_mut(id)?;
         found.last = Instant::now();
