@@ -143,16 +143,13 @@ impl Engine {
             Some(vectors) => Some((vectors.as_slice()?, vectors.as_array().ncols())),
             None => None,
         };
-        let added = self.detached(py, |library| {
+        self.detached(py, |library| {
             let items: Vec<Map<String, Value>> =
                 serde_json::from_str(items).map_err(|error| Problem::input(error.to_string()))?;
             let rows: Option<Vec<&[f32]>> =
                 vectors.map(|(numbers, dims)| arrays::rows(numbers, dims).skip(first).take(items.len()).collect());
             Ok(library.add_many(items, rows.as_deref())?.to_string())
-        })?;
-        // Between two transactions, Ctrl-C ends the call.
-        py.check_signals()?;
-        Ok(added)
+        })
     }
 
     /// The vectors of texts by the store's model.

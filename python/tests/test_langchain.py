@@ -45,7 +45,10 @@ class TestStandardHybrid(TestStandard):
     @pytest.fixture()
     def vectorstore(self, tmp_path: Path) -> Iterator[VectorStore]:
         with memorist.Store(tmp_path / "store", embed=None) as store:
-            store.add("foo", tags=["id:1"])
+            # It looks like a document, and is global.
+            body = {"title": "1", "description": "{}"}
+            vector = self.get_embeddings().embed_query("foo")
+            store.add("foo", tags=["id:1"], body=body, vector=vector)
             store.add("bar", project="another")
             other = MemoristVectorStore(store, self.get_embeddings(), collection="other")
             other.add_texts(["foo", "bar"], ids=["1", "2"])
@@ -92,6 +95,8 @@ def test_documents_are_kept_and_a_changed_one_has_a_history(tmp_path: Path) -> N
     first.add_texts(["before"], [{"v": 1}], ids=["A"])
     first.add_texts(["of another id, in lower case"], ids=["a"])
     first.add_texts(["after", "twice", "twice again"], [{"v": 2}, {}, {}], ids=["A", "b", "b"])
+    first.add_texts(["the same text", "the same text"], ids=["c", "d"])
+    assert [document.id for document in first.get_by_ids(["c", "d"])] == ["c", "d"]
     first.close()
     again = MemoristVectorStore(tmp_path / "store", Trigrams())
     assert [document.page_content for document in again.get_by_ids(["A", "a", "b", "none"])] == [

@@ -161,6 +161,10 @@ def test_a_function_embeds(tmp_path: Path) -> None:
         assert store.stats().pending_embeddings == 0 and "trigrams" in str(store.stats().model)
         hit = store.search("deployment day", mode="vector", limit=1)[0]
         assert hit.content == "Deployments happen on Thursdays" and hit.vector_score is not None
+        # Not indexed yet, but searched.
+        store.add("A heron stands in the reeds")
+        same = store.search("A heron stands in the reeds", mode="vector", limit=1)[0]
+        assert same.vector_score == pytest.approx(1, abs=1e-3), "of length 1, whatever the function returns"
         assert store.embed(["a", "b"]).shape == (2, 256)
     with Store(tmp_path / "store", embed=embed, model="another") as store:
         result = store.search("deployments")
