@@ -1,0 +1,21 @@
+//! `memorist manual`: the manual pages of all commands, made of what `--help` says.
+
+use std::fs;
+
+use clap::CommandFactory;
+use serde_json::json;
+
+use super::App;
+use crate::args::{Cli, Manual};
+use crate::exit::{Failure, Outcome};
+
+/// Runs the command. `version` is what `--version` says.
+pub fn run(app: &App, args: &Manual, version: &'static str) -> Outcome {
+    let folder = &args.folder;
+    fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command().version(version), folder))
+        .map_err(|error| Failure::file(folder, &error))?;
+    let page = folder.join("memorist.1");
+    app.output().result(&json!({ "folder": folder }), |_| format!("`man {}` shows the first page", page.display()))?;
+    Ok(0)
+}
