@@ -5,7 +5,7 @@ import gzip
 import os
 
 from .common import OUT, ROOT, VERSION, WORK, copy, fresh, run, source_date
-from .stage import COMPLETIONS
+from .stage import COMPLETIONS, DOC, THIRD_PARTY
 
 MAINTAINER = "The memorist authors <authors@memorist.example>"
 
@@ -38,6 +38,7 @@ def program_package(stage):
         # Debian's zsh has a folder for packages.
         to = path.replace("site-functions", "vendor-completions") if shell == "zsh" else path
         copy(stage.folder / path, root / "usr" / to)
+    compress((stage.folder / DOC / THIRD_PARTY).read_bytes(), root / "usr" / DOC / f"{THIRD_PARTY}.gz")
     glibc = ".".join(map(str, stage.target.glibc()))
     fields = {
         "Architecture": stage.target.deb,
@@ -63,7 +64,7 @@ def model_package(model):
 def package(root, name, version, fields, summary, description, copyright):
     """Builds one."""
     doc = root / "usr/share/doc" / name
-    doc.mkdir(parents=True)
+    doc.mkdir(parents=True, exist_ok=True)
     (doc / "copyright").write_text(copyright)
     when = email.utils.formatdate(source_date())
     entry = f"{name} ({version}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the project.\n\n -- {MAINTAINER}  {when}\n"
@@ -81,7 +82,8 @@ def package(root, name, version, fields, summary, description, copyright):
         if path.is_dir():
             path.chmod(0o755)
         os.utime(path, (source_date(), source_date()))
-    run("dpkg-deb", "--root-owner-group", "--build", root, OUT / f"{name}_{version}_{fields['Architecture']}.deb", capture_output=True)
+    # Weights do not get smaller by trying harder.
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1" if name.endswith("model") else "-z6", "--build", root, OUT / f"{name}_{version}_{fields['Architecture']}.deb", capture_output=True)
 
 
 def compress(content, to):

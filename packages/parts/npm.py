@@ -6,6 +6,7 @@ npm installs what fits the platform. The program finds the model by its place, s
 import json
 
 from .common import DESCRIPTION, LICENCES, OUT, ROOT, VERSION, WORK, copy, fresh, run
+from .stage import DOC, THIRD_PARTY
 
 LICENCE = "MIT OR Apache-2.0"
 
@@ -21,6 +22,7 @@ def make(stages):
         platforms[name] = VERSION
         package = folder / f"{system}-{machine}"
         copy(stage.program, package / "bin" / stage.target.file, 0o755)
+        copy(stage.folder / DOC / THIRD_PARTY, package / THIRD_PARTY)
         description = {
             "name": name,
             "description": f"The program of memorist for {system} on {machine}",

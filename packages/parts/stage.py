@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .common import LICENCES, ROOT, WORK, Problem, Target, copy, fresh, run
+from .licences import third_party
 from .model import Model
 
 # Where each shell looks for completions, below a prefix.
@@ -12,6 +13,8 @@ COMPLETIONS = {
     "zsh": "share/zsh/site-functions/_memorist",
     "fish": "share/fish/vendor_completions.d/memorist.fish",
 }
+DOC = "share/doc/memorist"
+THIRD_PARTY = "THIRD-PARTY-LICENSES"
 
 
 @dataclass
@@ -46,6 +49,7 @@ def stage(targets, model):
             to.parent.mkdir(parents=True)
             to.write_bytes(run(able.program, "completions", shell, capture_output=True).stdout)
         for name in ["README.md", "CHANGELOG.md", *LICENCES]:
-            copy(ROOT / name, folder / "share/doc/memorist" / name)
+            copy(ROOT / name, folder / DOC / name)
+        (folder / DOC / THIRD_PARTY).write_text(third_party(target))
         stages.append(Stage(target, folder, model))
     return stages

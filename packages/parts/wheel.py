@@ -9,6 +9,7 @@ import shutil
 
 from .common import OUT, ROOT, WORK, Problem, copy, run, tools, with_tools
 from .compile import GLIBC
+from .stage import DOC, THIRD_PARTY
 
 PROJECT = ROOT / "python"
 # Where maturin looks for what is installed beside the module.
@@ -32,6 +33,7 @@ def build(stage):
     copy(stage.model.tokenizer, DATA / "platlib/memorist" / stage.model.tokenizer.name)
     for part in ["man", "bash-completion", "zsh", "fish"]:
         shutil.copytree(stage.folder / "share" / part, DATA / "data/share" / part)
+    copy(stage.folder / DOC / THIRD_PARTY, DATA / "data" / DOC / THIRD_PARTY)
     if stage.target.portable:
         environment = with_tools(tools("maturin", "auditwheel", "ziglang"))
         options = ["--target", stage.target.name, "--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
