@@ -21,6 +21,7 @@
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
 //! | 5 | `cli` | the commands for people, one per file |
 //! | 5 | `mcp` | the same for agents, over stdio and HTTP |
+//! | 5 | [`library`] | the same for programs in other languages |
 //! | 6 | [`fuzzing`] | what the fuzz targets call |
 
 mod args;
@@ -33,6 +34,7 @@ mod exit;
 pub mod fuzzing;
 mod hooks;
 mod hyperlinks;
+pub mod library;
 #[cfg(unix)]
 mod local;
 mod logging;
