@@ -33,6 +33,22 @@ fn every_command_has_a_manual_page() {
     assert!(read("memorist-server-token-add.1").contains("SYNOPSIS"));
 }
 
+#[test]
+fn a_store_of_a_newer_version_is_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(memorist(folder.path(), &["add", "kept"]).status().unwrap().success());
+    let database = folder.path().join("memory.db");
+    rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(&database).unwrap();
+    for arguments in [&["doctor"][..], &["doctor", "--repair"], &["search", "kept"], &["serve"]] {
+        let output = memorist(folder.path(), arguments).stdin(Stdio::null()).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        assert!(said.contains("newer memorist (format 99") && said.contains("update memorist"), "{arguments:?}: {said}");
+    }
+    assert_eq!(fs::read(&database).unwrap(), before, "it is left as it was");
+}
+
 /// A program of an environment that has a file of the right length and another content says so, and loads nothing of it.
 #[test]
 fn a_false_package_beside_the_program_is_not_used() {
