@@ -60,9 +60,8 @@ def by_meaning(checks, machine, *command, cwd=None):
                 saved = [await talk.save(text) for text in SAVED]
                 # The model comes from its package, while the server answers.
                 end = time.monotonic() + TIMEOUT_SECONDS
-                while "wait for an embedding" in await talk.search(QUERY) and time.monotonic() < end:
-                    await asyncio.sleep(0.1)
-                found = await talk.found(QUERY)
+                while not (found := await talk.found(QUERY)) and time.monotonic() < end:
+                    await asyncio.sleep(0.5)
                 checks.equal("it finds by meaning", found[:1], saved[:1])
         finally:
             os.chdir(before)
