@@ -5,6 +5,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Engine", "IdSet", "Index", "__version__"]
+
 __version__: str
 
 @final

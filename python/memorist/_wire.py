@@ -78,7 +78,10 @@ def named(given: Mapping[str, object], *, nullable: frozenset[str] = frozenset()
 def to_json(value: object) -> str:
     """As JSON; what has no form there is refused."""
     try:
-        return json.dumps(value, allow_nan=False)
+        made = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        if not made.isascii():
+            made.encode()  # half of a surrogate pair has no form
+        return made
     except (TypeError, ValueError) as error:
         from .errors import InvalidInput
 

@@ -112,13 +112,15 @@ class MemoristVectorStore(BasePydanticVectorStore):
             raise InvalidInput(f"query_embedding: the mode {query.mode.value} needs one")
         is_hybrid = mode == "hybrid"
         limit = query.hybrid_top_k or query.similarity_top_k if is_hybrid else query.similarity_top_k
-        needs_test = query.filters is not None or query.node_ids is not None or query.doc_ids is not None
+        # Retrievers give empty lists for none.
+        node_ids, doc_ids = query.node_ids or None, query.doc_ids or None
+        needs_test = query.filters is not None or node_ids is not None or doc_ids is not None
         found = self._documents.search(
             query.query_str,
             None if vector is None else np.asarray(vector, dtype=np.float32),
             limit,
             mode=mode,
-            passes=_passes(query.filters, query.node_ids, query.doc_ids) if needs_test else None,
+            passes=_passes(query.filters, node_ids, doc_ids) if needs_test else None,
             vector_weight=query.alpha if is_hybrid else None,
         )
         scores = {"vector": "vector_score", "keyword": "relevance", "hybrid": "score"}[mode]

@@ -227,7 +227,10 @@ class Store:
         for first in range(0, len(each), _BATCH):
             batch = to_json(each[first : first + _BATCH])
             outcomes += json.loads(self._engine.add_many(batch, rows, first))
-        added = [None if "error" in outcome else Added._read(outcome) for outcome in outcomes]
+        added = [
+            None if "error" in outcome else Added(outcome["id"], outcome["created"], outcome["embedding"])
+            for outcome in outcomes
+        ]
         errors = {at: outcome["error"] for at, outcome in enumerate(outcomes) if "error" in outcome}
         if errors:
             raise Refused(errors, added)

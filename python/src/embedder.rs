@@ -1,6 +1,7 @@
 //! A Python function that embeds.
 
 use memorist_engine::embed::{self, Embedder, ModelIdentity};
+use memorist_server::library::own_model;
 use pyo3::prelude::*;
 
 use crate::arrays;
@@ -13,10 +14,8 @@ pub struct PythonEmbedder {
 
 impl PythonEmbedder {
     /// The function `embed`, which makes vectors of `dims` numbers, by the name that tells its vectors from others.
-    pub fn new(embed: Py<PyAny>, name: String, dims: usize) -> Self {
-        let pooling = "a Python function".to_owned();
-        let identity = ModelIdentity { weights_sha256: name.clone(), name, pooling, dims };
-        PythonEmbedder { identity, embed }
+    pub fn new(embed: Py<PyAny>, name: &str, dims: usize) -> Self {
+        PythonEmbedder { identity: own_model(name, dims), embed }
     }
 
     fn call(&self, texts: &[&str]) -> PyResult<Vec<Vec<f32>>> {

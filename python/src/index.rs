@@ -29,13 +29,13 @@ const NO_ID: i64 = -1;
 #[pyclass(frozen, module = "memorist._memorist")]
 pub struct Index {
     folder: PathBuf,
-    side: Side,
+    role: Role,
     /// One merge at a time.
     merging: Mutex<()>,
     process: u32,
 }
 
-enum Side {
+enum Role {
     Writes { writer: Mutex<Option<Held>>, current: RwLock<Arc<Snapshot>> },
     Reads(Box<Reader>),
 }
@@ -58,9 +58,9 @@ impl Index {
             let why = "the index was opened before this process was forked; open it again here";
             return Err(exception(py, "Closed", why));
         }
-        match &self.side {
-            Side::Writes { current, .. } => Ok(current.read().clone()),
-            Side::Reads(reader) => Ok(reader.snapshot()),
+        match &self.role {
+            Role::Writes { current, .. } => Ok(current.read().clone()),
+            Role::Reads(reader) => Ok(reader.snapshot()),
         }
     }
 
@@ -71,7 +71,7 @@ impl Index {
         work: impl FnOnce(&mut Writer) -> Result<T, WriteError> + Send,
     ) -> PyResult<T> {
         self.snapshot(py)?;
-        let Side::Writes { writer, current } = &self.side else {
+        let Role::Writes { writer, current } = &self.role else {
             return Err(invalid(py, "the index was opened to be read only; open it without read_only"));
         };
         let done = py.detach(|| {
@@ -135,7 +135,7 @@ impl Index {
         let (merging, process) = (Mutex::new(()), std::process::id());
         if read_only {
             let reader = py.detach(|| Reader::open(&folder)).map_err(|error| of_index(py, error))?;
-            return Ok(Index { folder, side: Side::Reads(Box::new(reader)), merging, process });
+            return Ok(Index { folder, role: Role::Reads(Box::new(reader)), merging, process });
         }
         let options = |dims| {
             let mut options = IndexOptions::new(dims);
@@ -160,7 +160,7 @@ impl Index {
         let writer = writer.map_err(|error| of_index(py, error))?;
         let current = RwLock::new(writer.snapshot());
         let writer = Mutex::new(Some(Held { writer, _lock: lock }));
-        Ok(Index { folder, side: Side::Writes { writer, current }, merging, process })
+        Ok(Index { folder, role: Role::Writes { writer, current }, merging, process })
     }
 
     #[getter]
@@ -230,7 +230,7 @@ impl Index {
     /// Merges segments until no merge makes searches faster.
     fn optimize(&self, py: Python<'_>) -> PyResult<()> {
         self.snapshot(py)?;
-        let Side::Writes { writer, current } = &self.side else {
+        let Role::Writes { writer, current } = &self.role else {
             return Err(invalid(py, "the index was opened to be read only; open it without read_only"));
         };
         let done = interruptible(py, |stop| {
@@ -255,9 +255,9 @@ impl Index {
     /// Looks whether another process has published something newer.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         self.snapshot(py)?;
-        match &self.side {
-            Side::Writes { .. } => Ok(false),
-            Side::Reads(reader) => py.detach(|| reader.refresh()).map_err(|error| of_index(py, error)),
+        match &self.role {
+            Role::Writes { .. } => Ok(false),
+            Role::Reads(reader) => py.detach(|| reader.refresh()).map_err(|error| of_index(py, error)),
         }
     }
 
@@ -360,7 +360,7 @@ impl Index {
 
     /// Lets go of the index: another may write it.
     fn close(&self, py: Python<'_>) {
-        if let Side::Writes { writer, .. } = &self.side {
+        if let Role::Writes { writer, .. } = &self.role {
             py.detach(|| drop(writer.lock().take()));
         }
     }

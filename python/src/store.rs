@@ -77,9 +77,10 @@ impl Engine {
         model: Option<String>,
         dimensions: usize,
     ) -> PyResult<Self> {
-        let named = model.clone().unwrap_or_default();
         let embeds = match embed {
-            Some(embed) => Embeds::With(Arc::new(PythonEmbedder::new(embed, named, dimensions))),
+            Some(embed) => {
+                Embeds::With(Arc::new(PythonEmbedder::new(embed, model.as_deref().unwrap_or_default(), dimensions)))
+            }
             None if embeds => Embeds::AsConfigured,
             None => Embeds::Nothing,
         };

@@ -16,5 +16,5 @@ mod problem;
 mod tools;
 mod vectors;
 
-pub use open::{Embeds, Library, Options};
+pub use open::{Embeds, Library, Options, own_model};
 pub use problem::{Problem, ProblemKind};

@@ -1,12 +1,13 @@
 //! [`Library`]: opening a store, and what embeds.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
-use memorist_engine::embed::Embedder;
+use memorist_engine::embed::{Embedder, ModelIdentity};
+use memorist_engine::text::content_hash;
 
 use super::problem::Problem;
 use crate::args::Cli;
@@ -23,6 +24,13 @@ pub enum Embeds {
     Nothing,
     /// The program.
     With(Arc<dyn Embedder>),
+}
+
+/// The identity of a model that only the program knows: its name tells its vectors from others, whether the program embeds
+/// when it is called or gives vectors.
+pub fn own_model(name: &str, dims: usize) -> ModelIdentity {
+    let pooling = "the program's own".to_owned();
+    ModelIdentity { name: name.to_owned(), weights_sha256: content_hash(name), pooling, dims }
 }
 
 /// Which store, and how. What is left out is what the environment and `memorist.toml` say, as on the command line.
@@ -82,7 +90,7 @@ impl Library {
     }
 
     /// The folder of the store.
-    pub fn folder(&self) -> &std::path::Path {
+    pub fn folder(&self) -> &Path {
         &self.settings.store
     }
 }

@@ -1,18 +1,17 @@
 //! Saving and changing with vectors that the program has made, and saving many.
 
 use memorist_engine::Result;
+use memorist_engine::config::ModelSource;
+use memorist_engine::embed::ModelIdentity;
 use memorist_engine::types::{AddOutcome, Model, NewRecord};
 use serde_json::{Map, Value, json};
 
-use super::open::Library;
+use super::open::{Library, own_model};
 use super::problem::Problem;
 use super::tools::parsed;
 use crate::ops;
 use crate::wire::{self, AddParams, UpdateParams, UpdateResult};
 use crate::wording::Worded as _;
-
-/// The pooling of a model that only the program knows.
-const POOLING: &str = "the program's own";
 
 impl Library {
     /// Saves a memory with the vector of its text, as the tool does but for links and merges.
@@ -94,11 +93,13 @@ impl Library {
 
     /// A store without a model gets that of the program's vectors, if nothing else embeds.
     fn adopt_model(&self, dims: usize) -> Result<(), Problem> {
-        let nothing_embeds = self.settings.engine.model.source == memorist_engine::config::ModelSource::None;
+        let nothing_embeds = self.settings.engine.model.source == ModelSource::None;
         match &self.own_model {
             Some(name) if nothing_embeds => {
-                let (name, weights_sha256) = (name.clone(), name.clone());
-                Ok(self.engine.adopt_model(&Model { name, weights_sha256, pooling: POOLING.into(), dims })?)
+                // A vector of the wrong length is no vector of another model.
+                let dims = self.engine.dimensions().unwrap_or(dims);
+                let ModelIdentity { name, weights_sha256, pooling, dims } = own_model(name, dims);
+                Ok(self.engine.adopt_model(&Model { name, weights_sha256, pooling, dims })?)
             }
             _ => Ok(()),
         }
