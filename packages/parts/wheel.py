@@ -29,7 +29,7 @@ def make(stages):
         else:
             environment = with_tools(tools("maturin"))
             options = [] if stage.target.runs_here else ["--target", stage.target.name]
-        # What compiles C would compile it anew for another date.
+        # What compiles C would compile it again for another date.
         environment.pop("SOURCE_DATE_EPOCH")
         made = WORK / "wheel"
         shutil.rmtree(made, ignore_errors=True)
