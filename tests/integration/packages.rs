@@ -44,7 +44,10 @@ fn a_store_of_a_newer_version_is_refused_with_the_way_out() {
         let output = memorist(folder.path(), arguments).stdin(Stdio::null()).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
-        assert!(said.contains("newer memorist (format 99") && said.contains("update memorist"), "{arguments:?}: {said}");
+        assert!(
+            said.contains("newer memorist (format 99") && said.contains("update memorist"),
+            "{arguments:?}: {said}"
+        );
     }
     assert_eq!(fs::read(&database).unwrap(), before, "it is left as it was");
 }
