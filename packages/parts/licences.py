@@ -26,7 +26,7 @@ def third_party(target):
         waiting += [dep["pkg"] for dep in deps if any(kind["kind"] is None for kind in dep["dep_kinds"])]
     by_text, names = {}, defaultdict(list)
     others = [crates[one] for one in reached if crates[one]["source"]]
-    for crate in sorted(others, key=lambda crate: crate["name"]):
+    for crate in sorted(others, key=lambda crate: (crate["name"], crate["version"])):
         name = f"{crate['name']} {crate['version']} ({crate['license']})"
         folder = Path(crate["manifest_path"]).parent
         found = sorted(path for path in folder.iterdir() if path.is_file() and NAMES.match(path.name))
