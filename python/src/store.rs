@@ -84,7 +84,7 @@ impl Engine {
             None if embeds => Embeds::AsConfigured,
             None => Embeds::Nothing,
         };
-        let options = Options { store, config, project, agent, embeds };
+        let options = Options { store, config, project, agent, embeds, packages: packages(py) };
         let opened = py.detach(|| Library::open(options, model));
         let library = opened.map_err(|problem| errors::of_problem(py, problem))?;
         let folder = library.folder().to_owned();
@@ -213,4 +213,10 @@ impl Drop for Engine {
         // The thread that is waited for may call the function that embeds.
         Python::attach(|py| py.detach(|| drop(library)));
     }
+}
+
+/// The folder of packages that this one is in: what it depends on is there, the default model among it.
+fn packages(py: Python<'_>) -> Vec<PathBuf> {
+    let ours = || py.import("memorist")?.getattr("__path__")?.get_item(0)?.extract::<PathBuf>();
+    ours().ok().and_then(|folder| folder.parent().map(PathBuf::from)).into_iter().collect()
 }

@@ -46,6 +46,8 @@ pub struct Options {
     pub agent: Option<String>,
     /// What embeds.
     pub embeds: Embeds,
+    /// Folders of packages, one of which may have the default model.
+    pub packages: Vec<PathBuf>,
 }
 
 /// An open store. Share it between threads; every method blocks.
@@ -72,9 +74,10 @@ impl Library {
             words.extend(value.into_iter().flat_map(|value| [name.into(), value]));
         }
         words.push("stats".into());
-        let cli = Cli::read(words).map_err(|error| Problem::input(error.to_string()))?;
+        let cli = Cli::read(words, env!("CARGO_PKG_VERSION")).map_err(|error| Problem::input(error.to_string()))?;
         let mut settings = Settings::resolve(&cli.global)?;
         settings.context.tool = "library";
+        settings.engine.model.packages = options.packages;
         let engine = match options.embeds {
             Embeds::AsConfigured => Engine::open(&settings.store, settings.engine.clone())?,
             Embeds::Nothing => {
