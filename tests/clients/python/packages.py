@@ -137,6 +137,9 @@ def by_npx(machine):
 
 def debian(machine):
     checks = Checks("deb")
+    for program in ("dpkg-deb", "man", "lintian"):
+        if not shutil.which(program):
+            print(f"left out: what needs {program}, which is not here")
     if not shutil.which("dpkg-deb"):
         return 0
     root = Path(tempfile.mkdtemp(dir=machine.scratch))
