@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    memorist_server::run()
+    memorist_server::run(env!("MEMORIST_VERSION"))
 }

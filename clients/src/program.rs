@@ -32,6 +32,17 @@ impl Program {
         }
     }
 
+    /// The way to install this program, if it was started from a cache: `uvx` and `npx` have it there, and may remove it at
+    /// any time.
+    pub fn way_to_stay(&self) -> Option<&'static str> {
+        let is_in = |cache: &str| {
+            self.path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(cache.as_bytes()))
+        };
+        // uv names it archive-v0; tools that stay are in another folder.
+        let ways = [("archive-v", "uv tool install memorist"), ("_npx", "npm install --global memorist")];
+        ways.into_iter().find(|(cache, _)| is_in(cache)).map(|(_, way)| way)
+    }
+
     /// Its path as text.
     pub fn command(&self) -> String {
         self.path.display().to_string()
@@ -68,6 +79,16 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_in_a_cache_is_to_be_installed() {
+        let way = |path: &str| Program { path: path.into(), options: vec![], serve: vec![] }.way_to_stay();
+        assert_eq!(way("/home/ana/.cache/uv/archive-v0/Xy12/bin/memorist"), Some("uv tool install memorist"));
+        let npx = "/home/ana/.npm/_npx/0f3a/node_modules/@memorist/linux-x64/bin/memorist";
+        assert_eq!(way(npx), Some("npm install --global memorist"));
+        assert_eq!(way("/home/ana/.local/share/uv/tools/memorist/bin/memorist"), None);
+        assert_eq!(way("/usr/lib/node_modules/memorist/node_modules/@memorist/linux-x64/bin/memorist"), None);
+    }
 
     #[test]
     fn a_command_for_a_shell_has_quotes_where_they_are_needed() {

@@ -31,7 +31,7 @@ impl Loader for FileLoader {
     }
 
     fn is_local(&self) -> Result<bool> {
-        self.provision.locate().map(|files| files.is_some())
+        self.provision.is_local()
     }
 
     fn verify(&self) -> Result<Option<String>> {

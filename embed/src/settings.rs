@@ -17,6 +17,8 @@ pub struct ModelSettings {
     pub cache_dir: Option<PathBuf>,
     /// Folder of the caches of providers' embeddings, all of which a purge empties; `None` empties none.
     pub embeddings_dir: Option<PathBuf>,
+    /// Folders with packages that have the model's files, beside those that are found by the place of this program.
+    pub packages: Vec<PathBuf>,
     /// Whether the model and its library may be fetched when they are missing.
     pub may_download: bool,
     /// It is released after this long without use.
@@ -36,6 +38,7 @@ impl From<ModelSource> for ModelSettings {
             fallback: None,
             cache_dir: None,
             embeddings_dir: None,
+            packages: Vec::new(),
             may_download: true,
             idle: Duration::from_secs(5 * 60),
         }

@@ -22,7 +22,7 @@ pub struct SetupReport {
     pub folder: PathBuf,
     /// The ONNX Runtime library, which runs a model of your own.
     pub library: Option<PathBuf>,
-    /// Whether anything was fetched (false: everything was there already).
+    /// Whether anything was fetched (false: everything was on this machine already).
     pub fetched: bool,
 }
 
@@ -36,8 +36,14 @@ pub fn setup(
     progress: &dyn Progress,
 ) -> Result<SetupReport> {
     let provision = Provision::new(settings)?;
-    let before = provision.locate()?.is_some();
-    let files = provision.ensure(announce, progress)?;
+    let mut fetched = false;
+    let files = provision.ensure(
+        &mut |plan| {
+            fetched = true;
+            announce(plan);
+        },
+        progress,
+    )?;
     // Loading it is the proof that it works on this machine.
     let embedder = FileLoader::new(settings)?.load(announce, progress)?;
     let identity = embedder.identity();
@@ -46,6 +52,6 @@ pub fn setup(
         dims: identity.dims,
         folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
         library: files.library.map(|library| library.path().to_owned()),
-        fetched: !before,
+        fetched,
     })
 }

@@ -38,6 +38,13 @@ pub enum Error {
         why: String,
     },
 
+    /// The disk of the store is full.
+    #[error("cannot use {path} as a store: the disk is full; make room and try again")]
+    DiskFull {
+        /// The file that could not grow.
+        path: PathBuf,
+    },
+
     /// The server of a team store cannot be used.
     #[error("the team store {address}: {why}")]
     Server {
@@ -241,6 +248,7 @@ impl Error {
             Error::Invalid { .. } | Error::Duplicate(_) => ErrorKind::Input,
             Error::NotFound(_) => ErrorKind::NotFound,
             Error::Store { .. }
+            | Error::DiskFull { .. }
             | Error::Server { .. }
             | Error::Database { .. }
             | Error::DatabaseFailed(_)

@@ -95,6 +95,6 @@ pub use memorist_embed as embed;
 pub use clock::now;
 pub use engine::{Engine, Import, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
+pub use records::{Commits, Kept, Salvage};
 #[cfg(feature = "postgres")]
 pub use records::{Compared, NodeState};
-pub use records::{Kept, Salvage};

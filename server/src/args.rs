@@ -172,6 +172,11 @@ const HOOK: &str = "\
 It ends with 0 and within 300 ms whatever happens, and prints an answer in the form that the client expects, or nothing. \
 What is wrong is a line on stderr. MEMORIST_HOOKS=off silences it, and so does [hooks] in memorist.toml.";
 
+const MANUAL: &str = "\
+Packages have them already. Beside an installation from source:
+
+    memorist manual ~/.local/share/man/man1";
+
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
 #[command(name = "memorist", version, after_help = exit::HELP, max_term_width = 100, propagate_version = true)]
@@ -189,8 +194,8 @@ pub struct Cli {
 impl Cli {
     /// Parses the arguments and the environment. An empty project or agent means none, whatever the settings say; an
     /// empty variable counts as not set.
-    pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let mut matches = Cli::command().try_get_matches_from(words)?;
+    pub fn read(words: impl IntoIterator<Item = OsString>, version: &'static str) -> Result<Self, clap::Error> {
+        let mut matches = Cli::command().version(version).try_get_matches_from(words)?;
         let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let typed: Vec<_> = ["store", "cache", "model", "project", "agent"].into_iter().filter(is_typed).collect();
         let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Cli::command()))?;
@@ -341,6 +346,9 @@ pub enum Command {
     Demo(Demo),
     /// Print a completion script for a shell
     Completions(Completions),
+    /// Write the manual pages of all commands into a folder
+    #[command(after_help = MANUAL)]
+    Manual(Manual),
 }
 
 impl Command {
@@ -390,7 +398,8 @@ impl Command {
             | Command::Setup
             | Command::Hook(_)
             | Command::Demo(_)
-            | Command::Completions(_) => false,
+            | Command::Completions(_)
+            | Command::Manual(_) => false,
         }
     }
 }
@@ -532,6 +541,14 @@ pub struct Demo {
 pub struct Completions {
     /// For which shell
     pub shell: clap_complete::Shell,
+}
+
+/// `manual`.
+#[derive(Debug, Args)]
+pub struct Manual {
+    /// The folder; it is made if it is missing
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 #[cfg(test)]

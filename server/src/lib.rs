@@ -21,6 +21,7 @@
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
 //! | 5 | `cli` | the commands for people, one per file |
 //! | 5 | `mcp` | the same for agents, over stdio and HTTP |
+//! | 5 | [`library`] | the same for programs in other languages |
 //! | 6 | [`fuzzing`] | what the fuzz targets call |
 
 mod args;
@@ -33,6 +34,7 @@ mod exit;
 pub mod fuzzing;
 mod hooks;
 mod hyperlinks;
+pub mod library;
 #[cfg(unix)]
 mod local;
 mod logging;
@@ -60,10 +62,10 @@ use memorist_ingest::project;
 use output::Output;
 use settings::Settings;
 
-/// Runs the command of this process.
-pub fn run() -> ExitCode {
+/// Runs the command of this process. `version` is what `--version` says.
+pub fn run(version: &'static str) -> ExitCode {
     let started = Instant::now();
-    let cli = match Cli::read(std::env::args_os()) {
+    let cli = match Cli::read(std::env::args_os(), version) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::hook::is_meant() => {
             output::say(error.to_string().trim_end());
@@ -79,10 +81,10 @@ pub fn run() -> ExitCode {
         return cli::hook::run(&cli.global, args, started);
     }
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
-    ExitCode::from(command(cli).unwrap_or_else(|failure| output.failure(failure)))
+    ExitCode::from(command(cli, version).unwrap_or_else(|failure| output.failure(failure)))
 }
 
-fn command(cli: Cli) -> Outcome {
+fn command(cli: Cli, version: &'static str) -> Outcome {
     let mut settings = Settings::resolve(&cli.global)?;
     if settings.project_is_open && cli.command.uses_folder_project(settings.profile) {
         use_folder_project(&mut settings, &cli.command);
@@ -133,6 +135,7 @@ fn command(cli: Cli) -> Outcome {
         Command::Hook(_) => Ok(0),
         Command::Demo(args) => cli::demo::run(&app, &args),
         Command::Completions(args) => cli::completions::run(&app, &args),
+        Command::Manual(args) => cli::manual::run(&app, &args, version),
     }
 }
 

@@ -29,6 +29,7 @@
 //! | `hooks/` | hooks of clients: their answers, whatever goes wrong, and a server that answers them |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `connect.rs` | agents are connected and disconnected, and the plugins run commands that exist |
+//! | `packages.rs` | what packages are made of: the version, manual pages, files of packages beside the program |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
 //! | `terminal.rs` | no command prints terminal control characters |
 //! | `code.rs` | no code of the working folder runs, and no library except the pinned one |
@@ -86,6 +87,7 @@ mod lock_holder;
 mod meaning;
 mod model;
 mod moving;
+mod packages;
 mod pages;
 mod passages;
 #[cfg(target_os = "linux")]

@@ -119,19 +119,43 @@ impl Connection {
         self.stream.read_line(&mut line)?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
         let status = status.ok_or(ErrorKind::UnexpectedEof)?;
-        let mut length = 0;
+        let mut length = Some(0);
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
             match line.to_lowercase().split_once(": ") {
-                Some(("content-length", value)) => length = value.trim().parse().unwrap(),
+                Some(("content-length", value)) => length = Some(value.trim().parse().unwrap()),
+                Some(("transfer-encoding", _)) => length = None,
                 Some(_) => {}
                 None => break,
             }
         }
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body)?;
+        let body = match length {
+            Some(length) => self.bytes(length)?,
+            None => self.chunks()?,
+        };
         Ok((status, String::from_utf8(body).unwrap()))
+    }
+
+    fn bytes(&mut self, length: usize) -> std::io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The body of a response that is a stream of events.
+    fn chunks(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim(), 16).map_err(|_| ErrorKind::UnexpectedEof)?;
+            body.extend(self.bytes(length)?);
+            self.bytes(2)?;
+            if length == 0 {
+                return Ok(body);
+            }
+        }
     }
 
     fn ask(&mut self, server: &Server, message: &Value) -> (u16, Value) {

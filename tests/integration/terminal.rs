@@ -99,6 +99,8 @@ fn no_command_prints_what_a_terminal_obeys() {
     std::fs::create_dir(&notes).unwrap();
     std::fs::write(notes.join("a\u{202e}.md"), format!("# {HOSTILE}\n\nThe rudder {HOSTILE}.\n")).unwrap();
     let notes = notes.to_str().unwrap();
+    let pages = world.above.path().join("ma\u{1b}[2Jn");
+    let (pages, below_a_file) = (pages.to_str().unwrap(), format!("{file}/\u{1b}[2J"));
     // Each with its exit code, and whether hostile text is in its output.
     let table: Vec<(Vec<&str>, i32, bool)> = vec![
         (vec!["add", &said, "--source", HOSTILE, "--tag", "t\u{202e}"], 0, false),
@@ -160,6 +162,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["hook", HOSTILE], 0, false),
         (vec!["completions", "bash"], 0, false),
         (vec!["completions", HOSTILE], 2, true),
+        (vec!["manual", pages], 0, true),
+        (vec!["manual", &below_a_file], 6, true),
         (vec![HOSTILE], 2, true),
     ];
     let covered: BTreeSet<_> = table.iter().map(|(arguments, ..)| arguments[0].to_owned()).collect();

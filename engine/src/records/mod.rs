@@ -56,6 +56,7 @@ pub use rules::searches::MAX_SEARCHES;
 pub use rules::undo::Undoing;
 pub use rules::update::Changed;
 pub use sqlite::backup::restore;
+pub use sqlite::commits::Commits;
 #[cfg(feature = "postgres")]
 pub use sqlite::folder::prepare_root;
 pub use sqlite::salvage::{Kept, Salvage, salvage, survey};

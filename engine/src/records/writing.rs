@@ -38,6 +38,16 @@ impl Records {
         add::add_batch(self, news, now)
     }
 
+    /// The same with vectors that `model`, the store's, has made of their texts.
+    pub fn add_batch_with(
+        &self,
+        model: ModelId,
+        news: &[(impl Borrow<NewRecord>, Vec<f32>)],
+        now: Millis,
+    ) -> Result<Vec<Result<AddOutcome>>> {
+        add::add_batch_with(self, model, news, now)
+    }
+
     /// Changes a live record and keeps the version before. An update to what the record is already changes nothing.
     ///
     /// # Errors

@@ -87,6 +87,13 @@ pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let profile = args.profile.and_then(|profile| profile.to_possible_value());
     let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);
     let installation = Installation::this(global, serve.unwrap_or_default())?;
+    if let Some(way) = installation.program.way_to_stay() {
+        let path = installation.program.command();
+        return Err(Failure::input(format!(
+            "agents would be connected to {path}, which is in a cache and may be removed at any time: install memorist \
+             (`{way}`), then `memorist connect`"
+        )));
+    }
     if app.settings().engine.team.as_ref().is_some_and(|team| team.address.has_password()) {
         app.output()
             .note("the password of the team store is not written into their settings: they find it in ~/.pgpass");

@@ -19,6 +19,7 @@ pub mod hook;
 pub mod import;
 pub mod link;
 pub mod list;
+pub mod manual;
 pub mod move_store;
 pub mod outdated;
 pub mod purge;

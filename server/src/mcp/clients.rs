@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memorist_engine::text::content_hash;
 use memorist_engine::types::{Rights, Scope, TokenRights};
 
+use super::changes::Changes;
 use super::dispatch::{Access, Dispatcher, Unavailable};
 use super::handler::Handler;
 use super::metrics::Metrics;
@@ -25,6 +26,7 @@ pub struct Clients {
     pub only: bool,
     pub watching: Arc<Watching>,
     pub metrics: Arc<Metrics>,
+    pub changes: Changes,
 }
 
 impl Clients {
@@ -56,7 +58,8 @@ impl Clients {
     fn handler(&self, context: Context, rights: Rights) -> Result<Handler, Failure> {
         let is_only = context.defaults.is_only();
         let profile = if is_only { Profile::of_only(self.profile) } else { Profile::of(self.profile) };
-        Ok(Handler::new(self.dispatcher.clone(), context, profile, rights, self.watching.clone(), self.metrics.clone()))
+        let (dispatcher, watching, metrics) = (self.dispatcher.clone(), self.watching.clone(), self.metrics.clone());
+        Ok(Handler::new(dispatcher, context, profile, rights, watching, metrics, self.changes.clone()))
     }
 
     /// The figures of the server, as text.

@@ -3,7 +3,7 @@
 
 use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri};
@@ -45,8 +45,15 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn new(status: StatusCode, why: &'static str) -> Self {
+    /// With this reason.
+    pub fn new(status: StatusCode, why: &'static str) -> Self {
         Refusal { status, header: None, why }
+    }
+
+    /// For now.
+    pub fn busy() -> Self {
+        let header = Some((RETRY_AFTER, "1"));
+        Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
     }
 }
 

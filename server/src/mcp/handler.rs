@@ -1,5 +1,6 @@
-//! The request handler. One per process: all sessions share its dispatcher.
+//! The request handler. All sessions share its dispatcher; each has subscriptions of its own.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,16 +10,20 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+    ReadResourceResult, ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
+use super::changes::Changes;
 use super::dispatch::{Access, Dispatcher};
 use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
 use super::profiles::{Answer, Profile};
+use super::resources::Named;
+use super::subscriptions::{self, Sink, Source, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources};
 use crate::ops::Context;
@@ -32,6 +37,9 @@ pub struct Handler {
     rights: Rights,
     watching: Arc<Watching>,
     metrics: Arc<Metrics>,
+    changes: Changes,
+    /// Of a session, where there is one.
+    subscriptions: Option<Arc<Subscriptions>>,
 }
 
 impl Handler {
@@ -44,14 +52,46 @@ impl Handler {
         rights: Rights,
         watching: Arc<Watching>,
         metrics: Arc<Metrics>,
+        changes: Changes,
     ) -> Self {
-        Handler { dispatcher, context: Arc::new(context), profile, rights, watching, metrics }
+        let context = Arc::new(context);
+        Handler { dispatcher, context, profile, rights, watching, metrics, changes, subscriptions: None }
+    }
+
+    /// Answers one session, which can be sent notices.
+    pub fn of_session(&self) -> Self {
+        Handler { subscriptions: Some(Arc::default()), ..self.clone() }
     }
 
     /// The defaults of its calls.
     pub fn context(&self) -> Context {
         (*self.context).clone()
     }
+
+    /// When its notices are due.
+    pub fn changes(&self) -> Changes {
+        self.changes.clone()
+    }
+
+    fn source(&self) -> Source {
+        Source { dispatcher: self.dispatcher.clone(), context: self.context.clone(), changes: self.changes.clone() }
+    }
+}
+
+impl Sink for Peer<RoleServer> {
+    async fn updated(&self, uri: String) -> bool {
+        self.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_ok()
+    }
+}
+
+impl Sink for SubscriptionSink {
+    async fn updated(&self, uri: String) -> bool {
+        self.notify_resource_updated(uri).await.is_ok()
+    }
+}
+
+fn no_resource(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("no resource {uri}"), Some(json!({ "uri": uri })))
 }
 
 impl ServerHandler for Handler {
@@ -59,6 +99,7 @@ impl ServerHandler for Handler {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
             .build();
@@ -176,13 +217,64 @@ impl ServerHandler for Handler {
         let read = self.dispatcher.call(Access::Read, move |engine| resources::read(engine, &context, &uri)).await;
         let contents = match read {
             Ok(Ok(Some(contents))) => contents,
-            Ok(Ok(None)) => {
-                let uri = request.uri;
-                return Err(ErrorData::resource_not_found(format!("no resource {uri}"), Some(json!({ "uri": uri }))));
-            }
+            Ok(Ok(None)) => return Err(no_resource(&request.uri)),
             Ok(Err(error)) => return Err(protocol_error(&error)),
             Err(unavailable) => return Err(internal(unavailable.message())),
         };
         Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    /// The subscriptions of a session, in the older era. One to a memory that there is not tells when there is.
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let Some(subscriptions) = &self.subscriptions else {
+            return Err(ErrorData::invalid_request("notices need a session: initialize first, and send its id", None));
+        };
+        let named = Named::by(&request.uri).ok_or_else(|| no_resource(&request.uri))?;
+        let source = self.source();
+        // First, so that no change between the two is missed.
+        subscriptions.start(&source, context.peer);
+        subscriptions.add(&source, vec![(request.uri, named)]).await
+    }
+
+    fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        if let Some(subscriptions) = &self.subscriptions {
+            subscriptions.remove(&request.uri);
+        }
+        ready(Ok(()))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| Named::by(uri).is_some());
+            uris.truncate(subscriptions::MOST);
+        }
+        Some(accepted)
+    }
+
+    /// The subscriptions of a stream, in the newer era.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let source = self.source();
+        let changes = source.changes.subscribe();
+        let stopping = source.changes.ended();
+        let uris = context.accepted().resource_subscriptions.iter().flatten();
+        let wanted = uris.filter_map(|uri| Some((uri.clone(), Named::by(uri)?))).collect();
+        let subscriptions = Arc::new(Subscriptions::default());
+        subscriptions.add(&source, wanted).await?;
+        let notices = subscriptions::notify(Arc::downgrade(&subscriptions), source, changes, context.sink().clone());
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = stopping => {}
+            () = notices => {}
+        }
+        Ok(())
     }
 }

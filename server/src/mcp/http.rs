@@ -1,31 +1,29 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store; and its figures, at `/metrics`. The server sends nothing unrequested. So
-//! neither era of the protocol needs sessions, and a response is one JSON document.
+//! The server over streamable HTTP, at `/mcp`: many clients, one store; and its figures, at `/metrics`. A client of the older
+//! era that initializes gets a session, by which it can be sent notices; every other request needs none, and its response
+//! is one JSON document.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, RETRY_AFTER};
+use http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Incoming};
-use memorist_engine::types::{Scope, TokenRights};
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::clients::Clients;
 use super::connections::{self, Answer, Slot};
-use super::guard::{self, Policy, Refusal};
-use super::handler::Handler;
+use super::guard::{Policy, Refusal};
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::metrics;
+use super::services::{Service, Services};
 use super::token::Token;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
@@ -41,8 +39,6 @@ const SMALL_BODY: usize = 64 << 10;
 const LARGE_BODIES: usize = 8 * MESSAGE_BYTES;
 /// Bytes of a refused request's body to read and drop: closing at once could cost the client the response.
 const DROPPED_BYTES: usize = 2 * MESSAGE_BYTES;
-/// Services for different bindings of tokens that are kept.
-const MOST_BOUND: usize = 1_000;
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -94,18 +90,18 @@ impl Server {
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let streams = config.cancellation_token.clone();
-        let services = Services {
-            token: access.token,
-            trusted: service(clients.trusted()?, &config),
-            has_tokens,
-            clients,
-            bound: Mutex::default(),
-            config,
-        };
-        let gate = Arc::new(Gate { policy: self.policy, large_bodies: Semaphore::new(LARGE_BODIES), services });
+        let changes = clients.changes.clone();
+        let services = Services::new(access.token, has_tokens, clients, config)?;
+        let large_bodies = Arc::new(Semaphore::new(LARGE_BODIES));
+        let gate = Arc::new(Gate { policy: self.policy, large_bodies, services });
         let answer = move |request, slot| {
             let gate = gate.clone();
             async move { gate.answer(request, slot).await }
+        };
+        let stop = async move {
+            stop.await;
+            // Nobody waits any longer for what may never come.
+            changes.end();
         };
         connections::serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
         // Last: this also cancels calls in flight, whose clients wait for a response.
@@ -128,69 +124,8 @@ fn client_settings(url: &str, access: &Access) -> String {
 /// Checks every request before it uses resources.
 struct Gate {
     policy: Policy,
-    large_bodies: Semaphore,
+    large_bodies: Arc<Semaphore>,
     services: Services,
-}
-
-type Service = StreamableHttpService<Handler, NeverSessionManager>;
-
-fn service(handler: Handler, config: &StreamableHttpServerConfig) -> Service {
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config.clone())
-}
-
-/// Who answers a client, by its token.
-struct Services {
-    /// The server's own token, if one is required.
-    token: Option<Token>,
-    trusted: Service,
-    /// Whether the store has tokens of its own.
-    has_tokens: bool,
-    clients: Clients,
-    /// Those that were needed.
-    bound: Mutex<HashMap<TokenRights, Service>>,
-    config: StreamableHttpServerConfig,
-}
-
-impl Services {
-    /// Of a client with these headers, and whether it may know of all memories.
-    async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
-        let sent = guard::sent(headers);
-        let is_own = match (&self.token, sent) {
-            (Some(own), sent) => own.is(sent.ok_or_else(guard::no_token)?),
-            // Nobody needs a token here; who sends one of the team is bound by it.
-            (None, sent) => sent.is_none() || !self.has_tokens,
-        };
-        let sent = match sent {
-            Some(sent) if !is_own => sent,
-            _ => return Ok((self.trusted.clone(), true)),
-        };
-        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(guard::no_token)?;
-        let rights = timeout(BODY_TIMEOUT, self.clients.rights_of(sent.to_owned())).await.map_err(|_| busy())?;
-        let rights = rights.map_err(|why| {
-            tracing::warn!("a token cannot be looked up: {why}");
-            busy()
-        })?;
-        let rights = rights.ok_or_else(guard::no_token)?;
-        let sees_all = rights.scope == Scope::default();
-        if let Some(service) = self.bound().get(&rights) {
-            return Ok((service.clone(), sees_all));
-        }
-        let others = || {
-            refusal(StatusCode::FORBIDDEN, "your token is bound to a project or agent that this server does not serve")
-        };
-        let handler = self.clients.bound(&rights).ok().flatten().ok_or_else(others)?;
-        let service = service(handler, &self.config);
-        let mut bound = self.bound();
-        if bound.len() >= MOST_BOUND {
-            bound.clear();
-        }
-        bound.insert(rights, service.clone());
-        Ok((service, sees_all))
-    }
-
-    fn bound(&self) -> MutexGuard<'_, HashMap<TokenRights, Service>> {
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Gate {
@@ -198,35 +133,45 @@ impl Gate {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
             Err(refusal) => {
-                self.services.clients.metrics.failed(reason(refusal.status));
+                self.services.clients().metrics.failed(reason(refusal.status));
                 refused(&refusal)
             }
-            Ok(Taken { service: None, .. }) => match self.services.clients.figures().await {
+            Ok(Taken { service: None, .. }) => match self.services.clients().figures().await {
                 Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
                 Err(why) => {
                     tracing::warn!("there are no figures: {why}");
-                    refused(&busy())
+                    refused(&Refusal::busy())
                 }
             },
-            Ok(Taken { body, service: Some(service), room: _room }) => {
+            Ok(Taken { body, service: Some(service), room }) => {
                 let repaired = match message::repair(&body) {
                     Cow::Owned(repaired) => Some(Bytes::from(repaired)),
                     Cow::Borrowed(_) => None,
                 };
                 let body = repaired.unwrap_or(body);
                 let body = body.slice_ref(message::trim(&body));
-                if head.method == Method::POST
-                    && let Err(unreadable) = message::read(&body)
-                {
-                    return not_understood(unreadable);
+                let message = match (head.method == Method::POST).then(|| message::read(&body)).transpose() {
+                    Ok(message) => message,
+                    Err(unreadable) => return not_understood(unreadable),
+                };
+                let answer = service.answer(Request::from_parts(head, Full::new(body)), message.as_ref()).await;
+                match room {
+                    None => answer,
+                    // In a session the answer begins before the call ends.
+                    Some(room) => answer.map(|body| {
+                        let held = move |frame| {
+                            let _ = &room;
+                            frame
+                        };
+                        body.map_frame(held).boxed()
+                    }),
                 }
-                service.handle(Request::from_parts(head, Full::<Bytes>::new(body))).await
             }
         }
     }
 
     /// Reads the body of an acceptable request.
-    async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken<'_>, Refusal> {
+    async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
         let (service, length) = match self.admit(head, &body, slot).await {
             Ok(admitted) => admitted,
             Err(refusal) => {
@@ -239,8 +184,8 @@ impl Gate {
         };
         let mut room = if length > SMALL_BODY {
             // At most MESSAGE_BYTES, acquired at once: two requests that acquire in parts could deadlock.
-            let room = self.large_bodies.acquire_many(length as u32);
-            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(busy)?)
+            let room = self.large_bodies.clone().acquire_many_owned(length as u32);
+            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(Refusal::busy)?)
         } else {
             None
         };
@@ -253,8 +198,8 @@ impl Gate {
                 Ok(Taken { body, service, room })
             }
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_long()),
-            Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body ended early")),
-            Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
+            Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body ended early")),
+            Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
         }
     }
 
@@ -268,21 +213,21 @@ impl Gate {
         let (service, sees_all) =
             service.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
         if !slot.admit() {
-            return Err(busy());
+            return Err(Refusal::busy());
         }
         match head.uri.path().trim_end_matches('/') {
             PATH => {}
             METRICS if head.method != Method::GET => {
-                return Err(refusal(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
+                return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
             }
             METRICS if sees_all => return Ok((None, 0)),
             METRICS => {
-                return Err(refusal(
+                return Err(Refusal::new(
                     StatusCode::FORBIDDEN,
                     "your token is bound to a project or an agent; the figures are about all",
                 ));
             }
-            _ => return Err(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
+            _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
         let length = match body.size_hint().upper() {
             None => MESSAGE_BYTES,
@@ -295,11 +240,11 @@ impl Gate {
 }
 
 /// The body of a request, who answers it, and its share of the budget.
-struct Taken<'a> {
+struct Taken {
     body: Bytes,
     /// `None` where the figures are wanted.
     service: Option<Service>,
-    room: Option<SemaphorePermit<'a>>,
+    room: Option<OwnedSemaphorePermit>,
 }
 
 /// Its name where failures are counted.
@@ -312,17 +257,8 @@ fn reason(status: StatusCode) -> &'static str {
     }
 }
 
-fn refusal(status: StatusCode, why: &'static str) -> Refusal {
-    Refusal { status, header: None, why }
-}
-
 fn too_long() -> Refusal {
-    refusal(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB")
-}
-
-fn busy() -> Refusal {
-    let header = Some((RETRY_AFTER, "1"));
-    Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB")
 }
 
 /// Says why a request is refused, and closes the connection.
@@ -338,7 +274,7 @@ fn refused(refusal: &Refusal) -> Answer {
 fn not_understood(unreadable: Unreadable) -> Answer {
     match unreadable {
         Unreadable::Refused(error) => plain(StatusCode::BAD_REQUEST, error.into(), "application/json"),
-        Unreadable::Silent => refused(&refusal(StatusCode::BAD_REQUEST, "there is no request in the body")),
+        Unreadable::Silent => refused(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body")),
     }
 }
 

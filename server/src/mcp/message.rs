@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use rmcp::model::{
-    CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CompleteRequestParams, CustomRequest,
+    CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CompleteRequestParams, CustomRequest, GetMeta,
     GetPromptRequestParams, InitializeRequestParams, JsonRpcMessage, PaginatedRequestParams, ReadResourceRequestParams,
 };
 use serde::Deserialize;
@@ -93,12 +93,13 @@ fn separators(text: &[u8]) -> usize {
 
 /// What is wrong with the parameters of a known method. The library mistakes such a request for one of an unknown
 /// method.
-/// it does not know.
 fn wrong_params(message: &ClientJsonRpcMessage) -> Option<String> {
     let JsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(CustomRequest { method, params, .. }) = &request.request else { return None };
     let params = params.as_ref().unwrap_or(&Value::Null);
     let error = match method.as_str() {
+        // The newer era has no such method.
+        "initialize" if request.request.get_meta().protocol_version().is_some() => return None,
         "initialize" => InitializeRequestParams::deserialize(params).err(),
         "tools/call" => CallToolRequestParams::deserialize(params).err(),
         "prompts/get" => GetPromptRequestParams::deserialize(params).err(),

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `profiles` | the tools: names, descriptions, schemas, implementations |
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
+//! | `subscriptions.rs`, `changes.rs` | notices of resources that change |
 //! | `completions.rs` | completion of their arguments |
 //! | `errors.rs` | errors of JSON-RPC |
 //! | `gimli.rs` | the configuration of Gimli's profile |
@@ -12,14 +13,20 @@
 //! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
+//! | `services.rs` | who answers a client over HTTP, by its token and session |
+//! | `sessions.rs` | the sessions of the older era over HTTP |
+//! | `conformance/` | the fixtures of the official test suite; in no release |
 //! | `metrics.rs` | figures for an operator |
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
 //! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
 //! | `clients.rs` | what a client gets to see and may do |
 
+mod changes;
 mod clients;
 mod completions;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod connections;
 mod dispatch;
 mod errors;
@@ -38,7 +45,10 @@ mod only;
 mod profiles;
 mod prompts;
 mod resources;
+mod services;
+mod sessions;
 mod stdio;
+mod subscriptions;
 mod token;
 mod watching;
 
@@ -52,6 +62,7 @@ use memorist_engine::config::ModelSource;
 use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
 use crate::settings::Settings;
+use changes::Changes;
 use clients::Clients;
 use dispatch::Dispatcher;
 use watching::Watching;
@@ -90,6 +101,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let watching = Arc::new(Watching::default());
+    let changes = Changes::of(dispatcher.clone());
     let clients = Clients {
         dispatcher: dispatcher.clone(),
         context,
@@ -97,6 +109,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         only: args.only,
         watching: watching.clone(),
         metrics: Arc::default(),
+        changes: changes.clone(),
     };
     let handler = clients.trusted()?;
     let files = (name == ProfileName::Gimli).then(|| handler.context());
@@ -139,6 +152,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     // It has its own hold on the engine, which is closed next.
     let _ = starting.await;
     let _ = tokio::task::spawn_blocking(move || watching.stop()).await;
+    changes.close().await;
     dispatcher.close().await;
     served.map(|()| 0)
 }

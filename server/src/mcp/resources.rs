@@ -1,6 +1,7 @@
 //! Resources that a person can attach to a conversation: every memory as `memory://ID`, the digest of what the server
 //! sees as `memory://digest`, and that of a project as `memory://digest/PROJECT`.
 
+use memorist_engine::text::content_hash;
 use memorist_engine::{Engine, Error, Result};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
@@ -43,13 +44,24 @@ pub fn templates() -> Vec<ResourceTemplate> {
 
 /// The target of a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Named {
+pub enum Named {
+    /// A memory.
     Memory(i64),
+    /// A digest, of this project or of all that the client sees.
     Digest(Patch<String>),
 }
 
+/// What a client could read of a resource at a moment: another one tells that it has changed.
+pub type Print = String;
+
 impl Named {
-    fn by(uri: &str) -> Option<Self> {
+    /// Whether it is a memory.
+    pub fn is_memory(&self) -> bool {
+        matches!(self, Named::Memory(_))
+    }
+
+    /// The target of this URI, if it is one of ours.
+    pub fn by(uri: &str) -> Option<Self> {
         match uri.strip_prefix(DIGEST) {
             Some("") => return Some(Named::Digest(Patch::Absent)),
             Some(rest) => return Some(Named::Digest(Patch::Value(decoded(rest.strip_prefix('/')?)?))),
@@ -76,6 +88,21 @@ pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<Reso
         }
     };
     Ok(Some(ResourceContents::text(text, uri).with_mime_type(media_type)))
+}
+
+/// What the client could read of it now; `None` if there is nothing that it sees. Counts nothing as read.
+pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option<Print>> {
+    match named {
+        Named::Memory(id) => {
+            let found = engine.glance((*id).into(), &context.defaults.own_viewer(), ops::LINKS_SHOWN + 1)?;
+            Ok(found
+                .map(|(record, links)| content_hash(&format!("{} {} {links:?}", record.version, record.updated_at))))
+        }
+        Named::Digest(project) => {
+            let params = DigestParams { project: project.clone(), ..DigestParams::default() };
+            Ok(Some(content_hash(&wire::markdown(&ops::digest(engine, context, params)?))))
+        }
+    }
 }
 
 /// A percent-decoded part of a URI. `None` if it is invalid, such as empty or with a slash.

@@ -30,10 +30,13 @@ const KEPT_BYTES: usize = 64 << 10;
 /// Serves until stdin ends or `stop` does. A client that leaves without a word is not an error.
 pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(), Failure> {
     tokio::pin!(stop);
-    let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout());
+    let changes = handler.changes();
+    let ending = changes.clone();
+    // A subscription of a client that has gone would be waited for.
+    let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout(), move || changes.end());
     let begun = lines.begun.clone();
     let started = tokio::select! {
-        started = handler.serve(lines) => started,
+        started = handler.of_session().serve(lines) => started,
         () = &mut stop => return Ok(()),
     };
     let running = match started {
@@ -49,6 +52,7 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
         ended = &mut ended => ended,
         () = &mut stop => {
             // Pending responses are still sent, to a client that reads them.
+            ending.end();
             cancel.cancel();
             match timeout(STOP_TIMEOUT, ended).await {
                 Ok(ended) => ended,
@@ -67,14 +71,16 @@ struct Lines<W> {
     reader: AbortHandle,
     /// Whether the client has started to speak MCP. Before that, the library ends on anything but a request.
     begun: Arc<AtomicBool>,
+    /// Is called when the client has gone.
+    at_end: Box<dyn Fn() + Send>,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
-    fn new(input: impl AsyncRead + Send + Unpin + 'static, out: W) -> Self {
+    fn new(input: impl AsyncRead + Send + Unpin + 'static, out: W, at_end: impl Fn() + Send + 'static) -> Self {
         let (sender, messages) = mpsc::channel(MESSAGES);
         let out = Arc::new(Mutex::new(Some(out)));
         let reader = tokio::spawn(read_lines(BufReader::new(input), sender, out.clone())).abort_handle();
-        Lines { messages, out, reader, begun: Arc::default() }
+        Lines { messages, out, reader, begun: Arc::default(), at_end: Box::new(at_end) }
     }
 }
 
@@ -101,7 +107,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let message = self.messages.recv().await?;
+            let Some(message) = self.messages.recv().await else {
+                (self.at_end)();
+                return None;
+            };
             if let JsonRpcMessage::Request(request) = &message {
                 if matches!(request.request, ClientRequest::InitializeRequest(_)) {
                     self.begun.store(true, Ordering::Relaxed);
@@ -220,7 +229,7 @@ mod tests {
     /// The messages and responses for these bytes of stdin.
     async fn pass(input: Vec<u8>) -> (Vec<Value>, Vec<Value>) {
         let (client, server) = duplex(1 << 20);
-        let mut lines = Lines::new(io::Cursor::new(input), server);
+        let mut lines = Lines::new(io::Cursor::new(input), server, || {});
         let mut messages = Vec::new();
         while let Some(message) = lines.receive().await {
             messages.push(serde_json::to_value(message).unwrap());

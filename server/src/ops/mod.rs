@@ -34,5 +34,5 @@ pub use graph::{chain, chain_query, digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
 pub use recall::recall;
-pub use records::{Listed, delete, get, list, list_filter, listed, reply, search, stats, update};
+pub use records::{LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, reply, search, stats, update};
 pub use save::{add, checked_update, resembling, save};

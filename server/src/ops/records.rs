@@ -14,7 +14,7 @@ use crate::wire::{
 use crate::wording::Worded as _;
 
 /// Most links shown with a memory.
-const LINKS_SHOWN: usize = 50;
+pub const LINKS_SHOWN: usize = 50;
 /// Default number of memories of a list.
 const LISTED: usize = 50;
 

@@ -167,11 +167,11 @@ def compact(value):
 
 
 @asynccontextmanager
-async def stdio_session(checks, binary, store, mode="auto", *options, **variables):
-    """A client with a server of its own."""
+async def stdio_session(checks, binary, store, mode="auto", *options, before=(), **variables):
+    """A client with a server of its own. `before` are arguments before `serve`: of a launcher, the program."""
     with tempfile.TemporaryFile("w+") as stderr:
         environment = os.environ | {"MEMORIST_STORE": str(store)} | variables
-        parameters = StdioServerParameters(command=binary, args=["serve", *options], env=environment)
+        parameters = StdioServerParameters(command=binary, args=[*before, "serve", *options], env=environment)
         async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
             yield Session(checks, client, binary, store)
         stderr.seek(0)

@@ -1,6 +1,6 @@
 //! A node follows the server of a team: its `memory.db` is a copy of the records there.
 //!
-//! The server has the records, and writes what has changed to a table (`postgres/schema.rs`). A node asks for what is new before
+//! The server has the records, and writes what has changed to a table (`postgres/schema.rs`). A node asks for what is new with
 //! each search, after each write of its own, and twice a second: [`Follower::pull`]. Where that does not do, it compares
 //! itself with the server: [`Follower::compare_now`]. A file imports only rows above its own:
 //!

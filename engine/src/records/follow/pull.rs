@@ -37,6 +37,17 @@ impl Follower {
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
     pub(crate) fn pull(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
+        self.pull_knowing(None, database, why, progress)
+    }
+
+    /// The same, where some news are here already.
+    pub(super) fn pull_knowing(
+        &self,
+        known: Option<(Cursor, News)>,
+        database: &Database,
+        why: Why,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         if why == Why::Read && self.is_new_enough() && self.has_copy(database)? {
             return Ok(());
         }
@@ -57,7 +68,7 @@ impl Follower {
         }
         let own = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let started = Instant::now();
-        let outcome = self.pull_once(database, why, progress);
+        let outcome = self.pull_once(known, database, why, progress);
         if outcome.is_ok() {
             self.done.store(own, Ordering::Release);
         }
@@ -101,17 +112,27 @@ impl Follower {
         }
     }
 
-    fn pull_once(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
+    fn pull_once(
+        &self,
+        mut known: Option<(Cursor, News)>,
+        database: &Database,
+        why: Why,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         loop {
-            let Some(cursor) = self.cursor(database)? else { return self.compare_for(database, why, progress) };
-            let news = self.ask(&cursor, if why == Why::Tick { TICK_TIMEOUT } else { TIMEOUT }, || ())?;
+            let (cursor, news) = match known.take() {
+                Some(known) => known,
+                None => {
+                    let Some(cursor) = self.cursor(database)? else { return self.compare_for(database, why, progress) };
+                    let news = self.ask(&cursor, if why == Why::Tick { TICK_TIMEOUT } else { TIMEOUT }, || ())?;
+                    (cursor, news)
+                }
+            };
             self.note_state(&news.state);
             if !news.continues(&cursor) {
                 return self.compare_for(database, why, progress);
             }
-            // A cursor that grows old has the server look through more each time.
-            let is_old = news.state.snapshot.xmin() > cursor.snapshot.xmin() + 10_000;
-            if news.is_empty() && !is_old {
+            if news.is_empty(&cursor) {
                 return Ok(());
             }
             let purges = if self.purges.load(Ordering::Relaxed) { Purges::Own } else { Purges::Others };

@@ -25,6 +25,9 @@ pub(super) type Rows = Vec<(Map<String, Json>, i64)>;
 /// Units of which the changes are fetched one by one. Where more have changed, all is compared, which takes it range by range.
 const MOST_CHANGES: usize = 2_000;
 
+/// A cursor is replaced after so many transactions.
+const OLD: u64 = 10_000;
+
 /// The state of the server at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct State {
@@ -70,9 +73,10 @@ impl News {
         !self.is_far && is_same && cursor.snapshot.xmin() >= *trimmed_below
     }
 
-    /// Whether there is nothing to apply.
-    pub(super) fn is_empty(&self) -> bool {
-        self.units.is_empty() && self.log.is_empty()
+    /// Whether there is nothing to write. A cursor that has grown old is: the server would look through more each time.
+    pub(super) fn is_empty(&self, cursor: &Cursor) -> bool {
+        let is_old = self.state.snapshot.xmin() > cursor.snapshot.xmin() + OLD;
+        self.units.is_empty() && self.log.is_empty() && !is_old
     }
 }
 

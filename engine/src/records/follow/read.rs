@@ -5,9 +5,20 @@ use std::time::{Duration, Instant};
 use super::cursor::Cursor;
 use super::follower::Follower;
 use super::pull::{TIMEOUT, Why};
+use super::question::News;
 use crate::error::Result;
 use crate::progress::NoProgress;
 use crate::records::sqlite::store::Database;
+
+/// What was read while the server was asked.
+enum Early<T> {
+    /// As the server is.
+    Current(Result<T>),
+    /// There was something new since this cursor.
+    News(Box<(Cursor, News)>),
+    /// It was not asked, or did not answer.
+    Unknown,
+}
 
 impl Follower {
     /// Before something is read: the copy is brought up to date. If the server is away, what is here has to do.
@@ -15,7 +26,11 @@ impl Follower {
     /// # Errors
     /// [`Server`](crate::Error::Server) if it is away and nothing was copied yet: "nothing found" would be wrong.
     pub(crate) fn refresh(&self, database: &Database) -> Result<()> {
-        match self.pull(database, Why::Read, &NoProgress) {
+        self.refresh_knowing(None, database)
+    }
+
+    fn refresh_knowing(&self, known: Option<(Cursor, News)>, database: &Database) -> Result<()> {
+        match self.pull_knowing(known, database, Why::Read, &NoProgress) {
             Err(error) if !self.has_copy(database)? => Err(error),
             // Else it was logged, and `state` says so.
             _ => Ok(()),
@@ -27,21 +42,22 @@ impl Follower {
     /// # Errors
     /// As [`Follower::refresh`], and those of `read`.
     pub(crate) fn read<T>(&self, database: &Database, mut read: impl FnMut() -> Result<T>) -> Result<T> {
-        if let Some(early) = self.read_early(database, &mut read)? {
-            return early;
-        }
-        self.refresh(database)?;
+        let known = match self.read_early(database, &mut read)? {
+            Early::Current(early) => return early,
+            Early::News(known) => Some(*known),
+            Early::Unknown => None,
+        };
+        self.refresh_knowing(known, database)?;
         read()
     }
 
-    /// What was read while the server was asked; `None` if it must be read again.
-    fn read_early<T>(&self, database: &Database, read: &mut impl FnMut() -> Result<T>) -> Result<Option<Result<T>>> {
+    fn read_early<T>(&self, database: &Database, read: &mut impl FnMut() -> Result<T>) -> Result<Early<T>> {
         // One at a time: those who come meanwhile share a pull.
-        let Some(_alone) = self.reading.try_lock() else { return Ok(None) };
+        let Some(_alone) = self.reading.try_lock() else { return Ok(Early::Unknown) };
         if self.is_new_enough() {
-            return Ok(None);
+            return Ok(Early::Unknown);
         }
-        let Some(cursor) = self.cursor(database)? else { return Ok(None) };
+        let Some(cursor) = self.cursor(database)? else { return Ok(Early::Unknown) };
         let (mut early, mut meanwhile) = (None, Duration::ZERO);
         let asked = Instant::now();
         let answer = self.ask(&cursor, TIMEOUT, || {
@@ -50,14 +66,16 @@ impl Follower {
             meanwhile += began.elapsed();
         });
         let waited = asked.elapsed().saturating_sub(meanwhile);
-        let is_news = answer.as_ref().is_ok_and(|news| !news.continues(&cursor) || !news.is_empty());
-        if is_news {
-            return Ok(None);
-        }
+        let news = match answer {
+            Ok(news) if !news.continues(&cursor) || !news.is_empty(&cursor) => {
+                return Ok(Early::News(Box::new((cursor, news))));
+            }
+            answer => self.note(asked, waited, answer),
+        };
         // A server that is away is not asked again for this, and the answer says so.
-        let Ok(news) = self.note(asked, waited, answer) else { return Ok(None) };
+        let Some((news, early)) = news.ok().zip(early) else { return Ok(Early::Unknown) };
         self.note_state(&news.state);
-        Ok(early)
+        Ok(Early::Current(early))
     }
 
     /// How far this node is; `None` if everything has to be compared first.

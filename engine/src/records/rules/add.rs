@@ -12,10 +12,10 @@ use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::passages::further;
 use crate::records::log::Change;
-use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::records::{models, rows};
 use crate::text::{self, Hash};
-use crate::types::{AddOutcome, EmbeddingState, Millis, NewRecord, Record, RecordId, Viewer};
+use crate::types::{AddOutcome, EmbeddingState, Millis, ModelId, NewRecord, Record, RecordId, Viewer};
 
 /// Saves a record, unless a live record of its scope has its text.
 pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
@@ -29,10 +29,39 @@ pub(crate) fn add_batch(
     news: &[impl Borrow<NewRecord>],
     now: Millis,
 ) -> Result<Vec<Result<AddOutcome>>> {
-    let valid: Vec<Result<()>> = news.iter().map(|new| new.borrow().validate()).collect();
+    add_each(authority, news, |new| new.borrow(), |tx, new| insert(tx, new.borrow(), now))
+}
+
+/// The same, with the vectors that `model` has made of their texts.
+pub(crate) fn add_batch_with(
+    authority: &impl Authority,
+    model: ModelId,
+    news: &[(impl Borrow<NewRecord>, Vec<f32>)],
+    now: Millis,
+) -> Result<Vec<Result<AddOutcome>>> {
+    add_each(
+        authority,
+        news,
+        |(new, _)| new.borrow(),
+        |tx, (new, vector)| {
+            let new = new.borrow();
+            embeddings::check_vector(vector, models::require_current(tx, model)?.dims)?;
+            embeddings::store_ahead(tx, model, &text::embedding_hash(new.context.as_deref(), &new.content), vector)?;
+            insert(tx, new, now)
+        },
+    )
+}
+
+fn add_each<New>(
+    authority: &impl Authority,
+    news: &[New],
+    record: impl Fn(&New) -> &NewRecord,
+    add: impl Fn(&dyn Tx, &New) -> Result<AddOutcome>,
+) -> Result<Vec<Result<AddOutcome>>> {
+    let valid: Vec<Result<()>> = news.iter().map(|new| record(new).validate()).collect();
     let added = authority.write(|tx| {
         let valid = news.iter().zip(&valid).filter(|(_, valid)| valid.is_ok());
-        valid.map(|(new, _)| insert(tx, new.borrow(), now)).collect::<Result<Vec<_>>>()
+        valid.map(|(new, _)| add(tx, new)).collect::<Result<Vec<_>>>()
     })?;
     let mut added = added.into_iter();
     Ok(valid.into_iter().map(|valid| valid.map(|()| added.next().expect("one for each valid record"))).collect())

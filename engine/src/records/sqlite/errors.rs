@@ -40,7 +40,7 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_READONLY => {
             store("the file or its folder cannot be written; mend its permissions, or choose another folder")
         }
-        ffi::SQLITE_FULL => store("the disk is full; make room and try again"),
+        ffi::SQLITE_FULL => Error::DiskFull { path: path.to_owned() },
         ffi::SQLITE_BUSY => held(path),
         _ => error.into(),
     }

@@ -83,7 +83,8 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
         Ok(newer @ 1..) => Err(database_error(
             path,
             format!(
-                "it was written by a newer memorist (format {newer}, this one reads up to {}); update memorist",
+                "it was written by a newer memorist (format {newer}, this one reads up to {}); update memorist, or choose \
+                 another folder for the store",
                 MIGRATIONS.len()
             ),
         )),

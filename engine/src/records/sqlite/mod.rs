@@ -21,6 +21,7 @@
 //! | `log.rs` | the sync log: head, tail, trimming |
 //! | *reads* | |
 //! | `snapshot.rs` | [`Snapshot`](snapshot::Snapshot): one state of everything |
+//! | `commits.rs` | whether something was written since the last look |
 //! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
 //! | `list.rs` | records by id, pages of a list, ids that pass a filter |
 //! | `history.rs` | versions |
@@ -49,6 +50,7 @@
 
 pub(super) mod backup;
 mod chain;
+pub(super) mod commits;
 mod connection;
 mod digest;
 mod embeddings;

@@ -286,6 +286,20 @@ fn a_node_follows_some_projects_and_what_is_global() {
     assert_eq!(late.compare(&NoProgress).unwrap().differed, 0);
 }
 
+/// Rule 6: its sources, and what it leases, stay its own.
+#[test]
+fn a_node_whose_folder_was_deleted_is_the_same_node() {
+    let Some(team) = team("a_node_whose_folder_was_deleted") else { return };
+    let beside = tempfile::tempdir().unwrap();
+    let id = || {
+        let folder = tempfile::tempdir().unwrap();
+        let team = TeamSettings { lost_folder: Some(beside.path().to_owned()), ..settings(&team.address(), &[]) };
+        Records::open_node(&StorePaths::new(folder.path()), &team).unwrap().node().unwrap().node
+    };
+    assert_eq!(id(), id());
+    assert_ne!(Node::of(&team.address()).node().unwrap().node, id(), "another one");
+}
+
 /// Rule 8.
 #[test]
 fn without_the_server_searches_go_on_and_writes_say_what_to_do() {

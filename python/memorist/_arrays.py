@@ -1,0 +1,73 @@
+"""What a program gives as vectors and ids, as arrays that the engine reads without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from .errors import InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector: TypeAlias = NDArray[np.float32] | Sequence[float]
+    Vectors: TypeAlias = NDArray[np.float32] | Sequence[Sequence[float]] | Sequence[NDArray[np.float32]]
+    Ids: TypeAlias = NDArray[np.integer[Any]] | Sequence[int]
+
+
+def floats(name: str, given: Vector | Vectors, axes: int) -> NDArray[np.float32]:
+    """An array as it is, which is checked when it is read; a list as an array."""
+    import numpy as np
+
+    if isinstance(given, np.ndarray):
+        return given
+    try:
+        made = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name}: must be numbers, as many in each row: {error}") from None
+    if made.ndim == 1 and axes == 2 and made.size == 0:
+        made = made.reshape(0, 0)
+    return np.ascontiguousarray(made)
+
+
+def integers(name: str, given: Ids) -> NDArray[np.int64]:
+    """Ids as 64-bit integers, whatever kind of integers they are."""
+    import numpy as np
+
+    made = np.asarray(given)
+    if made.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if not np.issubdtype(made.dtype, np.integer):
+        raise InvalidInput(f"{name}: must be integers, not {made.dtype}")
+    if made.ndim != 1:
+        raise InvalidInput(f"{name}: must have 1 axis, not {made.ndim}")
+    if made.dtype == np.uint64 and int(made.max()) > np.iinfo(np.int64).max:
+        raise InvalidInput(f"{name}: {int(made.max())} is more than an id can be")
+    return np.ascontiguousarray(made, dtype=np.int64)
+
+
+def embedder(embed: Any, dimensions: int | None) -> tuple[Any, int]:
+    """The function of a program, with what it returns checked, and the number of its dimensions."""
+    import numpy as np
+
+    def called(texts: list[str]) -> NDArray[np.float32]:
+        made = np.asarray(embed(texts))
+        if made.dtype != np.float32:
+            try:
+                made = made.astype(np.float32)
+            except (TypeError, ValueError) as error:
+                raise InvalidInput(f"what the function embed returns: {error}") from None
+        if made.ndim != 2 or made.shape[0] != len(texts):
+            raise InvalidInput(
+                f"the function embed returned an array of shape {made.shape} for {len(texts)} texts; "
+                "it must return a row for each"
+            )
+        if known and made.shape[1] != known[0]:
+            raise InvalidInput(f"the function embed returned {made.shape[1]} dimensions, not {known[0]}")
+        return cast("NDArray[np.float32]", np.ascontiguousarray(made))
+
+    known = [dimensions] if dimensions else []
+    if not known:
+        known.append(int(called(["How many dimensions has this?"]).shape[1]))
+    return called, known[0]

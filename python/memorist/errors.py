@@ -1,0 +1,91 @@
+"""What can go wrong. Every exception of this package is an :class:`Error`; its text says what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ._wire import in_snake_case
+
+if TYPE_CHECKING:
+    from .types import Added
+
+__all__ = [
+    "Cancelled",
+    "Closed",
+    "Conflict",
+    "Corrupt",
+    "Error",
+    "Full",
+    "InvalidInput",
+    "Locked",
+    "ModelError",
+    "ModelMismatch",
+    "NotFound",
+    "Refused",
+    "StoreError",
+]
+
+
+class Error(Exception):
+    """The base of all."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(in_snake_case(message))
+
+
+class InvalidInput(Error, ValueError):
+    """A value is out of bounds, of the wrong type or shape, or a text holds a secret. Another call may succeed."""
+
+
+class Refused(InvalidInput):
+    """Some of many memories were refused. The others are saved."""
+
+    def __init__(self, errors: Mapping[int, str], added: Sequence[Added | None]) -> None:
+        first, why = next(iter(errors.items()))
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{len(errors)} of {len(added)} were refused; number {first}: {why}{more}")
+        #: Why, by the number of the item.
+        self.errors = {at: in_snake_case(why) for at, why in errors.items()}
+        #: What became of each item; ``None`` for a refused one.
+        self.added = tuple(added)
+
+
+class NotFound(Error, LookupError):
+    """There is no such memory that this viewer sees, no such file, or no index in a folder."""
+
+
+class Conflict(Error):
+    """Another memory has this text already, or there is an index already."""
+
+
+class Locked(Error):
+    """Others hold a lock for longer than anybody waits."""
+
+
+class Corrupt(Error):
+    """The database or an index is damaged, or was written by a newer version."""
+
+
+class Full(Error, OSError):
+    """The disk is full."""
+
+
+class StoreError(Error, OSError):
+    """The store cannot be used, or the operating system refused."""
+
+
+class ModelError(Error):
+    """There is no embedding model, or it failed."""
+
+
+class ModelMismatch(ModelError):
+    """The store's vectors are another model's."""
+
+
+class Cancelled(Error):
+    """Work was stopped."""
+
+
+class Closed(Error):
+    """The store or the index is closed, or was opened before this process was forked."""

@@ -1,0 +1,283 @@
+"""The vector index alone."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+from . import _memorist
+from ._arrays import floats, integers
+from .errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ._arrays import Ids, Vector, Vectors
+
+    #: Ids, or a mask: for each id from 0 on, whether it passes.
+    Allowed: TypeAlias = "IdSet | NDArray[np.integer[Any]] | NDArray[np.bool_] | Sequence[int]"
+
+StrPath: TypeAlias = str | os.PathLike[str]
+
+
+class Neighbours(NamedTuple):
+    """The nearest, the best first. Of several queries a row for each; where fewer were found, the id is -1 and the
+    score NaN."""
+
+    ids: NDArray[np.int64]
+    #: Cosines.
+    scores: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """What an index has."""
+
+    vectors: int
+    dimensions: int
+    #: Each is searched by itself; :meth:`VectorIndex.optimize` makes few of many.
+    segments: int
+    #: Grows with each change.
+    generation: int
+
+
+class IdSet:
+    """Ids that a search may return, made once for many searches.
+
+    :param ids: integers from 0 on, or a mask: for each id from 0 on, whether it passes.
+    """
+
+    __slots__ = ("_set",)
+
+    def __init__(self, ids: Ids | NDArray[np.bool_]) -> None:
+        import numpy as np
+
+        is_mask = isinstance(ids, np.ndarray) and ids.dtype == np.bool_
+        given = cast("NDArray[Any]", ids) if is_mask else integers("ids", cast("Ids", ids))
+        self._set = _memorist.IdSet(given, is_mask)
+
+    def __len__(self) -> int:
+        return len(self._set)
+
+    def __contains__(self, id: int) -> bool:
+        return id in self._set
+
+    def __repr__(self) -> str:
+        return repr(self._set)
+
+
+class VectorIndex:
+    """Vectors by their ids, in a folder: a memory-mapped HNSW graph that can be updated. The measure is the cosine.
+
+    What was added is on disk when the call returns, and the next search finds it. :meth:`optimize` puts new vectors
+    into the graph; until then they are compared one by one. Many threads may share an index; one process writes it,
+    and any number of others read it.
+
+    :param path: the folder; without one a temporary folder, which is removed at the end.
+    :param dimensions: of a new index. An index that is there is opened, and must have as many.
+    :param m: half of the links that a vector can have, 2 to 64.
+    :param ef_construction: how hard the links of a new vector are searched for.
+    :param seed: with the same one, the same input makes the same files.
+    :param read_only: follow an index that another process writes; see :meth:`refresh`.
+    """
+
+    def __init__(
+        self,
+        path: StrPath | None = None,
+        dimensions: int | None = None,
+        *,
+        m: int | None = None,
+        ef_construction: int | None = None,
+        seed: int | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="memorist-") if path is None else None
+        folder = self._temporary.name if self._temporary else os.fspath(path or "")
+        is_there = os.path.exists(os.path.join(folder, "manifest"))
+        if not is_there and not read_only and dimensions is None:
+            raise NotFound(f"there is no index in {folder}; give dimensions to make one")
+        create = not is_there and not read_only
+        self._index = _memorist.Index(folder, dimensions, create, read_only, m, ef_construction, seed)
+        self._lock = threading.Lock()
+        self._next: int | None = None
+        if dimensions is not None and dimensions != self.dimensions:
+            raise InvalidInput(f"dimensions: the index in {folder} has {self.dimensions}, not {dimensions}")
+
+    @property
+    def path(self) -> str:
+        """The folder."""
+        return str(self._index.folder)
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector."""
+        return self._index.dims
+
+    @property
+    def payload(self) -> bytes:
+        """Bytes of the program, which are published together with a change: how far it has come, for instance."""
+        return bytes(self._index.payload)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __contains__(self, id: int) -> bool:
+        return id in self._index
+
+    def __repr__(self) -> str:
+        return f"<VectorIndex {self.path!r}: {len(self)} vectors of {self.dimensions} dimensions>"
+
+    def __enter__(self) -> VectorIndex:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets others write the index. Nothing has to be saved. A temporary one is removed."""
+        self._index.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def add(self, vectors: Vectors, ids: Ids | None = None, *, payload: bytes | None = None) -> NDArray[np.int64]:
+        """Puts in a row for each id, all or none, and returns the ids. A vector of an id that is there is replaced.
+
+        :param vectors: ``float32``, contiguous: they are not copied. They need not have length 1.
+        :param ids: integers from 0 on. Without them, the next after the largest.
+        :raises InvalidInput: if a vector has NaN, an infinity or no direction, or an array has the wrong type or shape.
+        """
+        import numpy as np
+
+        rows = floats("vectors", vectors, 2)
+        with self._lock:
+            if ids is None:
+                first = self._first_free()
+                made = np.arange(first, first + len(rows), dtype=np.int64)
+            else:
+                made = integers("ids", ids)
+            self._apply(made, rows, payload=payload)
+            if len(made) and self._next is not None:
+                self._next = max(self._next, int(made.max()) + 1)
+        return made
+
+    def update(self, ids: Ids, vectors: Vectors, *, payload: bytes | None = None) -> None:
+        """Replaces the vectors of ids, all or none.
+
+        :raises NotFound: if the index does not have one of the ids.
+        """
+        changed = integers("ids", ids)
+        with self._lock:
+            missing = next((int(id) for id in changed if int(id) not in self._index), None)
+            if missing is not None:
+                raise NotFound(f"ids: the index has no vector {missing}; add() puts in new ones")
+            self._apply(changed, floats("vectors", vectors, 2), payload=payload)
+
+    def remove(self, ids: Ids, *, payload: bytes | None = None) -> int:
+        """Removes the vectors of ids. Returns how many there were; others are passed over."""
+        with self._lock:
+            before = len(self)
+            self._apply(None, None, removed=integers("ids", ids), payload=payload)
+            return before - len(self)
+
+    def checkpoint(self, payload: bytes) -> None:
+        """Publishes bytes of the program, and changes nothing else. Vectors need no saving."""
+        with self._lock:
+            self._apply(None, None, payload=payload)
+
+    def _apply(
+        self,
+        ids: NDArray[np.int64] | None,
+        vectors: NDArray[np.float32] | None,
+        *,
+        removed: NDArray[np.int64] | None = None,
+        payload: bytes | None = None,
+    ) -> None:
+        import numpy as np
+
+        none = np.empty(0, dtype=np.int64)
+        empty = np.empty((0, self.dimensions), dtype=np.float32)
+        self._index.apply(
+            none if ids is None else ids,
+            empty if vectors is None else vectors,
+            none if removed is None else removed,
+            payload,
+        )
+
+    def _first_free(self) -> int:
+        if self._next is None:
+            ids = self._index.ids()
+            self._next = int(ids.max()) + 1 if len(ids) else 0
+        return self._next
+
+    def optimize(self) -> None:
+        """Puts new vectors into the graph, on all cores, and gives the space of removed ones back. Others may search and
+        write meanwhile. Ctrl-C stops it; what was done stays."""
+        self._index.optimize()
+
+    def refresh(self) -> bool:
+        """Of an index that is read only: looks whether its writer has published something newer. Returns whether."""
+        return self._index.refresh()
+
+    def ids(self) -> NDArray[np.int64]:
+        """All ids, in no order."""
+        return self._index.ids()
+
+    def get(self, ids: Ids) -> NDArray[np.float32]:
+        """The vectors of ids, a row for each, of length 1: they are kept in 16 bits a number.
+
+        :raises NotFound: if the index does not have one of them.
+        """
+        import numpy as np
+
+        wanted = integers("ids", ids)
+        made = np.empty((len(wanted), self.dimensions), dtype=np.float32)
+        for row, (id, vector) in enumerate(zip(wanted, self._index.vectors(wanted))):
+            if vector is None:
+                raise NotFound(f"ids: the index has no vector {id}")
+            made[row] = vector
+        return made
+
+    def search(
+        self,
+        query: Vector | Vectors,
+        k: int = 10,
+        *,
+        ef: int | None = None,
+        recall: float | None = None,
+        exact: bool = False,
+        only: Allowed | None = None,
+        exclude: Allowed | None = None,
+    ) -> Neighbours:
+        """The ``k`` nearest to a vector; of several vectors, a row each, the nearest of each, on all cores.
+
+        :param recall: the share of the true neighbours that is to be found, 0.97 by default. The index knows how hard
+            it has to try for that: it measures it when the graph is built.
+        :param ef: how many candidates are kept, instead.
+        :param exact: compare every vector.
+        :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
+        :param exclude: ids that may not.
+        """
+        rows = floats("query", query, 1)
+        if only is not None and exclude is not None:
+            raise InvalidInput("give either only or exclude")
+        given = exclude if only is None else only
+        filter = None if given is None else (given if isinstance(given, IdSet) else IdSet(given))._set
+        search = self._index.search_many if rows.ndim == 2 else self._index.search
+        ids, scores = search(rows, k, ef, recall, exact, filter, exclude is not None)
+        return Neighbours(ids, scores)
+
+    def stats(self) -> IndexStats:
+        """What the index has."""
+        return IndexStats(len(self), self.dimensions, self._index.segments, self._index.generation)
+
+    def verify(self) -> list[str]:
+        """What is wrong with the files, reading every byte; nothing, for a sound index."""
+        return self._index.verify()

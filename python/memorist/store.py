@@ -1,0 +1,475 @@
+"""A store of memories."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from . import _memorist
+from ._arrays import embedder, floats
+from ._wire import UNSET, Unset, named, to_json
+from .errors import InvalidInput, NotFound, Refused
+from .types import (
+    Added,
+    Brief,
+    Entry,
+    EntryType,
+    Exported,
+    Imported,
+    LinkType,
+    Recall,
+    SearchMode,
+    SearchResult,
+    Stats,
+    SyncReport,
+    Undone,
+    Updated,
+    Version,
+    _of,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ._arrays import Vector, Vectors
+
+    #: A function of texts to an array with a row for each.
+    Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32] | Sequence[Sequence[float]]]
+
+#: A time: aware or local, a date, ISO 8601, "30d", "last week", or Unix milliseconds.
+When: TypeAlias = datetime | date | str | int
+#: 1 to 10, or low, medium, high, critical.
+Importance: TypeAlias = int | Literal["low", "medium", "high", "critical"]
+StrPath: TypeAlias = str | os.PathLike[str]
+
+#: Memories of one transaction of :meth:`Store.add_many`.
+_BATCH = 2_000
+_PAGE = 500
+_NULLABLE = frozenset({"project", "agent", "agent_id"})
+_CLEARED = _NULLABLE | {"context", "expires_at", "valid_from", "valid_to", "due", "body"}
+
+_open: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    # Threads of the engine that call an embedding function need the interpreter.
+    for store in list(_open):
+        store.close()
+
+
+class Store:
+    """A store of memories, in a folder.
+
+    >>> with Store("memories", embed=None) as store:  # doctest: +SKIP
+    ...     store.add("User prefers dark mode for all applications", entry_type="preference")
+    ...     store.search("dark mode")[0].content
+
+    Any number of threads may share it, and any number of processes may open the same folder, the command line and
+    the MCP server among them. What was added is on disk when the call returns, and found by every search that begins
+    afterwards, in any process. No call keeps the interpreter to itself.
+
+    :param path: the folder; made where it is absent. Without one the store that the command line uses.
+    :param embed: what embeds. By default what the settings say: the local model, which is fetched on first use. A
+        function of a list of texts to an array with a row for each. ``None``: nothing; the program gives vectors, or
+        searches by words alone.
+    :param model: the name of what embeds, if that is the program: change it whenever its vectors change. Vectors of
+        two models are never compared.
+    :param dimensions: of the function's vectors; without it, the function is called once to find out.
+    :param project: of new memories, and whose memories are seen beside global ones; without one all are seen.
+    :param agent: the same for agents.
+    :param config: another ``memorist.toml``.
+    """
+
+    def __init__(
+        self,
+        path: StrPath | None = None,
+        *,
+        embed: Embed | Literal["configured"] | None = "configured",
+        model: str | None = None,
+        dimensions: int | None = None,
+        project: str | None = None,
+        agent: str | None = None,
+        config: StrPath | None = None,
+    ) -> None:
+        function, count = None, 0
+        if callable(embed):
+            model = model or f"{getattr(embed, '__module__', '')}.{getattr(embed, '__qualname__', type(embed).__name__)}"
+            function, count = embedder(embed, dimensions)
+        elif embed is None:
+            model = model or "the program's own"
+        elif embed != "configured":
+            raise InvalidInput(f"embed: must be a function, None, or 'configured', not {embed!r}")
+        self._engine = _memorist.Engine(
+            None if path is None else os.fspath(path),
+            None if config is None else os.fspath(config),
+            project,
+            agent,
+            embed is not None,
+            function,
+            model,
+            count,
+        )
+        _open.add(self)
+
+    @property
+    def path(self) -> str:
+        """The folder."""
+        return str(self._engine.folder)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._engine.closed
+
+    def close(self) -> None:
+        """Closes the store, once the calls of other threads are over. A second time does nothing."""
+        self._engine.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Store {self.path!r}{', closed' if self.closed else ''}>"
+
+    def _call(self, tool: str, given: Mapping[str, object], nullable: frozenset[str] = _NULLABLE) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads(self._engine.call(tool, to_json(named(given, nullable=nullable))))
+        return result
+
+    def add(
+        self,
+        content: str,
+        *,
+        entry_type: EntryType | None = None,
+        source: str | None = None,
+        context: str | None = None,
+        confidence: float | None = None,
+        importance: Importance | None = None,
+        tags: Sequence[str] | None = None,
+        expires_at: When | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        status: Literal["open", "done", "dropped"] | None = None,
+        due: When | None = None,
+        supersedes: Sequence[int] | None = None,
+        contradicts: Sequence[int] | None = None,
+        related: Sequence[int] | None = None,
+        body: Mapping[str, Any] | None = None,
+        session: str | None = None,
+        turn: int | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+        vector: Vector | None = None,
+    ) -> Added:
+        """Saves a memory. A text that its scope has already is saved once, and takes over the fields that are given.
+
+        :param vector: of the text, made by the program.
+        :raises InvalidInput: if a value is out of bounds, or a text holds a password or a key.
+        """
+        given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
+        if vector is None:
+            return Added._read(self._call("add", given))
+        params = to_json(named(given, nullable=_NULLABLE))
+        return Added._read(json.loads(self._engine.add_with(params, floats("vector", vector, 1))))
+
+    def add_many(
+        self,
+        items: Iterable[str | Mapping[str, object]],
+        *,
+        vectors: Vectors | None = None,
+        entry_type: EntryType | None = None,
+        source: str | None = None,
+        tags: Sequence[str] | None = None,
+        importance: Importance | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> list[Added]:
+        """Saves many memories: texts, or mappings with the parameters of :meth:`add`. The other parameters are for
+        items that do not have their own.
+
+        Two thousand are saved in one transaction. Ctrl-C ends the call between two. They are embedded in the
+        background, or by :meth:`flush`.
+
+        :param vectors: a row for each item, made by the program: ``float32``, contiguous. They are not copied.
+        :raises Refused: if some were refused. The others are saved.
+        """
+        common = {
+            "entry_type": entry_type,
+            "source": source,
+            "tags": tags,
+            "importance": importance,
+            "project": project,
+            "agent": agent,
+        }
+        shared = named(common, nullable=_NULLABLE)
+        each = [
+            {**shared, "content": item}
+            if isinstance(item, str)
+            else {**shared, **named(item, nullable=_NULLABLE)}
+            for item in items
+        ]
+        rows = None if vectors is None else floats("vectors", vectors, 2)
+        if rows is not None and len(rows) != len(each):
+            raise InvalidInput(f"vectors: there are {len(rows)} for {len(each)} items")
+        outcomes: list[dict[str, Any]] = []
+        for first in range(0, len(each), _BATCH):
+            batch = to_json(each[first : first + _BATCH])
+            outcomes += json.loads(self._engine.add_many(batch, rows, first))
+        added = [
+            None if "error" in outcome else Added(outcome["id"], outcome["created"], outcome["embedding"])
+            for outcome in outcomes
+        ]
+        errors = {at: outcome["error"] for at, outcome in enumerate(outcomes) if "error" in outcome}
+        if errors:
+            raise Refused(errors, added)
+        return [one for one in added if one is not None]
+
+    def search(
+        self,
+        query: str | None = None,
+        *,
+        vector: Vector | None = None,
+        mode: SearchMode | None = None,
+        limit: int | None = None,
+        entry_types: Sequence[EntryType] | None = None,
+        min_importance: Importance | None = None,
+        min_confidence: float | None = None,
+        tags: Sequence[str] | None = None,
+        sources: Sequence[Literal["notes", "sessions", "memories"]] | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+        created_after: When | None = None,
+        created_before: When | None = None,
+        updated_after: When | None = None,
+        updated_before: When | None = None,
+        vector_weight: float | None = None,
+        keyword_weight: float | None = None,
+        min_similarity: float | None = None,
+        min_relevance: float | None = None,
+        min_score: float | None = None,
+        scale: Literal["theoretical", "pool"] | None = None,
+        include_superseded: bool | None = None,
+        neighbours: int | None = None,
+        max_tokens: int | None = None,
+        cursor: str | None = None,
+        detail: Literal["ids", "snippet", "full"] = "full",
+        explain: bool | None = None,
+    ) -> SearchResult:
+        """Searches by meaning and by word.
+
+        :param query: what is looked for. Without one, ``vector`` alone decides.
+        :param vector: of the query, made by the program.
+        :param mode: ``hybrid`` (the default), ``vector`` or ``keyword``.
+        :param tags: those with any of these.
+        :raises InvalidInput: if a value is out of bounds. A missing model is a warning in the result.
+        """
+        given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
+        if vector is None:
+            if query is None:
+                raise InvalidInput("query: give a query, or a vector of one")
+            return SearchResult._read(self._call("search", given))
+        if query is None:
+            if mode not in (None, "vector"):
+                raise InvalidInput(f"mode: {mode} needs a query beside the vector")
+            given.update(query="a vector", mode="vector")
+        params = to_json(named(given, nullable=_NULLABLE))
+        return SearchResult._read(json.loads(self._engine.search_with(params, floats("vector", vector, 1))))
+
+    def get(self, id: int, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Entry | None:
+        """The memory with this id, whole; ``None`` if there is none that is seen. Counts as an access."""
+        try:
+            return Entry._read(self._call("get", {"id": id, "project": project, "agent": agent})["entry"])
+        except NotFound:
+            return None
+
+    def entries(
+        self,
+        *,
+        entry_types: Sequence[EntryType] | None = None,
+        tags: Sequence[str] | None = None,
+        min_importance: Importance | None = None,
+        created_after: When | None = None,
+        created_before: When | None = None,
+        updated_after: When | None = None,
+        updated_before: When | None = None,
+        newest_first: bool = False,
+        detail: Literal["ids", "snippet", "full"] = "full",
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> Iterator[Brief]:
+        """All memories that pass, in the order in which they were saved, page by page."""
+        given: dict[str, object] = {name: value for name, value in locals().items() if name != "self"}
+        given["limit"] = _PAGE
+        while True:
+            page = self._call("list", given)
+            yield from (_of(Brief, one) for one in page["results"])
+            if (after := page.get("next")) is None:
+                return
+            given["after"] = after
+
+    def update(
+        self,
+        id: int,
+        *,
+        content: str | None = None,
+        entry_type: EntryType | None = None,
+        source: str | None = None,
+        context: str | Unset | None = UNSET,
+        confidence: float | None = None,
+        importance: Importance | None = None,
+        tags: Sequence[str] | None = None,
+        add_tags: Sequence[str] | None = None,
+        remove_tags: Sequence[str] | None = None,
+        expires_at: When | Unset | None = UNSET,
+        valid_from: When | Unset | None = UNSET,
+        valid_to: When | Unset | None = UNSET,
+        status: Literal["open", "done", "dropped"] | None = None,
+        due: When | Unset | None = UNSET,
+        body: Mapping[str, Any] | Unset | None = UNSET,
+        reason: str | None = None,
+        expect: str | int | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+        vector: Vector | None = None,
+    ) -> Updated:
+        """Changes a memory; what is left out stays, and ``None`` removes what can be absent. The version before is kept.
+
+        :param expect: words that it must have, or its version; else nothing is changed.
+        :param vector: of its new text, made by the program.
+        :raises NotFound: if there is none that is seen.
+        :raises Conflict: if another memory has the new text.
+        """
+        given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
+        if vector is None:
+            return _of(Updated, self._call("update", given, _CLEARED))
+        params = to_json(named(given, nullable=_CLEARED))
+        return _of(Updated, json.loads(self._engine.update_with(params, floats("vector", vector, 1))))
+
+    def delete(self, id: int, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> bool:
+        """Deletes a memory; for 30 days :meth:`undo` brings it back. False if there is none that is seen."""
+        return bool(self._call("delete", {"id": id, "project": project, "agent": agent})["deleted"])
+
+    def undo(self, id: int, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Undone:
+        """Undoes the last thing that was done to a memory: a change, a deletion, an expiry or a link."""
+        return _of(Undone, self._call("undo", {"id": id, "project": project, "agent": agent}))
+
+    def link(
+        self,
+        from_id: int,
+        to_id: int,
+        link_type: LinkType = "related",
+        *,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> bool:
+        """Links two memories. What is superseded is left out of searches. False if they were linked so already."""
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return bool(self._call("link", given)["created"])
+
+    def unlink(
+        self,
+        from_id: int,
+        to_id: int,
+        link_type: LinkType = "related",
+        *,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> bool:
+        """Removes a link. False if there was none."""
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return bool(self._call("unlink", given)["removed"])
+
+    def history(
+        self,
+        id: int,
+        *,
+        before: int | None = None,
+        limit: int | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> list[Version]:
+        """The versions of a memory, the newest first.
+
+        :raises NotFound: if there is none that is seen.
+        """
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return [_of(Version, version) for version in self._call("history", given)["versions"]]
+
+    def roll_back(
+        self,
+        id: int,
+        version: int,
+        *,
+        reason: str | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> Updated:
+        """Makes an earlier version the newest again, as a new version."""
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return _of(Updated, self._call("rollback", given))
+
+    def recall(
+        self,
+        user_message: str,
+        *,
+        recent_messages: Sequence[str] | None = None,
+        max_results: int | None = None,
+        max_tokens: int | None = None,
+        min_score: float | None = None,
+        session: str | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> Recall:
+        """What is known that a message needs, as a text for the context of a model: mostly nothing.
+
+        :param session: it gets no memory twice.
+        """
+        given = {name: value for name, value in locals().items() if name not in ("self", "agent")}
+        return Recall._read(self._call("recall", {**given, "agent_id": agent}))
+
+    def stats(self, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Stats:
+        """How many memories are seen, and what of them is indexed."""
+        return _of(Stats, self._call("stats", {"project": project, "agent": agent}))
+
+    def sync(self, *paths: StrPath, force: bool = False) -> SyncReport:
+        """Reads the notes and transcripts that have changed: of these files and folders, which become sources of the
+        store, or of all its sources. A server of the store follows them from then on.
+
+        :param force: read every file again.
+        """
+        return SyncReport._read(json.loads(self._engine.sync([os.fspath(path) for path in paths], force)))
+
+    def flush(self) -> int:
+        """Embeds what waits for it, if something embeds, and applies what is new to both indexes. Searches do not need
+        it: they find what is new anyway. Returns how many texts were embedded."""
+        return self._engine.flush()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of queries by the store's model, a row for each.
+
+        :raises ModelError: if nothing embeds.
+        """
+        import numpy as np
+
+        return self._engine.embed(list(texts)) if texts else np.empty((0, 0), dtype=np.float32)
+
+    def export(self, file: StrPath, *, embeddings: bool = False) -> Exported:
+        """Writes every memory that is seen, with versions and links, as lines of JSON that :meth:`import_` and
+        ``memorist import`` read."""
+        return _of(Exported, json.loads(self._engine.export(os.fspath(file), embeddings)))
+
+    def import_(self, file: StrPath) -> Imported:
+        """Merges the memories of an export. The same file again changes nothing."""
+        return _of(Imported, json.loads(self._engine.import_(os.fspath(file))))

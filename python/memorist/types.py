@@ -1,0 +1,434 @@
+"""What a store returns. Times are aware, in UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeVar, overload
+
+from ._wire import fields
+
+__all__ = [
+    "Added",
+    "Best",
+    "Brief",
+    "Entry",
+    "EntryType",
+    "Exported",
+    "Hit",
+    "Imported",
+    "LinkType",
+    "Link",
+    "Neighbour",
+    "Recall",
+    "Recalled",
+    "SearchMode",
+    "SearchResult",
+    "SourceReport",
+    "Stats",
+    "Suggestion",
+    "SyncReport",
+    "Undone",
+    "Updated",
+    "Version",
+]
+
+#: What a memory is about.
+EntryType = Literal[
+    "fact",
+    "preference",
+    "event",
+    "insight",
+    "task",
+    "relationship",
+    "decision",
+    "pattern",
+    "bugfix",
+    "background",
+    "contact",
+    "project",
+    "skill",
+    "profile",
+    "conversation",
+    "chunk",
+]
+#: How a search is done.
+SearchMode = Literal["hybrid", "vector", "keyword"]
+#: What a link says of the memory that it begins at.
+LinkType = Literal["caused", "related", "supersedes", "implements", "contradicts"]
+
+_T = TypeVar("_T")
+_SHOWN = 60
+
+
+def _of(kind: type[_T], raw: Mapping[str, Any], **nested: object) -> _T:
+    return kind(**{**fields(raw, kind.__dataclass_fields__), **nested})  # type: ignore[attr-defined]
+
+
+def _short(text: str | None) -> str:
+    if text is None:
+        return "None"
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a memory, seen from it."""
+
+    #: The memory at the other end.
+    id: int
+    link_type: LinkType
+    #: Forward: it begins here; backward: it ends here.
+    direction: Literal["forward", "backward"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Entry:
+    """A whole memory."""
+
+    id: int
+    content: str
+    entry_type: EntryType
+    source: str
+    confidence: float
+    importance: int
+    created_at: datetime
+    updated_at: datetime
+    version: int
+    #: The id that survives export and import.
+    ulid: str
+    #: SHA-256.
+    content_hash: str
+    access_count: int
+    tags: tuple[str, ...] = ()
+    context: str | None = None
+    expires_at: datetime | None = None
+    last_accessed_at: datetime | None = None
+    project: str | None = None
+    agent: str | None = None
+    #: The fields of its type beside the text.
+    body: Mapping[str, Any] | None = None
+    session: str | None = None
+    turn: int | None = None
+    #: The file and the lines that it was read from.
+    place: Mapping[str, Any] | None = None
+    links: tuple[Link, ...] = ()
+    #: Whether it has more links than these.
+    more_links: bool = False
+
+    def __repr__(self) -> str:
+        return f"Entry(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> Entry:
+        return _of(cls, raw, links=tuple(_of(Link, link) for link in raw.get("links", ())))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Brief:
+    """A memory in a list."""
+
+    id: int
+    entry_type: EntryType
+    importance: int
+    created_at: datetime
+    tags: tuple[str, ...] = ()
+    content: str | None = None
+    source: str | None = None
+    project: str | None = None
+    agent: str | None = None
+    truncated: bool = False
+
+    def __repr__(self) -> str:
+        return f"Brief(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A turn before or after a hit in its session."""
+
+    id: int
+    turn: int | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit:
+    """One result of a search."""
+
+    id: int
+    entry_type: EntryType
+    #: 0 to 1, relative to the other candidates of this search.
+    score: float
+    #: How likely it answers the query, 0 to 1: comparable between queries.
+    relevance: float
+    matched_by: tuple[Literal["vector", "keyword"], ...]
+    created_at: datetime
+    content: str | None = None
+    source: str | None = None
+    context: str | None = None
+    confidence: float | None = None
+    importance: int | None = None
+    tags: tuple[str, ...] = ()
+    #: The cosine, -1 to 1.
+    vector_score: float | None = None
+    #: BM25.
+    keyword_score: float | None = None
+    project: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    turn: int | None = None
+    place: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] | None = None
+    neighbours: tuple[Neighbour, ...] = ()
+    #: Those around it in its session whose words counted for it.
+    lent_by: tuple[int, ...] = ()
+    #: Memories that contradict it.
+    contradicted_by: tuple[int, ...] = ()
+    truncated: bool = False
+
+    def __repr__(self) -> str:
+        return f"Hit(id={self.id}, relevance={self.relevance:.2f}, content={_short(self.content)})"
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> Hit:
+        return _of(cls, raw, neighbours=tuple(_of(Neighbour, one) for one in raw.get("neighbours", ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best memory there was, which a threshold excluded."""
+
+    id: int
+    content: str
+    threshold: Literal["similarity", "score", "relevance"]
+    #: A search with this as the threshold finds it.
+    reached: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SearchResult:
+    """The answer to a search: a sequence of its hits, the best first."""
+
+    hits: tuple[Hit, ...]
+    #: How it was answered: by both indexes, by words alone, or by parts of words.
+    tier: Literal["full", "keyword", "substring"]
+    #: Whether the store seems to have no answer.
+    nothing: bool = False
+    warnings: tuple[str, ...] = ()
+    best: Best | None = None
+    #: Give it as ``cursor`` for the next page.
+    next_cursor: str | None = None
+    #: Times in microseconds and numbers of candidates.
+    explain: Mapping[str, Any] | None = None
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, at: int) -> Hit: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, at: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[at]
+
+    def __repr__(self) -> str:
+        more = f", warnings={list(self.warnings)!r}" if self.warnings else ""
+        return f"SearchResult({list(self.hits)!r}, tier={self.tier!r}{more})"
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> SearchResult:
+        hits = tuple(Hit._read(hit) for hit in raw["results"])
+        best = raw.get("best")
+        return _of(cls, raw, hits=hits, best=best and _of(Best, best))
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A memory that resembles a new one, and the link that fits."""
+
+    id: int
+    link_type: LinkType
+    similarity: float
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a memory that was to be saved."""
+
+    #: Its id; of the same text that was there already, if it was.
+    id: int
+    #: Whether it is new.
+    created: bool
+    #: Pending: found by words until it is embedded.
+    embedding: Literal["ready", "pending"]
+    warnings: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+
+    @property
+    def duplicate(self) -> bool:
+        """Whether the same text was there already."""
+        return not self.created
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> Added:
+        return _of(cls, raw, suggestions=tuple(_of(Suggestion, one) for one in raw.get("suggestions", ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A memory that was changed."""
+
+    id: int
+    version: int
+    embedding: Literal["ready", "pending"]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was undone."""
+
+    id: int
+    #: deletion, expiry, change, link or currentAgain.
+    undone: str
+    version: int | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a memory."""
+
+    version: int
+    #: When it became the newest.
+    since: datetime
+    content: str
+    entry_type: EntryType
+    source: str
+    confidence: float
+    importance: int
+    tags: tuple[str, ...] = ()
+    #: When it was replaced; ``None`` for the newest.
+    until: datetime | None = None
+    #: Why.
+    reason: str | None = None
+    context: str | None = None
+    expires_at: datetime | None = None
+    body: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory that a turn is given."""
+
+    id: int
+    entry_type: EntryType
+    content: str
+    relevance: float
+    created_at: datetime
+    contradicted_by: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What is known that a message needs: mostly nothing."""
+
+    memories: tuple[Recalled, ...]
+    #: About how many tokens ``context`` has.
+    tokens: int
+    #: A text for the context of the model, marked as data; ``None`` if nothing is known that the message needs.
+    context: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.context is not None
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> Recall:
+        return _of(cls, raw, memories=tuple(_of(Recalled, one) for one in raw["memories"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How many memories are seen, and what of them is indexed."""
+
+    total_entries: int
+    by_type: Mapping[str, int]
+    avg_importance: float
+    avg_confidence: float
+    total_accesses: int
+    #: Texts that words find and meaning does not yet.
+    pending_embeddings: int
+    oldest_entry: datetime | None = None
+    newest_entry: datetime | None = None
+    #: The embedding model.
+    model: str | None = None
+    #: Sizes of the indexes: vectors, documents, unapplied.
+    indexes: Mapping[str, int] | None = None
+    #: Searches that are kept: kept, last, nothing.
+    searches: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """What was read of a source."""
+
+    id: int
+    kind: Literal["notes", "sessions"]
+    path: str
+    files: int
+    read: int
+    added: int
+    changed: int
+    removed: int
+    failed: int
+    format: str | None = None
+    problems: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync has read."""
+
+    sources: tuple[SourceReport, ...]
+    #: Texts that were embedded afterwards.
+    embedded: int
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def _read(cls, raw: Mapping[str, Any]) -> SyncReport:
+        return _of(cls, raw, sources=tuple(_of(SourceReport, one) for one in raw["sources"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written."""
+
+    file: str
+    memories: int
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was read of an export."""
+
+    lines: int
+    #: New memories.
+    created: int
+    #: Memories that were there in an older version.
+    replaced: int
+    #: Memories whose text another one of their scope has.
+    duplicates: int
+    unchanged: int
+    expired: int
+    #: New links.
+    links: int
+    refused: int
+    #: The first that were refused: line, error.
+    errors: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,55 @@
+//! Ids that a search may return.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use roaring::RoaringTreemap;
+
+use crate::{arrays, errors};
+
+/// Ids, made once for many searches.
+#[pyclass(frozen, module = "memorist._memorist")]
+pub struct IdSet {
+    pub(crate) ids: Arc<RoaringTreemap>,
+}
+
+/// An id as the index knows it.
+pub fn key(py: Python<'_>, id: i64) -> PyResult<u64> {
+    u64::try_from(id).map_err(|_| errors::invalid(py, format!("ids: {id} is negative")))
+}
+
+#[pymethods]
+impl IdSet {
+    /// Of an array of ids, or of a mask whose place is the id.
+    #[new]
+    fn new(py: Python<'_>, ids: &Bound<'_, PyAny>, is_mask: bool) -> PyResult<Self> {
+        let ids: RoaringTreemap = match is_mask {
+            true => {
+                let mask = arrays::mask("only", ids)?;
+                let mask = mask.as_slice()?;
+                py.detach(|| (0..).zip(mask).filter(|(_, is_in)| **is_in).map(|(id, _)| id).collect())
+            }
+            false => {
+                let ids = arrays::ids("ids", ids)?;
+                let ids = ids.as_slice()?;
+                if let Some(negative) = ids.iter().find(|id| **id < 0) {
+                    key(py, *negative)?;
+                }
+                py.detach(|| ids.iter().map(|id| id.cast_unsigned()).collect())
+            }
+        };
+        Ok(IdSet { ids: Arc::new(ids) })
+    }
+
+    fn __len__(&self) -> usize {
+        usize::try_from(self.ids.len()).unwrap_or(usize::MAX)
+    }
+
+    fn __contains__(&self, id: i64) -> bool {
+        u64::try_from(id).is_ok_and(|id| self.ids.contains(id))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("IdSet of {} ids", self.ids.len())
+    }
+}

@@ -1,0 +1,400 @@
+//! The vector index alone.
+
+use std::fs::{File, TryLockError};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memorist_engine::progress::Progress as _;
+use memorist_index::{
+    Effort, Filter, Hit, IndexOptions, Reader, SearchError, SearchParams, Snapshot, WriteError, Writer,
+};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use parking_lot::{Mutex, RwLock};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use roaring::RoaringTreemap;
+
+use crate::errors::{IndexProblem, exception, invalid, of_index};
+use crate::id_set::IdSet;
+use crate::interrupt::interruptible;
+use crate::{arrays, id_set};
+
+/// Held by the one process that writes.
+const LOCK: &str = "writer.lock";
+/// Where fewer are found than requested.
+const NO_ID: i64 = -1;
+
+/// A vector index.
+#[pyclass(frozen, module = "memorist._memorist")]
+pub struct Index {
+    folder: PathBuf,
+    role: Role,
+    /// One merge at a time.
+    merging: Mutex<()>,
+    process: u32,
+}
+
+enum Role {
+    Writes { writer: Mutex<Option<Held>>, current: RwLock<Arc<Snapshot>> },
+    Reads(Box<Reader>),
+}
+
+struct Held {
+    writer: Writer,
+    /// The kernel frees it when its holder dies.
+    _lock: File,
+}
+
+/// How a search is to be done.
+struct How<'a> {
+    params: SearchParams,
+    filter: Filter<'a>,
+}
+
+impl Index {
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Arc<Snapshot>> {
+        if self.process != std::process::id() {
+            let why = "the index was opened before this process was forked; open it again here";
+            return Err(exception(py, "Closed", why));
+        }
+        match &self.role {
+            Role::Writes { current, .. } => Ok(current.read().clone()),
+            Role::Reads(reader) => Ok(reader.snapshot()),
+        }
+    }
+
+    /// What `work` does with the writer, without the interpreter.
+    fn write<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Writer) -> Result<T, WriteError> + Send,
+    ) -> PyResult<T> {
+        self.snapshot(py)?;
+        let Role::Writes { writer, current } = &self.role else {
+            return Err(invalid(py, "the index was opened to be read only; open it without read_only"));
+        };
+        let done = py.detach(|| {
+            let mut held = writer.lock();
+            held.as_mut().map(|held| change(&mut held.writer, current, work))
+        });
+        match done {
+            None => Err(exception(py, "Closed", "the index is closed; open it again")),
+            Some(done) => done.map_err(|error| of_index(py, error)),
+        }
+    }
+}
+
+fn change<T>(
+    writer: &mut Writer,
+    current: &RwLock<Arc<Snapshot>>,
+    work: impl FnOnce(&mut Writer) -> Result<T, WriteError>,
+) -> Result<T, WriteError> {
+    let done = work(writer);
+    *current.write() = writer.snapshot();
+    done
+}
+
+fn keys(py: Python<'_>, ids: &[i64]) -> PyResult<Vec<u64>> {
+    ids.iter().map(|id| id_set::key(py, *id)).collect()
+}
+
+fn effort(py: Python<'_>, ef: Option<usize>, recall: Option<f32>, exact: bool) -> PyResult<Effort> {
+    match (ef, recall, exact) {
+        (None, None, true) => Ok(Effort::Exact),
+        (Some(ef), None, false) => Ok(Effort::Ef(ef)),
+        (None, Some(recall), false) if (0.0..=1.0).contains(&recall) => Ok(Effort::Recall(recall)),
+        (None, Some(recall), false) => Err(invalid(py, format!("recall: {recall} is outside 0 to 1"))),
+        (None, None, false) => Ok(Effort::default()),
+        _ => Err(invalid(py, "give one of ef, recall and exact")),
+    }
+}
+
+fn found(hits: &[Hit], ids: &mut [i64], scores: &mut [f32]) {
+    for (at, hit) in hits.iter().enumerate() {
+        (ids[at], scores[at]) = (hit.key.cast_signed(), hit.score);
+    }
+}
+
+#[pymethods]
+impl Index {
+    /// Makes an index, or opens one.
+    #[new]
+    #[pyo3(signature = (folder, dims, create, read_only, m, ef_construction, seed))]
+    #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        dims: Option<usize>,
+        create: bool,
+        read_only: bool,
+        m: Option<usize>,
+        ef_construction: Option<usize>,
+        seed: Option<u64>,
+    ) -> PyResult<Self> {
+        let (merging, process) = (Mutex::new(()), std::process::id());
+        if read_only {
+            let reader = py.detach(|| Reader::open(&folder)).map_err(|error| of_index(py, error))?;
+            return Ok(Index { folder, role: Role::Reads(Box::new(reader)), merging, process });
+        }
+        let options = |dims| {
+            let mut options = IndexOptions::new(dims);
+            options.m = m.unwrap_or(options.m);
+            options.ef_construction = ef_construction.unwrap_or(options.ef_construction);
+            options.seed = seed.unwrap_or(options.seed);
+            options
+        };
+        if create {
+            std::fs::create_dir_all(&folder)?;
+        }
+        let lock = lock(py, &folder)?;
+        let writer = py.detach(|| match (create, dims) {
+            (true, Some(dims)) => Writer::create(&folder, options(dims), b""),
+            (_, Some(dims)) => Writer::open(&folder, options(dims)).map_err(WriteError::from),
+            (_, None) => {
+                let reader = Reader::open(&folder)?;
+                let dims = reader.snapshot().dims();
+                Writer::beside(&reader, options(dims)).map_err(WriteError::from)
+            }
+        });
+        let writer = writer.map_err(|error| of_index(py, error))?;
+        let current = RwLock::new(writer.snapshot());
+        let writer = Mutex::new(Some(Held { writer, _lock: lock }));
+        Ok(Index { folder, role: Role::Writes { writer, current }, merging, process })
+    }
+
+    #[getter]
+    fn folder(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    #[getter]
+    fn dims(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.snapshot(py)?.dims())
+    }
+
+    #[getter]
+    fn segments(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.snapshot(py)?.segment_count())
+    }
+
+    #[getter]
+    fn generation(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.snapshot(py)?.generation())
+    }
+
+    #[getter]
+    fn payload(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        Ok(self.snapshot(py)?.payload().to_vec())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.snapshot(py)?.len())
+    }
+
+    fn __contains__(&self, py: Python<'_>, id: i64) -> PyResult<bool> {
+        let snapshot = self.snapshot(py)?;
+        Ok(u64::try_from(id).is_ok_and(|key| snapshot.contains(key)))
+    }
+
+    /// Puts in a row for each id, replacing what it had, and removes others.
+    #[pyo3(signature = (ids, vectors, removed, payload))]
+    fn apply(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        vectors: &Bound<'_, PyAny>,
+        removed: &Bound<'_, PyAny>,
+        payload: Option<Vec<u8>>,
+    ) -> PyResult<()> {
+        let (ids, removed) = (arrays::ids("ids", ids)?, arrays::ids("ids", removed)?);
+        let (added, removed) = (keys(py, ids.as_slice()?)?, keys(py, removed.as_slice()?)?);
+        let vectors = arrays::matrix("vectors", vectors)?;
+        let dims = vectors.as_array().ncols();
+        let numbers = vectors.as_slice()?;
+        let expected = self.snapshot(py)?.dims();
+        if !added.is_empty() && dims != expected {
+            return Err(invalid(py, format!("vectors: have {dims} dimensions, the index has {expected}")));
+        }
+        if vectors.as_array().nrows() != added.len() {
+            let why = format!("vectors: there are {} for {} ids", vectors.as_array().nrows(), added.len());
+            return Err(invalid(py, why));
+        }
+        self.write(py, |writer| {
+            let upserts: Vec<_> = added.into_iter().zip(arrays::rows(numbers, dims)).collect();
+            let payload = payload.unwrap_or_else(|| writer.snapshot().payload().to_vec());
+            writer.apply(&upserts, &removed, &payload)
+        })
+    }
+
+    /// Merges segments until no merge makes searches faster.
+    fn optimize(&self, py: Python<'_>) -> PyResult<()> {
+        self.snapshot(py)?;
+        let Role::Writes { writer, current } = &self.role else {
+            return Err(invalid(py, "the index was opened to be read only; open it without read_only"));
+        };
+        let done = interruptible(py, |stop| {
+            let _one = self.merging.lock();
+            let progress = |_| if stop.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            loop {
+                let merge = match writer.lock().as_mut() {
+                    Some(held) => held.writer.begin_merge(),
+                    None => None,
+                };
+                let Some(merge) = merge else { return Ok(()) };
+                // Others search and write meanwhile.
+                let merged = merge.run(&progress)?;
+                if let Some(held) = writer.lock().as_mut() {
+                    change(&mut held.writer, current, |writer| writer.finish_merge(merged))?;
+                }
+            }
+        })?;
+        done.map_err(|error: WriteError| of_index(py, error))
+    }
+
+    /// Looks whether another process has published something newer.
+    fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
+        self.snapshot(py)?;
+        match &self.role {
+            Role::Writes { .. } => Ok(false),
+            Role::Reads(reader) => py.detach(|| reader.refresh()).map_err(|error| of_index(py, error)),
+        }
+    }
+
+    /// The nearest of each row, on all cores.
+    #[pyo3(signature = (queries, k, ef, recall, exact, filter, excludes))]
+    #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
+    #[allow(clippy::type_complexity, reason = "two arrays")]
+    fn search_many<'py>(
+        &self,
+        py: Python<'py>,
+        queries: &Bound<'py, PyAny>,
+        k: usize,
+        ef: Option<usize>,
+        recall: Option<f32>,
+        exact: bool,
+        filter: Option<PyRef<'py, IdSet>>,
+        excludes: bool,
+    ) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
+        let snapshot = self.snapshot(py)?;
+        let queries = arrays::matrix("queries", queries)?;
+        let (count, dims) = queries.as_array().dim();
+        let numbers = queries.as_slice()?;
+        check_dims(py, dims, &snapshot)?;
+        let set = filter.map(|filter| filter.ids.clone());
+        let how = how(k, effort(py, ef, recall, exact)?, set.as_deref(), excludes);
+        let k = k.min(snapshot.len());
+        let done = py.detach(|| -> Result<_, (usize, SearchError)> {
+            let (mut ids, mut scores) = (vec![NO_ID; count * k], vec![f32::NAN; count * k]);
+            if k > 0 {
+                let places = ids.par_chunks_mut(k).zip(scores.par_chunks_mut(k));
+                let rows = numbers.par_chunks_exact(dims.max(1)).zip(places).enumerate();
+                rows.try_for_each(|(row, (query, (ids, scores)))| {
+                    let hits = snapshot.search(query, &how.params, how.filter).map_err(|error| (row, error))?;
+                    found(&hits, ids, scores);
+                    Ok(())
+                })?;
+            }
+            Ok((ids, scores))
+        });
+        let (ids, scores) =
+            done.map_err(|(row, error)| exception(py, error.kind().name(), format!("queries[{row}]: {error}")))?;
+        let ids = PyArray1::from_vec(py, ids).reshape([count, k])?;
+        let scores = PyArray1::from_vec(py, scores).reshape([count, k])?;
+        Ok((ids, scores))
+    }
+
+    /// The nearest of one vector.
+    #[pyo3(signature = (query, k, ef, recall, exact, filter, excludes))]
+    #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
+    #[allow(clippy::type_complexity, reason = "two arrays")]
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        query: &Bound<'py, PyAny>,
+        k: usize,
+        ef: Option<usize>,
+        recall: Option<f32>,
+        exact: bool,
+        filter: Option<PyRef<'py, IdSet>>,
+        excludes: bool,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f32>>)> {
+        let snapshot = self.snapshot(py)?;
+        let query = arrays::vector("query", query)?;
+        let query = query.as_slice()?;
+        check_dims(py, query.len(), &snapshot)?;
+        let set = filter.map(|filter| filter.ids.clone());
+        let how = how(k, effort(py, ef, recall, exact)?, set.as_deref(), excludes);
+        let hits = py.detach(|| snapshot.search(query, &how.params, how.filter));
+        let hits = hits.map_err(|error| of_index(py, error))?;
+        let ids = PyArray1::from_iter(py, hits.iter().map(|hit| hit.key.cast_signed()));
+        Ok((ids, PyArray1::from_iter(py, hits.iter().map(|hit| hit.score))))
+    }
+
+    /// The vectors of ids, of length 1; `None` where there is none.
+    fn vectors<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyArray1<f32>>>>> {
+        let snapshot = self.snapshot(py)?;
+        let ids = arrays::ids("ids", ids)?;
+        let keys = keys(py, ids.as_slice()?)?;
+        let vectors: Vec<_> = py.detach(|| keys.iter().map(|key| snapshot.vector(*key)).collect());
+        Ok(vectors.into_iter().map(|vector: Option<Vec<f32>>| Some(PyArray1::from_vec(py, vector?))).collect())
+    }
+
+    /// All ids, in no order.
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let snapshot = self.snapshot(py)?;
+        let ids: Vec<i64> = py.detach(|| snapshot.keys().map(u64::cast_signed).collect());
+        Ok(PyArray1::from_vec(py, ids))
+    }
+
+    /// What is wrong with the files, reading every byte.
+    fn verify(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let snapshot = self.snapshot(py)?;
+        let problems = interruptible(py, |_| snapshot.verify())?;
+        Ok(problems.iter().map(ToString::to_string).collect())
+    }
+
+    /// Lets go of the index: another may write it.
+    fn close(&self, py: Python<'_>) {
+        if let Role::Writes { writer, .. } = &self.role {
+            py.detach(|| drop(writer.lock().take()));
+        }
+    }
+}
+
+fn how<'a>(k: usize, effort: Effort, set: Option<&'a RoaringTreemap>, excludes: bool) -> How<'a> {
+    let filter = match set {
+        None => Filter::All,
+        Some(set) if excludes => Filter::Except(set),
+        Some(set) => Filter::Only(set),
+    };
+    How { params: SearchParams { k, effort }, filter }
+}
+
+fn check_dims(py: Python<'_>, found: usize, snapshot: &Snapshot) -> PyResult<()> {
+    match snapshot.dims() {
+        expected if expected == found => Ok(()),
+        expected => Err(invalid(py, format!("the query has {found} dimensions, the index has {expected}"))),
+    }
+}
+
+fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<File> {
+    let path = folder.join(LOCK);
+    let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+    let file = open.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => exception(py, "NotFound", format!("there is no folder {}", folder.display())),
+        _ => exception(py, "StoreError", format!("{}: {error}", path.display())),
+    })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let why = "is written by another process or object; close it there, or open it with read_only=True";
+            Err(exception(py, "Locked", format!("{} {why}", folder.display())))
+        }
+        Err(TryLockError::Error(error)) => Err(exception(py, "StoreError", format!("{}: {error}", path.display()))),
+    }
+}

@@ -1,0 +1,39 @@
+//! The extension module of the Python package `memorist`. What people call is in `memorist/*.py`; this is what those
+//! files call, with JSON as text and arrays of numpy.
+//!
+//! | file | job |
+//! |---|---|
+//! | `errors.rs` | problems as exceptions of `memorist.errors` |
+//! | `arrays.rs` | arrays of numpy as vectors, without copies, and back |
+//! | `interrupt.rs` | long work that Ctrl-C stops |
+//! | `embedder.rs` | a Python function that embeds |
+//! | `store.rs` | a store |
+//! | `id_set.rs` | ids that a search may return |
+//! | `index.rs` | the vector index alone |
+//!
+//! No call keeps the interpreter to itself while it works.
+
+mod arrays;
+mod embedder;
+mod errors;
+mod id_set;
+mod index;
+mod interrupt;
+mod store;
+
+#[pyo3::pymodule]
+mod _memorist {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::id_set::IdSet;
+    #[pymodule_export]
+    use crate::index::Index;
+    #[pymodule_export]
+    use crate::store::Engine;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

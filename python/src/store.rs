@@ -1,0 +1,222 @@
+//! A store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memorist_server::library::{Embeds, Library, Options, Problem};
+use numpy::{PyArray2, PyReadonlyArray2};
+use parking_lot::RwLock;
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::embedder::PythonEmbedder;
+use crate::interrupt::{Stop, interruptible};
+use crate::{arrays, errors};
+
+/// How often to look whether the calls of other threads are over.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// An open store.
+#[pyclass(frozen, module = "memorist._memorist")]
+pub struct Engine {
+    library: RwLock<Option<Arc<Library>>>,
+    folder: PathBuf,
+    /// The process that opened it: its threads and locks are not in a fork of it.
+    process: u32,
+}
+
+impl Engine {
+    fn library(&self, py: Python<'_>) -> PyResult<Arc<Library>> {
+        if self.process != std::process::id() {
+            let why = "the store was opened before this process was forked; open it again here";
+            return Err(errors::exception(py, "Closed", why));
+        }
+        let library = self.library.read().clone();
+        library.ok_or_else(|| errors::exception(py, "Closed", "the store is closed; open it again"))
+    }
+
+    /// What `work` does with the store, without the interpreter.
+    fn detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Library) -> Result<T, Problem> + Send,
+    ) -> PyResult<T> {
+        let library = self.library(py)?;
+        py.detach(|| work(&library)).map_err(|problem| errors::of_problem(py, problem))
+    }
+
+    /// The same for work that takes a while.
+    fn interruptible<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Library, &Stop) -> Result<T, Problem> + Send,
+    ) -> PyResult<T> {
+        let library = self.library(py)?;
+        interruptible(py, |stop| work(&library, stop))?.map_err(|problem| errors::of_problem(py, problem))
+    }
+}
+
+fn parsed(json: &str) -> Result<Map<String, Value>, Problem> {
+    serde_json::from_str(json).map_err(|error| Problem::input(error.to_string()))
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (store, config, project, agent, embeds, embed, model, dimensions))]
+    #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/store.py")]
+    fn new(
+        py: Python<'_>,
+        store: Option<PathBuf>,
+        config: Option<PathBuf>,
+        project: Option<String>,
+        agent: Option<String>,
+        embeds: bool,
+        embed: Option<Py<PyAny>>,
+        model: Option<String>,
+        dimensions: usize,
+    ) -> PyResult<Self> {
+        let embeds = match embed {
+            Some(embed) => {
+                Embeds::With(Arc::new(PythonEmbedder::new(embed, model.as_deref().unwrap_or_default(), dimensions)))
+            }
+            None if embeds => Embeds::AsConfigured,
+            None => Embeds::Nothing,
+        };
+        let options = Options { store, config, project, agent, embeds, packages: packages(py) };
+        let opened = py.detach(|| Library::open(options, model));
+        let library = opened.map_err(|problem| errors::of_problem(py, problem))?;
+        let folder = library.folder().to_owned();
+        Ok(Engine { library: RwLock::new(Some(Arc::new(library))), folder, process: std::process::id() })
+    }
+
+    /// The folder of the store.
+    #[getter]
+    fn folder(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    /// Whether it is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.library.read().is_none()
+    }
+
+    /// Calls a tool: parameters and result are JSON.
+    fn call(&self, py: Python<'_>, tool: &str, params: &str) -> PyResult<String> {
+        self.detached(py, |library| Ok(library.call(tool, parsed(params)?)?.to_string()))
+    }
+
+    /// Searches with a vector of the query.
+    fn search_with(&self, py: Python<'_>, params: &str, vector: &Bound<'_, PyAny>) -> PyResult<String> {
+        let vector = arrays::vector("vector", vector)?.as_slice()?.to_vec();
+        self.detached(py, |library| Ok(library.search(parsed(params)?, Some(vector))?.to_string()))
+    }
+
+    /// Saves with the vector of the text.
+    fn add_with(&self, py: Python<'_>, params: &str, vector: &Bound<'_, PyAny>) -> PyResult<String> {
+        let vector = arrays::vector("vector", vector)?;
+        let vector = vector.as_slice()?;
+        self.detached(py, |library| Ok(library.add_with(parsed(params)?, vector)?.to_string()))
+    }
+
+    /// Changes, with the vector of the new text.
+    fn update_with(&self, py: Python<'_>, params: &str, vector: &Bound<'_, PyAny>) -> PyResult<String> {
+        let vector = arrays::vector("vector", vector)?;
+        let vector = vector.as_slice()?;
+        self.detached(py, |library| Ok(library.update_with(parsed(params)?, vector)?.to_string()))
+    }
+
+    /// Saves many in one transaction; the vectors are rows from `first` on.
+    #[pyo3(signature = (items, vectors, first))]
+    fn add_many(
+        &self,
+        py: Python<'_>,
+        items: &str,
+        vectors: Option<&Bound<'_, PyAny>>,
+        first: usize,
+    ) -> PyResult<String> {
+        let vectors: Option<PyReadonlyArray2<'_, f32>> =
+            vectors.map(|vectors| arrays::matrix("vectors", vectors)).transpose()?;
+        let vectors = match &vectors {
+            Some(vectors) => Some((vectors.as_slice()?, vectors.as_array().ncols())),
+            None => None,
+        };
+        self.detached(py, |library| {
+            let items: Vec<Map<String, Value>> =
+                serde_json::from_str(items).map_err(|error| Problem::input(error.to_string()))?;
+            let rows: Option<Vec<&[f32]>> =
+                vectors.map(|(numbers, dims)| arrays::rows(numbers, dims).skip(first).take(items.len()).collect());
+            Ok(library.add_many(items, rows.as_deref())?.to_string())
+        })
+    }
+
+    /// The vectors of texts by the store's model.
+    fn embed<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let vectors = self.detached(py, |library| library.embed(&texts))?;
+        Ok(PyArray2::from_vec2(py, &vectors)?)
+    }
+
+    /// Reads the files that have changed.
+    fn sync(&self, py: Python<'_>, paths: Vec<PathBuf>, force: bool) -> PyResult<String> {
+        let paths: Vec<_> = paths.iter().map(PathBuf::as_path).collect();
+        self.interruptible(py, |library, stop| Ok(library.sync(&paths, force, stop)?.to_string()))
+    }
+
+    /// Embeds and indexes what is new.
+    fn flush(&self, py: Python<'_>) -> PyResult<u64> {
+        self.interruptible(py, |library, stop| library.flush(stop))
+    }
+
+    /// Writes all that is seen into a file.
+    fn export(&self, py: Python<'_>, file: PathBuf, embeddings: bool) -> PyResult<String> {
+        self.interruptible(py, |library, stop| Ok(library.export(&file, embeddings, stop)?.to_string()))
+    }
+
+    /// Merges the memories of such a file.
+    fn import_(&self, py: Python<'_>, file: PathBuf) -> PyResult<String> {
+        self.interruptible(py, |library, stop| Ok(library.import(&file, stop)?.to_string()))
+    }
+
+    /// Closes the store, once the calls of other threads are over.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process != std::process::id() {
+            return Ok(());
+        }
+        let mut library = self.library.write().take();
+        while let Some(open) = library.take() {
+            library = py.detach(|| match Arc::try_unwrap(open) {
+                Ok(open) => {
+                    drop(open);
+                    None
+                }
+                Err(busy) => {
+                    std::thread::sleep(LOOK);
+                    Some(busy)
+                }
+            });
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let library = self.library.write().take();
+        if self.process != std::process::id() {
+            // Its threads are not in this process: nothing can end them.
+            std::mem::forget(library);
+            return;
+        }
+        // The thread that is waited for may call the function that embeds.
+        Python::attach(|py| py.detach(|| drop(library)));
+    }
+}
+
+/// The folder of packages that this one is in: what it depends on is there, the default model among it.
+fn packages(py: Python<'_>) -> Vec<PathBuf> {
+    let ours = || py.import("memorist")?.getattr("__path__")?.get_item(0)?.extract::<PathBuf>();
+    ours().ok().and_then(|folder| folder.parent().map(PathBuf::from)).into_iter().collect()
+}

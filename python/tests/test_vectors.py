@@ -1,0 +1,81 @@
+"""Vectors that the program makes: in without copies, checked, and found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import memorist
+import numpy as np
+import pytest
+from memorist import Store
+
+from helpers import DIMS, vectors
+
+
+def test_vectors_of_the_program_are_searched_at_once(store: Store) -> None:
+    made = vectors(3_000)
+    texts = [f"text {at}" for at in range(3_000)]
+    assert all(one.embedding == "ready" for one in store.add_many(texts, vectors=made))
+    alone = store.add("one by itself", vector=made[5] * 7)
+    assert alone.embedding == "ready"
+    for row in (0, 5, 2_999):
+        best = store.search(vector=made[row], limit=2)
+        assert texts[row] in [hit.content for hit in best] and best[0].vector_score == pytest.approx(1, abs=1e-3)
+    hybrid = store.search("text 17", vector=made[17], limit=1)[0]
+    assert hybrid.content == "text 17" and set(hybrid.matched_by) == {"vector", "keyword"}
+    store.flush()
+    assert store.search(vector=made[17], limit=1)[0].content == "text 17"
+    assert store.stats().indexes == {"vectors": 3_001, "documents": 3_001, "unapplied": 0}
+
+
+def test_a_changed_text_gets_its_own_vector(store: Store) -> None:
+    made = vectors(3)
+    id = store.add("before", vector=made[0]).id
+    assert store.update(id, content="after", vector=made[1]).embedding == "ready"
+    hit = store.search(vector=made[1])[0]
+    assert (hit.id, hit.content) == (id, "after") and hit.vector_score == pytest.approx(1, abs=1e-3)
+
+
+def test_a_list_is_as_good_as_an_array(store: Store) -> None:
+    store.add_many(["x", "y"], vectors=[[1.0, 0.0], [0.0, 1.0]])
+    assert store.search(vector=[0.1, 1.0])[0].content == "y"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (np.ones((2, DIMS)), r"must be float32, not float64; convert it with .astype\(numpy.float32\)"),
+        (np.ones((2, DIMS), dtype=np.float16), "not float16"),
+        (np.ones((DIMS, 2), dtype=np.float32).T, "not contiguous.*ascontiguousarray"),
+        (np.ones((4, DIMS), dtype=np.float32)[::2], "not contiguous"),
+        (np.ones(2 * DIMS, dtype=np.float32)[: 2], "2 axes, not 1"),
+        (np.ones((3, DIMS), dtype=np.float32), "there are 3 for 2 items"),
+        ([[1.0], [1.0, 2.0]], "as many in each row"),
+    ],
+)
+def test_a_wrong_array_is_refused_and_nothing_is_saved(store: Store, wrong, said: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(memorist.InvalidInput, match=said):
+        store.add_many(["one", "two"], vectors=wrong)
+    assert store.stats().total_entries == 0
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 0.0])
+def test_a_vector_without_a_direction_is_refused_and_the_others_are_saved(store: Store, number: float) -> None:
+    made = vectors(3)
+    made[1] = number
+    with pytest.raises(memorist.Refused, match="number 1: embedding"):
+        store.add_many(["one", "two", "three"], vectors=made)
+    assert sorted(str(one.content) for one in store.entries()) == ["one", "three"]
+    with pytest.raises(memorist.InvalidInput, match=f"{DIMS}"):
+        store.add("four", vector=np.ones(DIMS - 1, dtype=np.float32))
+    with pytest.raises(memorist.InvalidInput, match=f"{DIMS}"):
+        store.search(vector=np.ones(DIMS + 1, dtype=np.float32))
+
+
+def test_vectors_of_two_models_are_never_compared(tmp_path: Path) -> None:
+    with Store(tmp_path / "store", embed=None, model="mine-1") as store:
+        store.add("x", vector=vectors(1)[0])
+    with Store(tmp_path / "store", embed=None, model="mine-2") as store:
+        with pytest.raises(memorist.ModelMismatch, match="mine-1"):
+            store.add("y", vector=vectors(1)[0])
+        assert store.stats().total_entries == 1

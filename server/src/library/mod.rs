@@ -1,0 +1,20 @@
+//! A store for programs in other languages: the tools by their names, with the settings of the command line.
+//!
+//! Parameters and results are those of the tools, as JSON objects; vectors that the program makes itself come beside them.
+//!
+//! | file | job |
+//! |---|---|
+//! | `problem.rs` | what can go wrong, by kind |
+//! | `open.rs` | [`Library`]: opening a store, and what embeds |
+//! | `tools.rs` | the tools |
+//! | `vectors.rs` | the same with vectors of the program |
+//! | `files.rs` | sync, export and import: work that takes a while |
+
+mod files;
+mod open;
+mod problem;
+mod tools;
+mod vectors;
+
+pub use open::{Embeds, Library, Options, own_model};
+pub use problem::{Problem, ProblemKind};

