@@ -35,6 +35,7 @@ def main():
     run_parser.add_argument("--count", type=int, default=FULL, help="memories of the corpus")
     run_parser.add_argument("--data", type=Path, help="a folder of real embeddings; default: MEMORIST_SHARED_DATA")
     run_parser.add_argument("--programs", type=Path, help="a folder with benches and memorist, already built")
+    run_parser.add_argument("--wheel", type=Path, help="of memorist, for libraries and stores")
     run_parser.add_argument("--busy", action="store_true", help="run though the machine has other work")
     commands.add_parser("write")
     commands.add_parser("check")
@@ -102,6 +103,7 @@ def run(given):
         print(f"waiting for a quiet machine (load {busy}; --busy does not wait)", file=sys.stderr)
         time.sleep(20)
         busy = load()
+    script_options = ["--rounds", str(given.rounds), *(["--wheel", str(given.wheel)] if given.wheel else [])]
     file = pages.FILE if given.count == FULL else TRIED / "figures.json"
     values, units, failed, seconds = {}, {}, {}, {}
     for turn in range(given.rounds):
@@ -113,7 +115,7 @@ def run(given):
                 began = time.monotonic()
                 log = TRIED / "logs" / f"{name.replace(' ', '-')}-{turn + 1}.log"
                 try:
-                    made = groups.run(group, variant, programs, data, given.count, given.rounds, log)
+                    made = groups.run(group, variant, programs, data, given.count, script_options, log)
                 except groups.CannotRun as error:
                     failed[name] = str(error)
                     print(f"round {turn + 1}, {name}: {error}", file=sys.stderr)

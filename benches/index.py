@@ -95,7 +95,7 @@ def interpreters(wanted, given):
         try:
             python = environments.python(name, given.wheel) if given.install else Path(sys.executable)
         except environments.Missing as error:
-            print(f"{name}: {error}", file=sys.stderr)
+            print(f"{name} is not measured: {error}", file=sys.stderr)
             continue
         command = [str(python), "-c", f"import {libraries.LIBRARIES[name].imports}"]
         if subprocess.run(command, capture_output=True).returncode:

@@ -103,13 +103,13 @@ def _built(command):
     return programs
 
 
-def command(group, variant, programs, data, count, rounds, result):
+def command(group, variant, programs, data, count, script_options, result):
     """The command of a variant, and its environment. `result` is the file that a script of ours writes."""
     environment = {**os.environ, **variant.environment, "MEMORIST_BENCH_COUNT": str(count)}
     environment["MEMORIST_SHARED_DATA"] = str(data or "")
     if group.bench in SCRIPTS:
         line = [sys.executable, "-B", str(ROOT / "benches" / SCRIPTS[group.bench]), "--json", str(result)]
-        line += ["--count", str(count), "--rounds", str(rounds)]
+        line += ["--count", str(count), *script_options]
         line += ["--install"] if group.bench == "libraries" else []
         return line + (["--data", str(data)] if data else []), environment
     if group.bench == "levels":
@@ -124,17 +124,19 @@ def command(group, variant, programs, data, count, rounds, result):
     return line, environment
 
 
-def run(group, variant, programs, data, count, rounds, log):
+def run(group, variant, programs, data, count, script_options, log):
     """Runs a variant once, and returns its figures by their names: values, of a script those of all its rounds, and a unit.
     What it printed is kept in `log`."""
     result = log.with_suffix(".json")
-    line, environment = command(group, variant, programs, data, count, rounds, result)
+    line, environment = command(group, variant, programs, data, count, script_options, result)
     log.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
     done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True)
     printed = done.stdout + "\n" + done.stderr
     log.write_text(printed)
     # A script ends with 1 where a part of it failed, and has the figures of the rest.
+    if group.bench in SCRIPTS:
+        print("\n".join(line for line in printed.splitlines() if "not measured" in line), file=sys.stderr)
     if done.returncode and not (group.bench in SCRIPTS and done.returncode == 1 and result.exists()):
         raise CannotRun(f"it ended with {done.returncode}; what it printed is in {log.relative_to(ROOT)}")
     if group.bench in SCRIPTS:
